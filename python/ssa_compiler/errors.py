@@ -1,0 +1,170 @@
+"""The exceptions of ssa-compiler: one family, each also a subclass of the fitting builtin.
+
+`SsaCompilerError` is the base. What the user can mend (`ScriptError`, `ArgumentError`, ...) is kept apart from what the
+compiler cannot do yet (`UnsupportedOpError`, `UnsupportedProgramError`), from what the compiled program itself raises
+(`ProgramError` and its subclasses) and from failures of the toolchain (`ToolError`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "ProgramAssertionError",
+    "ProgramError",
+    "ProgramIndexError",
+    "ProgramTypeError",
+    "ProgramValueError",
+    "ProgramZeroDivisionError",
+    "ScriptError",
+    "SourceLocation",
+    "SsaCompilerError",
+    "TargetError",
+    "ToolError",
+    "UnsupportedOpError",
+    "UnsupportedProgramError",
+    "program_error",
+]
+
+
+@dataclass(frozen=True)
+class SourceLocation:
+    """A line of the user's program.
+
+    Attributes:
+        file: path as Python reports it.
+        line: line number, counted from 1.
+    """
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class SsaCompilerError(Exception):
+    """Base of every error this package raises.
+
+    Attributes:
+        location: the user's line the error is about, where there is one.
+    """
+
+    def __init__(self, message: str, *, location: SourceLocation | None = None) -> None:
+        self.location = location
+        super().__init__(f"{location}: {message}" if location else message)
+
+
+class ScriptError(SsaCompilerError, TypeError):
+    """TorchScript cannot script the model; the message carries TorchScript's own explanation."""
+
+
+class ArgumentError(SsaCompilerError):
+    """Base of the errors about the arguments of a call."""
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """Wrong number, Python type or dtype of arguments."""
+
+
+class ArgumentValueError(ArgumentError, ValueError):
+    """Wrong shape or device of an argument, or a specialised bool, str or None that differs."""
+
+
+class UnsupportedOpError(SsaCompilerError, NotImplementedError):
+    """An operator that cannot be compiled; the message names it and the user's line."""
+
+
+class UnsupportedProgramError(SsaCompilerError, NotImplementedError):
+    """A program whose meaning cannot be kept by the compiler; the message names the op and the user's line."""
+
+
+class TargetError(SsaCompilerError, RuntimeError):
+    """The target is unknown, or no device for it is present on this machine."""
+
+
+class ToolError(SsaCompilerError, RuntimeError):
+    """A child process (ssa-opt, iree-compile) failed, crashed or ran out of time.
+
+    Attributes:
+        command: the command line that repeats the failure.
+        stderr: what the process printed there.
+        returncode: its exit status; None if it was stopped at its time limit.
+        reproducer: path of the saved input.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        command: Sequence[str] = (),
+        stderr: str = "",
+        returncode: int | None = None,
+        reproducer: str | None = None,
+        location: SourceLocation | None = None,
+    ) -> None:
+        self.command = tuple(command)
+        self.stderr = stderr
+        self.returncode = returncode
+        self.reproducer = reproducer
+        super().__init__(message, location=location)
+
+
+class ProgramError(SsaCompilerError, RuntimeError):
+    """The compiled program raised: eager PyTorch raises a RuntimeError at the same line."""
+
+
+class ProgramIndexError(ProgramError, IndexError):
+    """An index is out of range, as eager's IndexError."""
+
+
+class ProgramValueError(ProgramError, ValueError):
+    """The compiled program raised eager's ValueError."""
+
+
+class ProgramTypeError(ProgramError, TypeError):
+    """The compiled program raised eager's TypeError."""
+
+
+class ProgramZeroDivisionError(ProgramError, ZeroDivisionError):
+    """An integer division or remainder by zero in the program."""
+
+
+class ProgramAssertionError(ProgramError, AssertionError):
+    """An `assert` of the user's program failed."""
+
+
+_PROGRAM_ERRORS: dict[str, type[ProgramError]] = {
+    "IndexError": ProgramIndexError,
+    "ValueError": ProgramValueError,
+    "TypeError": ProgramTypeError,
+    "ZeroDivisionError": ProgramZeroDivisionError,
+    "AssertionError": ProgramAssertionError,
+    "RuntimeError": ProgramError,
+}
+
+
+def program_error(text: str) -> ProgramError:
+    """Turn the text of a run-time assertion, `"IndexError: message [file.py:12]"`, into the exception it names.
+
+    Args:
+        text: the assertion's message. The word before the first colon is a Python exception name; an unknown one
+            gives a plain `ProgramError`. A trailing `[file:line]` becomes the error's location.
+    Returns:
+        The exception, not raised.
+    """
+    text = text.strip()
+    location = None
+    if text.endswith("]") and " [" in text:
+        head, _, tail = text[:-1].rpartition(" [")
+        file, _, line = tail.rpartition(":")
+        if file and line.isdigit():
+            text, location = head, SourceLocation(file, int(line))
+    name, colon, message = text.partition(":")
+    if colon and name in _PROGRAM_ERRORS:
+        return _PROGRAM_ERRORS[name](message.strip(), location=location)
+    return ProgramError(text, location=location)

@@ -1,0 +1,398 @@
+// Types of the torch dialect: parsing, printing and subtyping. Inside angle brackets torch types are written without the
+// `!torch.` prefix, a tensor's dtype with it.
+
+#include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ssa_compiler;
+using namespace ssa_compiler::torch;
+
+namespace ssa_compiler::torch {
+static Type parseContained(AsmParser &parser);
+static void printContained(AsmPrinter &printer, Type type);
+} // namespace ssa_compiler::torch
+
+#define GET_TYPEDEF_CLASSES
+#include "ssa-compiler/Dialect/Torch/IR/TorchTypes.cpp.inc"
+
+namespace ssa_compiler::torch {
+
+void TorchDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ssa-compiler/Dialect/Torch/IR/TorchTypes.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Contained types
+//===----------------------------------------------------------------------===//
+
+/// Parses a torch type without its prefix, `int` of `!torch.list<int>`. Null, after a diagnostic, if there is none.
+static Type parseContained(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef mnemonic;
+  Type type;
+  OptionalParseResult result = generatedTypeParser(parser, &mnemonic, type);
+  if (!result.has_value()) {
+    parser.emitError(loc) << "unknown torch type '" << mnemonic << "'";
+    return {};
+  }
+  return failed(*result) ? Type() : type;
+}
+
+static void printContained(AsmPrinter &printer, Type type) {
+  if (failed(generatedTypePrinter(type, printer)))
+    printer << type;
+}
+
+/// Only torch types can be written without a prefix.
+static LogicalResult verifyContained(function_ref<InFlightDiagnostic()> emitError, Type type) {
+  if (!type || !isa<TorchDialect>(type.getDialect()))
+    return emitError() << "expected a torch type inside a torch type, got " << type;
+  return success();
+}
+
+template <typename ConcreteType>
+static Type parseOne(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  Type type = parseContained(parser);
+  if (!type || parser.parseGreater())
+    return {};
+  return parser.getChecked<ConcreteType>(loc, parser.getContext(), type);
+}
+
+Type OptionalType::parse(AsmParser &parser) { return parseOne<OptionalType>(parser); }
+Type ListType::parse(AsmParser &parser) { return parseOne<ListType>(parser); }
+
+static void printOne(AsmPrinter &printer, Type type) {
+  printer << "<";
+  printContained(printer, type);
+  printer << ">";
+}
+
+void OptionalType::print(AsmPrinter &printer) const { printOne(printer, getContainedType()); }
+void ListType::print(AsmPrinter &printer) const { printOne(printer, getContainedType()); }
+
+LogicalResult OptionalType::verify(function_ref<InFlightDiagnostic()> emitError, Type type) {
+  return verifyContained(emitError, type);
+}
+LogicalResult ListType::verify(function_ref<InFlightDiagnostic()> emitError, Type type) {
+  return verifyContained(emitError, type);
+}
+
+template <typename ConcreteType>
+static Type parseMany(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<Type> types;
+  auto parseElement = [&]() -> ParseResult {
+    types.push_back(parseContained(parser));
+    return success(static_cast<bool>(types.back()));
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseElement))
+    return {};
+  return parser.getChecked<ConcreteType>(loc, parser.getContext(), types);
+}
+
+Type TupleType::parse(AsmParser &parser) { return parseMany<TupleType>(parser); }
+Type UnionType::parse(AsmParser &parser) { return parseMany<UnionType>(parser); }
+
+static void printMany(AsmPrinter &printer, ArrayRef<Type> types) {
+  printer << "<";
+  llvm::interleaveComma(types, printer.getStream(), [&](Type type) { printContained(printer, type); });
+  printer << ">";
+}
+
+void TupleType::print(AsmPrinter &printer) const { printMany(printer, getContainedTypes()); }
+void UnionType::print(AsmPrinter &printer) const { printMany(printer, getContainedTypes()); }
+
+static LogicalResult verifyAllContained(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
+  return success(llvm::all_of(types, [&](Type type) { return succeeded(verifyContained(emitError, type)); }));
+}
+
+LogicalResult TupleType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
+  return verifyAllContained(emitError, types);
+}
+LogicalResult UnionType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
+  return verifyAllContained(emitError, types);
+}
+
+Type DictType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  Type key = parseContained(parser);
+  if (!key || parser.parseComma())
+    return {};
+  Type value = parseContained(parser);
+  if (!value || parser.parseGreater())
+    return {};
+  return parser.getChecked<DictType>(loc, parser.getContext(), key, value);
+}
+
+void DictType::print(AsmPrinter &printer) const { printMany(printer, {getKeyType(), getValueType()}); }
+
+LogicalResult DictType::verify(function_ref<InFlightDiagnostic()> emitError, Type key, Type value) {
+  return verifyAllContained(emitError, {key, value});
+}
+
+Type NnModuleType::parse(AsmParser &parser) {
+  std::string name;
+  if (parser.parseLess() || parser.parseString(&name) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), name);
+}
+
+void NnModuleType::print(AsmPrinter &printer) const { printer << "<\"" << getClassName() << "\">"; }
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+bool BaseTensorType::classof(Type type) { return isa<NonValueTensorType, ValueTensorType>(type); }
+
+bool BaseTensorType::hasValueSemantics() const { return isa<ValueTensorType>(*this); }
+
+std::optional<ArrayRef<int64_t>> BaseTensorType::getOptionalSizes() const {
+  auto get = [](auto type) -> std::optional<ArrayRef<int64_t>> {
+    if (!type.getRanked())
+      return std::nullopt;
+    return type.getRawSizes();
+  };
+  if (auto tensor = dyn_cast<NonValueTensorType>(*this))
+    return get(tensor);
+  return get(cast<ValueTensorType>(*this));
+}
+
+Type BaseTensorType::getOptionalDtype() const {
+  if (auto tensor = dyn_cast<NonValueTensorType>(*this))
+    return tensor.getOptionalDtype();
+  return cast<ValueTensorType>(*this).getOptionalDtype();
+}
+
+BaseTensorType BaseTensorType::getWithSizesAndDtype(std::optional<ArrayRef<int64_t>> sizes, Type dtype) const {
+  if (hasValueSemantics())
+    return ValueTensorType::get(getContext(), sizes, dtype);
+  return NonValueTensorType::get(getContext(), sizes, dtype);
+}
+
+ValueTensorType BaseTensorType::getWithValueSemantics() const {
+  return ValueTensorType::get(getContext(), getOptionalSizes(), getOptionalDtype());
+}
+
+NonValueTensorType BaseTensorType::getWithoutValueSemantics() const {
+  return NonValueTensorType::get(getContext(), getOptionalSizes(), getOptionalDtype());
+}
+
+ValueTensorType NonValueTensorType::getWithValueSemantics() const { return BaseTensorType::getWithValueSemantics(); }
+
+NonValueTensorType ValueTensorType::getWithoutValueSemantics() const {
+  return BaseTensorType::getWithoutValueSemantics();
+}
+
+NonValueTensorType NonValueTensorType::getWithLeastStaticInformation(MLIRContext *context) {
+  return get(context, std::nullopt, Type());
+}
+
+ValueTensorType ValueTensorType::getWithLeastStaticInformation(MLIRContext *context) {
+  return get(context, std::nullopt, Type());
+}
+
+TensorType ValueTensorType::toBuiltinTensor() const {
+  if (!hasDtype() || !TensorType::isValidElementType(getDtype()) || isa<TorchDialect>(getDtype().getDialect()))
+    return {};
+  if (!hasSizes())
+    return UnrankedTensorType::get(getDtype());
+  return RankedTensorType::get(getSizes(), getDtype());
+}
+
+/// True for the element types that torch-mlir's tensor types have.
+static bool isDtype(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    type = complex.getElementType();
+  if (isa<QInt8Type, QUInt8Type, QInt16Type, QInt32Type, StringType>(type))
+    return true;
+  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type, Float4E2M1FNType, Float8E5M2Type, Float8E4M3FNType,
+          Float8E5M2FNUZType, Float8E4M3FNUZType, Float8E4M3B11FNUZType, Float8E8M0FNUType>(type))
+    return true;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return false;
+  if (integer.isSignless())
+    return integer.getWidth() == 1;
+  return llvm::is_contained({4u, 8u, 16u, 32u, 64u}, integer.getWidth());
+}
+
+static LogicalResult verifyTensor(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> sizes, bool ranked,
+                                  Type dtype) {
+  if (dtype && !isDtype(dtype))
+    return emitError() << "expected a PyTorch dtype, got " << dtype;
+  if (!ranked && !sizes.empty())
+    return emitError() << "expected no sizes in a tensor type of unknown rank";
+  for (int64_t size : sizes)
+    if (size < 0 && size != kUnknownSize)
+      return emitError() << "expected a size of at least 0, got " << size;
+  return success();
+}
+
+LogicalResult NonValueTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> sizes,
+                                         bool ranked, Type dtype) {
+  return verifyTensor(emitError, sizes, ranked, dtype);
+}
+LogicalResult ValueTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> sizes,
+                                      bool ranked, Type dtype) {
+  return verifyTensor(emitError, sizes, ranked, dtype);
+}
+
+/// Parses `*` or `[2,?]`.
+static ParseResult parseSizes(AsmParser &parser, SmallVectorImpl<int64_t> &sizes, bool &ranked) {
+  ranked = failed(parser.parseOptionalStar());
+  if (!ranked)
+    return success();
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    if (succeeded(parser.parseOptionalQuestion())) {
+      sizes.push_back(kUnknownSize);
+      return success();
+    }
+    return parser.parseInteger(sizes.emplace_back());
+  });
+}
+
+template <typename ConcreteType>
+static Type parseTensor(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  MLIRContext *context = parser.getContext();
+  if (parser.parseOptionalLess())
+    return ConcreteType::get(context, std::nullopt, Type());
+  SmallVector<int64_t> sizes;
+  bool ranked = false;
+  Type dtype;
+  if (parseSizes(parser, sizes, ranked) || parser.parseComma())
+    return {};
+  if (failed(parser.parseOptionalKeyword("unk")) && parser.parseType(dtype))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    parser.emitError(parser.getCurrentLocation()) << "unsupported: sparse tensor encoding";
+    return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  auto emitError = [&] { return parser.emitError(loc); };
+  if (failed(verifyTensor(emitError, sizes, ranked, dtype)))
+    return {};
+  std::optional<ArrayRef<int64_t>> optionalSizes;
+  if (ranked)
+    optionalSizes = sizes;
+  return ConcreteType::get(context, optionalSizes, dtype);
+}
+
+Type NonValueTensorType::parse(AsmParser &parser) { return parseTensor<NonValueTensorType>(parser); }
+Type ValueTensorType::parse(AsmParser &parser) { return parseTensor<ValueTensorType>(parser); }
+
+static void printTensor(AsmPrinter &printer, BaseTensorType type) {
+  if (!type.hasSizes() && !type.hasDtype())
+    return;
+  printer << "<";
+  if (type.hasSizes()) {
+    printer << "[";
+    llvm::interleave(
+        type.getSizes(), printer.getStream(),
+        [&](int64_t size) {
+          if (size == kUnknownSize)
+            printer << "?";
+          else
+            printer << size;
+        },
+        ",");
+    printer << "]";
+  } else {
+    printer << "*";
+  }
+  printer << ",";
+  if (type.hasDtype())
+    printer << type.getDtype();
+  else
+    printer << "unk";
+  printer << ">";
+}
+
+void NonValueTensorType::print(AsmPrinter &printer) const { printTensor(printer, *this); }
+void ValueTensorType::print(AsmPrinter &printer) const { printTensor(printer, *this); }
+
+//===----------------------------------------------------------------------===//
+// Predicates
+//===----------------------------------------------------------------------===//
+
+bool isTorchValueType(Type type) {
+  return isa<BaseTensorType, AnyType, BoolType, DictType, DeviceType, FloatType, GeneratorType, IntType, ListType,
+             LinearParamsType, NumberType, NnModuleType, NoneType, OptionalType, StringType, TupleType, UnionType>(
+      type);
+}
+
+/// True if a tensor of type `subtype` is one of type `type`: same semantics, and what `type` says `subtype` says as well.
+static bool isTensorSubtype(BaseTensorType subtype, BaseTensorType type) {
+  if (subtype.hasValueSemantics() != type.hasValueSemantics())
+    return false;
+  if (type.hasDtype() && subtype.getOptionalDtype() != type.getDtype())
+    return false;
+  if (!type.hasSizes())
+    return true;
+  if (!subtype.hasSizes() || subtype.getSizes().size() != type.getSizes().size())
+    return false;
+  return llvm::all_of(llvm::zip_equal(subtype.getSizes(), type.getSizes()), [](auto sizes) {
+    auto [subsize, size] = sizes;
+    return size == kUnknownSize || size == subsize;
+  });
+}
+
+bool isValidSubtype(Type subtype, Type type) {
+  if (subtype == type || isa<AnyType>(type))
+    return true;
+  if (isa<NumberType>(type))
+    return isa<IntType, FloatType>(subtype);
+  if (auto optional = dyn_cast<OptionalType>(type)) {
+    if (isa<NoneType>(subtype))
+      return true;
+    if (auto other = dyn_cast<OptionalType>(subtype))
+      return isValidSubtype(other.getContainedType(), optional.getContainedType());
+    return isValidSubtype(subtype, optional.getContainedType());
+  }
+  if (auto unionType = dyn_cast<UnionType>(type)) {
+    auto isMember = [&](Type member) {
+      return llvm::any_of(unionType.getContainedTypes(), [&](Type other) { return isValidSubtype(member, other); });
+    };
+    if (auto other = dyn_cast<UnionType>(subtype))
+      return llvm::all_of(other.getContainedTypes(), isMember);
+    return isMember(subtype);
+  }
+  if (auto tuple = dyn_cast<TupleType>(type)) {
+    auto other = dyn_cast<TupleType>(subtype);
+    return other && other.getContainedTypes().size() == tuple.getContainedTypes().size() &&
+           llvm::all_of(llvm::zip_equal(other.getContainedTypes(), tuple.getContainedTypes()),
+                        [](auto pair) { return isValidSubtype(std::get<0>(pair), std::get<1>(pair)); });
+  }
+  auto tensor = dyn_cast<BaseTensorType>(type);
+  auto other = dyn_cast<BaseTensorType>(subtype);
+  return tensor && other && isTensorSubtype(other, tensor);
+}
+
+bool isMutableType(Type type) {
+  if (isa<NonValueTensorType, ListType, DictType, NnModuleType, AnyType, GeneratorType, LinearParamsType>(type))
+    return true;
+  if (auto optional = dyn_cast<OptionalType>(type))
+    return isMutableType(optional.getContainedType());
+  if (auto tuple = dyn_cast<TupleType>(type))
+    return llvm::any_of(tuple.getContainedTypes(), isMutableType);
+  if (auto unionType = dyn_cast<UnionType>(type))
+    return llvm::any_of(unionType.getContainedTypes(), isMutableType);
+  return false;
+}
+
+} // namespace ssa_compiler::torch

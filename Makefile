@@ -1,0 +1,47 @@
+# The two commands of this repository, each of which prepares the machine first (scripts/setup.sh):
+#   make demo   compile two programs, compare them with eager PyTorch, show IR and times
+#   make test   format and type checks, lit tests, Python tests
+# and the pieces that `make test` is made of: lint, lit, pytest.
+VENV ?= .venv
+PYTHON_SOURCES = python test tools scripts examples
+CPP_SOURCES = $(shell git ls-files '*.h' '*.cpp' 2>/dev/null)
+BIN = $(VENV)/bin
+export VENV
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: demo test setup lint lit pytest format clean
+
+demo: setup
+	$(BIN)/python examples/demo.py
+
+# pytest comes last: its summary ends the output.
+test: setup
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory lit
+	$(MAKE) --no-print-directory pytest
+
+setup:
+	@scripts/setup.sh
+
+lint:
+	$(BIN)/ruff check $(wildcard $(PYTHON_SOURCES))
+	$(BIN)/ruff format --check $(wildcard $(PYTHON_SOURCES))
+	$(BIN)/mypy
+	@if command -v clang-format-22 >/dev/null; then \
+	  echo "clang-format-22 --dry-run -Werror (C++ sources)"; clang-format-22 --dry-run -Werror $(CPP_SOURCES); \
+	else echo "clang-format-22 is not installed: the format of the C++ sources is not checked"; fi
+	$(BIN)/python tools/gen-torch-ods/gen_torch_ods.py --check
+
+lit:
+	$(BIN)/lit -q test/lit
+
+pytest:
+	$(BIN)/python -m pytest -q test/python
+
+format:
+	$(BIN)/ruff check --fix $(wildcard $(PYTHON_SOURCES))
+	$(BIN)/ruff format $(wildcard $(PYTHON_SOURCES))
+	clang-format-22 -i $(CPP_SOURCES)
+
+clean:
+	rm -rf build $(VENV)/.ssa-compiler-installed

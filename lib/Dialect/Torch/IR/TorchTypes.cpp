@@ -213,6 +213,13 @@ TensorType ValueTensorType::toBuiltinTensor() const {
   return RankedTensorType::get(getSizes(), getDtype());
 }
 
+Type getTorchDtype(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer || !integer.isSignless() || integer.getWidth() == 1)
+    return element;
+  return IntegerType::get(element.getContext(), integer.getWidth(), IntegerType::Signed);
+}
+
 /// True for the element types that torch-mlir's tensor types have.
 static bool isDtype(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))

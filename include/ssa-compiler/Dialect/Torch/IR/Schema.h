@@ -69,6 +69,9 @@ mlir::FailureOr<Schema> parseSchema(llvm::StringRef text, std::string *error = n
 /// The table row of a torch op (`torch.aten.add_.Tensor`), registered or not, or null.
 const Schema *lookupSchema(llvm::StringRef torchName);
 
+/// The schema text of that row, empty if there is none.
+llvm::StringRef lookupSchemaText(llvm::StringRef torchName);
+
 /// The torch name of the functional counterpart of an in-place op, empty if it has none.
 llvm::StringRef lookupFunctionalName(llvm::StringRef torchName);
 

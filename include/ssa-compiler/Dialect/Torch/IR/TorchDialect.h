@@ -4,6 +4,7 @@
 #define SSA_COMPILER_DIALECT_TORCH_IR_TORCHDIALECT_H
 
 #include "mlir/IR/Dialect.h"
+#include "mlir/Support/TypeID.h"
 
 #include "ssa-compiler/Dialect/Torch/IR/TorchDialect.h.inc"
 

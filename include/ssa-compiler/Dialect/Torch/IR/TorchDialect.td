@@ -23,6 +23,12 @@ def Torch_Dialect : Dialect {
     void registerSchemaOps();
     /// Registers the types of TorchTypes.td.
     void registerTypes();
+
+  private:
+    /// Identities of the ops that have no C++ class.
+    ::mlir::TypeIDAllocator typeIDs;
+
+  public:
   }];
 }
 

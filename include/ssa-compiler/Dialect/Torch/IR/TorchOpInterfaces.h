@@ -13,6 +13,8 @@
 
 namespace ssa_compiler::torch {
 
+class ViewModel;
+
 /// The pure form of an in-place op.
 struct FunctionalOp {
   /// `torch.aten.add.Tensor`.
@@ -32,6 +34,10 @@ bool mayAliasOperand(mlir::Operation *op, const Schema *schema, unsigned result,
 /// has an effect on the outside if it is random, prints, raises or returns nothing.
 void getSchemaEffects(mlir::Operation *op, const Schema *schema,
                       llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
+
+/// True if `value` is a list made by `torch.prim.ListConstruct` that is only read: all its uses are operands of schema ops
+/// that neither write it nor return anything that shares its elements.
+bool isNeverWrittenList(mlir::Value value);
 
 } // namespace ssa_compiler::torch
 

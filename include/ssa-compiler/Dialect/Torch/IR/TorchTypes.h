@@ -58,6 +58,9 @@ public:
   }
 };
 
+/// The dtype of a tensor with elements of a builtin type: signless integers, which PyTorch has not, are signed (i1 is bool).
+mlir::Type getTorchDtype(mlir::Type element);
+
 /// True if `type` may be the type of a TorchScript value (a dtype such as `!torch.qint8` is not one).
 bool isTorchValueType(mlir::Type type);
 

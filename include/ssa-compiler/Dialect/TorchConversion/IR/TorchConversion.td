@@ -38,7 +38,7 @@ def TorchConversion_FromBuiltinTensorOp
 //===-- Scalars -----------------------------------------------------------===//
 
 class TorchConversion_ScalarCastOp<string mnemonic, Type from, Type to>
-    : TorchConversion_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    : TorchConversion_Op<mnemonic, [Pure]> {
   let summary = "a scalar of one type system as the same scalar of the other";
   let arguments = (ins from:$operand);
   let results = (outs to:$result);
@@ -59,8 +59,7 @@ def TorchConversion_GeneratorToI64Op : TorchConversion_ScalarCastOp<"generator_t
 }
 
 def TorchConversion_GetNextSeedOp
-    : TorchConversion_Op<"get_next_seed", [MemoryEffects<[MemRead, MemWrite]>,
-                                           DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    : TorchConversion_Op<"get_next_seed", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the next seed of the global random number generator, which it advances";
   let results = (outs I64:$result);
   let assemblyFormat = "attr-dict `:` `(``)` `->` qualified(type($result))";

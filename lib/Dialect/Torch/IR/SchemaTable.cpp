@@ -1,0 +1,76 @@
+// The table of operator schemas: GeneratedTorchOps.inc, parsed once per process.
+
+#include "SchemaTable.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <memory>
+#include <mutex>
+
+using namespace mlir;
+using namespace ssa_compiler::torch;
+
+static const SchemaRow rows[] = {
+#define TORCH_OP(NAME, SCHEMA, FUNCTIONAL, RANDOM) {NAME, SCHEMA, FUNCTIONAL, RANDOM, true},
+#define TORCH_KNOWN_OP(NAME, SCHEMA, FUNCTIONAL, RANDOM) {NAME, SCHEMA, FUNCTIONAL, RANDOM, false},
+#include "ssa-compiler/Dialect/Torch/IR/GeneratedTorchOps.inc"
+};
+
+ArrayRef<SchemaRow> ssa_compiler::torch::getSchemaRows() { return rows; }
+
+namespace {
+struct ParsedRow {
+  const SchemaRow *row;
+  Schema schema;
+};
+} // namespace
+
+/// All rows by torch name. A row that does not parse is a mistake of the generator, which a test would have found.
+static const llvm::StringMap<ParsedRow> &getTable() {
+  static const llvm::StringMap<ParsedRow> table = [] {
+    llvm::StringMap<ParsedRow> result;
+    for (const SchemaRow &row : rows) {
+      std::string error;
+      FailureOr<Schema> schema = parseSchema(row.schema, &error);
+      if (failed(schema))
+        llvm::report_fatal_error(Twine("bad schema in GeneratedTorchOps.inc: ") + row.schema + ": " + error);
+      schema->isRandom |= row.isRandom;
+      result.try_emplace(row.name, ParsedRow{&row, std::move(*schema)});
+    }
+    return result;
+  }();
+  return table;
+}
+
+const Schema *ssa_compiler::torch::lookupSchema(StringRef torchName) {
+  auto it = getTable().find(torchName);
+  return it == getTable().end() ? nullptr : &it->second.schema;
+}
+
+StringRef ssa_compiler::torch::lookupSchemaText(StringRef torchName) {
+  auto it = getTable().find(torchName);
+  return it == getTable().end() ? StringRef() : StringRef(it->second.row->schema);
+}
+
+StringRef ssa_compiler::torch::lookupFunctionalName(StringRef torchName) {
+  auto it = getTable().find(torchName);
+  return it == getTable().end() ? StringRef() : StringRef(it->second.row->functional);
+}
+
+const Schema *ssa_compiler::torch::internSchema(StringRef text) {
+  static std::mutex mutex;
+  static llvm::StringMap<std::unique_ptr<Schema>> schemas;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto [it, inserted] = schemas.try_emplace(text);
+  if (inserted) {
+    FailureOr<Schema> schema = parseSchema(text);
+    if (succeeded(schema)) {
+      // What is not in the text (tags) is taken from the table where the operator is in it.
+      if (const Schema *known = lookupSchema(schema->getTorchName()))
+        schema->isRandom |= known->isRandom;
+      it->second = std::make_unique<Schema>(std::move(*schema));
+    }
+  }
+  return it->second.get();
+}

@@ -7,6 +7,7 @@ Each SSA value becomes a slot number in its function's frame, so running an oper
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -20,7 +21,8 @@ from typing import Any
 
 import torch
 
-from ..errors import SourceLocation, SsaCompilerError
+from .._opt import find_ssa_opt
+from ..errors import SourceLocation, SsaCompilerError, ToolError
 
 __all__ = [
     "Block",
@@ -216,17 +218,12 @@ def to_generic_form(text: str) -> str:
 
 def _printers() -> Iterator[str]:
     """Tools that print generic form: ssa-opt knows every dialect of the pipeline, torch-mlir-opt all but `tssa`."""
-    scripts = Path(sys.executable).parent
-    build = Path(__file__).resolve().parents[3] / "build" / "bin" / "ssa-opt"
-    choices = (os.environ.get("SSA_OPT"), build, scripts / "ssa-opt", shutil.which("ssa-opt"))
-    for path in choices:
-        if path and os.access(path, os.X_OK):
-            yield str(path)
-            break
-    for path in (scripts / "torch-mlir-opt", shutil.which("torch-mlir-opt")):
-        if path and os.access(path, os.X_OK):
-            yield str(path)
-            break
+    with contextlib.suppress(ToolError):
+        yield find_ssa_opt()
+    beside = Path(sys.executable).parent / "torch-mlir-opt"
+    found = str(beside) if os.access(beside, os.X_OK) else shutil.which("torch-mlir-opt")
+    if found:
+        yield found
 
 
 def parse_module(text: str) -> dict[str, Function]:

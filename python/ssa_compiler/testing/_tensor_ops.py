@@ -131,7 +131,7 @@ def _sizes(kind: ValueType, dynamic: Sequence[int]) -> list[int]:
 
 
 def _slices(op: Operation, values: Sequence[int]) -> tuple[slice, ...]:
-    """Offsets, sizes and strides of an `extract_slice` or `insert_slice`: static ones in attributes, the rest operands."""
+    """Offsets, sizes and strides of a slice operation: static ones are in attributes, the rest are operands."""
     rest = iter(values)
     parts = []
     for kind in ("static_offsets", "static_sizes", "static_strides"):

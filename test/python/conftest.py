@@ -1,0 +1,16 @@
+"""Makes the source tree importable for the tests: the package, the test programs and the examples."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / folder) for folder in ("python", "test/python", "examples")]
+
+
+def pytest_configure(config: object) -> None:
+    """Silence TorchScript's deprecation notice, which every test that scripts a model would repeat."""
+    add = config.addinivalue_line  # type: ignore[attr-defined]
+    add("filterwarnings", "ignore:.*torch.jit.*:DeprecationWarning")
+    add("filterwarnings", "ignore:.*torch.jit.*:FutureWarning")

@@ -57,6 +57,6 @@ class ImperativeLSTM(nn.Module):
                 c[layer, 0] = torch.sigmoid(f) * c[layer, 0] + torch.sigmoid(i) * torch.tanh(g)
                 h[layer, 0] = torch.sigmoid(o) * torch.tanh(c[layer, 0])
                 inputs = h[layer, 0]
-                layer += 1
+                layer += 1  # noqa: SIM113 - TorchScript unrolls the loop over the lists and cannot enumerate
             outputs[step] = inputs
         return outputs, h, c

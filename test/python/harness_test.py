@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -36,9 +37,9 @@ from torch import Tensor, nn
     ],
 )
 def test_differences_are_found(expected: Any, actual: Any, message: str) -> None:
-    with pytest.raises(AssertionError, match=message):
-        if (detail := compare_values(expected, actual)) is not None:
-            raise AssertionError(detail)
+    detail = compare_values(expected, actual)
+    assert detail is not None
+    assert re.search(message, detail)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_a_missing_assertion_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_errors_of_the_ir_are_no_errors_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     corrupt(monkeypatch, "scf", lambda text: text.replace("torch.aten.clone", "torch.aten.no_such_op"))
-    with pytest.raises(StageMismatch, match="stage 'scf', input set 0: the IR is wrong: .*no_such_op"):
+    with pytest.raises(StageMismatch, match=r"stage 'scf', input set 0: the IR is wrong: .*no_such_op"):
         check(add_in_place, (X, 1), compiled=False)
 
 

@@ -299,8 +299,8 @@ def _compare_scalars(expected: Any, actual: Any, name: str, rtol: float | None, 
     if type(expected) is not type(actual):
         return f"{name}: expected {expected!r}, got {actual!r}"
     if isinstance(expected, float):
-        pair = (torch.tensor(value, dtype=torch.float64) for value in (expected, actual))
-        return _compare_tensors(*pair, name, rtol, atol)
+        left, right = (torch.tensor(value, dtype=torch.float64) for value in (expected, actual))
+        return _compare_tensors(left, right, name, rtol, atol)
     return None if expected == actual else f"{name}: expected {expected!r}, got {actual!r}"
 
 

@@ -5,6 +5,7 @@ Each module registers its programs with `@program`; `PROGRAMS` holds them all, b
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -61,4 +62,5 @@ def program(
     return register
 
 
-from . import branches, decoder, loops, models, views, writes  # noqa: E402, F401
+for _module in ("loops", "branches", "views", "writes", "models", "decoder"):
+    importlib.import_module(f"{__name__}.{_module}")

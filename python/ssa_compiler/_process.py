@@ -1,0 +1,187 @@
+"""Child processes: ssa-opt and iree-compile run over MLIR text, with a time limit, and their failures become errors.
+
+Both tools are native code built on different versions of LLVM, so each runs in a process of its own: a crash or an endless
+loop of one is an error message here. A failure keeps the input, so that the command printed with it repeats it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import SourceLocation, SsaCompilerError, ToolError, UnsupportedOpError, UnsupportedProgramError
+
+__all__ = ["Completed", "Diagnostic", "parse_diagnostics", "run_tool", "tool_error"]
+
+# `file:line:col: severity: text`, the form of a plain location.
+_PLAIN = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?P<col>\d+): (?P<kind>error|warning|remark|note): (?P<text>.*)$")
+# `loc(...): severity: text`, the form of any other location.
+_WRAPPED = re.compile(r"^loc\((?P<loc>.*)\): (?P<kind>error|warning|remark|note): (?P<text>.*)$")
+_FILE_LINE_COLUMN = re.compile(r'"(?P<file>[^"]+)":(?P<line>\d+):\d+')
+_OPERATOR = re.compile(r"torch\.(?:aten|prim|prims|operator)[\w.]*")
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a child process left behind.
+
+    Attributes:
+        stdout: its standard output.
+        stderr: its standard error.
+        returncode: its exit status; negative for a signal, None if it was stopped at its time limit.
+    """
+
+    stdout: str
+    stderr: str
+    returncode: int | None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of an MLIR tool.
+
+    Attributes:
+        kind: "error", "warning", "remark" or "note".
+        text: the message without its location.
+        file: file of the innermost location of the outermost caller; empty where the location is unknown.
+        line: line in it, counted from 1; 0 where the location is unknown.
+        column: column, counted from 1; 0 where it is not given.
+    """
+
+    kind: str
+    text: str
+    file: str
+    line: int
+    column: int
+
+    @property
+    def user_location(self) -> SourceLocation | None:
+        """The user's line, or None when the message is about a line of an MLIR file or of nothing."""
+        if not self.line or self.file in ("-", "<stdin>") or self.file.endswith(".mlir"):
+            return None
+        return SourceLocation(self.file, self.line)
+
+
+def run_tool(command: Sequence[str], *, stdin: str | None = None, timeout_s: float = 120.0) -> Completed:
+    """Run a child process and collect its output.
+
+    Args:
+        command: program and arguments.
+        stdin: text for its standard input; None for an empty one.
+        timeout_s: wall-clock limit in seconds, after which the process and its children are killed.
+    Returns:
+        Output and exit status, also for a process that failed.
+    Raises:
+        ToolError: the program does not exist or cannot be started.
+    """
+    try:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolError(f"cannot start {command[0]}: {error}", command=command) from error
+    try:
+        stdout, stderr = process.communicate(stdin, timeout=timeout_s)
+        return Completed(stdout, stderr, process.returncode)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = process.communicate()
+        return Completed(stdout or "", stderr or "", None)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+
+
+def parse_diagnostics(stderr: str) -> list[Diagnostic]:
+    """Parse the messages of an MLIR tool, errors first in their own order.
+
+    A call-site location belongs to its last caller, which is the user's line (docs/Architecture.md).
+
+    Args:
+        stderr: what the tool printed.
+    Returns:
+        Every message found; source excerpts and other lines are skipped.
+    """
+    found: list[Diagnostic] = []
+    for line in stderr.splitlines():
+        if match := _PLAIN.match(line):
+            where = (match["file"], int(match["line"]), int(match["col"]))
+        elif match := _WRAPPED.match(line):
+            places = _FILE_LINE_COLUMN.findall(match["loc"])
+            where = (places[-1][0], int(places[-1][1]), 0) if places else ("", 0, 0)
+        else:
+            continue
+        if match["kind"] == "note" and match["text"].startswith("called from") and found:
+            last = found[-1]
+            found[-1] = Diagnostic(last.kind, last.text, *where)
+            continue
+        found.append(Diagnostic(match["kind"], match["text"], *where))
+    return found
+
+
+def tool_error(
+    tool: str,
+    command: Sequence[str],
+    completed: Completed,
+    *,
+    source: str,
+    dump_dir: str | os.PathLike[str] | None = None,
+    location: SourceLocation | None = None,
+) -> SsaCompilerError:
+    """Turn a failed child process into the error to raise.
+
+    Args:
+        tool: name for the message, such as "ssa-opt".
+        command: the command line; an argument `-` or `{input}` stands for the input file.
+        completed: what the process left.
+        source: the MLIR text it was given.
+        dump_dir: folder that receives the reproducer; a new temporary folder if None.
+        location: the user's line where the caller knows it better than the diagnostics do.
+    Returns:
+        `UnsupportedOpError` or `UnsupportedProgramError` for a diagnostic that starts with "unsupported:", else
+        `ToolError` with command, stderr, exit status and reproducer. Not raised.
+    """
+    errors = [d for d in parse_diagnostics(completed.stderr) if d.kind == "error"]
+    first = errors[0] if errors else None
+    if first is not None and location is None:
+        location = first.user_location
+    if first is not None and first.text.startswith("unsupported:"):
+        text = first.text[len("unsupported:") :].strip()
+        kind = UnsupportedOpError if _OPERATOR.search(text) else UnsupportedProgramError
+        return kind(f"unsupported: {text}", location=location)
+    folder = Path(dump_dir) if dump_dir is not None else Path(tempfile.mkdtemp(prefix="ssa-compiler-failure-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, reproducer = tempfile.mkstemp(prefix=f"{tool}-reproducer-", suffix=".mlir", dir=folder)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(source)
+    repeat = [reproducer if part in ("-", "{input}") else part for part in command]
+    if completed.returncode is None:
+        what = "ran out of time"
+    elif completed.returncode < 0:
+        what = f"was killed by {signal.Signals(-completed.returncode).name}"
+    else:
+        what = f"failed with exit status {completed.returncode}"
+    detail = f": {first.text}" if first is not None else ""
+    return ToolError(
+        f"{tool} {what}{detail}\nrepeat it with: {shlex.join(repeat)}",
+        command=repeat,
+        stderr=completed.stderr,
+        returncode=completed.returncode,
+        reproducer=reproducer,
+        location=location,
+    )

@@ -1,0 +1,222 @@
+"""Decide whether a dispatch may write its result over the tensor that it reads.
+
+IREE places the result of a dispatch straight into the part of a larger tensor that it is inserted into, even where the
+dispatch reads the same tensor: `x[i] = x[i].flip(0)` then reads elements that it has already overwritten. It is right when
+each element is computed from the element at its own place, and from others that are certainly elsewhere. This module
+proves the common case: the written block and every block read from the same tensor are aligned to their common size, and
+the kernel is elementwise. What it cannot prove is kept apart by a barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from iree.compiler import ir
+
+from ._ir import walk
+
+__all__ = ["kernel_function", "may_run_in_place"]
+
+_LOAD = "iree_tensor_ext.dispatch.tensor.load"
+_STORE = "iree_tensor_ext.dispatch.tensor.store"
+_DYNAMIC = -(2**63)
+
+
+def kernel_function(dispatch: ir.Operation, module: ir.Module) -> ir.Operation | None:
+    """Return the function that a `stream.async.dispatch` runs, None if it has several or is not found."""
+    entries = ir.ArrayAttr(dispatch.attributes["entry_points"])
+    if len(entries) != 1:
+        return None
+    executable_name, _, export_name = str(entries[0]).partition("::")
+    for view in module.body.operations:
+        op = view.operation
+        if op.name == "stream.executable" and str(op.attributes["sym_name"]).strip('"') == _plain(executable_name):
+            reference = None
+            for inner in walk(op):
+                if inner.name == "stream.executable.export" and str(inner.attributes["sym_name"]).strip('"') == _plain(
+                    export_name
+                ):
+                    reference = _plain(str(inner.attributes["function_ref"]))
+                if inner.name == "func.func" and str(inner.attributes["sym_name"]).strip('"') == reference:
+                    return inner
+    return None
+
+
+def _plain(symbol: str) -> str:
+    return symbol.lstrip("@").strip('"')
+
+
+def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable[[ir.Value], bool]) -> bool:
+    """Whether a dispatch that reads memory which its result overwrites computes the same as one that does not.
+
+    Args:
+        dispatch: a `stream.async.dispatch` with one result, tied to an operand.
+        module: the module around it, with the executables.
+        shares: whether an operand of the dispatch may share memory with the tied operand.
+    Returns:
+        True if proved.
+    """
+    if dispatch.name != "stream.async.dispatch":
+        return False
+    function = kernel_function(dispatch, module)
+    ties = [ir.IntegerAttr(tied).value for tied in ir.ArrayAttr(dispatch.attributes["tied_operands"])]
+    if function is None or len(ties) != 1 or ties[0] < 0:
+        return False
+    segments = [int(size) for size in ir.DenseI32ArrayAttr(dispatch.attributes["operandSegmentSizes"])]
+    base = segments[0]
+    bindings = [dispatch.operands[base + offset] for offset in range(segments[1])]
+    arguments = list(function.regions[0].blocks[0].arguments)
+    if len(arguments) != len(bindings):
+        return False
+    tied = ties[0]
+    read = [
+        argument
+        for number, (argument, binding) in enumerate(zip(arguments, bindings, strict=True))
+        if number != tied and str(binding.type).startswith("!stream.resource") and shares(binding)
+    ]
+    store = _only_access(arguments[tied], _STORE)
+    if store is None or not _covers_all(store, 1):
+        return False
+    kernel = store.operands[0].owner
+    if isinstance(kernel, ir.Block) or not _is_elementwise(kernel.operation):
+        return False
+    block = _block_of(store, 1)
+    for argument in read:
+        load = _only_access(argument, _LOAD)
+        if load is None or not _is_aligned_block(load) or _block_of(load, 0) != block:
+            return False
+        uses = list(load.results[0].uses)
+        if any(use.owner.operation != kernel.operation or not _reads_own_place(kernel.operation, use.operand_number) for use in uses):
+            return False
+    return _target_is_aligned(dispatch, segments, tied)
+
+
+def _only_access(binding: ir.Value, kind: str) -> ir.Operation | None:
+    """Return the one load or store of a binding that has no other use and no offset."""
+    uses = list(binding.uses)
+    if len(uses) != 1 or uses[0].owner.operation.name != "stream.binding.subspan":
+        return None
+    subspan = uses[0].owner.operation
+    if _constant(subspan.operands[1]) != 0:
+        return None
+    accesses = [use.owner.operation for use in subspan.results[0].uses]
+    return accesses[0] if len(accesses) == 1 and accesses[0].name == kind else None
+
+
+def _constant(value: ir.Value) -> int | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
+        return None
+    attribute = owner.operation.attributes["value"]
+    return ir.IntegerAttr(attribute).value if isinstance(attribute, ir.IntegerAttr) else None
+
+
+def _list(op: ir.Operation, static: str, segment: int) -> list[object]:
+    """The offsets, sizes or strides of an access: an int where static, the value where dynamic."""
+    segments = [int(size) for size in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
+    start = sum(segments[:segment])
+    dynamic = iter([op.operands[start + offset] for offset in range(segments[segment])])
+    return [next(dynamic) if size == _DYNAMIC else size for size in map(int, ir.DenseI64ArrayAttr(op.attributes[static]))]
+
+
+def _tensor_sizes(op: ir.Operation, operand: int) -> list[object]:
+    """The sizes of the dispatch tensor that is accessed."""
+    text = str(op.operands[operand].type)
+    body = text[text.index("tensor<", text.index("<") + 1) + len("tensor<") :].rstrip(">")
+    parts = body.split("x")[:-1]
+    segments = [int(size) for size in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
+    start = sum(segments[: operand + 1])
+    dynamic = iter([op.operands[start + offset] for offset in range(segments[operand + 1])])
+    return [next(dynamic) if part == "?" else int(part) for part in parts]
+
+
+def _offsets_sizes_strides(op: ir.Operation, operand: int) -> tuple[list[object], list[object], list[object]]:
+    first = operand + 2
+    return (
+        _list(op, "static_offsets", first),
+        _list(op, "static_sizes", first + 1),
+        _list(op, "static_strides", first + 2),
+    )
+
+
+def _covers_all(op: ir.Operation, operand: int) -> bool:
+    """Whether an access is of the whole dispatch tensor."""
+    offsets, sizes, strides = _offsets_sizes_strides(op, operand)
+    return (
+        all(offset == 0 for offset in offsets)
+        and all(stride == 1 for stride in strides)
+        and sizes == _tensor_sizes(op, operand)
+    )
+
+
+def _is_aligned_block(load: ir.Operation) -> bool:
+    """Whether a load reads a contiguous block that starts at a multiple of its own size."""
+    offsets, sizes, strides = _offsets_sizes_strides(load, 0)
+    whole = _tensor_sizes(load, 0)
+    if any(stride != 1 for stride in strides):
+        return False
+    leading = True
+    for offset, size, extent in zip(offsets, sizes, whole, strict=True):
+        if offset == 0 and size == extent:
+            if size != 1:
+                leading = False
+        elif not leading or size != 1:
+            return False
+    return True
+
+
+def _block_of(op: ir.Operation, operand: int) -> list[object]:
+    """The sizes of an access without those that are 1."""
+    return [size for size in _offsets_sizes_strides(op, operand)[1] if size != 1]
+
+
+def _is_elementwise(op: ir.Operation) -> bool:
+    if op.name != "linalg.generic":
+        return False
+    if any("parallel" not in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])):
+        return False
+    return _reads_own_place(op, len(op.operands) - 1)
+
+
+def _reads_own_place(generic: ir.Operation, operand: int) -> bool:
+    """Whether an operand of a `linalg.generic` is indexed by the identity."""
+    maps = ir.ArrayAttr(generic.attributes["indexing_maps"])
+    affine = ir.AffineMapAttr(maps[operand]).value if hasattr(ir.AffineMapAttr(maps[operand]), "value") else None
+    if affine is None:
+        affine = ir.AffineMap.parse(str(maps[operand])) if hasattr(ir.AffineMap, "parse") else None
+    if affine is None:
+        text = str(maps[operand]).removeprefix("affine_map<").removesuffix(">")
+        left, _, right = text.partition(" -> ")
+        return left == right
+    return bool(affine == ir.AffineMap.get_identity(affine.n_dims, generic.context))
+
+
+def _target_is_aligned(dispatch: ir.Operation, segments: list[int], tied: int) -> bool:
+    """Whether the range that a dispatch writes starts at a multiple of its length."""
+    base = segments[0]
+    resources = [
+        offset
+        for offset in range(segments[1])
+        if str(dispatch.operands[base + offset].type).startswith("!stream.resource")
+    ]
+    position = resources.index(tied)
+    # Segments: workload, operands, operand sizes, offsets, ends, lengths, result sizes.
+    offset = dispatch.operands[sum(segments[:3]) + position]
+    length = dispatch.operands[sum(segments[:5]) + position]
+    return _is_multiple(offset, length)
+
+
+def _is_multiple(offset: ir.Value, length: ir.Value) -> bool:
+    number, size = _constant(offset), _constant(length)
+    if number == 0:
+        return True
+    if number is not None and size:
+        return number % size == 0
+    owner = offset.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "arith.muli":
+        return False
+    for factor in owner.operation.operands:
+        multiple = _constant(factor)
+        if factor == length or (multiple is not None and size and multiple % size == 0):
+            return True
+    return False

@@ -1,0 +1,276 @@
+"""Drive iree-compile over an `iree`-stage module until the result is both compiled and proved.
+
+One attempt compiles the module and, in the same run, prints the stream IR on which `_aliasing` checks what IREE does in
+place. A failure that names an op turns the op into a callback; an update that is not proved gets a copy or a barrier at the
+op it comes from. Then the module is compiled again. Ops are recognised by line: the module is printed without locations, and
+iree-compile's own locations then are lines of that text.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iree.compiler import ir
+
+from .._process import Completed, parse_diagnostics, run_tool, tool_error
+from ..errors import SourceLocation, SsaCompilerError, ToolError
+from ._aliasing import find_violations
+from ._callbacks import CallbackSite, to_callback, torch_operator
+from ._ir import walk
+from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers
+from ._refused import must_call_back
+from ._repairs import Repairs
+from ._targets import Target
+
+__all__ = ["Artifact", "compile_module", "compiler_path", "stream_ir"]
+
+_logger = logging.getLogger(__name__)
+
+_TOPOLOGY = (
+    "#hal.device.topology<links = [(@__device_0 -> @__device_0 = {transparent_access = true, unified_memory = true})]>"
+)
+_CHECKED_PASS = "iree-stream-place-transfer-executions"
+_DUMP = re.compile(r"^// -----// IR Dump After PlaceTransferExecutionsPass.*$", re.MULTILINE)
+_PRINT_FLAGS = (
+    f"--mlir-print-ir-after={_CHECKED_PASS}",
+    "--mlir-print-debuginfo",
+    "--mlir-print-op-generic",
+    "--mlir-elide-elementsattrs-if-larger=4",
+    "--mlir-elide-resource-strings-if-larger=4",
+)
+_MAX_ATTEMPTS = 40
+_USER_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)(?::\d+)?')
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A compiled program.
+
+    Attributes:
+        path: the `.vmfb` file, written once and never changed.
+        target: what it is compiled for.
+        callbacks: the ops that run in PyTorch.
+        copies: opaque copies that were put in.
+        attempts: how often iree-compile ran.
+        module: the module that was compiled, as text.
+        stream: the stream IR that was checked, as text.
+        seconds: time by step: "prepare", "iree-compile", "verify".
+    """
+
+    path: str
+    target: Target
+    callbacks: tuple[CallbackSite, ...]
+    copies: int
+    attempts: int
+    module: str
+    stream: str
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def compiler_path() -> str:
+    """Return the path of iree-compile in the iree.compiler package."""
+    from iree.compiler import _mlir_libs
+
+    return str(Path(_mlir_libs.__path__[0]) / "iree-compile")
+
+
+def user_location(op: ir.Operation) -> SourceLocation | None:
+    """Return the user's line of an op: the last place its location names."""
+    places = [place for place in _USER_LINE.findall(str(op.location)) if not place[0].endswith(".mlir")]
+    return SourceLocation(places[-1][0], int(places[-1][1])) if places and places[-1][0] not in ("-", "") else None
+
+
+class _Attempt:
+    """The text of the module at one point, and the op on each of its lines."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self.text = module.operation.get_asm(enable_debug_info=False)
+        again = ir.Module.parse(self.text, module.context)
+        self._ops: dict[int, ir.Operation] = {}
+        for op, twin in zip(walk(module.operation), walk(again.operation), strict=True):
+            self._ops.setdefault(ir.FileLineColLoc(twin.location).start_line, op)
+
+    def op_at(self, line: int) -> ir.Operation | None:
+        """Return the op that starts on a line, counted from 1."""
+        return self._ops.get(line)
+
+
+def compile_module(
+    text: str,
+    target: Target,
+    *,
+    timeout_s: float = 300.0,
+    dump_dir: str | os.PathLike[str] | None = None,
+    extra_flags: tuple[str, ...] = (),
+) -> Artifact:
+    """Compile an `iree`-stage module.
+
+    Args:
+        text: the module with locations.
+        target: what to compile for.
+        timeout_s: wall-clock limit of each run of iree-compile in seconds.
+        dump_dir: folder that receives the inputs of failing runs.
+        extra_flags: further flags for iree-compile.
+    Returns:
+        The artifact, whose file lies in a new temporary folder.
+    Raises:
+        ToolError: iree-compile fails for a reason that no callback cures, or its result cannot be proved right.
+    """
+    with ir.Context() as context:
+        return _Compilation(text, target, context, timeout_s, dump_dir, extra_flags).run()
+
+
+class _Compilation:
+    def __init__(
+        self,
+        text: str,
+        target: Target,
+        context: ir.Context,
+        timeout_s: float,
+        dump_dir: str | os.PathLike[str] | None,
+        extra_flags: tuple[str, ...],
+    ) -> None:
+        self._target = target
+        self._timeout_s = timeout_s
+        self._dump_dir = dump_dir
+        self._flags = (*target.flags, *extra_flags)
+        self._callbacks: list[CallbackSite] = []
+        self._seconds = {"prepare": 0.0, "iree-compile": 0.0, "verify": 0.0}
+        self._folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
+        start = time.perf_counter()
+        self._module = ir.Module.parse(text, context)
+        attributes = self._module.operation.attributes
+        for name, value in {**target.module_attributes, "stream.topology": _TOPOLOGY}.items():
+            attributes[name] = ir.Attribute.parse(value, context)
+        for op in list(walk(self._module.operation)):
+            reason = must_call_back(op)
+            if reason is not None:
+                self._call_back(op, reason)
+        consume_written_arguments(self._module)
+        self._copies = own_handovers(self._module)
+        self._repairs = Repairs(self._module)
+        self._seconds["prepare"] += time.perf_counter() - start
+
+    def run(self) -> Artifact:
+        all_copied = False
+        for number in range(1, _MAX_ATTEMPTS + 1):
+            start = time.perf_counter()
+            attempt = _Attempt(self._module)
+            source = self._folder / f"module{number}.mlir"
+            source.write_text(attempt.text, encoding="utf-8")
+            output = self._folder / f"program{number}.vmfb"
+            command = [compiler_path(), str(source), *self._flags, *_PRINT_FLAGS, "-o", str(output)]
+            self._seconds["prepare"] += time.perf_counter() - start
+            start = time.perf_counter()
+            completed = run_tool(command, timeout_s=self._timeout_s)
+            self._seconds["iree-compile"] += time.perf_counter() - start
+            if completed.returncode != 0:
+                if not self._cure_failure(attempt, completed):
+                    raise self._failure(attempt, command, completed)
+                continue
+            start = time.perf_counter()
+            stream = _last_dump(completed.stderr)
+            violations = self._violations(stream)
+            self._seconds["verify"] += time.perf_counter() - start
+            if not violations:
+                return Artifact(
+                    str(output),
+                    self._target,
+                    tuple(self._callbacks),
+                    self._copies + self._repairs.copies,
+                    number,
+                    attempt.text,
+                    stream,
+                    self._seconds,
+                )
+            made = sum(self._repairs.repair(kind, emplaced, self._ops(attempt, lines)) for kind, emplaced, lines in violations)
+            _logger.debug("attempt %d: %d violations, %d repairs", number, len(violations), made)
+            if not made:
+                if all_copied:
+                    break
+                all_copied = True
+                self._copies += copy_all_handovers(self._module)
+        raise ToolError(
+            "IREE's in-place updates of this program could not be proved right; please report it",
+            command=command,
+            reproducer=str(source),
+        )
+
+    def _ops(self, attempt: _Attempt, lines: list[int]) -> list[ir.Operation]:
+        found = [attempt.op_at(line) for line in lines]
+        return [op for op in found if op is not None]
+
+    def _violations(self, stream: str) -> list[tuple[str, bool, list[int]]]:
+        """Check the stream IR; returns kind, emplaced and the source lines of each violation."""
+        with ir.Context() as context:
+            module = ir.Module.parse(stream, context)
+            return [(found.kind, found.emplaced, found.source_lines(module)) for found in find_violations(module)]
+
+    def _call_back(self, op: ir.Operation, reason: str) -> bool:
+        site = to_callback(
+            self._module, op, len(self._callbacks), location=user_location(op), reason=reason
+        )
+        if site is not None:
+            self._callbacks.append(site)
+        return site is not None
+
+    def _cure_failure(self, attempt: _Attempt, completed: Completed) -> bool:
+        """Turn the ops that iree-compile names into callbacks; returns whether there was one."""
+        cured = False
+        seen: set[int] = set()
+        for diagnostic in parse_diagnostics(completed.stderr):
+            if diagnostic.kind not in ("error", "note") or diagnostic.line in seen or not diagnostic.file.endswith(".mlir"):
+                continue
+            seen.add(diagnostic.line)
+            op = attempt.op_at(diagnostic.line)
+            if op is None or torch_operator(op) is None:
+                continue
+            reason = f"iree-compile: {diagnostic.text}"
+            cured = self._call_back(op, reason) or cured
+            if cured:
+                break
+        return cured
+
+    def _failure(self, attempt: _Attempt, command: list[str], completed: Completed) -> SsaCompilerError:
+        location = None
+        for diagnostic in parse_diagnostics(completed.stderr):
+            op = attempt.op_at(diagnostic.line)
+            if diagnostic.kind == "error" and op is not None:
+                location = user_location(op)
+                break
+        without_print = [part for part in command if part not in _PRINT_FLAGS]
+        shown = ["{input}" if part.endswith(".mlir") else part for part in without_print]
+        trimmed = Completed(completed.stdout, _DUMP.split(completed.stderr)[0], completed.returncode)
+        return tool_error(
+            "iree-compile", shown, trimmed, source=attempt.text, dump_dir=self._dump_dir, location=location
+        )
+
+
+def _last_dump(stderr: str) -> str:
+    """Return the IR that was printed after the checked pass."""
+    start = list(_DUMP.finditer(stderr))[-1].end()
+    return stderr[start:]
+
+
+def stream_ir(text: str, target: Target, *, timeout_s: float = 300.0) -> str:
+    """Return the scheduled stream IR (`--compile-to=stream`) of a module that `compile_module` compiled.
+
+    Args:
+        text: `Artifact.module`.
+        target: what it is compiled for.
+        timeout_s: wall-clock limit in seconds.
+    """
+    with tempfile.TemporaryDirectory(prefix="ssa-compiler-") as folder:
+        source = Path(folder) / "module.mlir"
+        source.write_text(text, encoding="utf-8")
+        command = [compiler_path(), str(source), *target.flags, "--compile-to=stream", "-o", "-"]
+        completed = run_tool(command, timeout_s=timeout_s)
+        if completed.returncode != 0:
+            raise tool_error("iree-compile", command, completed, source=text)
+        return completed.stdout

@@ -1,0 +1,139 @@
+"""Small helpers over IREE's MLIR Python bindings: walking, use-def questions, and building the few ops we insert.
+
+Everything here works on modules of the `iree` stage (docs/Architecture.md): structured control flow, builtin tensors at
+region boundaries, torch ops between `torch_c` casts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iree.compiler import ir
+
+__all__ = [
+    "CASTS",
+    "LOOPS",
+    "ancestor_in_block",
+    "attribute",
+    "build",
+    "cast_root",
+    "constant_i32",
+    "defining_block",
+    "equivalents",
+    "is_dynamic",
+    "is_tensor",
+    "main_function",
+    "tensor_type",
+    "walk",
+]
+
+# Ops whose result is their operand in another type: the same tensor to every analysis here.
+CASTS = frozenset({"torch_c.to_builtin_tensor", "torch_c.from_builtin_tensor", "tensor.cast"})
+LOOPS = frozenset({"scf.for", "scf.while"})
+
+
+def walk(root: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield every operation below `root`, outer ones first, in textual order."""
+    for region in root.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield view.operation
+                yield from walk(view.operation)
+
+
+def main_function(module: ir.Module) -> ir.Operation:
+    """Return the public function `@main`.
+
+    Raises:
+        ValueError: the module has none.
+    """
+    for view in module.body.operations:
+        if view.operation.name == "func.func" and attribute(view.operation, "sym_name") == '"main"':
+            return view.operation
+    raise ValueError("the module has no function @main")
+
+
+def attribute(op: ir.Operation, name: str) -> str:
+    """Return the text of an attribute, "" if the op has none of that name."""
+    return str(op.attributes[name]) if name in op.attributes else ""
+
+
+def is_tensor(value: ir.Value) -> bool:
+    """Whether a value is a ranked builtin tensor."""
+    return str(value.type).startswith("tensor<")
+
+
+def tensor_type(value: ir.Value) -> ir.RankedTensorType:
+    """Return the ranked tensor type of a value for which `is_tensor` holds."""
+    return ir.RankedTensorType(value.type)
+
+
+def is_dynamic(value: ir.Value) -> bool:
+    """Whether a builtin tensor has a size that is known only at run time."""
+    return not tensor_type(value).has_static_shape
+
+
+def _definer(value: ir.Value) -> ir.Operation | None:
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation
+
+
+def defining_block(value: ir.Value) -> ir.Block:
+    """Return the block in which a value is defined."""
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
+
+
+def cast_root(value: ir.Value) -> ir.Value:
+    """Look through the casts that define a value."""
+    while (op := _definer(value)) is not None and op.name in CASTS:
+        value = op.operands[0]
+    return value
+
+
+def equivalents(value: ir.Value) -> list[ir.Value]:
+    """Return a value and everything that is a cast of it."""
+    found = [value]
+    for current in found:
+        for use in current.uses:
+            user = use.owner.operation
+            if user.name in CASTS:
+                found.append(user.results[0])
+    return found
+
+
+def ancestor_in_block(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
+    """Return `op`, or the op around it, that lies directly in `block`; None if `op` is not inside the block."""
+    current: ir.Operation | None = op
+    while current is not None and current.block != block:
+        parent = current.parent
+        if parent is None or parent.operation.name == "builtin.module":
+            return None
+        current = parent.operation
+    return current
+
+
+def build(
+    name: str,
+    results: Sequence[ir.Type],
+    operands: Sequence[ir.Value],
+    where: ir.InsertionPoint,
+    attributes: dict[str, ir.Attribute] | None = None,
+    regions: int = 0,
+) -> ir.Operation:
+    """Create one operation with an unknown location at an insertion point."""
+    return ir.Operation.create(
+        name,
+        results=list(results),
+        operands=list(operands),
+        attributes=attributes or {},
+        regions=regions,
+        ip=where,
+        loc=ir.Location.unknown(results[0].context if results else where.block.owner.context),
+    )
+
+
+def constant_i32(number: int, where: ir.InsertionPoint) -> ir.Value:
+    """Create an `arith.constant` of type i32."""
+    i32 = ir.IntegerType.get_signless(32, where.block.owner.context)
+    return build("arith.constant", [i32], [], where, {"value": ir.IntegerAttr.get(i32, number)}).results[0]

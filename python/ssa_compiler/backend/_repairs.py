@@ -1,0 +1,127 @@
+"""Mend an in-place update that could not be proved right: a barrier or a copy at the ops that it was made from.
+
+A dispatch that IREE placed into a larger tensor is kept apart from it by a barrier on its result. Any other update gets a
+copy of the tensor that it overwrites. Each op is mended at most once in each way, so that mending ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from iree.compiler import ir
+
+from ._copies import barrier, opaque_copy
+from ._ir import CASTS, LOOPS, cast_root, defining_block
+
+__all__ = ["Repairs"]
+
+
+def _is_any_tensor(value: ir.Value) -> bool:
+    return str(value.type).startswith(("tensor<", "!torch.vtensor<["))
+
+
+class Repairs:
+    """The repairs made to one module.
+
+    Attributes:
+        copies: copies put in so far.
+        barriers: barriers put in so far.
+    """
+
+    def __init__(self, module: ir.Module) -> None:
+        self._module = module
+        self._done: set[tuple[str, ir.Operation]] = set()
+        self.copies = 0
+        self.barriers = 0
+
+    def repair(self, kind: str, emplaced: bool, ops: list[ir.Operation]) -> int:
+        """Mend one violation.
+
+        Args:
+            kind: "live" or "hazard", see `_aliasing.Violation`.
+            emplaced: whether a dispatch's result was placed into a larger tensor.
+            ops: the ops of the module that the update was made from.
+        Returns:
+            How many barriers and copies were put in; 0 if there is nothing left to try.
+        """
+        ops = [op for op in ops if not op.name.startswith("arith.")]
+        if emplaced:
+            made = 0
+            if kind == "live":
+                made = self._copy_bases(user for op in ops for user in _users(op) if self._base_is_outside(user, op))
+            return made or self._separate(ops) or self._copy_bases([*ops, *(user for op in ops for user in _users(op))])
+        return self._copy_bases(ops) or self._separate(ops)
+
+    def _separate(self, ops: list[ir.Operation]) -> int:
+        """Put a barrier on each tensor that leaves a group of ops."""
+        made = 0
+        for op in ops:
+            if ("barrier", op) in self._done or op.name in CASTS or op.regions or not op.results:
+                continue
+            self._done.add(("barrier", op))
+            for result in op.results:
+                leaving = [use for use in result.uses if use.owner.operation not in ops or use.owner.operation.name in CASTS]
+                if not leaving or not _is_any_tensor(result):
+                    continue
+                uses = [(use.owner.operation, use.operand_number) for use in result.uses]
+                hidden = barrier(result, _after(op))
+                for user, number in uses:
+                    user.operands[number] = hidden
+                made += 1
+        self.barriers += made
+        return made
+
+    def _copy_bases(self, ops: Iterable[ir.Operation]) -> int:
+        """Copy the operands that an op may overwrite: those of the type of a result."""
+        made = 0
+        for op in ops:
+            if ("copy", op) in self._done or op.name in CASTS or op.regions or not op.results:
+                continue
+            self._done.add(("copy", op))
+            types = {str(result.type) for result in op.results}
+            for index, operand in enumerate(op.operands):
+                if str(operand.type) in types and _is_any_tensor(operand):
+                    op.operands[index] = opaque_copy(operand, ir.InsertionPoint(op))
+                    made += 1
+        self.copies += made
+        return made
+
+    @staticmethod
+    def _base_is_outside(user: ir.Operation, op: ir.Operation) -> bool:
+        """Whether `user` inserts the result of `op` into a tensor from outside the loop around it."""
+        types = {str(result.type) for result in user.results}
+        for operand in user.operands:
+            if str(operand.type) in types and not isinstance(operand.owner, ir.Block):
+                block = defining_block(cast_root(operand))
+                current = user
+                while current.block != block and current.parent is not None:
+                    current = current.parent.operation
+                    if current.name in LOOPS:
+                        return True
+                    if current.name == "func.func":
+                        break
+        return False
+
+
+def _after(op: ir.Operation) -> ir.InsertionPoint:
+    """The insertion point right after an op that is not a terminator."""
+    following = False
+    for view in op.block.operations:
+        if following:
+            return ir.InsertionPoint(view.operation)
+        following = view.operation == op
+    raise ValueError("the op is a terminator")
+
+
+def _users(op: ir.Operation) -> list[ir.Operation]:
+    """The ops that use a result of `op`, through casts."""
+    found: list[ir.Operation] = []
+    pending = list(op.results)
+    while pending:
+        for use in pending.pop().uses:
+            user = use.owner.operation
+            if user.name in CASTS:
+                pending.append(user.results[0])
+            elif user not in found:
+                found.append(user)
+    return found

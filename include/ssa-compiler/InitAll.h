@@ -3,8 +3,11 @@
 #ifndef SSA_COMPILER_INITALL_H
 #define SSA_COMPILER_INITALL_H
 
+#include "ssa-compiler/Conversion/Passes.h"
+#include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchDialect.h"
 #include "ssa-compiler/Dialect/TorchConversion/IR/TorchConversionDialect.h"
+#include "ssa-compiler/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -22,12 +25,17 @@ namespace ssa_compiler {
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
                   mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::tensor::TensorDialect, torch::TorchDialect,
-                  torch_c::TorchConversionDialect>();
+                  torch_c::TorchConversionDialect, tssa::TSSADialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 
 /// Registers the passes of ssa-opt, and upstream's transformation passes (--cse, --canonicalize, --inline, ...).
-inline void registerAllPasses() { mlir::registerTransformsPasses(); }
+inline void registerAllPasses() {
+  mlir::registerTransformsPasses();
+  registerConversionPasses();
+  registerTransformsPasses();
+  registerPipelines();
+}
 
 } // namespace ssa_compiler
 

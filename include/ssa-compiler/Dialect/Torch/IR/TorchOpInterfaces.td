@@ -48,27 +48,24 @@ def TorchSchemaOpInterface : OpInterface<"TorchSchemaOpInterface"> {
 def TorchViewOpInterface : OpInterface<"TorchViewOpInterface"> {
   let cppNamespace = "::ssa_compiler::torch";
   let description = [{
-    An op whose result is a view of its first operand, selected by the remaining ones. The methods are static: they need
-    no operation, only the name of the view op, and are reached through `OperationName::getInterface`.
-    `base`, `src` and results are immutable tensors; `params` are the view op's operands after the first.
+    An op whose result is a view of its first operand, selected by the remaining ones. How such a view is read, written
+    and checked is known by a `ViewModel` (TorchViewOps.h), found by the torch name of the op, so that it also serves
+    views that `torch.operator` carries and ops of which only the name is left (`tssa.access`).
   }];
   let methods = [
-    StaticInterfaceMethod<[{
-      Builds the value of the view: what `viewOp` applied to `base` holds.
-    }], "::mlir::FailureOr<::mlir::Value>", "buildAccess",
-    (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::llvm::StringRef":$viewOp, "::mlir::Value":$base,
-         "::mlir::ValueRange":$params, "::mlir::Type":$resultType, "::mlir::DictionaryAttr":$attrs)>,
-    StaticInterfaceMethod<[{
-      Builds `base` with the elements that the view selects replaced by those of `src`, which has the view's type.
-    }], "::mlir::FailureOr<::mlir::Value>", "buildAssign",
-    (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::llvm::StringRef":$viewOp, "::mlir::Value":$base,
-         "::mlir::Value":$src, "::mlir::ValueRange":$params, "::mlir::DictionaryAttr":$attrs)>,
-    StaticInterfaceMethod<[{
-      Builds the checks that eager PyTorch makes when it takes the view, as `torch.runtime.assert`.
-    }], "::llvm::LogicalResult", "buildBoundsChecks",
-    (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::llvm::StringRef":$viewOp, "::mlir::Value":$base,
-         "::mlir::ValueRange":$params), [{}], [{ return ::llvm::success(); }]>,
+    InterfaceMethod<"The model of this view; null if the op is no view.",
+                    "const ::ssa_compiler::torch::ViewModel *", "getViewModel", (ins)>,
+    InterfaceMethod<"The torch name of the view op: `torch.aten.select.int`.", "::llvm::StringRef", "getViewName", (ins)>,
+    InterfaceMethod<"The schema attribute of an op that is not registered, or null.", "::mlir::StringAttr",
+                    "getViewSchema", (ins)>,
   ];
+  let extraClassOf = "return $_op.getViewModel() != nullptr;";
+  let extraSharedClassDeclaration = [{
+    /// The tensor that is looked at.
+    ::mlir::Value getBase() { return $_op->getOperand(0); }
+    /// The operands that say which part of it.
+    ::mlir::OperandRange getParams() { return $_op->getOperands().drop_front(); }
+  }];
 }
 
 #endif // SSA_COMPILER_DIALECT_TORCH_IR_TORCHOPINTERFACES_TD

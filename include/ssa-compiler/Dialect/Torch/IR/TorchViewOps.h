@@ -1,16 +1,75 @@
-// Where the views of the torch dialect are given their access and assign.
+//===- TorchViewOps.h - how views are read, written and checked -*- C++ -*-===//
+//
+// A ViewModel says for one view op how the base is rebuilt when the view gets
+// new contents, and which checks eager PyTorch makes when it takes the view.
+// Adding a view op means adding a model; no pass knows views by name.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef SSA_COMPILER_DIALECT_TORCH_IR_TORCHVIEWOPS_H
 #define SSA_COMPILER_DIALECT_TORCH_IR_TORCHVIEWOPS_H
 
-namespace mlir {
-class MLIRContext;
-} // namespace mlir
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Value.h"
+
+#include <memory>
 
 namespace ssa_compiler::torch {
 
-/// Attaches a model of TorchViewOpInterface to each view op. Called once, when the dialect is loaded and all its ops are
-/// registered.
+/// One application of a view op to an immutable tensor.
+struct ViewInstance {
+  /// `torch.aten.select.int`.
+  llvm::StringRef name;
+  /// The schema of an op that is not registered, or null.
+  mlir::StringAttr schema;
+  /// The immutable tensor that is looked at.
+  mlir::Value base;
+  /// The operands of the view op after the first.
+  mlir::ValueRange params;
+};
+
+/// How a view op is read, written and checked.
+class ViewModel {
+public:
+  virtual ~ViewModel();
+
+  /// Builds what the view shows, of type `resultType`. The default applies the
+  /// view op itself.
+  virtual mlir::Value buildAccess(mlir::OpBuilder &builder, mlir::Location loc,
+                                  const ViewInstance &view,
+                                  mlir::Type resultType) const;
+
+  /// Builds the base with the elements that the view shows replaced by those of
+  /// `source`. Fails, after an error at `loc`, if that has no meaning. The
+  /// default serves every view: it applies the view to the positions of the
+  /// base's elements and scatters `source` to them.
+  virtual mlir::FailureOr<mlir::Value>
+  buildAssign(mlir::OpBuilder &builder, mlir::Location loc,
+              const ViewInstance &view, mlir::Value source) const;
+
+  /// Builds the conditions (`i1`), each with eager's message, that must hold when
+  /// the view is taken, for those that are not known to hold. The default has
+  /// none.
+  struct Check {
+    mlir::Value condition;
+    std::string message;
+  };
+  virtual void buildChecks(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value base, mlir::ValueRange params,
+                           llvm::SmallVectorImpl<Check> &checks) const;
+};
+
+/// Adds the model of a view op; a later one replaces an earlier one.
+void registerViewModel(llvm::StringRef torchName,
+                       std::unique_ptr<ViewModel> model);
+
+/// The model of `torch.aten.select.int` and so on, or null if it is no view.
+const ViewModel *lookupViewModel(llvm::StringRef torchName);
+
+/// Attaches TorchViewOpInterface to the ops that have a view model. Called once
+/// the torch dialect has registered all its ops.
 void registerTorchViewOps(mlir::MLIRContext &context);
 
 } // namespace ssa_compiler::torch

@@ -1,0 +1,66 @@
+//===- Passes.td - conversions between dialects ----------------*- tablegen -*-===//
+//
+// Conversion passes: from TorchScript's control flow and scalars to scf and
+// arith, and from torch types to those that IREE wants at boundaries.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SSA_COMPILER_CONVERSION_PASSES_TD
+#define SSA_COMPILER_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TorchToSCFPass : Pass<"torch-to-scf", "::mlir::ModuleOp"> {
+  let summary = "convert torch.prim.If/Loop to scf and torch scalars to arith";
+  let description = [{
+    `torch.prim.If` becomes `scf.if`. A `torch.prim.Loop` whose conditions are
+    constant true becomes `scf.for`, any other one `scf.while`. `!torch.int`,
+    `!torch.float` and `!torch.bool` values become `i64`, `f64` and `i1`, and the
+    ops on them `arith` and `math`; where a torch op still takes a scalar,
+    `torch_c.from_i64` and its like connect the two. Integer arithmetic has
+    Python's meaning (floor division, remainder with the divisor's sign).
+    `torch.runtime.assert` becomes `cf.assert`, whose message gets the source line.
+    Tensors are left alone.
+
+    Before:
+    ```mlir
+    %r = torch.prim.If %c -> (!torch.int) {
+      %s = torch.aten.add.int %n, %int1 : !torch.int, !torch.int -> !torch.int
+      torch.prim.If.yield %s : !torch.int
+    } else {
+      torch.prim.If.yield %n : !torch.int
+    }
+    ```
+    After:
+    ```mlir
+    %r = scf.if %c -> (i64) {
+      %s = arith.addi %n, %c1 : i64
+      scf.yield %s : i64
+    } else {
+      scf.yield %n : i64
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::ssa_compiler::torch_c::TorchConversionDialect"
+  ];
+}
+
+def LegalizeIREEBoundaryPass
+    : Pass<"legalize-iree-boundary", "::mlir::ModuleOp"> {
+  let summary = "use builtin tensors at function and region boundaries";
+  let description = [{
+    IREE takes builtin types where values enter or leave a function or an `scf`
+    region, and torch types between torch ops. Arguments, results, branch results
+    and carried values of type `!torch.vtensor` become builtin tensors;
+    `torch_c.to_builtin_tensor` and `torch_c.from_builtin_tensor` connect them to
+    the torch ops. Requires value semantics and known dtypes.
+  }];
+  let dependentDialects = [
+    "::mlir::scf::SCFDialect", "::ssa_compiler::torch_c::TorchConversionDialect"
+  ];
+}
+
+#endif // SSA_COMPILER_CONVERSION_PASSES_TD

@@ -1,0 +1,141 @@
+//===- Passes.td - passes on torch tensor programs -------------*- tablegen -*-===//
+//
+// TensorSSA conversion as the four steps of the FuncTs paper (DAC'24, section
+// 4.2), the passes around it, and the verifier of its result.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SSA_COMPILER_TRANSFORMS_PASSES_TD
+#define SSA_COMPILER_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TorchInsertBoundsChecksPass
+    : Pass<"torch-insert-bounds-checks", "::mlir::ModuleOp"> {
+  let summary = "assert that view ops with dynamic operands stay in range";
+  let description = [{
+    Eager PyTorch raises an IndexError when a view is taken outside of its base;
+    compiled code would read or write another row. For each view op whose range is
+    not known to be right the pass inserts the condition as `cf.assert`, with
+    eager's message and the source line. The conditions come from the view's model
+    (`TorchViewOpInterface`).
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::ssa_compiler::torch_c::TorchConversionDialect"
+  ];
+}
+
+def TSSARewriteMutationPass
+    : Pass<"tssa-rewrite-mutation", "::mlir::func::FuncOp"> {
+  let summary = "replace views and in-place writes by access, assign and update";
+  let description = [{
+    Each in-place op is computed by its functional form. The new contents of the
+    written view are *passed up* along its path with `tssa.assign` until the
+    storage's root has a new value, which `tssa.update` announces. They are
+    *passed down* to whoever reads the storage later, through whichever view: a
+    read becomes the `tssa.access`es of its own path from the root. All tensors
+    become `!torch.vtensor`. For each argument that is written, its final contents
+    become one more result, marked `tssa.writeback`.
+
+    Between this pass and `--tssa-rename` a use of the root's value means its
+    newest version. Programs in which a write would be seen through a name that is
+    one of several tensors are refused (`TensorAliasAnalysis::verifyMerges`).
+
+    Before:
+    ```mlir
+    %row = torch.aten.select.int %b, %dim, %i : !torch.tensor<[4,3],f32>, ... -> !torch.tensor<[3],f32>
+    %w = torch.aten.add_.Scalar %row, %one, %one : ...
+    ```
+    After:
+    ```mlir
+    %row = tssa.access "torch.aten.select.int" %b[%dim, %i] : ...
+    %new = torch.aten.add.Scalar %row, %one, %one : ...
+    %b1 = tssa.assign "torch.aten.select.int" %b, %new[%dim, %i] : ...
+    tssa.update %b1 of %b
+    ```
+  }];
+  let dependentDialects = [
+    "::ssa_compiler::tssa::TSSADialect", "::ssa_compiler::torch::TorchDialect"
+  ];
+}
+
+def TSSABlockPropagationPass
+    : Pass<"tssa-block-propagation", "::mlir::func::FuncOp"> {
+  let summary = "carry updates across the regions of scf ops";
+  let description = [{
+    A storage that a region updates and that was there before the region op gets a
+    result of that op, and in loops a carried value. Updates at the start of the
+    region and after the op say which versions these are. Inner region ops come
+    before the ones around them.
+
+    Before:
+    ```mlir
+    scf.if %c {
+      ...
+      tssa.update %b1 of %b : !torch.vtensor<[4],f32>
+    }
+    ```
+    After:
+    ```mlir
+    %r = scf.if %c -> (!torch.vtensor<[4],f32>) {
+      ...
+      tssa.update %b1 of %b : !torch.vtensor<[4],f32>
+      scf.yield %b : !torch.vtensor<[4],f32>
+    } else {
+      scf.yield %b : !torch.vtensor<[4],f32>
+    }
+    tssa.update %r of %b : !torch.vtensor<[4],f32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def TSSARenamePass : Pass<"tssa-rename", "::mlir::func::FuncOp"> {
+  let summary = "use the newest version of each storage";
+  let description = [{
+    Each use of a storage's root that an update dominates becomes a use of the
+    value that the last such update announces. Requires `--tssa-block-propagation`:
+    an update inside a region that has no counterpart after it is an error.
+  }];
+}
+
+def TSSARemoveUpdatePass : Pass<"tssa-remove-update", "::mlir::func::FuncOp"> {
+  let summary = "erase tssa.update";
+  let description = [{
+    After renaming, updates say nothing that the uses do not. The program is then
+    in TensorSSA form.
+  }];
+}
+
+def TSSALowerPass : Pass<"tssa-lower", "::mlir::func::FuncOp"> {
+  let summary = "lower tssa.access and tssa.assign to torch ops";
+  let description = [{
+    Asks the model of each view (`TorchViewOpInterface`) for the torch ops that read
+    the view and that rebuild its base.
+
+    Before: `tssa.assign "torch.aten.select.int" %b, %new[%dim, %i] : ...`
+    After: `torch.aten.select_scatter %b, %new, %dim, %i : ...`
+  }];
+  let dependentDialects = ["::ssa_compiler::torch::TorchDialect"];
+}
+
+def TorchSimplifyPass : Pass<"torch-simplify", "::mlir::func::FuncOp"> {
+  let summary = "remove torch ops that do nothing on immutable tensors";
+  let description = [{
+    `aten.clone` of an immutable tensor, `aten.copy` of a tensor of the same type,
+    and casts to the same type are their operand. Also runs the folders and
+    canonicalizations of all ops.
+  }];
+}
+
+def VerifyValueSemanticsPass
+    : Pass<"verify-value-semantics", "::mlir::ModuleOp"> {
+  let summary = "check that nothing mutable and no tssa op is left";
+  let description = [{
+    Fails, with one error for each, on values of type `!torch.tensor`, on ops whose
+    schema says that they write, and on ops of the tssa dialect.
+  }];
+}
+
+#endif // SSA_COMPILER_TRANSFORMS_PASSES_TD

@@ -1,0 +1,431 @@
+//===- TensorAliasAnalysis.cpp - which tensor looks at which storage ------===//
+//
+// See the header for the definitions. The locations are found by optimistic
+// iteration: assume that every block argument and region result has the location
+// of the first value that flows in; whoever receives another one becomes a merge
+// (a root of its own); repeat until nothing changes. The set of merges only
+// grows, so this ends.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace ssa_compiler;
+using namespace ssa_compiler::torch;
+
+void ssa_compiler::forEachRegionEdge(
+    Operation *op, llvm::function_ref<void(OpOperand &, Value)> fn) {
+  auto branchOp = dyn_cast<RegionBranchOpInterface>(op);
+  if (!branchOp)
+    return;
+  SmallVector<RegionSuccessor> successors;
+  branchOp.getSuccessorRegions(RegionBranchPoint::parent(), successors);
+  for (RegionSuccessor &successor : successors) {
+    OperandRange operands = branchOp.getEntrySuccessorOperands(successor);
+    for (auto [index, target] : llvm::enumerate(successor.getSuccessorInputs()))
+      fn(op->getOpOperand(operands.getBeginOperandIndex() + index), target);
+  }
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      auto terminator =
+          dyn_cast<RegionBranchTerminatorOpInterface>(block.getTerminator());
+      if (!terminator)
+        continue;
+      successors.clear();
+      SmallVector<Attribute> unknown(terminator->getNumOperands());
+      terminator.getSuccessorRegions(unknown, successors);
+      for (RegionSuccessor &successor : successors) {
+        MutableOperandRange operands =
+            terminator.getMutableSuccessorOperands(successor);
+        for (auto [index, target] :
+             llvm::enumerate(successor.getSuccessorInputs()))
+          fn(operands[index], target);
+      }
+    }
+}
+
+static bool isMutableTensor(Value value) {
+  return isa<NonValueTensorType>(value.getType());
+}
+
+/// True if `op` reads the elements of a list when it runs, so that the list can
+/// be built from the newest tensors right before it.
+static bool readsListElements(Operation *op) {
+  auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op);
+  if (!schemaOp || !schemaOp.getSchema())
+    return false;
+  return llvm::none_of(schemaOp.getSchema()->returns, [](const Argument &ret) {
+    return ret.alias.present && !ret.alias.isWrite;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Locations
+//===----------------------------------------------------------------------===//
+
+TensorAliasAnalysis::TensorAliasAnalysis(Operation *function)
+    : function(function) {
+  do {
+    computeLocations();
+  } while (addConflictingMerges());
+  collectWrites();
+  collectUses();
+}
+
+/// One pass in program order: each region op before its regions, so that an
+/// assumption about a loop is made before its body is read.
+void TensorAliasAnalysis::computeLocations() {
+  locations.clear();
+  edges.clear();
+  for (Region &region : function->getRegions())
+    for (Block &block : region)
+      for (BlockArgument argument : block.getArguments())
+        if (isMutableTensor(argument))
+          locations[argument] = {argument, {}};
+  function->walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { visitOperation(op); });
+  // Whatever no edge reached is a root (an unreachable region's argument).
+  function->walk([&](Block *block) {
+    for (BlockArgument argument : block->getArguments())
+      if (isMutableTensor(argument))
+        locations.try_emplace(argument, TensorLocation{argument, {}});
+  });
+}
+
+void TensorAliasAnalysis::visitOperation(Operation *op) {
+  if (op == function)
+    return;
+  // Region terminators hand on what they know; their op collected the edge.
+  if (Operation *parent = op->getParentOp();
+      parent != function && op->hasTrait<OpTrait::IsTerminator>())
+    forEachRegionEdge(parent, [&](OpOperand &source, Value target) {
+      if (source.getOwner() != op || !isMutableTensor(target))
+        return;
+      edges.push_back({&source, target});
+      if (merges.contains(target))
+        locations[target] = {target, {}};
+      else
+        locations.try_emplace(target, locations.lookup(source.get()));
+    });
+
+  if (isa<RegionBranchOpInterface>(op)) {
+    forEachRegionEdge(op, [&](OpOperand &source, Value target) {
+      if (source.getOwner() != op || !isMutableTensor(target))
+        return;
+      edges.push_back({&source, target});
+      if (merges.contains(target))
+        locations[target] = {target, {}};
+      else
+        locations.try_emplace(target, locations.lookup(source.get()));
+    });
+    return;
+  }
+
+  auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op);
+  for (OpResult result : op->getResults()) {
+    if (!isMutableTensor(result))
+      continue;
+    if (isa<TorchViewOpInterface>(op) && result.getResultNumber() == 0 &&
+        isMutableTensor(op->getOperand(0))) {
+      TensorLocation location = locations.lookup(op->getOperand(0));
+      location.path.push_back(op);
+      locations[result] = std::move(location);
+      continue;
+    }
+    std::optional<unsigned> self;
+    bool mayAlias = false;
+    for (OpOperand &operand : op->getOpOperands()) {
+      unsigned index = operand.getOperandNumber();
+      if (!schemaOp || !schemaOp.mayAlias(result.getResultNumber(), index))
+        continue;
+      // `add_` returns the very tensor that it wrote.
+      if (schemaOp.isWritten(index) && isMutableTensor(operand.get()))
+        self = index;
+      else if (isMutableTensor(operand.get())) {
+        mayAlias = true;
+        edges.push_back({&operand, result});
+      }
+    }
+    if (self && !mayAlias)
+      locations[result] = locations.lookup(op->getOperand(*self));
+    else
+      locations[result] = {result, {}};
+    if (mayAlias)
+      merges.insert(result);
+  }
+}
+
+bool TensorAliasAnalysis::addConflictingMerges() {
+  bool changed = false;
+  for (const MergeEdge &edge : edges) {
+    Value target = edge.target;
+    if (merges.contains(target) ||
+        locations.lookup(target) == locations.lookup(edge.source->get()))
+      continue;
+    merges.insert(target);
+    changed = true;
+  }
+  return changed;
+}
+
+const TensorLocation *TensorAliasAnalysis::getLocation(Value tensor) const {
+  auto it = locations.find(tensor);
+  return it == locations.end() ? nullptr : &it->second;
+}
+
+ArrayRef<Value> TensorAliasAnalysis::getRootsWrittenBelow(Operation *op) const {
+  auto it = writtenBelow.find(op);
+  return it == writtenBelow.end() ? ArrayRef<Value>()
+                                  : it->second.getArrayRef();
+}
+
+//===----------------------------------------------------------------------===//
+// Writes and uses
+//===----------------------------------------------------------------------===//
+
+void TensorAliasAnalysis::collectWrites() {
+  function->walk([&](TorchSchemaOpInterface op) {
+    for (unsigned index : op.getWrittenOperands()) {
+      const TensorLocation *location = getLocation(op->getOperand(index));
+      if (!location)
+        continue;
+      writers[location->root].push_back(&op->getOpOperand(index));
+      Value root = location->root;
+      for (Operation *parent = op->getParentOp(); parent && parent != function;
+           parent = parent->getParentOp()) {
+        if (parent->isAncestor(root.getParentBlock()->getParentOp()))
+          break;
+        writtenBelow[parent].insert(location->root);
+      }
+    }
+  });
+
+  // A merge is written downstream if it is written, or flows into one that is.
+  SmallVector<Value> worklist;
+  for (auto &entry : writers)
+    if (writtenDownstream.insert(entry.first).second)
+      worklist.push_back(entry.first);
+  DenseMap<Value, SmallVector<Value>> sources;
+  for (const MergeEdge &edge : edges)
+    if (merges.contains(edge.target))
+      sources[edge.target].push_back(locations.lookup(edge.source->get()).root);
+  while (!worklist.empty())
+    for (Value source : sources.lookup(worklist.pop_back_val()))
+      if (writtenDownstream.insert(source).second)
+        worklist.push_back(source);
+}
+
+/// A use is whatever reads or writes the storage. Taking a view is not one, nor
+/// is handing a tensor to a value that is the same location.
+void TensorAliasAnalysis::collectUses() {
+  DenseMap<OpOperand *, bool> forwarded;
+  for (const MergeEdge &edge : edges)
+    forwarded[edge.source] |= merges.contains(edge.target);
+  for (auto &[key, location] : locations) {
+    Value value = key;
+    for (OpOperand &use : value.getUses()) {
+      if (isa<TorchViewOpInterface>(use.getOwner()) &&
+          use.getOperandNumber() == 0)
+        continue;
+      auto it = forwarded.find(&use);
+      if (it != forwarded.end() && !it->second)
+        continue;
+      uses[location.root].push_back(&use);
+      // A list is read where it is used.
+      if (isa<PrimListConstructOp>(use.getOwner()))
+        for (OpOperand &listUse :
+             use.getOwner()->getResult(0).getUses())
+          uses[location.root].push_back(&listUse);
+    }
+  }
+}
+
+/// True if `later` can run after the edge that leaves `from`, within one life of
+/// the value `root`.
+static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
+                        Value root) {
+  Operation *first = from;
+  if (first != later && entersOrRepeats && first->isAncestor(later))
+    return true;
+  // An enclosing loop that does not remake the root lets everything in it run
+  // again.
+  Region *rootRegion = root.getParentRegion();
+  for (Operation *parent = first->getParentOp(); parent;
+       parent = parent->getParentOp())
+    if (isa<LoopLikeOpInterface>(parent) && parent->isAncestor(later) &&
+        !parent->isAncestor(rootRegion->getParentOp()))
+      return true;
+  for (Operation *op = first; op; op = op->getParentOp()) {
+    Operation *laterInBlock = op->getBlock()
+                                  ? op->getBlock()->findAncestorOpInBlock(*later)
+                                  : nullptr;
+    if (laterInBlock)
+      return laterInBlock != op && op->isBeforeInBlock(laterInBlock);
+  }
+  return false;
+}
+
+bool TensorAliasAnalysis::isLiveAfter(const MergeEdge &edge, Value root,
+                                      bool writesOnly) const {
+  Operation *owner = edge.source->getOwner();
+  Operation *regionOp = owner;
+  bool entersOrRepeats = isa<RegionBranchOpInterface>(owner);
+  if (owner->hasTrait<OpTrait::IsTerminator>()) {
+    regionOp = owner->getParentOp();
+    entersOrRepeats = isa<LoopLikeOpInterface>(regionOp);
+    // What the left region made cannot be named after it, except by a second
+    // operand of the same terminator.
+    if (regionOp->isAncestor(root.getParentRegion()->getParentOp()) &&
+        !(isa<OpResult>(root) && root.getDefiningOp() == regionOp)) {
+      return llvm::any_of(uses.lookup(root), [&](OpOperand *use) {
+        return use->getOwner() == owner && use != edge.source;
+      });
+    }
+  }
+
+  auto argument = dyn_cast<BlockArgument>(root);
+  if (argument && argument.getOwner()->getParentOp() == function)
+    if (!writesOnly)
+      return true;
+
+  DenseSet<OpOperand *> forwardsToWritten;
+  if (writesOnly)
+    for (const MergeEdge &other : edges)
+      if (merges.contains(other.target) &&
+          writtenDownstream.contains(other.target))
+        forwardsToWritten.insert(other.source);
+
+  return llvm::any_of(uses.lookup(root), [&](OpOperand *use) {
+    if (use == edge.source)
+      return false;
+    Operation *user = use->getOwner();
+    if (writesOnly) {
+      auto schemaOp = dyn_cast<TorchSchemaOpInterface>(user);
+      bool writes = schemaOp && schemaOp.isWritten(use->getOperandNumber());
+      if (!writes && !forwardsToWritten.contains(use))
+        return false;
+    }
+    if (user == owner)
+      return true;
+    return canRunAfter(regionOp, entersOrRepeats, user, root);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+LogicalResult TensorAliasAnalysis::verifyMerges() const {
+  bool failed = false;
+  auto report = [&](Operation *op, const Twine &message) {
+    op->emitError() << "unsupported: " << message;
+    failed = true;
+  };
+
+  for (const MergeEdge &edge : edges) {
+    if (!merges.contains(edge.target))
+      continue;
+    Value root = locations.lookup(edge.source->get()).root;
+    bool writtenThroughTarget = writtenDownstream.contains(edge.target);
+    if (!(writtenThroughTarget && isLiveAfter(edge, root, false)) &&
+        !isLiveAfter(edge, root, true))
+      continue;
+    // Blame a write, since that is the line to change.
+    Operation *culprit = edge.source->getOwner();
+    Value written = writers.contains(edge.target) ? edge.target : root;
+    if (auto it = writers.find(written); it != writers.end())
+      culprit = it->second.front()->getOwner();
+    InFlightDiagnostic diagnostic =
+        culprit->emitError()
+        << "unsupported: a tensor that is one of several tensors, depending on "
+           "control flow, is written while another name of it is in use; clone "
+           "it where it gets its second name";
+    diagnostic.attachNote(edge.source->getOwner()->getLoc())
+        << "the second name is given here";
+    failed = true;
+    break;
+  }
+
+  function->walk([&](Operation *op) {
+    for (auto &region : op->getRegions())
+      if (op != function && !isa<RegionBranchOpInterface>(op) &&
+          llvm::any_of(locations, [&](auto &entry) {
+            Value tensor = entry.first;
+            return region.isAncestor(tensor.getParentRegion());
+          }))
+        return report(op, "'" + op->getName().getStringRef() +
+                              "' has a region that may use mutable tensors");
+    bool takesTensor = llvm::any_of(op->getOperands(), isMutableTensor);
+    auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op);
+    if (schemaOp && !schemaOp.getSchema() && takesTensor)
+      return report(op, "'" + schemaOp.getTorchName() +
+                            "' takes a mutable tensor and its schema is not "
+                            "known");
+    if (isa<CallOpInterface>(op) && takesTensor)
+      return report(op, "a call that takes a mutable tensor; run --inline");
+    if (takesTensor && !schemaOp && !op->hasTrait<OpTrait::IsTerminator>() &&
+        !isa<RegionBranchOpInterface, TorchViewOpInterface, PrimListConstructOp,
+             CopyToValueTensorOp>(op))
+      return report(op, "'" + op->getName().getStringRef() +
+                            "' of a mutable tensor");
+    // A list that is more than the operand of one op may be a second name.
+    if (auto list = dyn_cast<PrimListConstructOp>(op);
+        list && takesTensor && !writers.empty())
+      for (Operation *user : op->getUsers())
+        if (!readsListElements(user)) {
+          report(user, "a list of tensors that is kept while tensors are "
+                       "written");
+          break;
+        }
+    if (schemaOp && !writers.empty())
+      for (Value result : op->getResults())
+        if (auto listType = dyn_cast<ListType>(result.getType());
+            listType && isa<NonValueTensorType>(listType.getContainedType()) &&
+            !isa<PrimListConstructOp>(op) && !readsListElements(op))
+          return report(op, "'" + schemaOp.getTorchName() +
+                                "' returns a list of views while tensors are "
+                                "written");
+  });
+  return failure(failed);
+}
+
+void TensorAliasAnalysis::print(raw_ostream &os) const {
+  AsmState state(function);
+  auto printLocation = [&](Value value) {
+    const TensorLocation *location = getLocation(value);
+    if (!location)
+      return;
+    value.printAsOperand(os, state);
+    os << " -> ";
+    location->root.printAsOperand(os, state);
+    for (Operation *view : location->path) {
+      auto schemaOp = dyn_cast<TorchSchemaOpInterface>(view);
+      os << " . "
+         << (schemaOp ? schemaOp.getTorchName()
+                      : view->getName().getStringRef());
+    }
+    if (location->root == value && merges.contains(value))
+      os << " (merge)";
+    if (location->root == value && isWritten(value))
+      os << " (written)";
+    os << "\n";
+  };
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value result : op->getResults())
+      printLocation(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          printLocation(argument);
+  });
+}

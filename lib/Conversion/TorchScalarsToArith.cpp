@@ -1,0 +1,290 @@
+//===- TorchScalarsToArith.cpp - torch scalars as builtin scalars ---------===//
+//
+// Python's arithmetic in arith and math. An op is chosen by the base name of its
+// schema (`aten::add`) and by the types of its operands, so that one entry serves
+// all overloads (`add.int`, `add.float_int`, ...), registered or not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TorchScalarsToArith.h"
+
+#include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
+#include "ssa-compiler/Dialect/TorchConversion/IR/TorchConversionDialect.h"
+#include "ssa-compiler/Support/SourceLocation.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace ssa_compiler;
+
+bool ssa_compiler::isTorchScalarType(Type type) {
+  return isa<torch::IntType, torch::FloatType, torch::BoolType>(type);
+}
+
+Type ssa_compiler::getBuiltinScalarType(Type type) {
+  Builder builder(type.getContext());
+  if (isa<torch::IntType>(type))
+    return builder.getI64Type();
+  if (isa<torch::FloatType>(type))
+    return builder.getF64Type();
+  if (isa<torch::BoolType>(type))
+    return builder.getI1Type();
+  return type;
+}
+
+Value ssa_compiler::toBuiltinScalar(OpBuilder &builder, Location loc,
+                                    Value value) {
+  Type type = value.getType();
+  if (isa<torch::IntType>(type))
+    return builder.createOrFold<torch_c::ToI64Op>(loc, value);
+  if (isa<torch::FloatType>(type))
+    return builder.createOrFold<torch_c::ToF64Op>(loc, value);
+  if (isa<torch::BoolType>(type))
+    return builder.createOrFold<torch_c::ToI1Op>(loc, value);
+  return value;
+}
+
+Value ssa_compiler::toTorchScalar(OpBuilder &builder, Location loc, Value value,
+                                  Type type) {
+  if (value.getType() == type)
+    return value;
+  if (isa<torch::IntType>(type))
+    return torch_c::FromI64Op::create(builder, loc, value);
+  if (isa<torch::FloatType>(type))
+    return torch_c::FromF64Op::create(builder, loc, value);
+  assert(isa<torch::BoolType>(type) && "expected a torch scalar type");
+  return torch_c::FromI1Op::create(builder, loc, value);
+}
+
+namespace {
+
+/// Builds the value of one scalar op. Each method returns null if there is no
+/// counterpart.
+class ScalarOpBuilder {
+public:
+  ScalarOpBuilder(OpBuilder &builder, Location loc)
+      : builder(builder), loc(loc) {}
+
+  Value build(StringRef name, ValueRange args, Type resultType);
+
+private:
+  Value buildUnary(StringRef name, Value arg, Type resultType);
+  Value buildBinary(StringRef name, Value lhs, Value rhs, Type resultType);
+  Value buildCompare(StringRef name, Value lhs, Value rhs);
+  Value buildIntDivision(StringRef name, Value lhs, Value rhs);
+  Value convert(Value value, Type type);
+
+  template <typename OpTy, typename... Args> Value create(Args &&...args) {
+    return OpTy::create(builder, loc, std::forward<Args>(args)...);
+  }
+  Value zero(Type type) {
+    return create<arith::ConstantOp>(builder.getZeroAttr(type));
+  }
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
+bool isBool(Value value) { return value.getType().isInteger(1); }
+
+/// Python's conversion: truncation to int, != 0 to bool.
+Value ScalarOpBuilder::convert(Value value, Type type) {
+  Type from = value.getType();
+  if (from == type)
+    return value;
+  if (type.isInteger(1))
+    return isFloat(value)
+               ? create<arith::CmpFOp>(arith::CmpFPredicate::UNE, value,
+                                       zero(from))
+               : create<arith::CmpIOp>(arith::CmpIPredicate::ne, value,
+                                       zero(from));
+  if (isa<FloatType>(type))
+    return isBool(value) ? create<arith::UIToFPOp>(type, value)
+                         : create<arith::SIToFPOp>(type, value);
+  if (isFloat(value))
+    return create<arith::FPToSIOp>(type, value);
+  return create<arith::ExtUIOp>(type, value);
+}
+
+/// Floor division and the remainder with the sign of the divisor. The divisor is
+/// checked, since eager raises where the machine would trap.
+Value ScalarOpBuilder::buildIntDivision(StringRef name, Value lhs, Value rhs) {
+  Value none = zero(rhs.getType());
+  APInt constant;
+  if (!matchPattern(rhs, m_ConstantInt(&constant)) || constant.isZero()) {
+    Value isNonZero =
+        create<arith::CmpIOp>(arith::CmpIPredicate::ne, rhs, none);
+    cf::AssertOp::create(
+        builder, loc, isNonZero,
+        withSourceLine("ZeroDivisionError: integer division or modulo by zero",
+                       loc));
+  }
+  if (name == "floordiv")
+    return create<arith::FloorDivSIOp>(lhs, rhs);
+  Value remainder = create<arith::RemSIOp>(lhs, rhs);
+  Value isNonZero =
+      create<arith::CmpIOp>(arith::CmpIPredicate::ne, remainder, none);
+  auto isNegative = [&](Value value) {
+    return create<arith::CmpIOp>(arith::CmpIPredicate::slt, value, none);
+  };
+  Value signsDiffer =
+      create<arith::XOrIOp>(isNegative(remainder), isNegative(rhs));
+  Value needsShift = create<arith::AndIOp>(isNonZero, signsDiffer);
+  return create<arith::SelectOp>(
+      needsShift, create<arith::AddIOp>(remainder, rhs), remainder);
+}
+
+Value ScalarOpBuilder::buildCompare(StringRef name, Value lhs, Value rhs) {
+  using IntPredicate = arith::CmpIPredicate;
+  using FloatPredicate = arith::CmpFPredicate;
+  auto predicates =
+      llvm::StringSwitch<std::optional<std::pair<IntPredicate, FloatPredicate>>>(
+          name)
+          .Case("eq", {{IntPredicate::eq, FloatPredicate::OEQ}})
+          .Case("ne", {{IntPredicate::ne, FloatPredicate::UNE}})
+          .Case("lt", {{IntPredicate::slt, FloatPredicate::OLT}})
+          .Case("le", {{IntPredicate::sle, FloatPredicate::OLE}})
+          .Case("gt", {{IntPredicate::sgt, FloatPredicate::OGT}})
+          .Case("ge", {{IntPredicate::sge, FloatPredicate::OGE}})
+          .Default(std::nullopt);
+  if (!predicates)
+    return {};
+  if (isFloat(lhs))
+    return create<arith::CmpFOp>(predicates->second, lhs, rhs);
+  // Bools compare as the ints 0 and 1.
+  lhs = convert(lhs, builder.getI64Type());
+  rhs = convert(rhs, builder.getI64Type());
+  return create<arith::CmpIOp>(predicates->first, lhs, rhs);
+}
+
+Value ScalarOpBuilder::buildBinary(StringRef name, Value lhs, Value rhs,
+                                   Type resultType) {
+  if (isBool(lhs) && isBool(rhs)) {
+    if (name == "__and__")
+      return create<arith::AndIOp>(lhs, rhs);
+    if (name == "__or__")
+      return create<arith::OrIOp>(lhs, rhs);
+    if (name == "__xor__")
+      return create<arith::XOrIOp>(lhs, rhs);
+  }
+  // True division and powers of ints are computed in double.
+  Type f64 = builder.getF64Type();
+  bool computesInFloat = isFloat(lhs) || isFloat(rhs) || name == "div" ||
+                         (name == "pow" && isa<FloatType>(resultType));
+  Type common = computesInFloat ? f64 : builder.getI64Type();
+  lhs = convert(lhs, common);
+  rhs = convert(rhs, common);
+  if (Value compared = buildCompare(name, lhs, rhs))
+    return compared;
+  if (computesInFloat) {
+    if (name == "div" || name == "floordiv") {
+      Value isNonZero = create<arith::CmpFOp>(arith::CmpFPredicate::UNE, rhs,
+                                              zero(rhs.getType()));
+      cf::AssertOp::create(
+          builder, loc, isNonZero,
+          withSourceLine("ZeroDivisionError: float division by zero", loc));
+    }
+    return llvm::StringSwitch<function_ref<Value()>>(name)
+        .Case("add", [&] { return create<arith::AddFOp>(lhs, rhs); })
+        .Case("sub", [&] { return create<arith::SubFOp>(lhs, rhs); })
+        .Case("mul", [&] { return create<arith::MulFOp>(lhs, rhs); })
+        .Case("div", [&] { return create<arith::DivFOp>(lhs, rhs); })
+        .Case("floordiv",
+              [&] {
+                Value quotient = create<arith::DivFOp>(lhs, rhs);
+                return create<math::FloorOp>(quotient);
+              })
+        .Case("pow", [&] { return create<math::PowFOp>(lhs, rhs); })
+        .Case("min",
+              [&] {
+                Value less =
+                    create<arith::CmpFOp>(arith::CmpFPredicate::OLT, rhs, lhs);
+                return create<arith::SelectOp>(less, rhs, lhs);
+              })
+        .Case("max",
+              [&] {
+                Value more =
+                    create<arith::CmpFOp>(arith::CmpFPredicate::OGT, rhs, lhs);
+                return create<arith::SelectOp>(more, rhs, lhs);
+              })
+        .Default([] { return Value(); })();
+  }
+  if (name == "floordiv" || name == "remainder")
+    return buildIntDivision(name, lhs, rhs);
+  return llvm::StringSwitch<function_ref<Value()>>(name)
+      .Case("add", [&] { return create<arith::AddIOp>(lhs, rhs); })
+      .Case("sub", [&] { return create<arith::SubIOp>(lhs, rhs); })
+      .Case("mul", [&] { return create<arith::MulIOp>(lhs, rhs); })
+      .Case("min", [&] { return create<arith::MinSIOp>(lhs, rhs); })
+      .Case("max", [&] { return create<arith::MaxSIOp>(lhs, rhs); })
+      .Case("__and__", [&] { return create<arith::AndIOp>(lhs, rhs); })
+      .Case("__or__", [&] { return create<arith::OrIOp>(lhs, rhs); })
+      .Case("__xor__", [&] { return create<arith::XOrIOp>(lhs, rhs); })
+      .Default([] { return Value(); })();
+}
+
+Value ScalarOpBuilder::buildUnary(StringRef name, Value arg, Type resultType) {
+  if (name == "Int" || name == "Float" || name == "Bool" ||
+      name == "ScalarImplicit" || name == "IntImplicit" ||
+      name == "FloatImplicit")
+    return convert(arg, resultType);
+  if (name == "__not__")
+    return create<arith::XOrIOp>(
+        convert(arg, builder.getI1Type()),
+        create<arith::ConstantIntOp>(/*value=*/1, /*width=*/1));
+  if (isBool(arg))
+    arg = convert(arg, builder.getI64Type());
+  if (name == "neg")
+    return isFloat(arg) ? create<arith::NegFOp>(arg)
+                        : create<arith::SubIOp>(zero(arg.getType()), arg);
+  if (name == "abs")
+    return isFloat(arg) ? create<math::AbsFOp>(arg) : create<math::AbsIOp>(arg);
+  if (!isFloat(arg) && (name == "ceil" || name == "floor"))
+    return arg;
+  Value wide = convert(arg, builder.getF64Type());
+  return llvm::StringSwitch<function_ref<Value()>>(name)
+      .Case("ceil", [&] { return create<math::CeilOp>(wide); })
+      .Case("floor", [&] { return create<math::FloorOp>(wide); })
+      .Case("sqrt", [&] { return create<math::SqrtOp>(wide); })
+      .Case("exp", [&] { return create<math::ExpOp>(wide); })
+      .Default([] { return Value(); })();
+}
+
+Value ScalarOpBuilder::build(StringRef name, ValueRange args, Type resultType) {
+  Value result;
+  if (args.size() == 1)
+    result = buildUnary(name, args[0], resultType);
+  else if (args.size() == 2)
+    result = buildBinary(name, args[0], args[1], resultType);
+  return result ? convert(result, resultType) : result;
+}
+
+} // namespace
+
+LogicalResult ssa_compiler::convertScalarOp(RewriterBase &rewriter,
+                                            Operation *op) {
+  auto schemaOp = dyn_cast<torch::TorchSchemaOpInterface>(op);
+  if (!schemaOp || !schemaOp.getSchema() || op->getNumResults() != 1 ||
+      !isTorchScalarType(op->getResult(0).getType()) ||
+      !llvm::all_of(op->getOperandTypes(), isTorchScalarType))
+    return failure();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> args;
+  for (Value operand : op->getOperands())
+    args.push_back(toBuiltinScalar(rewriter, op->getLoc(), operand));
+  StringRef name = StringRef(schemaOp.getSchema()->name).split("::").second;
+  Type resultType = op->getResult(0).getType();
+  Value result = ScalarOpBuilder(rewriter, op->getLoc())
+                     .build(name, args, getBuiltinScalarType(resultType));
+  if (!result)
+    return failure();
+  rewriter.replaceOp(op,
+                     toTorchScalar(rewriter, op->getLoc(), result, resultType));
+  return success();
+}

@@ -1,0 +1,69 @@
+//===- TSSADialect.cpp - the tssa dialect and its ops ---------------------===//
+//
+// Registration, verifiers and folders of tssa.access, tssa.assign, tssa.update.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace ssa_compiler;
+using namespace ssa_compiler::tssa;
+
+bool tssa::isValueTensor(Type type) {
+  return isa<torch::ValueTensorType>(type);
+}
+
+#include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "ssa-compiler/Dialect/TSSA/IR/TSSA.cpp.inc"
+
+void TSSADialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "ssa-compiler/Dialect/TSSA/IR/TSSA.cpp.inc"
+      >();
+}
+
+static LogicalResult verifyView(Operation *op, StringRef view) {
+  if (!torch::lookupViewModel(view))
+    return op->emitOpError() << "expected the name of a view op, got '" << view
+                             << "'";
+  return success();
+}
+
+LogicalResult AccessOp::verify() { return verifyView(*this, getView()); }
+
+LogicalResult AssignOp::verify() { return verifyView(*this, getView()); }
+
+/// What was just assigned through a view is what the same view shows.
+OpFoldResult AccessOp::fold(FoldAdaptor adaptor) {
+  auto assign = getBase().getDefiningOp<AssignOp>();
+  if (assign && assign.getView() == getView() &&
+      assign.getParams() == getParams() &&
+      assign.getSource().getType() == getType())
+    return assign.getSource();
+  return {};
+}
+
+/// Writing back what the view shows changes nothing; of two assigns through the
+/// same view the second wins.
+OpFoldResult AssignOp::fold(FoldAdaptor adaptor) {
+  auto access = getSource().getDefiningOp<AccessOp>();
+  if (access && access.getBase() == getBase() &&
+      access.getView() == getView() && access.getParams() == getParams())
+    return getBase();
+  auto previous = getBase().getDefiningOp<AssignOp>();
+  if (previous && previous.getView() == getView() &&
+      previous.getParams() == getParams()) {
+    getBaseMutable().assign(previous.getBase());
+    return getResult();
+  }
+  return {};
+}

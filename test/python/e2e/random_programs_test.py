@@ -1,0 +1,24 @@
+"""Random programs: every stage under the interpreter for many of them, the compiled program for some."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from programs.generate import arguments, load, write_program
+from ssa_compiler.testing import check
+
+# The environment variable makes longer searches possible: SSA_COMPILER_RANDOM_PROGRAMS=2000 pytest ...
+INTERPRETED = int(os.environ.get("SSA_COMPILER_RANDOM_PROGRAMS", "60"))
+COMPILED = 6
+
+
+@pytest.mark.parametrize("seed", range(INTERPRETED))
+def test_random_program(seed: int, tmp_path: Path) -> None:
+    text = write_program(seed)
+    function = load(text, tmp_path, f"random_{seed}")
+    try:
+        check(function, *arguments(seed), compiled=seed < COMPILED)
+    except Exception as error:
+        raise AssertionError(f"{error}\n{text}") from error

@@ -30,10 +30,10 @@ lint:
 	@if command -v clang-format-22 >/dev/null; then \
 	  echo "clang-format-22 --dry-run -Werror (C++ sources)"; clang-format-22 --dry-run -Werror $(CPP_SOURCES); \
 	else echo "clang-format-22 is not installed: the format of the C++ sources is not checked"; fi
-	$(BIN)/python tools/gen-torch-ods/gen_torch_ods.py --check
+	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
 
 lit:
-	$(BIN)/lit -q test/lit
+	$(BIN)/lit -sv build/test/lit
 
 pytest:
 	$(BIN)/python -m pytest -q test/python

@@ -560,6 +560,33 @@ def test_access_through_a_transposed_value() -> None:
     assert assigned.stride() == (3, 1)
 
 
+def test_update_gives_a_name_a_new_value_until_the_end_of_its_block() -> None:
+    module = """
+    func.func @main(%c: i1, %a: !torch.vtensor<[2],f32>, %b: !torch.vtensor<[2],f32>)
+        -> (!torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>) {
+      %inner = scf.if %c -> !torch.vtensor<[2],f32> {
+        "tssa.update"(%b, %a) : (!torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>) -> ()
+        %x = scf.if %c -> !torch.vtensor<[2],f32> {
+          scf.yield %a : !torch.vtensor<[2],f32>
+        } else {
+          scf.yield %b : !torch.vtensor<[2],f32>
+        }
+        scf.yield %x : !torch.vtensor<[2],f32>
+      } else {
+        scf.yield %a : !torch.vtensor<[2],f32>
+      }
+      %after = torch.tensor_static_info_cast %a : !torch.vtensor<[2],f32> to !torch.vtensor<[2],f32>
+      "tssa.update"(%b, %a) : (!torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>) -> ()
+      return %inner, %after, %a : !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>
+    }"""
+    a, b = torch.zeros(2), torch.ones(2)
+    inner, after, end = interpret(module, True, a, b)
+    assert inner is b
+    assert after is a
+    assert end is b
+    assert interpret(module, False, a, b)[0] is a
+
+
 def test_access_without_a_view_is_refused() -> None:
     with pytest.raises(InterpreterError, match="expected a string attribute 'view'"):
         Interpreter(TSSA.replace("view =", "other ="))

@@ -231,7 +231,6 @@ _SIMPLE: dict[str, Handler] = {
     "torch.copy.to_tensor": lambda tensor: (tensor.clone(),),
     "torch.copy.to_vtensor": lambda tensor: (tensor.clone(),),
     "torch.overwrite.tensor.contents": _overwrite,
-    "tssa.update": lambda new, old: (),
     "tensor.extract": lambda tensor, *indices: (tensor[indices].item(),),
     "tensor.insert": _insert,
     "tensor.dim": lambda tensor, dimension: (tensor.shape[dimension],),

@@ -122,10 +122,17 @@ class Interpreter:
             if self._check_types and (problem := kind.mismatch(value)):
                 raise InterpreterError(f"argument {number} of block '{block.label}': {problem}")
             frame[slot] = value
+        replaced: dict[int, Any] = {}  # values that a tssa.update of this block hides: slot -> value
         for op in block.operations:
             values = [frame[slot] for slot in op.operands]
             if op.name in _TERMINATORS:
+                for slot, value in replaced.items():
+                    frame[slot] = value
                 return op.name, values, op
+            if op.name == "tssa.update":  # from here to the end of the block, `old` means `value`
+                replaced.setdefault(op.operands[1], values[1])
+                frame[op.operands[1]] = values[0]
+                continue
             assert op.execute is not None
             results = op.execute(values, frame)
             if len(results) != len(op.results):
@@ -154,7 +161,7 @@ class Interpreter:
         }.get(op.name)
         if structured is not None:
             return lambda values, frame: structured(op, values, frame)
-        if op.name in _TERMINATORS:
+        if op.name in _TERMINATORS or op.name == "tssa.update":
             return lambda values, frame: values
         handler = _tensor_ops.build(op)
         if handler is None and (scalar := _scalar_ops.build(op)) is not None:

@@ -183,6 +183,13 @@ const TensorLocation *TensorAliasAnalysis::getLocation(Value tensor) const {
   return it == locations.end() ? nullptr : &it->second;
 }
 
+ArrayRef<unsigned>
+TensorAliasAnalysis::getWrittenOperands(Operation *op) const {
+  auto it = writtenOperands.find(op);
+  return it == writtenOperands.end() ? ArrayRef<unsigned>()
+                                     : ArrayRef<unsigned>(it->second);
+}
+
 ArrayRef<Value> TensorAliasAnalysis::getRootsWrittenBelow(Operation *op) const {
   auto it = writtenBelow.find(op);
   return it == writtenBelow.end() ? ArrayRef<Value>()
@@ -200,6 +207,7 @@ void TensorAliasAnalysis::collectWrites() {
       if (!location)
         continue;
       writers[location->root].push_back(&op->getOpOperand(index));
+      writtenOperands[op].push_back(index);
       Value root = location->root;
       for (Operation *parent = op->getParentOp(); parent && parent != function;
            parent = parent->getParentOp()) {

@@ -74,7 +74,8 @@ void convertIf(RewriterBase &rewriter, torch::PrimIfOp op) {
   for (auto [from, to] :
        llvm::zip_equal(op->getRegions(), ifOp->getRegions())) {
     Block *target = &to.front();
-    rewriter.eraseOp(target->empty() ? nullptr : target->getTerminator());
+    if (!target->empty())
+      rewriter.eraseOp(target->getTerminator());
     Operation *yield = from.front().getTerminator();
     moveBody(rewriter, &from.front(), target, {});
     rewriter.setInsertionPoint(yield);

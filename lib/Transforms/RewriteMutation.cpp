@@ -134,7 +134,7 @@ void MutationRewriter::rewriteReads(Operation *op) {
 }
 
 LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
-  SmallVector<unsigned> written = op.getWrittenOperands();
+  ArrayRef<unsigned> written = aliases.getWrittenOperands(op);
   std::optional<FunctionalOp> functional = op.getFunctionalOp();
   const TensorLocation *location = aliases.getLocation(op->getOperand(written[0]));
   if (!functional || written.size() != 1 || written[0] != 0 || !location)
@@ -301,14 +301,8 @@ LogicalResult MutationRewriter::rewriteOp(Operation *op) {
     dead.push_back(op);
     return success();
   }
-  if (auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op)) {
-    SmallVector<unsigned> written = schemaOp.getWrittenOperands();
-    if (llvm::any_of(written, [&](unsigned index) {
-          return aliases.getLocation(op->getOperand(index)) ||
-                 isa<NonValueTensorType>(op->getOperand(index).getType());
-        }))
-      return rewriteWrite(schemaOp);
-  }
+  if (!aliases.getWrittenOperands(op).empty())
+    return rewriteWrite(cast<TorchSchemaOpInterface>(op));
   if (replaceTypeCast(op))
     return success();
   rewriteReads(op);

@@ -64,6 +64,9 @@ public:
   /// True if some op writes a tensor of this root.
   bool isWritten(mlir::Value root) const { return writers.contains(root); }
 
+  /// The operands of `op` through which it writes mutable tensors.
+  llvm::ArrayRef<unsigned> getWrittenOperands(mlir::Operation *op) const;
+
   /// The roots that ops nested in `op` write and that live outside of it.
   llvm::ArrayRef<mlir::Value> getRootsWrittenBelow(mlir::Operation *op) const;
 
@@ -89,6 +92,8 @@ private:
   llvm::SmallVector<MergeEdge> edges;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::OpOperand *>> writers;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::OpOperand *>> uses;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned, 1>>
+      writtenOperands;
   llvm::DenseMap<mlir::Operation *, llvm::SetVector<mlir::Value>> writtenBelow;
   /// Merges through which a write can reach memory that flowed into them.
   llvm::DenseSet<mlir::Value> writtenDownstream;

@@ -28,7 +28,7 @@ apt_install() {
   fi
   "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >/dev/null 2>&1 && return
   "${run[@]}" apt-get update -q >/dev/null 2>&1 || true
-  "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >/dev/null
+  "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >/dev/null 2>&1
 }
 
 system_packages() {
@@ -53,7 +53,7 @@ system_packages() {
   # Faster rebuilds and the format check: nice to have, asked for once.
   if ((${#optional[@]})) && [[ ! -e $VENV/.optional-packages ]]; then
     say "installing optional system packages: ${optional[*]}"
-    apt_install "${optional[@]}" 2>/dev/null || say "not available, going on without: ${optional[*]}"
+    apt_install "${optional[@]}" || say "not available, going on without: ${optional[*]}"
     OPTIONAL_TRIED=1
   fi
 }

@@ -70,17 +70,17 @@ environment() {
 }
 
 install_torch() {
-  local pip=("$VENV/bin/python" -m pip install --disable-pip-version-check -q)
+  local pip=("$VENV/bin/python" -m pip install --disable-pip-version-check)
   # The CPU build is enough, and the one of PyPI brings gigabytes of CUDA libraries: look for a "+cpu" version.
   if [[ -n ${TORCH_INDEX_URL:-} ]]; then
     say "installing torch from $TORCH_INDEX_URL"
-    "${pip[@]}" --extra-index-url "$TORCH_INDEX_URL" 'torch==2.13.0' || die "no torch 2.13.0 at $TORCH_INDEX_URL"
-  elif "${pip[@]/-q/}" --dry-run --no-deps 'torch==2.13.0' 2>/dev/null | grep -q 'Would install .*+cpu'; then
+    "${pip[@]}" -q --extra-index-url "$TORCH_INDEX_URL" 'torch==2.13.0' || die "no torch 2.13.0 at $TORCH_INDEX_URL"
+  elif "${pip[@]}" --dry-run --no-deps 'torch==2.13.0' 2>/dev/null | grep -q 'Would install .*+cpu'; then
     say "installing torch (CPU build)"
-    "${pip[@]}" 'torch==2.13.0'
+    "${pip[@]}" -q 'torch==2.13.0'
   else
     say "installing torch from $TORCH_CPU_INDEX"
-    "${pip[@]}" --retries 1 --timeout 30 --extra-index-url "$TORCH_CPU_INDEX" 'torch==2.13.0' ||
+    "${pip[@]}" -q --retries 1 --timeout 30 --extra-index-url "$TORCH_CPU_INDEX" 'torch==2.13.0' ||
       die "torch 2.13.0 cannot be installed: set TORCH_INDEX_URL to a package index that has it"
   fi
 }

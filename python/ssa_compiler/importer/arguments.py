@@ -1,0 +1,137 @@
+"""The user's arguments: from the example inputs and the signature to arguments of `@main` and their specs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+import torch
+from torch_mlir import ir
+
+from ..errors import ArgumentTypeError
+from .containers import Containers
+from .convention import (
+    ArgumentSpec,
+    ConstantSpec,
+    DictSpec,
+    InputSpec,
+    ListSpec,
+    ScalarSpec,
+    SequenceSpec,
+    TensorSpec,
+)
+from .modules import fake_like
+from .state import State
+from .values import ConstValue, Site, TensorValue, TupleValue, Value
+
+__all__ = ["Arguments"]
+
+
+class Arguments:
+    """Makes `@main`'s arguments, one per tensor, int or float in the example.
+
+    Attributes:
+        names: the `tssa.name` of each argument.
+        storages: the storage of each tensor argument, by index.
+    """
+
+    def __init__(self, state: State, containers: Containers) -> None:
+        self.state = state
+        self.containers = containers
+        self.names: list[str] = []
+        self.storages: dict[int, Site] = {}
+
+    def add(self, argument: Any, example: Any) -> tuple[ArgumentSpec, Value]:
+        """Add one parameter of the signature.
+
+        Args:
+            argument: the schema's argument.
+            example: its example value.
+        Returns:
+            Its spec, and its value in the program.
+        Raises:
+            ArgumentTypeError: the example does not fit the declared type.
+        """
+        spec, value = self._leaf(argument.name, example, argument.type)
+        has_default = argument.has_default_value()
+        default = argument.default_value if has_default else None
+        return ArgumentSpec(argument.name, spec, has_default, default, argument.kwarg_only), value
+
+    def _leaf(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
+        kind = declared.kind()
+        if kind == "OptionalType" and example is not None:
+            return self._leaf(path, example, declared.getElementType())
+        if isinstance(example, torch.Tensor):
+            if kind not in ("TensorType", "AnyType"):
+                raise ArgumentTypeError(f"argument '{path}': expected {declared}, got a tensor")
+            return self._tensor(path, example)
+        if kind == "TensorType":
+            raise ArgumentTypeError(
+                f"argument '{path}': expected a tensor, got {type(example).__name__}; parameters without annotation are "
+                f"tensors to TorchScript, write `{path}: {type(example).__name__}` in the function's signature"
+            )
+        if isinstance(example, bool) or example is None or isinstance(example, (str, torch.device, torch.dtype)):
+            if isinstance(example, bool) and kind in ("IntType", "FloatType"):
+                raise ArgumentTypeError(f"argument '{path}': expected {declared}, got bool")
+            return ConstantSpec(path, example), self._constant(example)
+        if isinstance(example, (int, float)):
+            return self._scalar(path, example, kind)
+        if isinstance(example, dict):
+            return self._dict(path, example, declared)
+        if isinstance(example, (list, tuple)):
+            return self._sequence(path, example, declared)
+        raise ArgumentTypeError(f"argument '{path}': values of type {type(example).__name__} are not supported")
+
+    def _constant(self, example: Any) -> Value:
+        if isinstance(example, torch.dtype):
+            from .emitter import DTYPE_NUMBERS
+
+            return ConstValue(DTYPE_NUMBERS[example])
+        return ConstValue(example)
+
+    def _tensor(self, path: str, example: torch.Tensor) -> tuple[InputSpec, Value]:
+        state = self.state
+        if example.layout != torch.strided:
+            raise ArgumentTypeError(f"argument '{path}': expected a dense tensor, got layout {example.layout}")
+        fake = fake_like(state, example)
+        index, ssa = self._argument(path, state.type_of(fake))
+        storage: Site = ("argument", index)
+        self.storages[index] = storage
+        value = TensorValue(ssa, fake, frozenset([storage]), object(), sympy.Integer(example.storage_offset()))
+        return TensorSpec(path, index, example.dtype, tuple(example.shape), tuple(example.stride())), value
+
+    def _scalar(self, path: str, example: int | float, declared: str) -> tuple[InputSpec, Value]:
+        kind = float if declared == "FloatType" or isinstance(example, float) else int
+        if declared == "IntType" and kind is float:
+            raise ArgumentTypeError(f"argument '{path}': expected int, got float")
+        index, ssa = self._argument(path, self.state.emitter.scalar_type(kind))
+        return ScalarSpec(path, index, kind), self.state.opaque_scalar(kind, ssa, ("argument", index))
+
+    def _argument(self, path: str, to: Any) -> tuple[int, Any]:
+        self.names.append(path)
+        return len(self.names) - 1, self.state.emitter.entry.add_argument(to, ir.Location.unknown())
+
+    def _sequence(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
+        is_tuple = declared.kind() == "TupleType" or (declared.kind() == "AnyType" and isinstance(example, tuple))
+        wanted = tuple if is_tuple else list
+        if not isinstance(example, wanted):
+            raise ArgumentTypeError(f"argument '{path}': expected {declared}, got {type(example).__name__}")
+        if is_tuple:
+            types = declared.elements()
+            if len(types) != len(example):
+                raise ArgumentTypeError(f"argument '{path}': expected {len(types)} elements, got {len(example)}")
+        else:
+            types = [declared.getElementType()] * len(example)
+        parts = [self._leaf(f"{path}[{i}]", e, t) for i, (e, t) in enumerate(zip(example, types))]
+        specs, values = tuple(part[0] for part in parts), tuple(part[1] for part in parts)
+        if is_tuple:
+            return SequenceSpec(path, specs), TupleValue(values, tuple(getattr(example, "_fields", ())))
+        return ListSpec(path, specs), self.containers.new_list(values)
+
+    def _dict(self, path: str, example: dict[Any, Any], declared: Any) -> tuple[InputSpec, Value]:
+        if declared.kind() != "DictType":
+            raise ArgumentTypeError(f"argument '{path}': expected {declared}, got dict")
+        element = declared.getValueType()
+        parts = {key: self._leaf(f"{path}[{key!r}]", value, element) for key, value in example.items()}
+        spec = DictSpec(path, tuple((key, part[0]) for key, part in parts.items()))
+        return spec, self.containers.new_dict(list(parts), [part[1] for part in parts.values()])

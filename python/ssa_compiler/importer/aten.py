@@ -1,0 +1,468 @@
+"""Importing ATen ops on tensors: which op is emitted, and what its result aliases.
+
+An op runs on FakeTensors first (`fakes.run`). A fresh result comes from the op itself, where torch-mlir knows it; what
+aliases, and composite ops that torch-mlir does not know, are emitted as the base ops that they consist of, so that
+aliasing is always said by a view op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
+import torch
+
+from .emitter import DTYPE_NUMBERS
+from .fakes import Trace, run, same_view, shares_storage
+from .overlap import check_write
+from .state import State
+from .symbols import expr_of
+from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value
+
+__all__ = ["TensorOps", "find_op"]
+
+Argument = Any
+"""A Value, or a Python list of Values for list arguments."""
+
+_MEMORY_FORMAT_NUMBERS = {
+    torch.contiguous_format: 0,
+    torch.preserve_format: 1,
+    torch.channels_last: 2,
+    torch.channels_last_3d: 3,
+}
+
+
+def find_op(schema: Any) -> Any:
+    """Return the OpOverload of a schema, None if torch.ops has none."""
+    namespace, _, name = schema.name.partition("::")
+    try:
+        packet = getattr(getattr(torch.ops, namespace), name)
+        return getattr(packet, schema.overload_name or "default")
+    except (AttributeError, RuntimeError):
+        return None
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    """The tensors in an argument or outcome."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [tensor for element in value for tensor in _tensors(element)]
+    return []
+
+
+def _tensor_values(argument: Argument) -> list[TensorValue]:
+    if isinstance(argument, TensorValue):
+        return [argument]
+    if isinstance(argument, list):
+        return [value for element in argument for value in _tensor_values(element)]
+    return []
+
+
+class TensorOps:
+    """Emits tensor ops."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.emitter = state.emitter
+        self._views: dict[str, Callable[[list[Argument], Any], Any]] = {
+            "aten::split.Tensor": self._split,
+            "aten::split_with_sizes": self._split,
+            "aten::unbind.int": self._unbind,
+        }
+
+    # Values to Python and back.
+
+    def argument(self, value: Value) -> Argument:
+        """Open lists and tuples of an op's argument."""
+        if isinstance(value, (ListRef, DictRef)):
+            return [self.argument(element) for element in self.state.heap[value.cell]]
+        if isinstance(value, TupleValue):
+            return [self.argument(element) for element in value.elements]
+        return value
+
+    def python(self, argument: Argument) -> Any:
+        """Return the FakeTensor, symbol or Python value that stands for an argument."""
+        if isinstance(argument, list):
+            return [self.python(element) for element in argument]
+        if isinstance(argument, TensorValue):
+            return argument.fake
+        if isinstance(argument, ScalarValue):
+            return argument.sym
+        if isinstance(argument, ConstValue):
+            return argument.value
+        raise self.state.refuse_op(f"an op on a {type(argument).__name__}")
+
+    def value(self, python: Any, known: dict[int, TensorValue]) -> Argument:
+        """Return the value for what a recorded op was called with."""
+        if isinstance(python, torch.Tensor):
+            found = known.get(id(python))
+            if found is None:
+                candidates = [v for v in known.values() if same_view(v.fake, python)]
+                if not candidates:
+                    raise self.state.refuse_op("an op that makes a tensor in a way that cannot be followed")
+                found = candidates[0]
+            return found
+        if isinstance(python, (list, tuple, torch.Size)):
+            return [self.value(element, known) for element in python]
+        if isinstance(python, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            kind = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}[type(python)]
+            expr = expr_of(python)
+            if isinstance(expr, (sympy.Integer, sympy.Float)):
+                return ConstValue(kind(expr))
+            return ScalarValue(kind, self.emitter.expression(expr), python)
+        return ConstValue(python)
+
+    def operand(self, argument: Argument, wanted: str) -> Any:
+        """Return the SSA value that passes an argument of the schema type `wanted`."""
+        emitter = self.emitter
+        if wanted.startswith("Optional["):
+            wanted = wanted[len("Optional[") : -1]
+        if isinstance(argument, list):
+            element = wanted[len("List[") : -1] if wanted.startswith("List[") else wanted
+            operands = [self.operand(item, element) for item in argument]
+            names = {
+                "Tensor": "tensor",
+                "Optional[Tensor]": "optional<tensor>",
+                "int": "int",
+                "float": "float",
+                "bool": "bool",
+                "str": "str",
+            }
+            if element not in names:
+                raise self.state.refuse_op(f"an argument of type {wanted}")
+            return emitter.list_of(names[element], operands)
+        if isinstance(argument, TensorValue):
+            return argument.ssa
+        if isinstance(argument, ScalarValue):
+            return self._convert(argument, wanted)
+        value = argument.value
+        if isinstance(value, torch.dtype):
+            value = DTYPE_NUMBERS[value]
+        elif isinstance(value, torch.memory_format):
+            value = _MEMORY_FORMAT_NUMBERS[value]
+        elif isinstance(value, (torch.layout, torch.device, torch.Generator)) or wanted in ("Device", "Layout"):
+            value = None
+        elif wanted == "float" and isinstance(value, int):
+            value = float(value)
+        elif wanted == "int" and isinstance(value, bool):
+            value = int(value)
+        return emitter.constant(value)
+
+    def _convert(self, scalar: ScalarValue, wanted: str) -> Any:
+        emitter = self.emitter
+        if wanted == "float" and scalar.kind is int:
+            return emitter.scalar_op("aten.Float.Scalar", float, [scalar.ssa])
+        if wanted in ("int", "number") and scalar.kind is bool:
+            return emitter.scalar_op("aten.Int.bool", int, [scalar.ssa])
+        return scalar.ssa
+
+    # Emission.
+
+    def call(self, op: Any, arguments: Sequence[Value]) -> list[Any]:
+        """Import one op.
+
+        Args:
+            op: the OpOverload.
+            arguments: one value per schema argument.
+        Returns:
+            One entry per result: a Value, or a Python list of Values for a list result.
+        """
+        args = [self.argument(value) for value in arguments]
+        return self.call_arguments(op, args)
+
+    def call_arguments(self, op: Any, args: list[Argument]) -> list[Any]:
+        """Import one op whose list arguments are Python lists."""
+        state = self.state
+        python = [self.python(argument) for argument in args]
+        self._use(op, args)
+        before = [(t, tuple(t.shape), t.stride(), t.dtype) for t in _tensors(python)]
+        trace = run(state, op, python)
+        for tensor, shape, stride, dtype in before:
+            if (tuple(tensor.shape), tensor.stride(), tensor.dtype) != (shape, stride, dtype):
+                raise state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
+        for requirement in trace.requirements:
+            state.check(requirement, f"RuntimeError: {op.name()}: the sizes do not fit, required {requirement}")
+        if op._schema.is_mutable:
+            return self._write(op, args, python, trace)
+        outcome = self._outcome(op, args, python, trace)
+        return outcome if len(op._schema.returns) != 1 else [outcome]
+
+    def _use(self, op: Any, args: list[Argument]) -> None:
+        for argument in args:
+            for value in _tensor_values(argument):
+                self.state.use(value, op.name())
+
+    def _outcome(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> Any:
+        """Emit an op that writes nothing."""
+        inputs = _tensors(python)
+        shared = any(shares_storage(out, tensor) for out in _tensors(trace.out) for tensor in inputs)
+        is_base = len(trace.records) == 1 and trace.records[0].op is op
+        if is_base:
+            return self._base(op, args, trace.out)
+        annotated = any(result.alias_info is not None for result in op._schema.returns)
+        # A composite op whose schema announces an alias, but which copied, has to show the copy it made.
+        if not shared and (self._name_known(op) or not trace.records):
+            result = self._fresh(op, args, trace.out)
+        else:
+            result = self._replay(args, python, trace)
+        if annotated or shared:
+            self._note_alias_decision(op, args, python, trace, result)
+        return result
+
+    def _name_known(self, op: Any) -> bool:
+        name = op._schema.name.replace("::", ".") + (f".{op._schema.overload_name}" if op._schema.overload_name else "")
+        annotated = any(result.alias_info is not None for result in op._schema.returns)
+        lists = any("List" in str(result.type) for result in op._schema.returns)
+        return not annotated and not lists and self.emitter.registered(f"torch.{name}")
+
+    def _note_alias_decision(
+        self, op: Any, args: list[Argument], python: list[Any], trace: Trace, result: Any
+    ) -> None:
+        """Keep what a decision between alias and copy rests on: guessed sizes, strides of arguments."""
+        sources = [value for argument in args for value in _tensor_values(argument)]
+        if trace.guesses:
+            for value in _tensor_values(result):
+                self.state.maybe_alias(value, sources, op.name())
+        for source in sources[:1]:
+            if self._depends_on_strides(op, python, trace, source):
+                for storage in source.storages:
+                    self.state.stride_reasons.setdefault(storage, f"{op.name()} at {self.state.locations.user()}")
+
+    def _depends_on_strides(self, op: Any, python: list[Any], trace: Trace, source: TensorValue) -> bool:
+        fake = source.fake
+        if fake.dim() < 2 or not all(isinstance(size, int) for size in fake.shape):
+            return fake.dim() > 0 and bool(trace.records)
+        with self.state.symbols.mode, torch.no_grad():
+            other = torch.empty(tuple(reversed(fake.shape)), dtype=fake.dtype).permute(*reversed(range(fake.dim())))
+        try:
+            again = run(self.state, op, [other if argument is fake else argument for argument in python])
+        except Exception:  # noqa: BLE001 - any failure with other strides means that strides matter
+            return True
+        return [record.op for record in again.records] != [record.op for record in trace.records]
+
+    def _replay(self, args: list[Argument], python: list[Any], trace: Trace) -> Any:
+        """Emit the recorded base ops."""
+        known = {id(value.fake): value for argument in args for value in _tensor_values(argument)}
+        for record in trace.records:
+            arguments = [self.value(argument, known) for argument in record.args]
+            if record.op._schema.is_mutable:
+                outcome: Any = self._write(record.op, arguments, record.args, Trace(record.out, [record]))
+                outcome = outcome[0] if len(outcome) == 1 else outcome
+            else:
+                outcome = self._base(record.op, arguments, record.out)
+            self._remember(record.out, outcome, known)
+        return self.value(trace.out, known)
+
+    def _remember(self, out: Any, outcome: Any, known: dict[int, TensorValue]) -> None:
+        if isinstance(out, torch.Tensor) and isinstance(outcome, TensorValue):
+            known[id(out)] = outcome
+        elif isinstance(out, (list, tuple)):
+            for element, value in zip(out, outcome):
+                self._remember(element, value, known)
+
+    def _base(self, op: Any, args: list[Argument], out: Any) -> Any:
+        """Emit a base op whose outcome is known."""
+        special = self._views.get(op.name())
+        if special is not None:
+            return special(args, out)
+        if isinstance(out, torch.Tensor):
+            for value in (v for argument in args for v in _tensor_values(argument)):
+                if same_view(value.fake, out):
+                    return value
+            for value in (v for argument in args for v in _tensor_values(argument)):
+                if shares_storage(value.fake, out):
+                    return self._view(op, args, out, value)
+        return self._fresh(op, args, out)
+
+    def _view(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> TensorValue:
+        """Emit a view op on `base`."""
+        if op.name() in ("aten::_reshape_alias", "aten::_unsafe_view"):
+            op, args = torch.ops.aten.view.default, args[:2]
+        if op._schema.name.startswith("aten::squeeze"):
+            self._check_squeeze(base, out)
+        ssa = self._emit(op, args, [self.state.type_of(out)])[0]
+        self.state.define_sizes(ssa, out)
+        return TensorValue(ssa, out, base.storages, base.root, self._offset(op, args, out, base), base.maybe)
+
+    def _check_squeeze(self, base: TensorValue, out: torch.Tensor) -> None:
+        """Refuse to squeeze a dimension that has size 1 or not, depending on a run-time value."""
+        unknown = [size for size in out.shape if not isinstance(size, int) and self.state.symbols.bounds(expr_of(size))[0] < 2]
+        if unknown and out.dim() == base.fake.dim():
+            raise self.state.refuse("squeeze of a dimension whose size is known only at run time; select it instead")
+
+    def _offset(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> sympy.Expr:
+        """The storage offset of a view; where FakeTensors made up a symbol for it, in terms of the index."""
+        offset = expr_of(out.storage_offset())
+        before = expr_of(base.fake.storage_offset())
+        if self.emitter.visible(offset) and base.offset == before:
+            return offset
+        if op.name() not in ("aten::select.int", "aten::slice.Tensor"):
+            return sympy.expand(base.offset + offset - before)
+        dim, start = args[1].value, args[2]
+        stride = expr_of(base.fake.stride()[dim])
+        size = expr_of(base.fake.shape[dim])
+        return sympy.expand(base.offset + stride * self._normalised(start, size, op.name() == "aten::slice.Tensor"))
+
+    def _normalised(self, index: Value, size: sympy.Expr, clamp: bool) -> sympy.Expr:
+        """An index counted from the front; a symbol of its own where its sign is not known."""
+        expr = expr_of(self.python(index))
+        if expr is None:
+            return sympy.Integer(0)
+        symbols, emitter = self.state.symbols, self.emitter
+        nonnegative = symbols.known(sympy.Ge(expr, 0))
+        if nonnegative and (not clamp or symbols.known(sympy.Le(expr, size))):
+            return expr
+        key = ("index", expr, size, clamp)
+        symbol = symbols.integer(key, low=0).node.expr
+
+        def make() -> Any:
+            negative = emitter.scalar_op("aten.Int.bool", int, [emitter.expression(sympy.Lt(expr, 0))])
+            wrap = emitter.scalar_op("aten.mul.int", int, [negative, emitter.expression(size)])
+            index_ssa = emitter.scalar_op("aten.add.int", int, [emitter.expression(expr), wrap])
+            if clamp:
+                index_ssa = emitter.scalar_op("prim.max.int", int, [index_ssa, emitter.constant(0)])
+                index_ssa = emitter.scalar_op("prim.min.int", int, [index_ssa, emitter.expression(size)])
+            return index_ssa
+
+        if emitter.scope.definition(symbol) is None:
+            emitter.define(symbol, make)
+        return symbol
+
+    def _emit(self, op: Any, args: list[Argument], results: Sequence[Any]) -> list[Any]:
+        operands = [self.operand(value, str(spec.type)) for spec, value in zip(op._schema.arguments, args)]
+        return list(self.emitter.torch_op(op._schema, results, operands).results)
+
+    def _fresh(self, op: Any, args: list[Argument], out: Any) -> Any:
+        """Emit an op whose results are new tensors or scalars."""
+        if op.name() == "aten::_unsafe_view":
+            return self._unsafe_view(args, out)
+        outs = out if isinstance(out, (list, tuple)) else [out]
+        kinds: list[Any] = []
+        for element in outs:
+            if isinstance(element, torch.Tensor):
+                kinds.append(self.state.type_of(element))
+            elif isinstance(element, (bool, int, float, torch.SymInt, torch.SymFloat, torch.SymBool)):
+                kinds.append(self.emitter.scalar_type(_scalar_kind(element)))
+            else:
+                raise self.state.refuse_op(f"{op.name()}, whose result is a {type(element).__name__}")
+        if any("List" in str(result.type) for result in op._schema.returns):
+            raise self.state.refuse_op(f"{op.name()}, whose result is a list of new tensors")
+        results = self._emit(op, args, kinds)
+        values: list[Value] = []
+        for ssa, element in zip(results, outs):
+            if isinstance(element, torch.Tensor):
+                values.append(self.state.fresh(ssa, element))
+            else:
+                values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
+        return values if isinstance(out, (list, tuple)) else values[0]
+
+    def _unsafe_view(self, args: list[Argument], out: torch.Tensor) -> TensorValue:
+        """A view of a temporary: nothing else sees the storage."""
+        return self._view(torch.ops.aten.view.default, args[:2], out, args[0])
+
+    # Multi-result views.
+
+    def _split(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
+        base, dim = args[0], args[2].value
+        pieces, start = [], 0
+        for piece in out:
+            end = start + piece.shape[dim]
+            pieces.append(self.slice(base, dim, ConstValue(start), ConstValue(end), piece))
+            start = end
+        return pieces
+
+    def slice(self, base: TensorValue, dim: int, start: Value, end: Value, out: torch.Tensor) -> TensorValue:
+        """Emit `base[.., start:end]`, whose FakeTensor is `out`."""
+        args = [base, ConstValue(dim), start, end, ConstValue(1)]
+        return self._view(torch.ops.aten.slice.Tensor, args, out, base)
+
+    def _unbind(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
+        base, dim = args[0], args[1]
+        return [
+            self._view(torch.ops.aten.select.int, [base, dim, ConstValue(index)], piece, base)
+            for index, piece in enumerate(out)
+        ]
+
+    # Writes.
+
+    def _write(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> list[Any]:
+        """Emit an op that writes one of its arguments."""
+        state, schema = self.state, op._schema
+        written = [i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
+        if len(written) != 1 or not isinstance(args[written[0]], TensorValue):
+            raise state.refuse_op(f"{op.name()}, which writes several tensors")
+        index = written[0]
+        target: TensorValue = args[index]
+        flat = [value for argument in args for value in _tensor_values(argument)]
+        check_write(state, op, target, flat, python)
+        functional = _functional(op, index)
+        is_out = schema.arguments[index].is_out
+        pure_args = args[:index] + args[index + 1 :] if is_out else args
+        if op.name() == "aten::copy_":
+            self._emit(op, args, [state.type_of(target.fake)])
+        elif functional is None:
+            if is_out:
+                raise state.refuse_op(f"{op.name()}, which has no functional form")
+            self._emit(op, args, [state.type_of(target.fake)])
+        else:
+            pure_trace = run(state, functional, [self.python(argument) for argument in pure_args])
+            same = (
+                isinstance(pure_trace.out, torch.Tensor)
+                and pure_trace.out.dtype == target.fake.dtype
+                and _sizes(pure_trace.out) == _sizes(target.fake)
+            )
+            name = schema.name.replace("::", ".") + (f".{schema.overload_name}" if schema.overload_name else "")
+            if not is_out and same and (self.emitter.registered(f"torch.{name}") or not self._name_known(functional)):
+                self._emit(op, args, [state.type_of(target.fake)])
+            else:
+                self._write_functional(op, functional, pure_args, target)
+        state.write(target, op.name())
+        return [target]
+
+    def _write_functional(self, op: Any, functional: Any, args: list[Argument], target: TensorValue) -> None:
+        """Emit the functional op, then `copy_` into the target."""
+        value = self.call_arguments(functional, args)[0]
+        if not isinstance(value, TensorValue):
+            raise self.state.refuse_op(f"{op.name()}, whose functional form gives no tensor")
+        if op._schema.arguments[-1].is_out and _sizes(value.fake) != _sizes(target.fake):
+            raise self.state.refuse_op(f"{op.name()}, which changes the size of its out argument")
+        copy = torch.ops.aten.copy_.default
+        self._emit(copy, [target, value, ConstValue(False)], [self.state.type_of(target.fake)])
+
+
+def _sizes(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return tuple(expr_of(size) for size in tensor.shape)
+
+
+def _scalar_kind(value: Any) -> type:
+    if isinstance(value, (bool, torch.SymBool)):
+        return bool
+    return int if isinstance(value, (int, torch.SymInt)) else float
+
+
+def _functional(op: Any, written: int) -> Any:
+    """Return the overload that computes what an in-place or out= op writes, None if there is none."""
+    schema = op._schema
+    is_out = schema.arguments[written].is_out
+    expected = [
+        str(a.type) for i, a in enumerate(schema.arguments) if not (is_out and i == written)
+    ]
+    name = schema.name.partition("::")[2]
+    if not is_out:
+        if not name.endswith("_"):
+            return None
+        name = name[:-1]
+    packet = getattr(getattr(torch.ops, op.namespace), name, None)
+    if packet is None:
+        return None
+    for overload in packet.overloads():
+        candidate = getattr(packet, overload)
+        if candidate._schema.is_mutable or len(candidate._schema.returns) != 1:
+            continue
+        if [str(a.type) for a in candidate._schema.arguments] == expected:
+            return candidate
+    return None
+
+

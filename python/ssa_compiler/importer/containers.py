@@ -1,0 +1,204 @@
+"""Lists, tuples and dicts: resolved while importing, as their structure is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .state import ProgramRaises, State
+from .values import (
+    NONE,
+    ConstValue,
+    DictRef,
+    ListRef,
+    ScalarValue,
+    TupleValue,
+    Value,
+)
+
+__all__ = ["Containers"]
+
+
+class Containers:
+    """Implements TorchScript's list and dict ops on the heap."""
+
+    def __init__(self, state: State, choose: Callable[[Value, Sequence[Value]], Value]) -> None:
+        """Create it.
+
+        Args:
+            state: the interpretation.
+            choose: emits the choice of one of several values by an index known only at run time.
+        """
+        self.state = state
+        self.choose = choose
+
+    def new_list(self, elements: Sequence[Value]) -> ListRef:
+        """Make a list."""
+        cell = self.state.site()
+        self.state.heap[cell] = tuple(elements)
+        return ListRef(cell)
+
+    def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef:
+        """Make a dict; a later equal key wins."""
+        cell = self.state.site()
+        items = dict(zip(keys, elements))
+        self.state.heap[cell] = tuple(items.values())
+        self.state.keys[cell] = tuple(items)
+        return DictRef(cell)
+
+    def elements(self, value: Value) -> tuple[Value, ...]:
+        """Return the elements of a list, dict or tuple."""
+        if isinstance(value, TupleValue):
+            return value.elements
+        assert isinstance(value, (ListRef, DictRef))
+        return self.state.heap[value.cell]
+
+    def _store(self, value: Any, elements: Sequence[Value], op: str) -> None:
+        if value.cell in self.state.frozen:
+            raise self.state.refuse(
+                f"{op} on a list or dict that an if or loop with run-time values chose or replaced; build a new one"
+            )
+        self.state.heap[value.cell] = tuple(elements)
+
+    def _constant(self, value: Value, op: str) -> Any:
+        if not isinstance(value, ConstValue):
+            raise self.state.refuse(f"{op} with an index or key known only at run time")
+        return value.value
+
+    def _index(self, index: int, length: int) -> int:
+        if not -length <= index < length:
+            raise ProgramRaises("IndexError: list index out of range")
+        return index % length
+
+    def call(self, name: str, args: Sequence[Value]) -> list[Value]:
+        """Run the op `name` (`aten::append`, ...), whose first argument is a list or dict.
+
+        Returns:
+            Its results.
+        Raises:
+            UnsupportedProgramError: its effect depends on run-time values.
+        """
+        short = name.partition("::")[2]
+        target = args[0]
+        prefix = "_dict_" if isinstance(target, DictRef) else "_list_"
+        method = getattr(self, prefix + ("iadd" if short == "add_" else short.strip("_")), None)
+        if method is None:
+            raise self.state.refuse_op(f"{name} on a {'dict' if prefix == '_dict_' else 'list'}")
+        result = method(*args)
+        if result is None:
+            return []
+        return [result]
+
+    # Lists.
+
+    def _list_len(self, target: Value) -> Value:
+        return ConstValue(len(self.elements(target)))
+
+    def _list_append(self, target: Value, element: Value) -> Value:
+        self._store(target, (*self.elements(target), element), "append")
+        return target
+
+    def _list_getitem(self, target: Value, index: Value) -> Value:
+        elements = self.elements(target)
+        if isinstance(index, ScalarValue):
+            return self.choose(index, elements)
+        return elements[self._index(self._constant(index, "getitem"), len(elements))]
+
+    def _list_set_item(self, target: Value, index: Value, element: Value) -> Value:
+        elements = list(self.elements(target))
+        elements[self._index(self._constant(index, "setitem"), len(elements))] = element
+        self._store(target, elements, "setitem")
+        return target
+
+    def _list_extend(self, target: Value, other: Value) -> None:
+        self._store(target, (*self.elements(target), *self.elements(other)), "extend")
+
+    def _list_pop(self, target: Value, index: Value = ConstValue(-1)) -> Value:
+        elements = list(self.elements(target))
+        if not elements:
+            raise ProgramRaises("IndexError: pop from empty list")
+        element = elements.pop(self._index(self._constant(index, "pop"), len(elements)))
+        self._store(target, elements, "pop")
+        return element
+
+    def _list_insert(self, target: Value, index: Value, element: Value) -> None:
+        elements = list(self.elements(target))
+        elements.insert(self._constant(index, "insert"), element)
+        self._store(target, elements, "insert")
+
+    def _list_clear(self, target: Value) -> None:
+        self._store(target, (), "clear")
+
+    def _list_reverse(self, target: Value) -> None:
+        self._store(target, self.elements(target)[::-1], "reverse")
+
+    def _list_Delete(self, target: Value, index: Value) -> None:
+        self._list_pop(target, index)
+
+    def _list_copy(self, target: Value) -> Value:
+        return self.new_list(self.elements(target))
+
+    _list_list = _list_copy
+
+    def _list_add(self, target: Value, other: Value) -> Value:
+        return self.new_list((*self.elements(target), *self.elements(other)))
+
+    def _list_iadd(self, target: Value, other: Value) -> Value:
+        self._list_extend(target, other)
+        return target
+
+    def _list_mul(self, target: Value, count: Value) -> Value:
+        return self.new_list(self.elements(target) * self._constant(count, "list * int"))
+
+    def _list_slice(self, target: Value, start: Value, end: Value, step: Value = ConstValue(1)) -> Value:
+        bounds = slice(*(self._constant(bound, "list slice") for bound in (start, end, step)))
+        return self.new_list(self.elements(target)[bounds])
+
+    # Dicts.
+
+    def _position(self, target: Any, key: Value) -> int | None:
+        keys = self.state.keys[target.cell]
+        wanted = self._constant(key, "dict access")
+        return keys.index(wanted) if wanted in keys else None
+
+    def _dict_len(self, target: Value) -> Value:
+        return ConstValue(len(self.elements(target)))
+
+    def _dict_getitem(self, target: Value, key: Value) -> Value:
+        position = self._position(target, key)
+        if position is None:
+            raise ProgramRaises(f"RuntimeError: KeyError: {key.value!r}")  # type: ignore[attr-defined]
+        return self.elements(target)[position]
+
+    def _dict_get(self, target: Value, key: Value, default: Value = NONE) -> Value:
+        position = self._position(target, key)
+        return default if position is None else self.elements(target)[position]
+
+    def _dict_contains(self, target: Value, key: Value) -> Value:
+        return ConstValue(self._position(target, key) is not None)
+
+    def _dict_set_item(self, target: Any, key: Value, element: Value) -> None:
+        position = self._position(target, key)
+        elements = list(self.elements(target))
+        if position is None:
+            if self.state.conditional:
+                raise self.state.refuse("a new dict key in an if or loop that depends on run-time values")
+            self.state.keys[target.cell] += (self._constant(key, "dict setitem"),)
+            elements.append(element)
+        else:
+            elements[position] = element
+        self._store(target, elements, "dict setitem")
+
+    def _dict_keys(self, target: Any) -> Value:
+        return self.new_list([ConstValue(key) for key in self.state.keys[target.cell]])
+
+    def _dict_values(self, target: Value) -> Value:
+        return self.new_list(self.elements(target))
+
+    def _dict_items(self, target: Any) -> Value:
+        keys = self.state.keys[target.cell]
+        pairs = zip(keys, self.elements(target))
+        return self.new_list([TupleValue((ConstValue(key), element)) for key, element in pairs])
+
+    def _dict_copy(self, target: Any) -> Value:
+        return self.new_dict(self.state.keys[target.cell], self.elements(target))

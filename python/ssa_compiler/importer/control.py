@@ -1,0 +1,351 @@
+"""Importing prim::If and prim::Loop.
+
+A branch on a known condition is imported alone. Otherwise both branches are imported into regions of a
+`torch.prim.If`; a branch that surely raises becomes an assertion, and the other one is imported in line. A loop's body is
+imported again and again, each time knowing less about what it carries, until the end of the body knows no less than its
+head (`join`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from torch_mlir import ir
+
+from .join import Abstract, abstract, join, operands, passed, rebuild, types
+from .scalars import ScalarOps
+from .state import ProgramRaises, State
+from .values import ConstValue, ScalarValue, Site, TupleValue, Value
+
+__all__ = ["Control"]
+
+_FOREVER = 2**63 - 1
+_MOST_PASSES = 50
+
+Heap = dict[Site, tuple[Value, ...]]
+
+
+@dataclass
+class _Branch:
+    """An imported branch: its block, what it yields, the heap at its end; `raises` if its end is not reached."""
+
+    block: Any
+    scope: Any
+    outputs: list[Value]
+    heap: Heap
+    raises: str | None = None
+
+
+class Control:
+    """Emits structured control flow. `run_block(block, inputs)` imports a TorchScript block and returns its outputs."""
+
+    def __init__(
+        self, state: State, scalars: ScalarOps, run_block: Callable[[Any, Sequence[Value]], list[Value]]
+    ) -> None:
+        self.state = state
+        self.emitter = state.emitter
+        self.scalars = scalars
+        self.run_block = run_block
+
+    # Branches.
+
+    def branch(self, condition: Value, node: Any) -> list[Value]:
+        """Import a prim::If."""
+        then, otherwise = node.blocks()
+        if isinstance(condition, ConstValue):
+            chosen = then if condition.value else otherwise
+            with self.state.at("then" if condition.value else "else"):
+                return self.run_block(chosen, [])
+
+        def run(block: Any) -> Callable[[], list[Value]]:
+            return lambda: self.run_block(block, [])
+
+        return self.choose(condition, run(then), run(otherwise))
+
+    def choose(
+        self, condition: Value, then: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+    ) -> list[Value]:
+        """Import two alternatives under a condition known only at run time.
+
+        Args:
+            condition: a run-time bool.
+            then: imports the first alternative into the current block and returns its values.
+            otherwise: the same for the second.
+        """
+        state = self.state
+        assert isinstance(condition, ScalarValue)
+        before = dict(state.heap)
+        temporary = self.emitter.detached("torch.prim.If", [], [condition.ssa], 2)
+        branches = []
+        for name, run, region in zip(("then", "else"), (then, otherwise), temporary.regions):
+            state.heap = dict(before)
+            branches.append(self._import_branch(name, run, region))
+        first, second = branches
+        if first.raises is not None and second.raises is not None:
+            state.heap = before
+            self.emitter.assertion(condition.ssa, second.raises)
+            raise ProgramRaises(first.raises)
+        if first.raises is not None or second.raises is not None:
+            state.heap = before
+            return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
+        return self._finish(condition, temporary, before, first, second)
+
+    def _import_branch(self, name: str, run: Callable[[], list[Value]], region: Any) -> _Branch:
+        state = self.state
+        block = ir.Block.create_at_start(region)
+        state.conditional += 1
+        try:
+            with state.at(name), self.emitter.region(block) as scope:
+                return _Branch(block, scope, run(), state.heap)
+        except ProgramRaises as raised:
+            return _Branch(block, None, [], state.heap, raised.text)
+        finally:
+            state.conditional -= 1
+
+    def _assert_and_continue(
+        self,
+        condition: ScalarValue,
+        first: str | None,
+        second: str | None,
+        then: Callable[[], list[Value]],
+        otherwise: Callable[[], list[Value]],
+    ) -> list[Value]:
+        """One alternative surely raises: assert that the other one is taken, and import that in line."""
+        if first is not None:
+            negated = self.scalars.emit("__not__", [condition])
+            self.emitter.assertion(self.scalars.ssa(negated, bool), first)
+            with self.state.at("else"):
+                return otherwise()
+        assert second is not None
+        self.emitter.assertion(condition.ssa, second)
+        with self.state.at("then"):
+            return then()
+
+    def _finish(
+        self, condition: ScalarValue, temporary: Any, before: Heap, first: _Branch, second: _Branch
+    ) -> list[Value]:
+        """Join the two branches and emit the If."""
+        state, emitter = self.state, self.emitter
+        state.heap = {**first.heap, **second.heap, **before}
+        changed = [cell for cell in before if not _same_contents(first.heap[cell], second.heap[cell])]
+        values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
+        values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
+        joined = [
+            join(state, abstract(a), abstract(b), "if", first.heap, second.heap)
+            for a, b in zip(values_first, values_second)
+        ]
+        for branch, values in ((first, values_first), (second, values_second)):
+            outer, emitter.scope = emitter.scope, branch.scope
+            yielded = [ssa for value, a in zip(values, joined) for ssa in operands(state, value, a, branch.heap)]
+            emitter.op("torch.prim.If.yield", [], yielded)
+            emitter.scope = outer
+        result_types = [found for a in joined for found in types(state, a)]
+        final = emitter.op("torch.prim.If", result_types, [condition.ssa], regions=2)
+        for branch, region in zip((first, second), final.regions):
+            branch.block.append_to(region)
+        results = iter(final.results)
+        for cell in before:
+            if cell not in changed:
+                state.heap[cell] = first.heap[cell]
+        rebuilt = [rebuild(state, a, lambda: next(results)) for a in joined]
+        count = len(first.outputs)
+        for cell, contents in zip(changed, rebuilt[count:]):
+            state.heap[cell] = contents.elements  # type: ignore[attr-defined]
+        return rebuilt[:count]
+
+    def select(self, index: Value, values: Sequence[Value]) -> Value:
+        """Choose one of several values by an index known only at run time (`list[i]`)."""
+        assert isinstance(index, ScalarValue)
+        count = len(values)
+        symbol = index.sym
+        self.state.check((symbol >= -count).node.expr, "IndexError: list index out of range")
+        self.state.check((symbol < count).node.expr, "IndexError: list index out of range")
+        if count == 0:
+            raise ProgramRaises("IndexError: list index out of range")
+        low = self.state.symbols.known(sympy.Ge(symbol.node.expr, 0))
+
+        def pick(position: int) -> list[Value]:
+            if position == count - 1:
+                return [values[position]]
+            matches = self.scalars.emit("eq", [index, ConstValue(position)])
+            if not low:
+                wrapped = self.scalars.emit("eq", [index, ConstValue(position - count)])
+                matches = self.scalars.emit("__or__", [matches, wrapped])
+            if isinstance(matches, ConstValue):
+                return [values[position]] if matches.value else pick(position + 1)
+            return self.choose(matches, lambda: [values[position]], lambda: pick(position + 1))
+
+        return pick(0)[0]
+
+    # Loops.
+
+    def loop(self, trip: Value, condition: Value, initial: Sequence[Value], node: Any) -> list[Value]:
+        """Import a prim::Loop."""
+        state = self.state
+        (body,) = node.blocks()
+        if isinstance(condition, ConstValue) and not condition.value:
+            return list(initial)
+        if isinstance(trip, ConstValue) and trip.value <= 0:
+            return list(initial)
+        before = dict(state.heap)
+        site = state.site()
+        # What is known at the head: the carried values, then the contents of lists that the body changes.
+        head = [abstract(value) for value in initial]
+        cells: list[Site] = []
+        contents: list[Abstract] = []
+        written: set[Site] = set()
+        for _ in range(_MOST_PASSES):
+            again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written)
+            again.run(body)
+            if again.settled():
+                return again.finish()
+            head, cells, contents, written = again.widened()
+        raise state.refuse("a loop whose carried values find no common type")
+
+
+class _LoopPass:
+    """One import of a loop's body, under an assumption about what it carries."""
+
+    def __init__(
+        self,
+        control: Control,
+        site: Site,
+        trip: Value,
+        condition: Value,
+        initial: list[Value],
+        before: Heap,
+        head: list[Abstract],
+        cells: list[Site],
+        contents: list[Abstract],
+        written: set[Site],
+    ) -> None:
+        self.control, self.site, self.trip, self.condition = control, site, trip, condition
+        self.state, self.emitter = control.state, control.emitter
+        self.initial, self.before, self.head = initial, before, head
+        self.cells, self.contents, self.written = list(cells), list(contents), set(written)
+
+    def _carried(self) -> list[Abstract]:
+        return [*self.head, *self.contents]
+
+    def run(self, body: Any) -> None:
+        """Import the body into a region that is in no block yet."""
+        state, emitter = self.state, self.emitter
+        state.heap = dict(self.before)
+        carried_types = [found for a in self._carried() for found in types(state, a)]
+        self.operation = emitter.detached("torch.prim.Loop", [], [], 1)
+        self.block = ir.Block.create_at_start(
+            self.operation.regions[0],
+            [emitter.scalar_type(int), *carried_types],
+            [state.locations.mlir()] * (1 + len(carried_types)),
+        )
+        self.raises: str | None = None
+        stamps_before = dict(state.stamps)
+        state.conditional += 1
+        with state.at(self.site[-1]), state.at("body"), emitter.region(self.block) as self.scope:
+            arguments = iter(self.block.arguments)
+            induction = self._induction(next(arguments))
+            self.entry = [rebuild(state, a, lambda: next(arguments)) for a in self._carried()]
+            for cell, value in zip(self.cells, self.entry[len(self.head) :]):
+                state.heap[cell] = value.elements  # type: ignore[attr-defined]
+            if self.written:
+                state.clock += 1
+                state.stamps.update(dict.fromkeys(self.written, state.clock))
+            self.start = dict(state.heap)
+            written_before = set(state.written)
+            state.written = set()
+            try:
+                again, *self.outputs = control_outputs = self.control.run_block(
+                    body, [induction, *self.entry[: len(self.head)]]
+                )
+                del control_outputs
+                self.again: Value = again
+            except ProgramRaises as raised:
+                self.raises = raised.text
+                self.again = ConstValue(False)
+                self.outputs = self.entry[: len(self.head)]
+                state.heap = dict(self.start)
+                emitter.assertion(emitter.constant(False), raised.text)
+            self.body_writes = state.written
+            state.written = written_before | self.body_writes
+        state.conditional -= 1
+        del stamps_before
+        self.end = state.heap
+
+    def _induction(self, ssa: Any) -> Value:
+        state = self.state
+        high = None
+        if isinstance(self.trip, ConstValue):
+            high = max(self.trip.value - 1, 0)
+        elif isinstance(self.trip, ScalarValue):
+            bound = state.symbols.bounds(self.trip.sym.node.expr)[1]
+            high = int(bound) - 1 if bound.is_Integer and 0 < bound < _FOREVER else None
+        symbol = state.symbols.integer((self.site, "induction", self.trip), low=0, high=high)
+        return state.scalar(int, ssa, symbol)
+
+    def settled(self) -> bool:
+        """Join the end of the body with its head; whether nothing new came of it."""
+        state = self.state
+        self.next_head = [
+            self._join(a, value, output)
+            for a, value, output in zip(self.head, self.entry, self.outputs)
+        ]
+        self.next_contents = [
+            self._join(a, value, TupleValue(self.end[cell]))
+            for a, value, cell in zip(self.contents, self.entry[len(self.head) :], self.cells)
+        ]
+        self.new_cells = [
+            cell
+            for cell in self.before
+            if cell not in self.cells and not _same_contents(self.before[cell], self.end[cell])
+        ]
+        writes = self.body_writes if state.has_maybe else set()
+        self.next_written = self.written | writes
+        return (
+            self.next_head == self.head
+            and self.next_contents == self.contents
+            and not self.new_cells
+            and self.next_written == self.written
+        )
+
+    def _join(self, a: Abstract, entry: Value, output: Value) -> Abstract:
+        """Join the knowledge at the head with one output of the body; what the body passes through changes nothing."""
+        if output is entry:
+            return a
+        return join(self.state, a, abstract(output), "loop", self.before, self.end)
+
+    def widened(self) -> tuple[list[Abstract], list[Site], list[Abstract], set[Site]]:
+        """What to assume in the next pass."""
+        added = [abstract(TupleValue(self.before[cell])) for cell in self.new_cells]
+        return self.next_head, [*self.cells, *self.new_cells], [*self.next_contents, *added], self.next_written
+
+    def finish(self) -> list[Value]:
+        """Emit the loop with the body imported last."""
+        state, emitter = self.state, self.emitter
+        initial = [*self.initial, *(TupleValue(self.before[cell]) for cell in self.cells)]
+        final = [*self.outputs, *(TupleValue(self.end[cell]) for cell in self.cells)]
+        outer, emitter.scope = emitter.scope, self.scope
+        forever = isinstance(self.again, ConstValue) and self.again.value is True
+        again = emitter.constant(True) if forever else self.control.scalars.ssa(self.again, bool)
+        yielded = [ssa for v, a in zip(final, self._carried()) for ssa in operands(state, v, a, self.end)]
+        emitter.op("torch.prim.Loop.condition", [], [again, *yielded])
+        emitter.scope = outer
+        passed_in = [ssa for v, a in zip(initial, self._carried()) for ssa in operands(state, v, a, self.before)]
+        carried_types = [found for a in self._carried() for found in types(state, a)]
+        trip = self.control.scalars.ssa(self.trip, int)
+        condition = self.control.scalars.ssa(self.condition, bool)
+        loop = emitter.op("torch.prim.Loop", carried_types, [trip, condition, *passed_in], regions=1)
+        self.block.append_to(loop.regions[0])
+        results = iter(loop.results)
+        state.heap = {**self.end, **self.before}
+        rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]
+        for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
+            state.heap[cell] = value.elements  # type: ignore[attr-defined]
+        assert sum(1 for a in self._carried() for _ in passed(a)) == len(carried_types)
+        return rebuilt[: len(self.head)]
+
+
+def _same_contents(a: Sequence[Value], b: Sequence[Value]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))

@@ -1,0 +1,406 @@
+"""The calling convention of an imported program: how Python arguments become `@main`'s arguments, and results come back.
+
+The importer returns an `ImportedProgram`: the module's text and everything that the text has no place for (tuples,
+lists, dicts, None, specialised values, defaults, parameters and the assumptions under which the text is right).
+
+`@main`'s arguments are the leaves of `ImportedProgram.arguments` that are a `TensorSpec` or a `ScalarSpec`, numbered by
+their `index`, then one argument for each entry of `ImportedProgram.parameters`. A runtime does, in this order:
+
+1. bind `args`/`kwargs` to the `ArgumentSpec`s by name, filling in defaults (`ImportedProgram.bind`);
+2. walk each value along its spec (`flatten_arguments` does 1 and 2 and checks Python types and specialised constants);
+3. check dtype and shape of each tensor leaf, then the `assumptions`;
+4. call, and rebuild the user's result from `ImportedProgram.results` (`build_result`).
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import torch
+
+from ..errors import ArgumentTypeError, ArgumentValueError
+
+__all__ = [
+    "ArgumentSpec",
+    "Assumption",
+    "ConstantSpec",
+    "DictSpec",
+    "DistinctStorage",
+    "ImportedProgram",
+    "InputSpec",
+    "ListSpec",
+    "OutputConstant",
+    "OutputDict",
+    "OutputLeaf",
+    "OutputList",
+    "OutputSpec",
+    "OutputTuple",
+    "ParameterSpec",
+    "ScalarSpec",
+    "SequenceSpec",
+    "StridesAsExample",
+    "TensorSpec",
+    "build_result",
+    "flatten_arguments",
+]
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor argument.
+
+    Attributes:
+        path: its name as the user sees it, `cache[1]`.
+        index: position among `@main`'s arguments.
+        dtype: its dtype, always checked.
+        shape: its sizes, always checked.
+        strides: the strides of the example (elements); to be checked only where a `StridesAsExample` assumption says so.
+    """
+
+    path: str
+    index: int
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """An int or float argument that stays dynamic.
+
+    Attributes:
+        path: its name as the user sees it.
+        index: position among `@main`'s arguments.
+        kind: `int` (i64) or `float` (f64); a float argument accepts Python ints, an int argument no bool.
+    """
+
+    path: str
+    index: int
+    kind: type
+
+
+@dataclass(frozen=True)
+class ConstantSpec:
+    """A bool, str, None (or other constant) the program is specialised on; a call must pass an equal value.
+
+    Attributes:
+        path: its name as the user sees it.
+        value: the value the program was imported with.
+    """
+
+    path: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class SequenceSpec:
+    """A tuple argument with one spec per element; a call must pass as many elements."""
+
+    path: str
+    elements: tuple[InputSpec, ...]
+
+
+@dataclass(frozen=True)
+class ListSpec:
+    """A list argument with one spec per element; a call must pass as many elements."""
+
+    path: str
+    elements: tuple[InputSpec, ...]
+
+
+@dataclass(frozen=True)
+class DictSpec:
+    """A dict argument; a call must pass exactly these keys."""
+
+    path: str
+    items: tuple[tuple[Any, InputSpec], ...]
+
+
+InputSpec = Union[TensorSpec, ScalarSpec, ConstantSpec, SequenceSpec, ListSpec, DictSpec]
+
+
+@dataclass(frozen=True)
+class ArgumentSpec:
+    """One parameter of the user's signature.
+
+    Attributes:
+        name: the Python name.
+        spec: how its value is flattened.
+        has_default: whether a call may leave it out.
+        default: the value used then.
+        keyword_only: whether it may be passed by keyword only.
+    """
+
+    name: str
+    spec: InputSpec
+    has_default: bool = False
+    default: Any = None
+    keyword_only: bool = False
+
+
+@dataclass(frozen=True)
+class ParameterSpec:
+    """A parameter or buffer that the program uses.
+
+    Attributes:
+        name: qualified name, `layers.0.weight`.
+        index: position among `@main`'s arguments.
+        dtype: its dtype.
+        shape: its sizes.
+        strides: its strides at import (elements); matter only under a `StridesAsExample` assumption.
+        owner: the user's own module; `current()` reads the tensor that it holds now.
+        aliases: further qualified names that held the same tensor at import.
+    """
+
+    name: str
+    index: int
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    owner: Any
+    aliases: tuple[str, ...] = ()
+
+    def current(self) -> torch.Tensor:
+        """Return the tensor that the module holds under this name now.
+
+        Raises:
+            ArgumentTypeError: the module has no tensor of that name any more.
+        """
+        value = self.owner
+        for part in self.name.split("."):
+            value = getattr(value, part, None)
+        if not isinstance(value, torch.Tensor):
+            raise ArgumentTypeError(f"the module holds no tensor under the name '{self.name}' any more")
+        return value
+
+
+@dataclass(frozen=True)
+class OutputLeaf:
+    """The result `index` of `@main`; `kind` is torch.Tensor, int, float or bool."""
+
+    index: int
+    kind: type
+
+
+@dataclass(frozen=True)
+class OutputConstant:
+    """A part of the result that is known at import: None, a str, an int that does not depend on the arguments, ..."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class OutputTuple:
+    """A tuple; `fields` are the names and `type_name` the class name if it is a named tuple."""
+
+    elements: tuple[OutputSpec, ...]
+    fields: tuple[str, ...] = ()
+    type_name: str = ""
+
+
+@dataclass(frozen=True)
+class OutputList:
+    """A list, built anew by each call."""
+
+    elements: tuple[OutputSpec, ...]
+
+
+@dataclass(frozen=True)
+class OutputDict:
+    """A dict, built anew by each call, in this order."""
+
+    items: tuple[tuple[Any, OutputSpec], ...]
+
+
+OutputSpec = Union[OutputLeaf, OutputConstant, OutputTuple, OutputList, OutputDict]
+
+
+@dataclass(frozen=True)
+class StridesAsExample:
+    """The text is right only if argument `index` of `@main` has the strides recorded in its spec.
+
+    Taken where an op aliases or copies depending on strides (`reshape`, `contiguous`, ...). Dimensions of size 1 do not
+    matter.
+    """
+
+    index: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class DistinctStorage:
+    """The text is right only if argument `index`, which the program writes, shares no memory with any other argument."""
+
+    index: int
+    reason: str
+
+
+Assumption = Union[StridesAsExample, DistinctStorage]
+
+
+@dataclass(frozen=True)
+class ImportedProgram:
+    """What the importer hands to the pipeline and the runtime.
+
+    Attributes:
+        module: text of the imported module with locations.
+        name: the user's name of the function or module.
+        arguments: one entry per parameter of the user's signature.
+        parameters: module state in `@main`'s argument order, after the arguments.
+        results: how the user's result is rebuilt from `@main`'s results.
+        result_count: number of results of `@main` as imported.
+        assumptions: what a call has to check; see the classes.
+        written: indices of `@main`'s arguments that the program may write.
+        training: the module's training flag at import; None for functions.
+    """
+
+    module: str
+    name: str
+    arguments: tuple[ArgumentSpec, ...]
+    parameters: tuple[ParameterSpec, ...]
+    results: OutputSpec
+    result_count: int
+    assumptions: tuple[Assumption, ...]
+    written: frozenset[int]
+    training: bool | None = None
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
+        """Return one value per entry of `arguments`, in order.
+
+        Raises:
+            ArgumentTypeError: too many, missing, unknown or repeated arguments.
+        """
+        kwargs = dict(kwargs or {})
+        positional = [a for a in self.arguments if not a.keyword_only]
+        if len(args) > len(positional):
+            raise ArgumentTypeError(
+                f"{self.name}() takes {len(positional)} positional arguments but {len(args)} were given"
+            )
+        values = []
+        for position, argument in enumerate(self.arguments):
+            if position < len(args):
+                if argument.name in kwargs:
+                    raise ArgumentTypeError(f"{self.name}() got multiple values for argument '{argument.name}'")
+                values.append(args[position])
+            elif argument.name in kwargs:
+                values.append(kwargs.pop(argument.name))
+            elif argument.has_default:
+                values.append(argument.default)
+            else:
+                raise ArgumentTypeError(f"{self.name}() missing required argument '{argument.name}'")
+        if kwargs:
+            raise ArgumentTypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        return values
+
+    def tensor_specs(self) -> list[TensorSpec]:
+        """Return the tensor arguments in `@main`'s argument order (parameters excluded)."""
+        found: list[TensorSpec] = []
+
+        def visit(spec: InputSpec) -> None:
+            if isinstance(spec, TensorSpec):
+                found.append(spec)
+            elif isinstance(spec, (SequenceSpec, ListSpec)):
+                for element in spec.elements:
+                    visit(element)
+            elif isinstance(spec, DictSpec):
+                for _, element in spec.items:
+                    visit(element)
+
+        for argument in self.arguments:
+            visit(argument.spec)
+        return found
+
+
+def _mismatch(path: str, expected: str, value: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(f"argument '{path}': expected {expected}, got {type(value).__name__}")
+
+
+def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
+    if isinstance(spec, TensorSpec):
+        if not isinstance(value, torch.Tensor):
+            raise _mismatch(spec.path, "a tensor", value)
+        leaves.append(value)
+    elif isinstance(spec, ScalarSpec):
+        if isinstance(value, bool) or not isinstance(value, (int, float) if spec.kind is float else int):
+            raise _mismatch(spec.path, f"{'an int' if spec.kind is int else 'a float'}", value)
+        leaves.append(spec.kind(value))
+    elif isinstance(spec, ConstantSpec):
+        if type(value) is not type(spec.value) or value != spec.value:
+            raise ArgumentValueError(
+                f"argument '{spec.path}': the program was compiled for {spec.value!r} and cannot take {value!r}; "
+                "compile again with that value"
+            )
+    elif isinstance(spec, DictSpec):
+        if not isinstance(value, dict):
+            raise _mismatch(spec.path, "a dict", value)
+        if list(value) != [key for key, _ in spec.items] and set(value) != {key for key, _ in spec.items}:
+            raise ArgumentValueError(
+                f"argument '{spec.path}': expected the keys {[key for key, _ in spec.items]}, got {list(value)}"
+            )
+        for key, element in spec.items:
+            _flatten(element, value[key], leaves)
+    else:
+        expected = tuple if isinstance(spec, SequenceSpec) else list
+        if not isinstance(value, expected):
+            raise _mismatch(spec.path, f"a {expected.__name__}", value)
+        if len(value) != len(spec.elements):
+            raise ArgumentValueError(
+                f"argument '{spec.path}': expected {len(spec.elements)} elements, got {len(value)}"
+            )
+        for element_spec, element in zip(spec.elements, value):
+            _flatten(element_spec, element, leaves)
+
+
+def flatten_arguments(
+    program: ImportedProgram, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None
+) -> list[torch.Tensor | int | float]:
+    """Turn a call's arguments into `@main`'s, parameters included.
+
+    Args:
+        program: the imported program.
+        args: positional arguments of the call.
+        kwargs: keyword arguments of the call.
+    Returns:
+        One tensor, int or float per argument of `@main`. Tensors are the caller's own (no copies); their dtypes and
+        shapes are not checked here.
+    Raises:
+        ArgumentTypeError: wrong number or Python type of arguments.
+        ArgumentValueError: a specialised value, length or key differs.
+    """
+    leaves: list[Any] = []
+    for argument, value in zip(program.arguments, program.bind(args, kwargs)):
+        _flatten(argument.spec, value, leaves)
+    leaves.extend(parameter.current() for parameter in program.parameters)
+    return leaves
+
+
+_named_tuples: dict[tuple[str, tuple[str, ...]], Callable[..., Any]] = {}
+
+
+def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
+    """Rebuild the user's result.
+
+    Args:
+        spec: `ImportedProgram.results`.
+        results: the results of `@main`, in order.
+    Returns:
+        Tensors, scalars, tuples, lists and dicts nested as the user's function nests them.
+    """
+    if isinstance(spec, OutputLeaf):
+        return results[spec.index]
+    if isinstance(spec, OutputConstant):
+        return spec.value
+    if isinstance(spec, OutputList):
+        return [build_result(element, results) for element in spec.elements]
+    if isinstance(spec, OutputDict):
+        return {key: build_result(element, results) for key, element in spec.items}
+    elements = tuple(build_result(element, results) for element in spec.elements)
+    if not spec.fields:
+        return elements
+    key = (spec.type_name, spec.fields)
+    if key not in _named_tuples:
+        _named_tuples[key] = collections.namedtuple(spec.type_name or "Result", spec.fields)  # type: ignore[misc]
+    return _named_tuples[key](*elements)

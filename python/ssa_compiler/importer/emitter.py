@@ -1,0 +1,311 @@
+"""Building torch-dialect IR: types, constants, ops, regions, and scalar expressions.
+
+Constants and pure scalar ops are made once per region: `Scope` remembers them, inner regions see those of outer ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+import torch
+from torch.utils._sympy import functions as sympy_functions
+from torch_mlir import ir
+from torch_mlir.dialects import torch as torch_dialect
+
+from ..errors import UnsupportedProgramError
+from .locations import Locations
+
+__all__ = ["DTYPE_NAMES", "DTYPE_NUMBERS", "Emitter", "Scope"]
+
+DTYPE_NAMES = {
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.int64: "si64",
+    torch.int32: "si32",
+    torch.int16: "si16",
+    torch.int8: "si8",
+    torch.uint8: "ui8",
+    torch.bool: "i1",
+    torch.complex64: "complex<f32>",
+    torch.complex128: "complex<f64>",
+}
+
+DTYPE_NUMBERS = {
+    torch.uint8: 0,
+    torch.int8: 1,
+    torch.int16: 2,
+    torch.int32: 3,
+    torch.int64: 4,
+    torch.float16: 5,
+    torch.float32: 6,
+    torch.float64: 7,
+    torch.complex64: 9,
+    torch.complex128: 10,
+    torch.bool: 11,
+    torch.bfloat16: 15,
+}
+"""PyTorch's ScalarType numbers, which TorchScript passes for dtypes."""
+
+_SCALAR_TYPES = {int: "!torch.int", float: "!torch.float", bool: "!torch.bool", str: "!torch.str"}
+
+
+@dataclass
+class Scope:
+    """What is visible in a region: its block, memoised pure values, and where symbols are defined."""
+
+    block: Any
+    parent: Scope | None = None
+    memo: dict[Any, Any] = field(default_factory=dict)
+    symbols: dict[sympy.Symbol, Callable[[], Any]] = field(default_factory=dict)
+
+    def lookup(self, key: Any) -> Any:
+        """Return the value memoised under `key` here or further out, or None."""
+        scope: Scope | None = self
+        while scope is not None:
+            if key in scope.memo:
+                return scope.memo[key]
+            scope = scope.parent
+        return None
+
+    def definition(self, symbol: sympy.Symbol) -> Callable[[], Any] | None:
+        """Return what makes the SSA value of `symbol`, if it is visible here."""
+        scope: Scope | None = self
+        while scope is not None:
+            if symbol in scope.symbols:
+                return scope.symbols[symbol]
+            scope = scope.parent
+        return None
+
+
+class Emitter:
+    """Appends ops to the block of the current scope. Use inside its MLIR context (`with emitter.context:`)."""
+
+    def __init__(self, locations: Locations) -> None:
+        self.locations = locations
+        self.context = ir.Context()
+        torch_dialect.register_dialect(self.context)
+        with self.context, ir.Location.unknown():
+            self.module = ir.Module.create()
+            self.function = ir.Operation.create(
+                "func.func",
+                attributes={
+                    "sym_name": ir.StringAttr.get("main"),
+                    "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
+                },
+                regions=1,
+                ip=ir.InsertionPoint(self.module.body),
+            )
+            self.entry = ir.Block.create_at_start(self.function.regions[0])
+        self.scope = Scope(self.entry)
+        self._types: dict[str, ir.Type] = {}
+
+    # Types.
+
+    def type(self, text: str) -> ir.Type:
+        """Return the type written as `text`."""
+        if text not in self._types:
+            self._types[text] = ir.Type.parse(text, self.context)
+        return self._types[text]
+
+    def scalar_type(self, kind: type) -> ir.Type:
+        """Return `!torch.int`, `!torch.float`, `!torch.bool` or `!torch.str`."""
+        return self.type(_SCALAR_TYPES[kind])
+
+    def tensor_type(self, dtype: torch.dtype, sizes: Sequence[Any]) -> ir.Type:
+        """Return the type of a tensor; every size that is not an int is `?`."""
+        if dtype not in DTYPE_NAMES:
+            raise UnsupportedProgramError(f"unsupported dtype {dtype}", location=self.locations.user())
+        dims = ",".join(str(int(size)) if _is_static(size) else "?" for size in sizes)
+        return self.type(f"!torch.tensor<[{dims}],{DTYPE_NAMES[dtype]}>")
+
+    # Scopes and ops.
+
+    @contextmanager
+    def region(self, block: Any) -> Iterator[Scope]:
+        """Append to `block`, which is in a region nested in the current one."""
+        self.scope = Scope(block, self.scope)
+        try:
+            yield self.scope
+        finally:
+            assert self.scope.parent is not None
+            self.scope = self.scope.parent
+
+    def op(
+        self,
+        name: str,
+        results: Sequence[ir.Type] = (),
+        operands: Sequence[Any] = (),
+        attributes: dict[str, ir.Attribute] | None = None,
+        *,
+        regions: int = 0,
+    ) -> ir.Operation:
+        """Append an op at the current location."""
+        return ir.Operation.create(
+            name,
+            results=list(results),
+            operands=list(operands),
+            attributes=attributes or {},
+            regions=regions,
+            loc=self.locations.mlir(),
+            ip=ir.InsertionPoint(self.scope.block),
+        )
+
+    def detached(self, name: str, results: Sequence[ir.Type], operands: Sequence[Any], regions: int) -> ir.Operation:
+        """Create an op that is in no block yet."""
+        return ir.Operation.create(
+            name, results=list(results), operands=list(operands), regions=regions, loc=self.locations.mlir(), ip=False
+        )
+
+    def registered(self, name: str) -> bool:
+        """Whether torch-mlir knows the op."""
+        return self.context.is_registered_operation(name)
+
+    def torch_op(self, schema: Any, results: Sequence[ir.Type], operands: Sequence[Any]) -> ir.Operation:
+        """Append the op of a PyTorch schema: the registered op of its name, or `torch.operator` with the schema.
+
+        Args:
+            schema: a torch._C.FunctionSchema.
+            results: result types.
+            operands: one SSA value per schema argument.
+        """
+        name = schema.name.replace("::", ".") + (f".{schema.overload_name}" if schema.overload_name else "")
+        if self.registered(f"torch.{name}"):
+            created = self.op(f"torch.{name}", results, operands)
+            try:
+                created.verify()
+                return created
+            except ir.MLIRError:
+                # torch-mlir knows another version of the schema, or has narrower types.
+                created.erase()
+        return self.op(
+            "torch.operator",
+            results,
+            operands,
+            {"name": ir.StringAttr.get(f"torch.{name}"), "tssa.schema": ir.StringAttr.get(str(schema))},
+        )
+
+    def memoised(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return the value made earlier for `key` in a visible scope, or make it here."""
+        found = self.scope.lookup(key)
+        if found is None:
+            found = self.scope.memo[key] = make()
+        return found
+
+    def constant(self, value: Any) -> Any:
+        """Return the SSA value of a Python constant: None, bool, int, float, str; dtypes and formats are ints."""
+
+        def make() -> Any:
+            if value is None:
+                return self.op("torch.constant.none", [self.type("!torch.none")]).result
+            if isinstance(value, bool):
+                attribute: Any = ir.BoolAttr.get(value)
+                return self.op("torch.constant.bool", [self.type("!torch.bool")], (), {"value": attribute}).result
+            if isinstance(value, int):
+                attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+                return self.op("torch.constant.int", [self.type("!torch.int")], (), {"value": attribute}).result
+            if isinstance(value, float):
+                attribute = ir.FloatAttr.get(ir.F64Type.get(), value)
+                return self.op("torch.constant.float", [self.type("!torch.float")], (), {"value": attribute}).result
+            if isinstance(value, str):
+                attribute = ir.StringAttr.get(value)
+                return self.op("torch.constant.str", [self.type("!torch.str")], (), {"value": attribute}).result
+            raise UnsupportedProgramError(
+                f"unsupported constant of type {type(value).__name__}", location=self.locations.user()
+            )
+
+        return self.memoised(("constant", type(value), repr(value)), make)
+
+    def list_of(self, element_type: str, operands: Sequence[Any]) -> Any:
+        """Return a `!torch.list<element_type>` of the operands."""
+        return self.op("torch.prim.ListConstruct", [self.type(f"!torch.list<{element_type}>")], operands).result
+
+    def cast(self, value: Any, to: ir.Type) -> Any:
+        """Change a tensor's static sizes to those of the type `to`."""
+        if value.type == to:
+            return value
+        return self.op("torch.tensor_static_info_cast", [to], [value]).result
+
+    def scalar_op(self, name: str, kind: type, operands: Sequence[Any]) -> Any:
+        """Return the result of a pure scalar op such as `aten.add.int`, made once per scope."""
+        key = (name, *(hash(operand) for operand in operands))
+        return self.memoised(
+            key, lambda: self.op(f"torch.{name}", [self.scalar_type(kind)], operands).result
+        )
+
+    def assertion(self, condition: Any, message: str) -> None:
+        """Append `torch.runtime.assert condition, message`; `message` is "ExceptionName: text"."""
+        self.op("torch.runtime.assert", (), [condition], {"message": ir.StringAttr.get(message)})
+
+    # Expressions over symbols.
+
+    def define(self, symbol: sympy.Symbol, make: Callable[[], Any]) -> None:
+        """Say how the SSA value of `symbol` is made; it is made when it is first needed, in the scope that needs it."""
+        self.scope.symbols[symbol] = make
+
+    def visible(self, expr: Any) -> bool:
+        """Whether every symbol of the expression can be computed in the current scope."""
+        symbols = getattr(expr, "free_symbols", ())
+        return all(self.scope.definition(symbol) is not None for symbol in symbols)
+
+    def expression(self, expr: Any) -> Any:
+        """Return the SSA value of an integer, float or boolean sympy expression."""
+        if isinstance(expr, (bool, int, float)):
+            return self.constant(expr)
+        return self.memoised(("expr", expr), lambda: self._expression(expr))
+
+    def _fold(self, name: str, operands: Sequence[Any]) -> Any:
+        result = self.expression(operands[0])
+        for operand in operands[1:]:
+            result = self.scalar_op(name, bool if "bool" in name else int, [result, self.expression(operand)])
+        return result
+
+    def _expression(self, expr: Any) -> Any:
+        if expr in (True, sympy.true) or expr in (False, sympy.false):
+            return self.constant(bool(expr))
+        if isinstance(expr, sympy.Integer):
+            return self.constant(int(expr))
+        if isinstance(expr, sympy.Float):
+            return self.constant(float(expr))
+        if isinstance(expr, sympy.Symbol):
+            definition = self.scope.definition(expr)
+            if definition is not None:
+                return definition()
+        if isinstance(expr, sympy.Add):
+            return self._fold("aten.add.int", expr.args)
+        if isinstance(expr, sympy.Mul):
+            return self._fold("aten.mul.int", expr.args)
+        if isinstance(expr, (sympy.Pow, sympy_functions.PowByNatural)) and isinstance(expr.args[1], sympy.Integer):
+            if 0 < int(expr.args[1]) <= 8:
+                return self._fold("aten.mul.int", [expr.args[0]] * int(expr.args[1]))
+        if isinstance(expr, (sympy.Max, sympy_functions.Max)):
+            return self._fold("prim.max.int", expr.args)
+        if isinstance(expr, (sympy.Min, sympy_functions.Min)):
+            return self._fold("prim.min.int", expr.args)
+        if isinstance(expr, (sympy_functions.FloorDiv, sympy_functions.CleanDiv)):
+            return self._fold("aten.floordiv.int", expr.args)
+        if isinstance(expr, (sympy_functions.PythonMod, sympy_functions.Mod, sympy.Mod)):
+            return self._fold("aten.remainder.int", expr.args)
+        if isinstance(expr, sympy.And):
+            return self._fold("aten.__and__.bool", expr.args)
+        if isinstance(expr, sympy.Or):
+            return self._fold("aten.__or__.bool", expr.args)
+        if isinstance(expr, sympy.Not):
+            return self.scalar_op("aten.__not__", bool, [self.expression(expr.args[0])])
+        relations = {sympy.Eq: "eq", sympy.Ne: "ne", sympy.Lt: "lt", sympy.Le: "le", sympy.Gt: "gt", sympy.Ge: "ge"}
+        for relation, name in relations.items():
+            if isinstance(expr, relation):
+                operands = [self.expression(operand) for operand in expr.args]
+                return self.scalar_op(f"aten.{name}.int", bool, operands)
+        raise UnsupportedProgramError(
+            f"unsupported: a size that depends on the run-time value {expr}", location=self.locations.user()
+        )
+
+
+def _is_static(size: Any) -> bool:
+    return isinstance(size, int) or (isinstance(size, torch.SymInt) and isinstance(size.node.expr, sympy.Integer))

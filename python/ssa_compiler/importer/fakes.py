@@ -1,0 +1,168 @@
+"""Running an op on FakeTensors, and recording the base ops it consists of.
+
+PyTorch's own composite kernels (`reshape`, `to`, `flatten`, `einsum`, ...) run for real above the FakeTensors, so what
+they decide for these strides (a view or a copy, or nothing at all) is read off the recorded base ops.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
+)
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .emitter import DTYPE_NUMBERS
+from .state import ProgramRaises, State
+
+__all__ = ["Record", "Trace", "python_argument", "run", "shares_storage", "same_view"]
+
+_DTYPES = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
+_MEMORY_FORMATS = (
+    torch.contiguous_format,
+    torch.preserve_format,
+    torch.channels_last,
+    torch.channels_last_3d,
+)
+_CANNOT = (
+    GuardOnDataDependentSymNode,
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
+    NotImplementedError,
+)
+_EAGER_ERRORS = (IndexError, ValueError, TypeError, ZeroDivisionError, AssertionError, RuntimeError)
+
+
+@dataclass
+class Record:
+    """One base op that ran: its OpOverload, arguments in schema order, and outcome."""
+
+    op: Any
+    args: list[Any]
+    out: Any
+
+
+@dataclass
+class Trace:
+    """What running an op showed.
+
+    Attributes:
+        out: its outcome: FakeTensor, list or tuple of them, a symbol, or a Python value.
+        records: the base ops it consists of.
+        guesses: symbolic conditions that were guessed.
+        requirements: symbolic conditions that have to hold.
+    """
+
+    out: Any
+    records: list[Record]
+    guesses: list[Any] = field(default_factory=list)
+    requirements: list[Any] = field(default_factory=list)
+
+
+def schema_arguments(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+    """Return one value per schema argument, defaults filled in."""
+    values = list(args)
+    for argument in op._schema.arguments[len(values) :]:
+        values.append(kwargs[argument.name] if argument.name in kwargs else argument.default_value)
+    return values
+
+
+class _Recorder(TorchDispatchMode):
+    """Records every base op that reaches the FakeTensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[Record] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if func.namespace != "prim":
+            self.records.append(Record(func, schema_arguments(func, args, kwargs or {}), out))
+        return out
+
+
+def python_argument(value: Any, argument: Any) -> Any:
+    """Turn a TorchScript constant into what torch.ops takes: dtypes, layouts and memory formats are ints there."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    real_type = str(argument.real_type)
+    if "ScalarType" in real_type:
+        return _DTYPES.get(value, value)
+    if "MemoryFormat" in real_type:
+        return _MEMORY_FORMATS[value]
+    if "Layout" in real_type:
+        return torch.strided if value == 0 else value
+    return value
+
+
+def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
+    """Run an op on FakeTensors and symbols.
+
+    Args:
+        state: the interpretation.
+        op: an OpOverload.
+        args: one Python value per schema argument.
+    Raises:
+        ProgramRaises: eager raises for these arguments.
+        UnsupportedOpError: the outcome depends on run-time values in a way FakeTensors cannot follow.
+    """
+    positional, keywords = [], {}
+    for argument, value in zip(op._schema.arguments, args):
+        value = python_argument(value, argument)
+        if argument.kwarg_only:
+            keywords[argument.name] = value
+        else:
+            positional.append(value)
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    recorder = _Recorder()
+    try:
+        with state.symbols.transaction() as transaction, torch.no_grad(), state.symbols.mode, recorder:
+            out = op(*positional, **keywords)
+    except _CANNOT as error:
+        raise state.refuse_op(f"{op.name()}: {_first_line(error)}") from error
+    except _EAGER_ERRORS as error:
+        name = next(kind.__name__ for kind in _EAGER_ERRORS if isinstance(error, kind))
+        raise ProgramRaises(f"{name}: {_first_line(error)}") from error
+    finally:
+        logger.setLevel(level)
+    return Trace(out, recorder.records, transaction.guesses, transaction.requirements)
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[0].strip() if lines else type(error).__name__
+
+
+def shares_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two FakeTensors share storage."""
+    return a.untyped_storage()._cdata == b.untyped_storage()._cdata
+
+
+def same_view(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two FakeTensors are the same view of one storage."""
+
+    def facts(tensor: torch.Tensor) -> tuple[Any, ...]:
+        numbers = (*tensor.shape, *tensor.stride(), tensor.storage_offset())
+        return tuple(n.node.expr if isinstance(n, torch.SymInt) else n for n in numbers)
+
+    return (
+        shares_storage(a, b)
+        and a.dtype == b.dtype
+        and a.dim() == b.dim()
+        and facts(a) == facts(b)
+        and a.is_conj() == b.is_conj()
+        and a.is_neg() == b.is_neg()
+    )

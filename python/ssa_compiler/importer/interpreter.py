@@ -1,0 +1,311 @@
+"""Walking TorchScript graphs: one method per kind of node; calls are inlined here, so that locations stay call sites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .aten import TensorOps, find_op
+from .containers import Containers
+from .control import Control
+from .metadata import Metadata
+from .modules import Modules
+from .scalars import ScalarOps
+from .state import ProgramRaises, State
+from .values import (
+    NONE,
+    ConstValue,
+    DictRef,
+    FunctionValue,
+    ListRef,
+    ModuleValue,
+    RuntimeStr,
+    ScalarValue,
+    TensorValue,
+    TupleValue,
+    Uninitialized,
+    Value,
+    is_const,
+)
+
+__all__ = ["Interpreter"]
+
+
+class Interpreter:
+    """Imports nodes into the current block of the state's emitter."""
+
+    def __init__(self, state: State, modules: Modules) -> None:
+        self.state = state
+        self.modules = modules
+        self.tensors = TensorOps(state)
+        self.scalars = ScalarOps(state)
+        self.control = Control(state, self.scalars, self.run_block)
+        self.containers = Containers(state, self.control.select)
+        self.metadata = Metadata(state, self.tensors, self.scalars, self.containers)
+        self._environments: list[dict[str, Value]] = []
+        self._calls: list[str] = []
+
+    # Blocks and calls.
+
+    def run_graph(self, name: str, graph: Any, arguments: Sequence[Value]) -> Value:
+        """Import a function's graph in line.
+
+        Args:
+            name: qualified name, to see recursion.
+            graph: its un-inlined graph.
+            arguments: one value per graph input.
+        Returns:
+            What it returns.
+        """
+        if name in self._calls:
+            raise self.state.refuse(f"recursion: {name} calls itself")
+        self._calls.append(name)
+        self._environments.append({})
+        try:
+            outputs = self.run_block(graph, arguments)
+        finally:
+            self._environments.pop()
+            self._calls.pop()
+        return outputs[0] if outputs else NONE
+
+    def run_block(self, block: Any, arguments: Sequence[Value]) -> list[Value]:
+        """Import a block and return its outputs."""
+        environment, frames = self._environments[-1], self.state.locations.frames
+        place = frames[-1]
+        inputs = list(block.inputs())
+        for value, argument in zip(inputs, arguments):
+            environment[value.debugName()] = argument
+        for number, node in enumerate(block.nodes()):
+            self.state.locations.enter_node(node)
+            with self.state.at(number):
+                results = self._node(node)
+            for output, result in zip(node.outputs(), results):
+                environment[output.debugName()] = result
+        # What follows a branch or loop belongs to it, not to its last line. An error keeps its line.
+        frames[-1] = place
+        return [self._lookup(value) for value in block.outputs()]
+
+    def _lookup(self, value: Any) -> Value:
+        return self._environments[-1][value.debugName()]
+
+    def _node(self, node: Any) -> list[Value]:
+        kind = node.kind()
+        namespace, _, name = kind.partition("::")
+        if namespace == "prim":
+            method: Callable[[Any], list[Value]] | None = getattr(self, f"_prim_{name}", None)
+            if method is not None:
+                return method(node)
+        arguments = [self._lookup(value) for value in node.inputs()]
+        for argument in arguments:
+            if isinstance(argument, Uninitialized):
+                return [Uninitialized(str(output.type())) for output in node.outputs()]
+        return self._operator(node, kind, arguments)
+
+    def _operator(self, node: Any, kind: str, arguments: list[Value]) -> list[Value]:
+        found = self.metadata.call(kind, node, arguments)
+        if found is not None:
+            return found
+        text = node.schema()
+        if text == "(no schema)":
+            raise self.state.refuse_op(kind)
+        schema = torch._C.parse_schema(text)
+        op = find_op(schema)
+        first = arguments[0] if arguments else NONE
+        has_tensor = any("Tensor" in str(spec.type) for spec in (*schema.arguments, *schema.returns))
+        generic_list = schema.arguments and str(schema.arguments[0].type) in ("List[t]", "List[Tensor]", "List[str]")
+        if isinstance(first, DictRef) or (isinstance(first, ListRef) and (generic_list or not has_tensor)):
+            if not (has_tensor and not generic_list) and self._is_container_op(kind, schema):
+                return self.containers.call(kind, arguments)
+        if has_tensor:
+            if op is None:
+                raise self.state.refuse_op(f"{kind}: PyTorch has no operator {text}")
+            return [self._wrap(result) for result in self.tensors.call(op, arguments)]
+        return self._scalar(op, schema, arguments)
+
+    def _is_container_op(self, kind: str, schema: Any) -> bool:
+        short = kind.partition("::")[2].strip("_")
+        return hasattr(self.containers, f"_list_{short}") or hasattr(self.containers, f"_dict_{short}")
+
+    def _wrap(self, result: Any) -> Value:
+        if isinstance(result, list):
+            return self.containers.new_list([self._wrap(element) for element in result])
+        return result
+
+    def _unwrap(self, value: Value) -> Any:
+        """Return the Python value of constants and lists of constants; raises ValueError if something is unknown."""
+        if isinstance(value, ConstValue):
+            return value.value
+        if isinstance(value, (ListRef, TupleValue)):
+            return [self._unwrap(element) for element in self.containers.elements(value)]
+        raise ValueError
+
+    def _scalar(self, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
+        if any(isinstance(argument, (ListRef, TupleValue)) for argument in arguments):
+            try:
+                constants = [ConstValue(self._unwrap(argument)) for argument in arguments]
+            except ValueError:
+                raise self.state.refuse_op(f"{schema.name} on a list with elements known only at run time") from None
+            arguments = list(constants)
+        for argument in arguments:
+            if not isinstance(argument, (ConstValue, ScalarValue, RuntimeStr)):
+                raise self.state.refuse_op(f"{schema.name} on a {type(argument).__name__}")
+        result = self.scalars.call(op, schema, arguments)
+        return [self._constant(result)]
+
+    def _constant(self, value: Value) -> Value:
+        """Open constants that are Python containers."""
+        if isinstance(value, ConstValue):
+            if isinstance(value.value, list):
+                return self.containers.new_list([self._constant(ConstValue(e)) for e in value.value])
+            if isinstance(value.value, tuple):
+                return TupleValue(tuple(self._constant(ConstValue(e)) for e in value.value))
+            if isinstance(value.value, dict):
+                elements = [self._constant(ConstValue(e)) for e in value.value.values()]
+                return self.containers.new_dict(list(value.value), elements)
+            if isinstance(value.value, torch.Tensor):
+                return self.metadata.literal(value.value)
+        return value
+
+    # prim nodes.
+
+    def _prim_Constant(self, node: Any) -> list[Value]:
+        output = node.output()
+        if output.type().kind() == "FunctionType":
+            name = output.type().annotation_str
+            function = torch.jit._state._python_cu.find_function(name)
+            if function is None:
+                raise self.state.refuse(f"a call of {name}, whose graph is not found")
+            return [FunctionValue(name, function.graph)]
+        return [self._constant(ConstValue(output.toIValue()))]
+
+    def _prim_Uninitialized(self, node: Any) -> list[Value]:
+        return [Uninitialized(str(node.output().type()))]
+
+    def _prim_ListConstruct(self, node: Any) -> list[Value]:
+        return [self.containers.new_list([self._lookup(value) for value in node.inputs()])]
+
+    def _prim_TupleConstruct(self, node: Any) -> list[Value]:
+        elements = tuple(self._lookup(value) for value in node.inputs())
+        fields, name = _named_tuple(node.output().type())
+        return [TupleValue(elements, fields, name)]
+
+    def _prim_DictConstruct(self, node: Any) -> list[Value]:
+        inputs = [self._lookup(value) for value in node.inputs()]
+        keys = inputs[::2]
+        if not is_const(*keys):
+            raise self.state.refuse("a dict key known only at run time")
+        return [self.containers.new_dict([key.value for key in keys], inputs[1::2])]  # type: ignore[attr-defined]
+
+    def _unpack(self, node: Any) -> list[Value]:
+        (value,) = [self._lookup(value) for value in node.inputs()]
+        if isinstance(value, Uninitialized):
+            return [value] * node.outputsSize()
+        elements = self.containers.elements(value)
+        if len(elements) != node.outputsSize():
+            raise ProgramRaises(f"RuntimeError: Expected {node.outputsSize()} elements in a list but found {len(elements)}")
+        return list(elements)
+
+    _prim_TupleUnpack = _unpack
+    _prim_ListUnpack = _unpack
+
+    def _prim_TupleIndex(self, node: Any) -> list[Value]:
+        value, index = (self._lookup(value) for value in node.inputs())
+        elements = self.containers.elements(value)
+        if isinstance(index, ScalarValue):
+            return [self.control.select(index, elements)]
+        return [elements[index.value]]  # type: ignore[attr-defined]
+
+    def _prim_TupleSlice(self, node: Any) -> list[Value]:
+        elements = self.containers.elements(self._lookup(node.input()))
+        return [TupleValue(elements[node.i("beg") : node.i("end")])]
+
+    def _identity(self, node: Any) -> list[Value]:
+        return [self._lookup(next(iter(node.inputs())))]
+
+    _prim_unchecked_cast = _identity
+
+    def _prim_unchecked_unwrap_optional(self, node: Any) -> list[Value]:
+        (value,) = self._identity(node)
+        if isinstance(value, ConstValue) and value.value is None:
+            raise ProgramRaises("RuntimeError: Unwrapping null optional")
+        return [value]
+
+    def _prim_If(self, node: Any) -> list[Value]:
+        condition = self._lookup(node.input())
+        if isinstance(condition, Uninitialized):
+            # Only code that is not reached branches on a variable that is not set.
+            return [Uninitialized(str(output.type())) for output in node.outputs()]
+        return self.control.branch(condition, node)
+
+    def _prim_Loop(self, node: Any) -> list[Value]:
+        trip, condition, *initial = (self._lookup(value) for value in node.inputs())
+        return self.control.loop(trip, condition, initial, node)
+
+    def _prim_RaiseException(self, node: Any) -> list[Value]:
+        message, *kind = (self._lookup(value) for value in node.inputs())
+        text = str(message.value if isinstance(message, ConstValue) else getattr(message, "text", "?"))
+        name = kind[0].value if kind and isinstance(kind[0], ConstValue) and kind[0].value else ""
+        name = str(name).rpartition(".")[2]
+        raise ProgramRaises(f"{name}: {text}" if name and not text.startswith(f"{name}:") else text)
+
+    def _prim_CallFunction(self, node: Any) -> list[Value]:
+        function, *arguments = (self._lookup(value) for value in node.inputs())
+        assert isinstance(function, FunctionValue)
+        return [self._call(function.name, function.graph, arguments)]
+
+    def _prim_CallMethod(self, node: Any) -> list[Value]:
+        owner, *arguments = (self._lookup(value) for value in node.inputs())
+        if not isinstance(owner, ModuleValue):
+            raise self.state.refuse(f"a call of method {node.s('name')} of a {type(owner).__name__}")
+        method = owner.script._get_method(node.s("name"))
+        name = f"{owner.path or type(self.modules.root).__name__}.{node.s('name')}"
+        return [self._call(name, method.graph, [owner, *arguments])]
+
+    def _call(self, name: str, graph: Any, arguments: Sequence[Value]) -> Value:
+        self.state.locations.enter_call()
+        try:
+            return self.run_graph(name, graph, arguments)
+        finally:
+            self.state.locations.leave_call()
+
+    def _prim_GetAttr(self, node: Any) -> list[Value]:
+        owner = self._lookup(node.input())
+        if not isinstance(owner, ModuleValue):
+            raise self.state.refuse(f"attribute {node.s('name')} of a {type(owner).__name__}")
+        value = self.modules.attribute(owner, node.s("name"))
+        return [value if isinstance(value, Value) else self._attribute(value, owner, node.s("name"))]
+
+    def _attribute(self, value: Any, owner: ModuleValue, name: str) -> Value:
+        if isinstance(value, (list, tuple)):
+            parts = [self._attribute(e, owner, f"{name}[{i}]") for i, e in enumerate(value)]
+            return self.containers.new_list(parts) if isinstance(value, list) else TupleValue(tuple(parts))
+        if isinstance(value, dict):
+            parts = [self._attribute(e, owner, f"{name}[{k!r}]") for k, e in value.items()]
+            return self.containers.new_dict(list(value), parts)
+        if isinstance(value, torch.Tensor):
+            raise self.state.refuse(f"a tensor inside the container attribute {name}; register it as a buffer")
+        return ConstValue(value)
+
+    def _prim_SetAttr(self, node: Any) -> list[Value]:
+        raise self.state.refuse(
+            f"assignment to the module attribute '{node.s('name')}'; write into a buffer in place instead "
+            f"(self.{node.s('name')}.copy_(...))"
+        )
+
+    def _prim_Print(self, node: Any) -> list[Value]:
+        raise self.state.refuse_op("print")
+
+    def _prim_isinstance(self, node: Any) -> list[Value]:
+        raise self.state.refuse_op("isinstance on a value whose type TorchScript does not know")
+
+
+def _named_tuple(kind: Any) -> tuple[tuple[str, ...], str]:
+    """Return field names and class name of a NamedTuple type."""
+    text = kind.str() if hasattr(kind, "str") else str(kind)
+    if text.startswith("(") or "NamedTuple" not in text and "(" not in text:
+        return (), ""
+    name, _, rest = text.partition("(")
+    fields = tuple(part.split(":")[0].strip() for part in rest.rstrip(")").split(",") if ":" in part)
+    return fields, name.rpartition(".")[2]

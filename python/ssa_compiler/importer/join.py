@@ -1,0 +1,327 @@
+"""Joining abstract values where control flow meets: at the end of branches and at the head of loops.
+
+An `Abstract` says what is known about a value at such a point. `join` combines two; a leaf that differs becomes
+something that has to be passed as an SSA value (`operand`), and `rebuild` makes the value from it. Joining only ever
+loses knowledge, so that the fixed point at a loop head is reached after few passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy
+import torch
+
+from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
+from .state import State
+from .symbols import expr_of
+from .values import (
+    ConstValue,
+    DictRef,
+    ListRef,
+    MaybeAlias,
+    RuntimeStr,
+    ScalarValue,
+    Site,
+    TensorValue,
+    TupleValue,
+    Uninitialized,
+    Value,
+)
+
+__all__ = ["Abstract", "abstract", "join", "operands", "passed", "rebuild", "types"]
+
+
+class Abstract:
+    """Base: what is known about a value at a join."""
+
+
+@dataclass(frozen=True)
+class Same(Abstract):
+    """The very same value on every path; nothing is passed."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
+class AnyScalar(Abstract):
+    """A scalar of this kind."""
+
+    kind: type
+
+
+@dataclass(frozen=True)
+class AnyTensor(Abstract):
+    """A tensor; sizes and strides are int or sympy expressions, None where unknown; `strides` None if all unknown."""
+
+    dtype: torch.dtype
+    device: torch.device
+    sizes: tuple[Any, ...]
+    strides: tuple[Any, ...] | None
+    storages: frozenset[Site]
+    maybe: tuple[MaybeAlias, ...]
+
+
+@dataclass(frozen=True)
+class Elements(Abstract):
+    """A tuple, list or dict whose elements are joined one by one."""
+
+    kind: type
+    elements: tuple[Abstract, ...]
+    fields: tuple[str, ...] = ()
+    type_name: str = ""
+    keys: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Missing(Abstract):
+    """A variable that is not read."""
+
+    kind: str
+
+
+def _known(state: State, expr: Any) -> Any:
+    """Keep an expression that can be computed in the current scope."""
+    expr = expr_of(expr)
+    if isinstance(expr, (int, sympy.Integer)):
+        return int(expr)
+    return expr if state.emitter.visible(expr) else None
+
+
+def _tensor(state: State, value: TensorValue) -> AnyTensor:
+    strides = tuple(_known(state, stride) for stride in value.fake.stride())
+    sizes = tuple(_known(state, size) for size in value.fake.shape)
+    known_strides = None if None in strides else strides
+    return AnyTensor(value.fake.dtype, value.fake.device, sizes, known_strides, value.storages, value.maybe)
+
+
+def abstract(value: Value) -> Abstract:
+    """Return what is known about one value: everything."""
+    if isinstance(value, TupleValue):
+        return Elements(tuple, tuple(abstract(e) for e in value.elements), value.fields, value.type_name)
+    if isinstance(value, Uninitialized):
+        return Missing(value.kind)
+    return Same(value)
+
+
+def _same(a: Value, b: Value) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, (TensorValue, ScalarValue)) and type(a) is type(b):
+        return bool(a.ssa == b.ssa)
+    if isinstance(a, ConstValue) and isinstance(b, ConstValue):
+        return type(a.value) is type(b.value) and (a.value == b.value or repr(a.value) == repr(b.value))
+    if isinstance(a, (ListRef, DictRef)):
+        return a == b
+    return False
+
+
+def _kind(a: Abstract) -> type | None:
+    """The kind of a scalar leaf."""
+    if isinstance(a, AnyScalar):
+        return a.kind
+    if isinstance(a, Same):
+        if isinstance(a.value, ScalarValue):
+            return a.value.kind
+        if isinstance(a.value, ConstValue) and type(a.value.value) in (int, float, bool):
+            return type(a.value.value)
+    return None
+
+
+def _describe(state: State, a: Abstract) -> str:
+    if isinstance(a, AnyTensor) or (isinstance(a, Same) and isinstance(a.value, TensorValue)):
+        tensor = a if isinstance(a, AnyTensor) else _tensor(state, a.value)  # type: ignore[union-attr, arg-type]
+        sizes = ", ".join("?" if size is None else str(size) for size in tensor.sizes)
+        return f"a {DTYPE_NAMES.get(tensor.dtype, tensor.dtype)} tensor of shape [{sizes}]"
+    if isinstance(a, Same):
+        return repr(a.value.value) if isinstance(a.value, ConstValue) else type(a.value).__name__
+    if isinstance(a, AnyScalar):
+        return f"a run-time {a.kind.__name__}"
+    if isinstance(a, Elements):
+        return f"a {a.kind.__name__} of {len(a.elements)} elements"
+    return "an unset variable"
+
+
+def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> Abstract:
+    """Turn a reference to a list or dict into its elements."""
+    if isinstance(a, Same) and isinstance(a.value, (ListRef, DictRef)):
+        cell = a.value.cell
+        state.frozen.add(cell)
+        elements = tuple(abstract(value) for value in heaps[cell])
+        kind = list if isinstance(a.value, ListRef) else dict
+        return Elements(kind, elements, keys=state.keys.get(cell, ()))
+    return a
+
+
+def join(
+    state: State,
+    a: Abstract,
+    b: Abstract,
+    what: str,
+    heap_a: dict[Site, tuple[Value, ...]] | None = None,
+    heap_b: dict[Site, tuple[Value, ...]] | None = None,
+) -> Abstract:
+    """Combine what is known on two paths.
+
+    Args:
+        state: the interpretation; its scope is the one outside of the paths.
+        a: what is known on the first path.
+        b: what is known on the second path.
+        what: the construct, for messages: "if" or "loop".
+        heap_a: contents of lists and dicts at the end of the first path.
+        heap_b: the same of the second path.
+    Raises:
+        UnsupportedProgramError: the values cannot be one SSA value.
+    """
+    heap_a = state.heap if heap_a is None else heap_a
+    heap_b = state.heap if heap_b is None else heap_b
+    if isinstance(a, Same) and isinstance(b, Same) and _same(a.value, b.value):
+        return a
+    if isinstance(a, Missing) or isinstance(b, Missing):
+        return _join_missing(state, a, b)
+    a, b = _opened(state, a, heap_a), _opened(state, b, heap_b)
+    if isinstance(a, Elements) and isinstance(b, Elements):
+        if a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
+            joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
+            return replace(a, elements=joined)
+        name = "keys" if a.kind is dict else "length"
+        raise state.refuse(f"a {a.kind.__name__} that changes its {name} in a {what} that depends on run-time values")
+    kind_a, kind_b = _kind(a), _kind(b)
+    if kind_a is not None and kind_a is kind_b:
+        return AnyScalar(kind_a)
+    if isinstance(a, Same) and isinstance(a.value, TensorValue):
+        a = _tensor(state, a.value)
+    if isinstance(b, Same) and isinstance(b.value, TensorValue):
+        b = _tensor(state, b.value)
+    if isinstance(a, AnyTensor) and isinstance(b, AnyTensor):
+        if a.dtype == b.dtype and len(a.sizes) == len(b.sizes) and a.device == b.device:
+            sizes = tuple(x if x == y else None for x, y in zip(a.sizes, b.sizes))
+            strides = a.strides if a.strides == b.strides else None
+            maybe = a.maybe + tuple(m for m in b.maybe if m not in a.maybe)
+            return AnyTensor(a.dtype, a.device, sizes, strides, a.storages | b.storages, maybe)
+    if isinstance(a, Same) and isinstance(b, Same):
+        if isinstance(a.value, (RuntimeStr, ConstValue)) and isinstance(b.value, (RuntimeStr, ConstValue)):
+            if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)):
+                return Same(RuntimeStr("?"))
+    raise state.refuse(
+        f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values"
+    )
+
+
+def _join_missing(state: State, a: Abstract, b: Abstract) -> Abstract:
+    """Whatever the other path has, as something that is passed: the missing path passes a placeholder."""
+    other = b if isinstance(a, Missing) else a
+    if isinstance(other, Missing):
+        return other
+    other = _opened(state, other, state.heap) if not isinstance(other, Same) else other
+    if isinstance(other, Elements):
+        missing = Missing("element")
+        return replace(other, elements=tuple(_join_missing(state, missing, e) for e in other.elements))
+    if isinstance(other, Same):
+        if isinstance(other.value, TensorValue):
+            return _tensor(state, other.value)
+        if isinstance(other.value, ScalarValue):
+            return AnyScalar(other.value.kind)
+    # A constant, list or module that only one path has: the other path never reads it.
+    return other
+
+
+def passed(a: Abstract) -> Iterator[Abstract]:
+    """Yield the leaves that are passed as SSA values, in order."""
+    if isinstance(a, (AnyScalar, AnyTensor)):
+        yield a
+    elif isinstance(a, Elements):
+        for element in a.elements:
+            yield from passed(element)
+
+
+def types(state: State, a: Abstract) -> list[Any]:
+    """Return the MLIR types of the passed leaves."""
+    emitter = state.emitter
+    return [
+        emitter.scalar_type(leaf.kind)
+        if isinstance(leaf, AnyScalar)
+        else emitter.tensor_type(leaf.dtype, leaf.sizes)  # type: ignore[attr-defined]
+        for leaf in passed(a)
+    ]
+
+
+def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Value, ...]] | None = None) -> list[Any]:
+    """Return the SSA values that pass `value` as `a`, with casts and placeholders made in the current scope."""
+    heap = state.heap if heap is None else heap
+    emitter = state.emitter
+    if isinstance(a, Elements):
+        if isinstance(value, Uninitialized):
+            parts: tuple[Value, ...] = (value,) * len(a.elements)
+        else:
+            parts = value.elements if isinstance(value, TupleValue) else heap[value.cell]  # type: ignore[attr-defined]
+        return [ssa for part, element in zip(parts, a.elements) for ssa in operands(state, part, element, heap)]
+    if isinstance(a, AnyScalar):
+        if isinstance(value, ScalarValue):
+            return [value.ssa]
+        return [emitter.constant(value.value if isinstance(value, ConstValue) else a.kind())]
+    if isinstance(a, AnyTensor):
+        to = emitter.tensor_type(a.dtype, a.sizes)
+        if isinstance(value, TensorValue):
+            return [emitter.cast(value.ssa, to)]
+        return [_placeholder(state, a, to)]
+    return []
+
+
+def _placeholder(state: State, a: AnyTensor, to: Any) -> Any:
+    """A tensor that is never read."""
+    emitter = state.emitter
+    sizes = [size if isinstance(size, int) else 0 for size in a.sizes]
+    none = emitter.constant(None)
+    schema = torch.ops.aten.zeros.default._schema
+    shape = emitter.list_of("int", [emitter.constant(size) for size in sizes])
+    dtype = emitter.constant(DTYPE_NUMBERS[a.dtype])
+    made = emitter.torch_op(
+        schema, [emitter.tensor_type(a.dtype, sizes)], [shape, dtype, none, none, none]
+    ).results[0]
+    return emitter.cast(made, to)
+
+
+def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
+    """Make the value after the join.
+
+    Args:
+        state: the interpretation; symbols of unknown sizes are defined in its current scope.
+        a: the joined knowledge.
+        next_ssa: returns the SSA values of the passed leaves, in order.
+    """
+    site = state.site()
+    if isinstance(a, Same):
+        return a.value
+    if isinstance(a, Missing):
+        return Uninitialized(a.kind)
+    if isinstance(a, AnyScalar):
+        return state.opaque_scalar(a.kind, next_ssa(), site)
+    if isinstance(a, Elements):
+        elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
+        if a.kind is tuple:
+            return TupleValue(elements, a.fields, a.type_name)
+        state.heap[site] = elements
+        state.frozen.add(site)
+        if a.kind is dict:
+            state.keys[site] = a.keys
+            return DictRef(site)
+        return ListRef(site)
+    assert isinstance(a, AnyTensor)
+    ssa = next_ssa()
+    symbols = state.symbols
+
+    def symbol(index: tuple[str, int]) -> Any:
+        return symbols.integer((site, index), low=0)
+
+    sizes = [symbol(("size", i)) if size is None else symbols.to_symint(size) for i, size in enumerate(a.sizes)]
+    if a.strides is None:
+        strides = [symbol(("stride", i)) for i in range(len(sizes))]
+    else:
+        strides = [symbols.to_symint(stride) for stride in a.strides]
+    with symbols.mode, symbols.transaction():
+        fake = torch.empty_strided(sizes, strides, dtype=a.dtype, device=a.device)
+    state.define_sizes(ssa, fake)
+    return TensorValue(ssa, fake, a.storages, object(), sympy.Integer(0), a.maybe)

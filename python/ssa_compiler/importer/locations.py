@@ -1,0 +1,56 @@
+"""Source locations: from TorchScript's source ranges to MLIR locations and to the user's file and line."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+from torch_mlir import ir
+
+from ..errors import SourceLocation
+
+__all__ = ["Locations"]
+
+_RANGE = re.compile(r'File "([^"]+)", line (\d+)')
+_TORCH_ROOT = torch.__path__[0]
+
+
+class Locations:
+    """The location of the node being imported, inside the calls that lead to it.
+
+    `frames` holds one location per active call, outermost first; the innermost is replaced node by node.
+    """
+
+    def __init__(self) -> None:
+        self.frames: list[SourceLocation | None] = [None]
+
+    def enter_node(self, node: Any) -> None:
+        """Move to `node`; a node without source range keeps the location of the node before it."""
+        match = _RANGE.search(node.sourceRange())
+        if match:
+            self.frames[-1] = SourceLocation(match.group(1), int(match.group(2)))
+
+    def enter_call(self) -> None:
+        """Enter a callee: its nodes are located inside the current node."""
+        self.frames.append(None)
+
+    def leave_call(self) -> None:
+        """Return to the caller."""
+        self.frames.pop()
+
+    def user(self) -> SourceLocation | None:
+        """Return the innermost line that is not PyTorch's own code, the user's line."""
+        known = [frame for frame in self.frames if frame]
+        for frame in reversed(known):
+            if not frame.file.startswith(_TORCH_ROOT):
+                return frame
+        return known[0] if known else None
+
+    def mlir(self) -> ir.Location:
+        """Return the MLIR location: `callsite(callee at caller)`, whose last caller is a line of the outermost function."""
+        known = [frame for frame in self.frames if frame]
+        if not known:
+            return ir.Location.unknown()
+        places = [ir.Location.file(frame.file, frame.line, 0) for frame in reversed(known)]
+        return places[0] if len(places) == 1 else ir.Location.callsite(places[0], places[1:])

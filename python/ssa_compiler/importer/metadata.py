@@ -1,0 +1,264 @@
+"""Ops that ask about values or make constants, answered at import: sizes, dtypes, None tests, tensor literals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+import torch
+from torch_mlir import ir
+
+from .aten import TensorOps
+from .containers import Containers
+from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
+from .scalars import ScalarOps
+from .state import ProgramRaises, State
+from .symbols import expr_of
+from .values import ConstValue, DictRef, ListRef, TensorValue, TupleValue, Value
+
+__all__ = ["Metadata"]
+
+_READS = {
+    "aten::item": None,
+    "aten::Int": int,
+    "aten::Float": float,
+    "aten::Bool": bool,
+    "aten::IntImplicit": int,
+    "aten::FloatImplicit": float,
+    "aten::ScalarImplicit": None,
+    "aten::is_nonzero": bool,
+}
+_FLAGS = {
+    "prim::is_cuda": "is_cuda",
+    "prim::is_cpu": "is_cpu",
+    "prim::is_sparse": "is_sparse",
+    "prim::is_quantized": "is_quantized",
+    "prim::is_mkldnn": "is_mkldnn",
+    "prim::is_meta": "",
+    "prim::is_nested": "is_nested",
+    "prim::requires_grad": "requires_grad",
+    "prim::layout": "layout",
+    "prim::itemsize": "itemsize",
+}
+_CALLS = {
+    "aten::is_floating_point": lambda t: t.is_floating_point(),
+    "aten::is_complex": lambda t: t.is_complex(),
+    "aten::is_signed": lambda t: t.is_signed(),
+    "aten::is_conj": lambda t: t.is_conj(),
+    "aten::element_size": lambda t: t.element_size(),
+}
+
+
+class Metadata:
+    """Answers by the name of the op; `call` returns None for every other op."""
+
+    def __init__(self, state: State, tensors: TensorOps, scalars: ScalarOps, containers: Containers) -> None:
+        self.state, self.tensors, self.scalars, self.containers = state, tensors, scalars, containers
+
+    def call(self, kind: str, node: Any, arguments: Sequence[Value]) -> list[Value] | None:
+        """Import the node if it is such an op.
+
+        Args:
+            kind: `aten::size`, ...
+            node: the node.
+            arguments: its inputs.
+        Returns:
+            Its results; None if it is another kind of op.
+        """
+        first = arguments[0] if arguments else ConstValue(None)
+        if kind in ("aten::__is__", "aten::__isnot__"):
+            return [self._is(kind == "aten::__is__", arguments)]
+        if kind == "prim::NumToTensor":
+            return [self.tensor([first], [], None)]
+        if kind == "aten::tensor":
+            return [self._tensor(arguments)]
+        if kind == "aten::__range_length" or kind == "aten::__derive_index":
+            return [self._range(kind, list(arguments))]
+        if kind == "prim::unchecked_cast":
+            return [first]
+        if isinstance(first, TensorValue):
+            return self._of_tensor(kind, first, arguments)
+        return None
+
+    def _is(self, wanted: bool, arguments: Sequence[Value]) -> Value:
+        a, b = arguments
+        nones = [isinstance(v, ConstValue) and v.value is None for v in (a, b)]
+        if any(nones):
+            return ConstValue(all(nones) == wanted)
+        raise self.state.refuse_op("'is' on anything but None")
+
+    def _of_tensor(self, kind: str, tensor: TensorValue, arguments: Sequence[Value]) -> list[Value] | None:
+        fake = tensor.fake
+        if kind in _READS:
+            return [self.scalars.item(tensor, _READS[kind])]
+        if kind == "aten::size":
+            if len(arguments) == 1:
+                return [self.containers.new_list([self.integer(size) for size in fake.shape])]
+            return [self.integer(fake.shape[self._dim(arguments[1], fake.dim())])]
+        if kind in ("aten::len",):
+            if fake.dim() == 0:
+                raise ProgramRaises("TypeError: len() of a 0-d tensor")
+            return [self.integer(fake.shape[0])]
+        if kind in ("aten::dim", "aten::ndimension"):
+            return [ConstValue(fake.dim())]
+        if kind == "prim::shape":
+            return [self.containers.new_list([self.integer(size) for size in fake.shape])]
+        if kind == "aten::numel":
+            return [self.integer(fake.numel())]
+        if kind == "prim::dtype":
+            return [ConstValue(DTYPE_NUMBERS[fake.dtype])]
+        if kind == "prim::device":
+            return [ConstValue(fake.device)]
+        if kind == "aten::get_device":
+            return [ConstValue(-1)]
+        if kind == "prim::data":
+            raise self.state.refuse_op(".data; use .detach()")
+        if kind == "prim::grad":
+            return [ConstValue(None)]
+        if kind in _FLAGS:
+            value = getattr(fake, _FLAGS[kind]) if _FLAGS[kind] else False
+            return [ConstValue(0 if isinstance(value, torch.layout) else value)]
+        if kind in _CALLS:
+            return [ConstValue(_CALLS[kind](fake))]
+        if kind in ("aten::is_contiguous", "aten::stride", "aten::storage_offset"):
+            return self._layout(kind, tensor, arguments)
+        return None
+
+    def _layout(self, kind: str, tensor: TensorValue, arguments: Sequence[Value]) -> list[Value]:
+        fake = tensor.fake
+        if not all(isinstance(n, int) for n in (*fake.shape, *fake.stride())):
+            raise self.state.refuse_op(f"{kind} of a tensor whose sizes are known only at run time")
+        for storage in tensor.storages:
+            self.state.stride_reasons.setdefault(storage, f"{kind} at {self.state.locations.user()}")
+        if kind == "aten::is_contiguous":
+            if len(arguments) > 1:
+                raise self.state.refuse_op("is_contiguous with a memory format")
+            return [ConstValue(fake.is_contiguous())]
+        if kind == "aten::storage_offset":
+            return [self.integer(fake.storage_offset())]
+        strides = [ConstValue(stride) for stride in fake.stride()]
+        if len(arguments) > 1:
+            return [strides[self._dim(arguments[1], fake.dim())]]
+        return [self.containers.new_list(strides)]
+
+    def _dim(self, value: Value, rank: int) -> int:
+        if not isinstance(value, ConstValue):
+            raise self.state.refuse("a dimension number known only at run time")
+        if not -rank <= value.value < rank:
+            raise ProgramRaises(
+                f"IndexError: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
+                f"but got {value.value})"
+            )
+        return value.value % rank
+
+    def integer(self, size: Any) -> Value:
+        """Return a size as a constant or scalar."""
+        expr = expr_of(size)
+        if isinstance(expr, sympy.Integer):
+            return ConstValue(int(expr))
+        return self.state.scalar(int, self.state.emitter.expression(expr), size)
+
+    def _range(self, kind: str, arguments: list[Value]) -> Value:
+        """`__range_length(low, high, step)` and `__derive_index(index, start, step)`, in plain arithmetic."""
+        emit = self.scalars.emit
+        if kind == "aten::__derive_index":
+            index, start, step = arguments
+            return emit("add", [start, emit("mul", [index, step])])
+        low, high, step = arguments
+        if not isinstance(step, ConstValue):
+            raise self.state.refuse("range() with a step known only at run time")
+        if step.value == 0:
+            raise ProgramRaises("ValueError: range() arg 3 must not be zero")
+        if step.value < 0:
+            low, high, step = high, low, ConstValue(-step.value)
+        distance = emit("sub", [high, low])
+        if step.value != 1:
+            distance = emit("floordiv", [emit("add", [distance, ConstValue(step.value - 1)]), step])
+        return emit("max", [distance, ConstValue(0)])
+
+    # Tensor literals.
+
+    def _tensor(self, arguments: Sequence[Value]) -> Value:
+        data, dtype = arguments[0], arguments[1]
+        if isinstance(data, TensorValue):
+            return self.tensors.call(torch.ops.aten.clone.default, [data, ConstValue(None)])[0]
+        leaves, shape = self._nested(data)
+        wanted = dtype.value if isinstance(dtype, ConstValue) else None
+        number = {v: k for k, v in DTYPE_NUMBERS.items()}
+        return self.tensor(leaves, shape, None if wanted is None else number[wanted])
+
+    def _nested(self, value: Value) -> tuple[list[Value], list[int]]:
+        """Return the scalars of nested lists and the shape."""
+        if not isinstance(value, (ListRef, TupleValue, DictRef)):
+            return [value], []
+        parts = [self._nested(element) for element in self.containers.elements(value)]
+        if any(part[1] != parts[0][1] for part in parts):
+            raise ProgramRaises("ValueError: expected sequences of equal length")
+        shape = [len(parts), *(parts[0][1] if parts else [])]
+        return [leaf for part in parts for leaf in part[0]], shape
+
+    def tensor(self, leaves: Sequence[Value], shape: list[int], dtype: torch.dtype | None) -> TensorValue:
+        """Make a new tensor from scalars.
+
+        Args:
+            leaves: constants and scalars, in row-major order.
+            shape: sizes.
+            dtype: its dtype; None chooses as torch.tensor does.
+        """
+        kinds = {self.scalars.kind(leaf) for leaf in leaves}
+        if dtype is None:
+            dtype = torch.get_default_dtype() if float in kinds or not kinds else torch.int64
+            if kinds == {bool}:
+                dtype = torch.bool
+        if all(isinstance(leaf, ConstValue) for leaf in leaves):
+            values = [leaf.value for leaf in leaves]  # type: ignore[attr-defined]
+            return self.literal(torch.tensor(values, dtype=dtype).reshape(shape))
+        pieces = [self._full(leaf, dtype) for leaf in leaves]
+        if not shape:
+            return pieces[0]
+        stacked = self.tensors.call_arguments(torch.ops.aten.stack.default, [pieces, ConstValue(0)])[0]
+        if len(shape) == 1:
+            return stacked
+        sizes = [ConstValue(size) for size in shape]
+        return self.tensors.call_arguments(torch.ops.aten.view.default, [stacked, sizes])[0]
+
+    def _full(self, leaf: Value, dtype: torch.dtype) -> TensorValue:
+        none = ConstValue(None)
+        arguments = [[], leaf, ConstValue(DTYPE_NUMBERS[dtype]), none, none, none]
+        return self.tensors.call_arguments(torch.ops.aten.full.default, arguments)[0]
+
+    def literal(self, tensor: torch.Tensor) -> TensorValue:
+        """Make a tensor of known contents."""
+        state = self.state
+        tensor = tensor.detach().contiguous().cpu()
+        if tensor.dtype not in DTYPE_NAMES:
+            raise state.refuse(f"a constant tensor of dtype {tensor.dtype}")
+        element = DTYPE_NAMES[tensor.dtype]
+        dims = "x".join([*(str(size) for size in tensor.shape), element])
+        attribute = ir.Attribute.parse(f"dense<{_dense_text(tensor)}> : tensor<{dims}>", state.emitter.context)
+        to = state.emitter.tensor_type(tensor.dtype, tensor.shape)
+        ssa = state.emitter.op("torch.tensor.literal", [to], (), {"value": attribute}).result
+        with state.symbols.mode:
+            fake = torch.empty(tensor.shape, dtype=tensor.dtype)
+        return state.fresh(ssa, fake)
+
+
+def _dense_text(tensor: torch.Tensor) -> str:
+    """The contents of an MLIR dense attribute, exact for every dtype."""
+    if tensor.numel() == 0:
+        return ""
+    if tensor.dtype == torch.bool:
+        return str(tensor.tolist()).lower()
+    if tensor.dtype.is_complex:
+        return _complex_text(tensor.tolist())
+    raw = tensor.reshape(-1).view(torch.uint8).numpy().tobytes()
+    return f'"0x{raw.hex().upper()}"'
+
+
+def _complex_text(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_complex_text(element) for element in value) + "]"
+    return f"({value.real!r}, {value.imag!r})"
+
+

@@ -1,0 +1,95 @@
+"""Module trees: submodules, parameters and buffers, found by attribute; each distinct tensor becomes one argument."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+import torch
+from torch_mlir import ir
+
+from .state import State
+from .values import ModuleValue, Site, TensorValue, Value
+
+__all__ = ["FoundParameter", "Modules"]
+
+
+@dataclass
+class FoundParameter:
+    """A parameter or buffer that the program uses: its names, the tensor, and its value in the program."""
+
+    names: list[str]
+    tensor: torch.Tensor
+    value: TensorValue
+    storage: Site
+
+
+class Modules:
+    """Resolves prim::GetAttr.
+
+    Attributes:
+        root: the user's module; None for functions.
+        found: parameters in the order in which the program uses them first.
+    """
+
+    def __init__(self, state: State, root: Any) -> None:
+        self.state = state
+        self.root = root
+        self.found: list[FoundParameter] = []
+        self._submodules: dict[str, ModuleValue] = {}
+
+    def attribute(self, owner: ModuleValue, name: str) -> Any:
+        """Return an attribute: a Value for modules and tensors, else the Python constant."""
+        path = f"{owner.path}.{name}" if owner.path else name
+        script = owner.script
+        value = script.getattr(name)
+        if isinstance(value, torch._C.ScriptModule):
+            return self._submodules.setdefault(path, ModuleValue(value, path))
+        if isinstance(value, torch.Tensor):
+            return self.parameter(path, value)
+        if isinstance(value, (torch._C.ScriptObject,)):
+            raise self.state.refuse(f"the attribute {path}, an object of a custom class")
+        if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
+            return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
+        return value
+
+    def parameter(self, path: str, tensor: torch.Tensor) -> Value:
+        """Return the argument of `@main` for a parameter or buffer; two names of one tensor give one argument."""
+        for known in self.found:
+            if known.tensor is tensor or _same_tensor(known.tensor, tensor):
+                if path not in known.names:
+                    known.names.append(path)
+                return known.value
+        state = self.state
+        if tensor.layout != torch.strided:
+            raise state.refuse(f"the attribute {path}, a tensor that is not strided")
+        fake = fake_like(state, tensor)
+        with state.emitter.context:
+            argument = state.emitter.entry.add_argument(state.type_of(fake), ir.Location.unknown())
+        storage: Site = ("parameter", path)
+        value = TensorValue(argument, fake, frozenset([storage]), object(), sympy.Integer(tensor.storage_offset()))
+        self.found.append(FoundParameter([path], tensor, value, storage))
+        return value
+
+
+def fake_like(state: State, tensor: torch.Tensor) -> torch.Tensor:
+    """Return a FakeTensor with the dtype, sizes, strides and storage offset of a real one, in a storage of its own."""
+    size = tensor.untyped_storage().nbytes() // max(tensor.element_size(), 1)
+    with state.symbols.mode:
+        storage = torch.empty(size, dtype=tensor.dtype)
+        return storage.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
+def _same_tensor(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensor objects are one tensor (modules hand out new objects for the same one)."""
+    return (
+        a.numel() > 0
+        and a.dtype == b.dtype
+        and a.shape == b.shape
+        and a.stride() == b.stride()
+        and a.device == b.device
+        and a.data_ptr() == b.data_ptr()
+    )
+
+

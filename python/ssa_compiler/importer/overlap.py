@@ -1,0 +1,183 @@
+"""Writes that eager refuses: through views that overlap themselves, and from sources that partly overlap the target.
+
+Where sizes, strides and offsets are known, eager itself is asked: the op runs on real tensors laid out the same way.
+Where an offset is known only at run time, the rule of ATen/MemoryOverlap.cpp is emitted as an assertion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+import torch
+
+from .fakes import python_argument
+from .state import ProgramRaises, State
+from .symbols import expr_of
+from .values import TensorValue
+
+__all__ = ["check_write"]
+
+PARTIAL = (
+    "RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+    "single memory location. Please clone() the tensor before performing the operation."
+)
+INTERNAL = (
+    "RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+_LARGEST_PROBE = 1 << 26
+
+
+def _integers(tensor: torch.Tensor) -> bool:
+    return all(isinstance(n, int) for n in (*tensor.shape, *tensor.stride()))
+
+
+def _dense(tensor: torch.Tensor) -> bool | None:
+    """Whether a tensor fills its memory range without gaps or overlap; None if that is not known."""
+    if not _integers(tensor):
+        return None
+    expected = 1
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+        if size == 1:
+            continue
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _overlaps_itself(tensor: torch.Tensor) -> bool:
+    """Whether eager may find that two elements of the tensor are one memory location."""
+    return any(
+        expr_of(stride) == 0 and not (isinstance(size, int) and size <= 1)
+        for size, stride in zip(tensor.shape, tensor.stride())
+    )
+
+
+def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any], args: Sequence[Any]) -> None:
+    """Check an in-place op as eager does.
+
+    Args:
+        state: the interpretation.
+        op: the in-place OpOverload.
+        target: the tensor that it writes.
+        values: its arguments as abstract values.
+        args: its arguments as Python values, FakeTensors for tensors.
+    Raises:
+        ProgramRaises: eager raises.
+        UnsupportedProgramError: whether eager raises cannot be told, not even at run time.
+    """
+    sources = [
+        value
+        for value in values
+        if isinstance(value, TensorValue)
+        and value is not target
+        and (value.root is target.root or value.storages & target.storages)
+    ]
+    suspicious = [source for source in sources if not _same_layout(source, target)]
+    internal = _overlaps_itself(target.fake)
+    if not internal and not suspicious:
+        return
+    related = [target, *suspicious]
+    if all(t.root is target.root and t.offset.is_Integer and _integers(t.fake) for t in related):
+        _ask_eager(state, op, related, args)
+        return
+    if internal:
+        if torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_":
+            if _integers(target.fake) or all(isinstance(s, int) for s in target.fake.shape):
+                raise ProgramRaises(INTERNAL)
+            raise state.refuse(f"{op.name()} writes an expanded view of a size known only at run time")
+    for source in suspicious:
+        _assert_no_partial_overlap(state, op, target, source)
+
+
+def _same_layout(a: TensorValue, b: TensorValue) -> bool:
+    return a.root is b.root and a.offset == b.offset and _facts(a) == _facts(b)
+
+
+def _facts(value: TensorValue) -> tuple[Any, ...]:
+    return tuple(expr_of(n) for n in (*value.fake.shape, *value.fake.stride()))
+
+
+def _extent(value: TensorValue) -> int:
+    """The number of elements from the storage offset to the last element of the tensor."""
+    return 1 + sum(stride * (size - 1) for stride, size in zip(value.fake.stride(), value.fake.shape) if size > 0)
+
+
+def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequence[Any]) -> None:
+    """Run the op on real tensors that overlap as the program's do, and raise what eager raises about overlap."""
+    low = min(int(value.offset) for value in related)
+    size = max(int(value.offset) - low + _extent(value) for value in related)
+    others = [a for a in args if isinstance(a, torch.Tensor) and all(a is not r.fake for r in related)]
+    if size > _LARGEST_PROBE or not all(_integers(other) for other in others):
+        raise state.refuse(f"{op.name()} on overlapping views of a storage of {size} elements; clone() one of them")
+    storage = torch.zeros(size, dtype=related[0].fake.dtype)
+
+    def real(value: Any) -> Any:
+        for view in related:
+            if value is view.fake:
+                if view.fake.dtype != storage.dtype:
+                    return torch.zeros(view.fake.shape, dtype=view.fake.dtype)
+                return storage.as_strided(view.fake.shape, view.fake.stride(), int(view.offset) - low)
+        if isinstance(value, torch.Tensor):
+            return torch.zeros(value.shape, dtype=value.dtype)
+        if isinstance(value, (list, tuple)):
+            return [real(element) for element in value]
+        return 1 if isinstance(value, (torch.SymInt, torch.SymFloat)) else value
+
+    positional, keywords = [], {}
+    for argument, value in zip(op._schema.arguments, args):
+        converted = python_argument(real(value), argument)
+        if argument.kwarg_only:
+            keywords[argument.name] = converted
+        else:
+            positional.append(converted)
+    try:
+        op(*positional, **keywords)
+    except RuntimeError as error:
+        if str(error).startswith("unsupported operation"):
+            raise ProgramRaises(f"RuntimeError: {str(error).splitlines()[0]}") from error
+
+
+def _assert_no_partial_overlap(state: State, op: Any, target: TensorValue, source: TensorValue) -> None:
+    """Emit ATen's rule: dense tensors of overlapping, different memory ranges, or of one range with other strides."""
+    if torch.Tag.pointwise not in op.tags and op._schema.name != "aten::copy_":
+        raise state.refuse(f"{op.name()} reads a tensor that may overlap the one it writes; clone() it")
+    dense = (_dense(target.fake), _dense(source.fake))
+    if False in dense:
+        return  # ATen calls this too hard to tell, and does not raise.
+    if None in dense or source.root is not target.root:
+        raise state.refuse(
+            f"{op.name()} reads a tensor that may partly overlap the one it writes, depending on run-time values; "
+            "clone() it"
+        )
+    sizes = [value.fake.numel() for value in (target, source)]
+    if 0 in sizes:
+        return
+    distance = sympy.expand(target.offset - source.offset)
+    step = _common_factor(distance)
+    same_range_differs = sizes[0] == sizes[1] and _strides(target) != _strides(source)
+    if step is not None and step >= max(sizes) and not same_range_differs:
+        return
+    # Apart: target starts at or after the end of source, or ends at or before its start.
+    apart = sympy.Or(sympy.Ge(distance, sizes[1]), sympy.Le(distance, -sizes[0]))
+    if sizes[0] == sizes[1] and not same_range_differs:
+        apart = sympy.Or(apart, sympy.Eq(distance, 0))
+    state.check(apart, PARTIAL)
+
+
+def _strides(value: TensorValue) -> tuple[int, ...]:
+    return tuple(value.fake.stride())
+
+
+def _common_factor(distance: sympy.Expr) -> int | None:
+    """The largest number known to divide an integer expression; None for zero."""
+    factor = 0
+    for term in sympy.Add.make_args(distance):
+        coefficient, _ = term.as_coeff_Mul()
+        if not coefficient.is_Integer:
+            return 1
+        factor = int(sympy.gcd(factor, int(coefficient)))
+    return factor or None

@@ -1,0 +1,219 @@
+"""`import_program`: one TorchScript program to one imported module and its calling convention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch_mlir import ir
+
+from ..errors import SsaCompilerError, UnsupportedProgramError, program_error
+from .arguments import Arguments
+from .convention import (
+    ArgumentSpec,
+    Assumption,
+    DistinctStorage,
+    ImportedProgram,
+    OutputConstant,
+    OutputDict,
+    OutputLeaf,
+    OutputList,
+    OutputSpec,
+    OutputTuple,
+    ParameterSpec,
+    StridesAsExample,
+)
+from .interpreter import Interpreter
+from .modules import Modules
+from .script import script_model
+from .state import ProgramRaises, State
+from .values import ConstValue, DictRef, ListRef, ModuleValue, ScalarValue, TensorValue, TupleValue, Value
+
+__all__ = ["import_program"]
+
+
+def import_program(
+    model: Callable[..., Any] | torch.nn.Module,
+    example_inputs: tuple[Any, ...],
+    example_kwargs: dict[str, Any] | None = None,
+) -> ImportedProgram:
+    """Import a TorchScript program.
+
+    Args:
+        model: function, nn.Module (scripted here; training flag as it is), ScriptModule or ScriptFunction.
+        example_inputs: positional arguments. Tensors give dtype, shape and strides; ints and floats stay dynamic; bool,
+            str and None are specialised. They are neither run nor changed.
+        example_kwargs: keyword arguments.
+    Returns:
+        The module's text and the calling convention.
+    Raises:
+        ScriptError: TorchScript refuses the model.
+        ArgumentTypeError: the examples do not fit the signature.
+        UnsupportedOpError: an op cannot be imported.
+        UnsupportedProgramError: the program's meaning cannot be kept.
+        ProgramError: the program surely raises for arguments like these.
+    """
+    scripted = script_model(model)
+    return _ProgramImport(model, scripted).run(tuple(example_inputs), dict(example_kwargs or {}))
+
+
+class _ProgramImport:
+    """One run of the importer."""
+
+    def __init__(self, model: Any, scripted: Any) -> None:
+        self.model = model
+        self.scripted = scripted
+        self.state = State()
+        self.is_module = isinstance(scripted, torch.jit.ScriptModule)
+        self.modules = Modules(self.state, model if self.is_module else None)
+        self.interpreter = Interpreter(self.state, self.modules)
+        self.results: list[Any] = []
+        if self.is_module:
+            method = scripted._c._get_method("forward")
+            self.graph, self.schema = method.graph, method.schema
+            self.name = type(model).__name__
+        else:
+            self.graph, self.schema = scripted.graph, scripted.schema
+            self.name = scripted.name
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ImportedProgram:
+        """Import the program for these examples."""
+        state = self.state
+        with state.emitter.context, ir.Location.unknown():
+            specs, values, arguments = self._arguments(args, kwargs)
+            try:
+                result = self.interpreter.run_graph(self.name, self.graph, values)
+            except ProgramRaises as raised:
+                location = state.locations.user()
+                suffix = f" [{location}]" if location else ""
+                raise program_error(f"{raised.text}{suffix}") from raised
+            except SsaCompilerError:
+                raise
+            except RecursionError as error:
+                raise UnsupportedProgramError(
+                    "unsupported: a program nested too deeply", location=state.locations.user()
+                ) from error
+            output = self._output(result)
+            state.emitter.op("func.return", [], self.results)
+            self._finish_function(arguments.names)
+            state.emitter.module.operation.verify()
+            text = state.emitter.module.operation.get_asm(enable_debug_info=True)
+        return self._program(text, specs, arguments, output)
+
+    def _arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[ArgumentSpec, ...], list[Value], Arguments]:
+        arguments = Arguments(self.state, self.interpreter.containers)
+        declared = list(self.schema.arguments)[1 if self.is_module else 0 :]
+        values: list[Value] = [ModuleValue(self.scripted._c, "")] if self.is_module else []
+        specs = []
+        examples = _bind(self.name, declared, args, kwargs)
+        with self.state.at("arguments"):
+            for argument, example in zip(declared, examples):
+                spec, value = arguments.add(argument, example)
+                specs.append(spec)
+                values.append(value)
+        return tuple(specs), values, arguments
+
+    def _output(self, value: Value) -> OutputSpec:
+        """Collect the results of `@main` from the user's result."""
+        containers = self.interpreter.containers
+        if isinstance(value, ConstValue):
+            return OutputConstant(value.value)
+        if isinstance(value, TensorValue):
+            self.state.use(value, "return")
+            return self._leaf(value.ssa, torch.Tensor)
+        if isinstance(value, ScalarValue):
+            return self._leaf(value.ssa, value.kind)
+        if isinstance(value, DictRef):
+            parts = [self._output(element) for element in containers.elements(value)]
+            return OutputDict(tuple(zip(self.state.keys[value.cell], parts)))
+        if isinstance(value, ListRef):
+            return OutputList(tuple(self._output(element) for element in containers.elements(value)))
+        if isinstance(value, TupleValue):
+            return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
+        raise self.state.refuse(f"a result of type {type(value).__name__}")
+
+    def _leaf(self, ssa: Any, kind: type) -> OutputLeaf:
+        self.results.append(ssa)
+        return OutputLeaf(len(self.results) - 1, kind)
+
+    def _finish_function(self, names: list[str]) -> None:
+        emitter = self.state.emitter
+        inputs = [argument.type for argument in emitter.entry.arguments]
+        outputs = [ssa.type for ssa in self.results]
+        attributes = emitter.function.attributes
+        attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, outputs))
+        described = [{"tssa.name": name} for name in names]
+        for parameter in self.modules.found:
+            name = parameter.names[0]
+            described.append({"tssa.name": name, "tssa.parameter": name})
+        attributes["arg_attrs"] = ir.ArrayAttr.get(
+            [ir.DictAttr.get({key: ir.StringAttr.get(text) for key, text in entry.items()}) for entry in described]
+        )
+
+    def _program(
+        self, text: str, specs: tuple[ArgumentSpec, ...], arguments: Arguments, output: OutputSpec
+    ) -> ImportedProgram:
+        state = self.state
+        first = len(arguments.names)
+        storages = dict(arguments.storages)
+        parameters = []
+        for number, found in enumerate(self.modules.found):
+            tensor = found.tensor
+            storages[first + number] = found.storage
+            parameters.append(
+                ParameterSpec(
+                    found.names[0],
+                    first + number,
+                    tensor.dtype,
+                    tuple(tensor.shape),
+                    tuple(tensor.stride()),
+                    self.model,
+                    tuple(found.names[1:]),
+                )
+            )
+        assumptions: list[Assumption] = []
+        for index, storage in storages.items():
+            if storage in state.stride_reasons:
+                assumptions.append(StridesAsExample(index, state.stride_reasons[storage]))
+            if storage in state.written and len(storages) > 1:
+                assumptions.append(DistinctStorage(index, "the program writes it"))
+        return ImportedProgram(
+            module=text,
+            name=self.name,
+            arguments=specs,
+            parameters=tuple(parameters),
+            results=output,
+            result_count=len(self.results),
+            assumptions=tuple(assumptions),
+            written=frozenset(index for index, storage in storages.items() if storage in state.written),
+            training=bool(self.scripted.training) if self.is_module else None,
+        )
+
+
+def _bind(name: str, declared: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """Return one example per declared argument."""
+    empty = ImportedProgram(
+        module="",
+        name=name,
+        arguments=tuple(
+            ArgumentSpec(
+                a.name,
+                spec=None,  # type: ignore[arg-type]
+                has_default=a.has_default_value(),
+                default=a.default_value if a.has_default_value() else None,
+                keyword_only=a.kwarg_only,
+            )
+            for a in declared
+        ),
+        parameters=(),
+        results=OutputConstant(None),
+        result_count=0,
+        assumptions=(),
+        written=frozenset(),
+    )
+    return empty.bind(args, kwargs)
+
+

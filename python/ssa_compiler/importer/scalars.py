@@ -1,0 +1,267 @@
+"""Importing scalar ops: folded where everything is known, otherwise emitted as torch's scalar ops.
+
+An int result is also computed on symbols, so that sizes that depend on it are known as expressions.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
+import torch
+
+from .state import ProgramRaises, State
+from .symbols import expr_of
+from .values import ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
+
+__all__ = ["ScalarOps"]
+
+_SYMBOLIC: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "floordiv": operator.floordiv,
+    "remainder": operator.mod,
+    "min": torch.sym_min,
+    "max": torch.sym_max,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
+_COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
+_ARITHMETIC = {"add", "sub", "mul", "floordiv", "remainder", "min", "max", "pow"}
+_TO_FLOAT = {"div", "sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "fabs"}
+_DIVISIONS = {"floordiv", "remainder", "div"}
+
+
+class ScalarOps:
+    """Emits ops on ints, floats, bools and strings."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.emitter = state.emitter
+
+    def ssa(self, value: Value, kind: type) -> Any:
+        """Return the SSA value of a scalar, converted to `kind`."""
+        if isinstance(value, ConstValue):
+            return self.emitter.constant(kind(value.value))
+        assert isinstance(value, ScalarValue)
+        return self.converted(value, kind).ssa if value.kind is not kind else value.ssa
+
+    def converted(self, value: Value, kind: type) -> Any:
+        """Return a scalar as an int, float or bool, as Python's `int(x)`, `float(x)`, `bool(x)`."""
+        if isinstance(value, ConstValue):
+            return ConstValue(kind(value.value))
+        assert isinstance(value, ScalarValue)
+        if value.kind is kind:
+            return value
+        if kind is bool:
+            zero = ConstValue(value.kind(0))
+            return self.emit("ne", [value, zero])
+        if kind is float:
+            source = value if value.kind is int else self.converted(value, int)
+            name = "aten.Float.Scalar"
+        else:
+            source, name = value, "aten.Int.bool" if value.kind is bool else "aten.Int.float"
+        if isinstance(source, ConstValue):
+            return ConstValue(kind(source.value))
+        ssa = self.emitter.scalar_op(name, kind, [source.ssa])
+        return self.state.opaque_scalar(kind, ssa, (name, expr_of(source.sym)))
+
+    def kind(self, value: Value) -> type:
+        """Return int, float, bool, str or NoneType."""
+        return value.kind if isinstance(value, ScalarValue) else type(value.value)  # type: ignore[attr-defined]
+
+    def call(self, op: Any, schema: Any, arguments: Sequence[Value]) -> Value:
+        """Import one scalar op.
+
+        Args:
+            op: its OpOverload, None if torch.ops has none.
+            schema: its schema.
+            arguments: constants and scalars.
+        Raises:
+            UnsupportedOpError: no scalar op of torch-mlir does this.
+        """
+        if is_const(*arguments):
+            return self.fold(op, schema, [argument.value for argument in arguments])  # type: ignore[attr-defined]
+        if any(isinstance(a, RuntimeStr) or self.kind(a) is str for a in arguments):
+            return self.text(schema, arguments)
+        name = schema.name.partition("::")[2]
+        return self.emit(name, list(arguments), schema)
+
+    def fold(self, op: Any, schema: Any, values: list[Any]) -> Value:
+        """Compute an op on constants; what it raises, the program raises."""
+        try:
+            if op is not None:
+                return ConstValue(op(*values))
+            folded = getattr(operator, schema.name.partition("::")[2], None)
+            if folded is None:
+                raise self.state.refuse_op(schema.name)
+            return ConstValue(folded(*values))
+        except (IndexError, ValueError, TypeError, ZeroDivisionError) as error:
+            raise ProgramRaises(f"{type(error).__name__}: {error}") from error
+        except RuntimeError as error:
+            text = str(error).splitlines()[0]
+            name = "ZeroDivisionError" if "by zero" in text else "RuntimeError"
+            raise ProgramRaises(f"{name}: {text}") from error
+
+    def text(self, schema: Any, arguments: Sequence[Value]) -> Value:
+        """A string op with something unknown in it: good for messages only."""
+        name = schema.name.partition("::")[2]
+        parts = [a.value if isinstance(a, ConstValue) else getattr(a, "text", "?") for a in arguments]
+        if name == "add":
+            return RuntimeStr("".join(str(part) for part in parts))
+        if name == "format":
+            return RuntimeStr(str(parts[0]).format(*parts[1:]))
+        if name == "percentFormat":
+            head, *rest = str(parts[0]).split("%")
+            text = head
+            for value, piece in zip(parts[1:], rest):
+                text += str(value) + piece[1:]
+            return RuntimeStr(text)
+        if name in ("str", "join"):
+            return RuntimeStr("?")
+        raise self.state.refuse_op(f"{schema.name} on a string that depends on run-time values")
+
+    def emit(self, name: str, arguments: list[Any], schema: Any = None) -> Value:
+        """Emit the op `name` (without overload) on scalars of whatever kinds."""
+        kinds = [self.kind(argument) for argument in arguments]
+        if not all(kind in (int, float, bool) for kind in kinds):
+            raise self.state.refuse_op(f"aten::{name} on {', '.join(kind.__name__ for kind in kinds)}")
+        if name in ("Int", "Float", "Bool"):
+            return self.converted(arguments[0], {"Int": int, "Float": float, "Bool": bool}[name])
+        if name in ("__and__", "__or__", "__xor__", "__not__") and set(kinds) == {bool}:
+            return self._logic(name, arguments)
+        if name in _COMPARISONS and set(kinds) == {bool} and name in ("eq", "ne"):
+            return self._equal_bools(name, arguments)
+        widest: type = float if float in kinds else int
+        if name in _TO_FLOAT:
+            widest = float
+        if name in ("ceil", "floor", "round", "trunc") and widest is int:
+            return arguments[0]
+        arguments = [self.converted(argument, widest) for argument in arguments]
+        if is_const(*arguments):
+            return ConstValue(_python(name)(*(a.value for a in arguments)))
+        if name in _DIVISIONS:
+            self._check_divisor(name, arguments[1], widest)
+        operands = [self.ssa(argument, widest) for argument in arguments]
+        result = bool if name in _COMPARISONS else widest
+        if name in ("ceil", "floor") and widest is float:
+            result = int
+        overload = _overload(name, widest, len(arguments))
+        ssa = self._make(overload, result, operands, schema)
+        if widest is int and name in _SYMBOLIC:
+            symbols = [argument.sym if isinstance(argument, ScalarValue) else argument.value for argument in arguments]
+            with self.state.symbols.transaction():
+                return self.state.scalar(result, ssa, _SYMBOLIC[name](*symbols))
+        key = (overload, *(expr_of(a.sym) if isinstance(a, ScalarValue) else a.value for a in arguments))
+        return self.state.opaque_scalar(result, ssa, key)
+
+    def _make(self, overload: str, result: type, operands: list[Any], schema: Any) -> Any:
+        if self.emitter.registered(f"torch.{overload}"):
+            return self.emitter.scalar_op(overload, result, operands)
+        found = torch._C._jit_get_schemas_for_operator(overload.replace(".", "::", 1).rpartition(".")[0])
+        for candidate in found:
+            if candidate.overload_name == overload.rpartition(".")[2]:
+                key = (overload, *(hash(operand) for operand in operands))
+                return self.emitter.memoised(
+                    key,
+                    lambda: self.emitter.torch_op(candidate, [self.emitter.scalar_type(result)], operands).results[0],
+                )
+        raise self.state.refuse_op(f"{schema.name if schema is not None else overload} on run-time scalars")
+
+    def _logic(self, name: str, arguments: list[Any]) -> Value:
+        if name == "__not__":
+            (argument,) = arguments
+            expr = sympy.Not(expr_of(argument.sym))
+            return self._boolean(self.emitter.scalar_op("aten.__not__", bool, [argument.ssa]), expr)
+        constants = [argument.value for argument in arguments if isinstance(argument, ConstValue)]
+        dynamic = [argument for argument in arguments if isinstance(argument, ScalarValue)]
+        if name == "__xor__":
+            return self.emit("ne", arguments)
+        absorbing = name == "__or__"
+        if absorbing in constants:
+            return ConstValue(absorbing)
+        if len(dynamic) == 1:
+            return dynamic[0]
+        connective = sympy.Or if name == "__or__" else sympy.And
+        expr = connective(*(expr_of(argument.sym) for argument in dynamic))
+        return self._boolean(self.emitter.scalar_op(f"aten.{name}.bool", bool, [a.ssa for a in dynamic]), expr)
+
+    def _equal_bools(self, name: str, arguments: list[Any]) -> Value:
+        constants = [argument for argument in arguments if isinstance(argument, ConstValue)]
+        dynamic = [argument for argument in arguments if isinstance(argument, ScalarValue)]
+        if constants:
+            if constants[0].value == (name == "eq"):
+                return dynamic[0]
+            return self._logic("__not__", dynamic)
+        ssa = self.emitter.scalar_op(f"aten.{name}.bool", bool, [a.ssa for a in dynamic])
+        return self.state.opaque_scalar(bool, ssa, (name, *(expr_of(a.sym) for a in dynamic)))
+
+    def _boolean(self, ssa: Any, expr: Any) -> Value:
+        if expr in (sympy.true, sympy.false):
+            return ConstValue(bool(expr))
+        sym = self.state.symbols.env.create_symboolnode(expr)
+        return self.state.scalar(bool, ssa, sym)
+
+    def _check_divisor(self, name: str, divisor: Any, widest: type) -> None:
+        message = "ZeroDivisionError: " + (
+            "division by zero"
+            if name == "div"
+            else f"{'float' if widest is float else 'integer'} {'division or modulo' if name == 'floordiv' else 'modulo'} by zero"
+        )
+        nonzero = self.emit("ne", [divisor, ConstValue(widest(0))])
+        if isinstance(nonzero, ConstValue):
+            if not nonzero.value:
+                raise ProgramRaises(message)
+            return
+        assert isinstance(nonzero, ScalarValue)
+        self.emitter.assertion(nonzero.ssa, message)
+
+    # Tensors to scalars.
+
+    def item(self, tensor: TensorValue, kind: type | None) -> Value:
+        """Read a tensor of one element.
+
+        Args:
+            tensor: the tensor.
+            kind: int, float or bool to convert to; None keeps the kind of its dtype.
+        """
+        count = tensor.fake.numel()
+        if isinstance(count, int) and count != 1:
+            raise ProgramRaises(f"RuntimeError: a Tensor with {count} elements cannot be converted to Scalar")
+        self.state.use(tensor, "item")
+        dtype = tensor.fake.dtype
+        if dtype.is_complex:
+            raise self.state.refuse_op("item of a complex tensor")
+        own: type = bool if dtype == torch.bool else float if dtype.is_floating_point else int
+        name = {int: "Int", float: "Float", bool: "Bool"}[own]
+        result = self.emitter.op(f"torch.aten.{name}.Tensor", [self.emitter.scalar_type(own)], [tensor.ssa]).result
+        value = self.state.opaque_scalar(own, result)
+        return value if kind is None else self.converted(value, kind)
+
+
+def _overload(name: str, widest: type, count: int) -> str:
+    if name in ("min", "max"):
+        return f"prim.{name}.{widest.__name__}"
+    if name == "abs":
+        return "prim.abs.Scalar"
+    return f"aten.{name}.{widest.__name__}"
+
+
+def _python(name: str) -> Callable[..., Any]:
+    table: dict[str, Callable[..., Any]] = {
+        "floordiv": operator.floordiv,
+        "remainder": operator.mod,
+        "div": operator.truediv,
+        "min": min,
+        "max": max,
+        "pow": operator.pow,
+    }
+    return table.get(name) or getattr(operator, name)

@@ -1,0 +1,61 @@
+"""Getting TorchScript from what the user passes, and its errors into the project's family."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..errors import ScriptError, SourceLocation
+
+__all__ = ["script_model"]
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def _user_line(text: str) -> SourceLocation | None:
+    """Find the user's line in TorchScript's explanation: the first frame that is not PyTorch's own."""
+    frames = [SourceLocation(file, int(line)) for file, line in _FRAME.findall(text)]
+    torch_root = torch.__path__[0]
+    for frame in frames:
+        if not frame.file.startswith(torch_root):
+            return frame
+    return frames[0] if frames else None
+
+
+def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
+    """Return the ScriptModule or ScriptFunction of `model`; it is scripted unless it is one already.
+
+    Args:
+        model: function, nn.Module, ScriptModule or ScriptFunction. It is not changed; the training flag stays.
+    Raises:
+        ScriptError: TorchScript refuses the model, or it is none of the above.
+    """
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        return model
+    if not isinstance(model, torch.nn.Module) and not callable(model):
+        raise ScriptError(f"expected a function or an nn.Module, got {type(model).__name__}")
+    if isinstance(model, type):
+        raise ScriptError(f"expected a function or an instance of nn.Module, got the class {model.__name__}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scripted = torch.jit.script(model)
+    except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
+        text = str(error)
+        raise ScriptError(
+            f"TorchScript cannot script {getattr(model, '__name__', type(model).__name__)}: {text}",
+            location=_user_line(text) or _error_location(error),
+        ) from error
+    if not isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        raise ScriptError(f"expected a function or an nn.Module, got {type(model).__name__}")
+    return scripted
+
+
+def _error_location(error: Exception) -> SourceLocation | None:
+    """The location of a Python SyntaxError or alike."""
+    file, line = getattr(error, "filename", None), getattr(error, "lineno", None)
+    return SourceLocation(str(file), int(line)) if file and line else None

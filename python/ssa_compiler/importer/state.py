@@ -1,0 +1,177 @@
+"""The state of the abstract interpretation: the heap of lists, storages and when they were written, and error helpers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sympy
+import torch
+
+from ..errors import UnsupportedOpError, UnsupportedProgramError
+from .emitter import Emitter
+from .locations import Locations
+from .symbols import Symbols, expr_of
+from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value
+
+__all__ = ["ProgramRaises", "State"]
+
+
+class ProgramRaises(Exception):
+    """The code being imported surely raises, if it is reached. `text` is "ExceptionName: message"."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class State:
+    """Everything that importing one program needs, shared by the modules of this package.
+
+    Attributes:
+        heap: contents of each list and dict, by cell.
+        keys: keys of each dict cell.
+        frozen: cells whose identity was lost at a join; changing them is refused.
+        stamps: time of the last write to each storage.
+        written: every storage written so far, whether that code is reached or not.
+        stride_reasons: storages whose strides decided whether an op aliases, with the op.
+    """
+
+    def __init__(self) -> None:
+        self.locations = Locations()
+        self.emitter = Emitter(self.locations)
+        self.symbols = Symbols()
+        self.heap: dict[Site, tuple[Value, ...]] = {}
+        self.keys: dict[Site, tuple[Any, ...]] = {}
+        self.frozen: set[Site] = set()
+        self.stamps: dict[Site, int] = {}
+        self.clock = 0
+        self.written: set[Site] = set()
+        self.stride_reasons: dict[Site, str] = {}
+        self.has_maybe = False
+        self.conditional = 0
+        self._path: list[Any] = []
+        self._counters: list[int] = [0]
+
+    # Places.
+
+    @contextmanager
+    def at(self, step: Any) -> Iterator[None]:
+        """Enter a step of the path: a node number, a block number, a pass-independent name."""
+        self._path.append(step)
+        self._counters.append(0)
+        try:
+            yield
+        finally:
+            self._path.pop()
+            self._counters.pop()
+
+    def site(self) -> Site:
+        """Return a new site at the current place; the same in every pass over the same code."""
+        self._counters[-1] += 1
+        return (*self._path, self._counters[-1])
+
+    # Errors.
+
+    def refuse(self, message: str) -> UnsupportedProgramError:
+        """Return the error for a program whose meaning cannot be kept."""
+        return UnsupportedProgramError(f"unsupported: {message}", location=self.locations.user())
+
+    def refuse_op(self, message: str) -> UnsupportedOpError:
+        """Return the error for an op that cannot be imported."""
+        return UnsupportedOpError(f"unsupported: {message}", location=self.locations.user())
+
+    def check(self, condition: Any, message: str) -> None:
+        """Make the program raise `message` unless the symbolic or constant bool `condition` holds.
+
+        Raises:
+            ProgramRaises: it surely does not hold.
+        """
+        expr = expr_of(condition)
+        known = self.symbols.known(expr)
+        if known is False:
+            raise ProgramRaises(message)
+        if known is None:
+            self.emitter.assertion(self.emitter.expression(expr), message)
+
+    # Values.
+
+    def scalar(self, kind: type, ssa: Any, sym: Any) -> Value:
+        """Return a scalar; a constant if its symbol turns out to be one."""
+        if isinstance(sym, (bool, int, float)):
+            return ConstValue(kind(sym))
+        expr = expr_of(sym)
+        if kind is int and isinstance(expr, sympy.Integer):
+            return ConstValue(int(expr))
+        if kind is bool:
+            known = self.symbols.known(expr)
+            if known is not None:
+                return ConstValue(known)
+        if isinstance(expr, sympy.Symbol):
+            self.emitter.define(expr, lambda: ssa)
+        else:
+            self.emitter.scope.memo.setdefault(("expr", expr), ssa)
+        return ScalarValue(kind, ssa, sym)
+
+    def opaque_scalar(self, kind: type, ssa: Any, key: Any = None) -> Value:
+        """Return a scalar of which nothing is known."""
+        return self.scalar(kind, ssa, self.symbols.scalar(kind, key if key is not None else self.site()))
+
+    def fresh(self, ssa: Any, fake: torch.Tensor) -> TensorValue:
+        """Return a tensor in a new storage; sizes that are new symbols are defined by it."""
+        self.define_sizes(ssa, fake)
+        return TensorValue(ssa, fake, frozenset([self.site()]), object(), expr_of(fake.storage_offset()))
+
+    def define_sizes(self, ssa: Any, fake: torch.Tensor) -> None:
+        """Define the symbols that are sizes of `fake` as the sizes of its SSA value."""
+        emitter = self.emitter
+        for dim, size in enumerate(fake.shape):
+            expr = expr_of(size)
+            if isinstance(expr, sympy.Symbol) and emitter.scope.definition(expr) is None:
+
+                def make(dim: int = dim) -> Any:
+                    return emitter.scalar_op("aten.size.int", int, [ssa, emitter.constant(dim)])
+
+                emitter.define(expr, make)
+
+    def type_of(self, fake: torch.Tensor) -> Any:
+        """Return the MLIR type for a FakeTensor."""
+        return self.emitter.tensor_type(fake.dtype, fake.shape)
+
+    # Storages.
+
+    def use(self, value: TensorValue, op: str) -> None:
+        """Check that the value's contents are what eager would see.
+
+        Raises:
+            UnsupportedProgramError: it aliases or not depending on a run-time size, and what it may alias was written.
+        """
+        for maybe in value.maybe:
+            if any(self.stamps.get(storage, 0) > maybe.stamp for storage in maybe.storages):
+                raise self.refuse(
+                    f"{op} reads the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
+                    "run-time size, after what it may alias was written; call .clone() there"
+                )
+
+    def write(self, value: TensorValue, op: str) -> None:
+        """Note a write to the value's storages.
+
+        Raises:
+            UnsupportedProgramError: it depends on a run-time size what is written.
+        """
+        for maybe in value.maybe:
+            raise self.refuse(
+                f"{op} writes the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
+                "run-time size; call .clone() there"
+            )
+        self.clock += 1
+        for storage in value.storages:
+            self.stamps[storage] = self.clock
+        self.written |= value.storages
+
+    def maybe_alias(self, value: TensorValue, sources: list[TensorValue], op: str) -> None:
+        """Note that `value` aliases `sources` or is a copy, depending on a run-time size."""
+        self.has_maybe = True
+        storages = frozenset().union(*(source.storages for source in sources))
+        value.maybe += (MaybeAlias(storages, self.clock, op, self.locations.user()),)

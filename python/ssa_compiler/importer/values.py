@@ -1,0 +1,162 @@
+"""The abstract values that the importer computes with.
+
+A TorchScript value is a constant known at import, a scalar known only at run time, a tensor, a container of known
+structure, or a module. Tensors carry what types cannot say: the set of storages they may live in, the SSA value their
+storage is rooted at, and open questions about aliasing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+import torch
+
+from ..errors import SourceLocation
+
+__all__ = [
+    "NONE",
+    "ConstValue",
+    "DictRef",
+    "FunctionValue",
+    "ListRef",
+    "MaybeAlias",
+    "ModuleValue",
+    "RuntimeStr",
+    "ScalarValue",
+    "TensorValue",
+    "TupleValue",
+    "Uninitialized",
+    "Value",
+    "is_const",
+]
+
+Site = tuple[Any, ...]
+"""A place in the program: the path of node numbers and block numbers that leads to it, call sites included."""
+
+
+@dataclass(frozen=True)
+class MaybeAlias:
+    """A tensor that aliases `storages` or is a copy made at time `stamp`, which depends on a run-time size.
+
+    Attributes:
+        storages: what it aliases if it aliases.
+        stamp: the write counter when it was made.
+        op: the op that made it.
+        location: the user's line of that op.
+    """
+
+    storages: frozenset[Site]
+    stamp: int
+    op: str
+    location: SourceLocation | None
+
+
+class Value:
+    """Base of the abstract values."""
+
+
+@dataclass(eq=False)
+class ConstValue(Value):
+    """A Python constant (int, float, bool, str, None, device, ...), known at import."""
+
+    value: Any
+
+
+@dataclass(eq=False)
+class RuntimeStr(Value):
+    """A string that depends on run-time values; good for messages only. `text` shows `?` for what is unknown."""
+
+    text: str
+
+
+@dataclass(eq=False)
+class ScalarValue(Value):
+    """An int, float or bool known only at run time.
+
+    Attributes:
+        kind: int, float or bool.
+        ssa: its MLIR value (`!torch.int`, `!torch.float`, `!torch.bool`).
+        sym: the SymInt, SymFloat or SymBool that stands for it in FakeTensor computations.
+    """
+
+    kind: type
+    ssa: Any
+    sym: Any
+
+
+@dataclass(eq=False)
+class TensorValue(Value):
+    """A tensor.
+
+    Attributes:
+        ssa: its MLIR value, a `!torch.tensor<[..],dtype>`.
+        fake: FakeTensor with its dtype, sizes and strides. Values that surely share storage share the fake's storage.
+        storages: the storages it may live in.
+        root: the SSA value it is surely a view of (itself, if it is no view); two tensors of one root share storage.
+        offset: storage offset in elements, relative to the root's storage, in terms of run-time symbols.
+        maybe: open questions whether it aliases.
+        literal: whether it is a constant of the program, so that it must not be written.
+    """
+
+    ssa: Any
+    fake: torch.Tensor
+    storages: frozenset[Site]
+    root: Any
+    offset: sympy.Expr
+    maybe: tuple[MaybeAlias, ...] = ()
+
+
+@dataclass(eq=False)
+class TupleValue(Value):
+    """A tuple; `fields` and `type_name` are set if it is a named tuple."""
+
+    elements: tuple[Value, ...]
+    fields: tuple[str, ...] = ()
+    type_name: str = ""
+
+
+@dataclass(frozen=True)
+class ListRef(Value):
+    """A list: a reference to a cell of the heap, which holds a tuple of values. `of_tensors`: element type is Tensor."""
+
+    cell: Site
+
+
+@dataclass(frozen=True)
+class DictRef(Value):
+    """A dict: a reference to a cell of the heap, which holds a tuple of values; its keys are in `Heap.keys`."""
+
+    cell: Site
+
+
+@dataclass(eq=False)
+class ModuleValue(Value):
+    """A (sub)module; `path` is its qualified name, empty for the root."""
+
+    script: Any
+    path: str
+
+
+@dataclass(eq=False)
+class FunctionValue(Value):
+    """A TorchScript function; `graph` is its un-inlined graph."""
+
+    name: str
+    graph: Any = field(repr=False)
+
+
+@dataclass(eq=False)
+class Uninitialized(Value):
+    """The value of a variable that is never read: made by TorchScript for break, return and raise. `kind` is its type."""
+
+    kind: str
+
+
+NONE = ConstValue(None)
+
+
+def is_const(*values: Value) -> bool:
+    """Whether every value is a constant known at import."""
+    return all(isinstance(value, ConstValue) for value in values)

@@ -1,0 +1,70 @@
+"""ssa-compiler: compile imperative TorchScript programs through TensorSSA and IREE.
+
+`compile` is the entry point; the errors it raises derive from `SsaCompilerError`. Nothing heavy is imported before it is
+needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    ProgramAssertionError,
+    ProgramError,
+    ProgramIndexError,
+    ProgramTypeError,
+    ProgramValueError,
+    ProgramZeroDivisionError,
+    ScriptError,
+    SourceLocation,
+    SsaCompilerError,
+    TargetError,
+    ToolError,
+    UnsupportedOpError,
+    UnsupportedProgramError,
+)
+
+if TYPE_CHECKING:
+    from .api import CallbackUse, CompiledProgram, Explanation, compile
+
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "CallbackUse",
+    "CompiledProgram",
+    "Explanation",
+    "ProgramAssertionError",
+    "ProgramError",
+    "ProgramIndexError",
+    "ProgramTypeError",
+    "ProgramValueError",
+    "ProgramZeroDivisionError",
+    "ScriptError",
+    "SourceLocation",
+    "SsaCompilerError",
+    "TargetError",
+    "ToolError",
+    "UnsupportedOpError",
+    "UnsupportedProgramError",
+    "compile",
+]
+
+__version__ = "0.1.0"
+
+_LAZY = ("CallbackUse", "CompiledProgram", "Explanation", "compile")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from . import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,135 @@
+"""The path of one call: from the user's arguments to `@main`'s, and from its results to the user's.
+
+`make_call` looks once at the calling convention and makes a function that does no more than the convention needs: most
+programs take a few tensors by position and return a tensor or a tuple of tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .errors import ArgumentTypeError, ArgumentValueError
+
+if TYPE_CHECKING:
+    from .importer import ImportedProgram
+    from .importer.convention import ParameterSpec
+    from .runtime import Program
+
+__all__ = ["make_call"]
+
+_Call = Callable[[Sequence[Any], Mapping[str, Any]], Any]
+
+
+def make_call(imported: ImportedProgram, program: Program) -> _Call:
+    """Make the function that runs one call.
+
+    Args:
+        imported: the calling convention.
+        program: the loaded program.
+    Returns:
+        A function of the positional and the keyword arguments.
+    """
+    from .importer.convention import OutputLeaf, TensorSpec, build_result, flatten_arguments
+
+    plain = all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
+    count = len(imported.arguments)
+    state = _State(imported.parameters)
+    results = imported.results
+    single = isinstance(results, OutputLeaf) and results.index == 0
+    check = _assumption_checker(imported)
+
+    def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if plain and not kwargs and len(args) == count:
+            leaves = [*args, *state.current()]
+        else:
+            leaves = list(flatten_arguments(imported, args, kwargs))
+        if check is not None:
+            check(leaves)
+        values = program(leaves)
+        return values[0] if single else build_result(results, values)
+
+    return call
+
+
+class _State:
+    """Reads the parameters that the user's module holds now, without walking its attributes at every call.
+
+    A parameter may be replaced (`model.weight = ...`), and so may a submodule: the dictionaries that hold them are kept, and
+    that they still are the module's is checked at each call.
+    """
+
+    def __init__(self, parameters: Sequence[ParameterSpec]) -> None:
+        self._parameters = parameters
+        self._find()
+
+    def _find(self) -> None:
+        self._links: list[tuple[dict[str, Any], str, Any]] = []
+        self._slots: list[tuple[dict[str, Any], str]] = []
+        self._direct = True
+        seen: set[tuple[int, str]] = set()
+        for parameter in self._parameters:
+            owner = parameter.owner
+            *path, name = parameter.name.split(".")
+            for part in path:
+                modules = getattr(owner, "__dict__", {}).get("_modules")
+                if not isinstance(modules, dict) or part not in modules:
+                    self._direct = False
+                    return
+                if (id(modules), part) not in seen:
+                    seen.add((id(modules), part))
+                    self._links.append((modules, part, modules[part]))
+                owner = modules[part]
+            state = getattr(owner, "__dict__", {})
+            holders = [state.get("_parameters"), state.get("_buffers")]
+            fitting = [holder for holder in holders if isinstance(holder, dict) and holder.get(name) is not None]
+            if not fitting:
+                self._direct = False
+                return
+            self._slots.append((fitting[0], name))
+
+    def current(self) -> list[Any]:
+        """Return the tensor of each parameter.
+
+        Raises:
+            ArgumentTypeError: the module has no tensor of that name any more.
+        """
+        if self._direct:
+            for modules, part, module in self._links:
+                if modules.get(part) is not module:
+                    self._find()
+                    break
+        if self._direct:
+            found = [holder.get(name) for holder, name in self._slots]
+            if all(tensor is not None for tensor in found):
+                return found
+        return [parameter.current() for parameter in self._parameters]
+
+
+def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], None] | None:
+    """Make the check of the assumptions about strides, None without any.
+
+    That written arguments share no memory with others is checked by the runtime for every written argument.
+    """
+    from .importer.convention import StridesAsExample
+
+    specs: dict[int, Any] = {spec.index: spec for spec in imported.tensor_specs()}
+    specs.update({spec.index: spec for spec in imported.parameters})
+    strided = [item for item in imported.assumptions if isinstance(item, StridesAsExample)]
+    if not strided:
+        return None
+
+    def check(leaves: Sequence[Any]) -> None:
+        for item in strided:
+            leaf, spec = leaves[item.index], specs[item.index]
+            if not hasattr(leaf, "stride"):
+                raise ArgumentTypeError(f"expected a tensor, got {type(leaf).__name__}")
+            for size, stride, expected in zip(leaf.shape, leaf.stride(), spec.strides):
+                if size != 1 and stride != expected and leaf.numel():
+                    name = getattr(spec, "path", None) or spec.name
+                    raise ArgumentValueError(
+                        f"argument '{name}': expected strides {tuple(spec.strides)}, got {tuple(leaf.stride())}: "
+                        f"{item.reason}; compile again with such an example"
+                    )
+
+    return check

@@ -1,0 +1,8 @@
+"""Load compiled programs and call them with torch tensors (docs/Backend.md)."""
+
+from __future__ import annotations
+
+from ._program import Program
+from ._signature import ArgumentInfo, ResultInfo, Signature, read_signature
+
+__all__ = ["ArgumentInfo", "Program", "ResultInfo", "Signature", "read_signature"]

@@ -1,0 +1,125 @@
+"""The PyTorch side of callbacks: a VM module whose functions run one operator each.
+
+An exception in an operator cannot pass through IREE, which turns it into an error text; it is kept here and raised again
+by the caller, as eager would raise it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ProgramError
+
+if TYPE_CHECKING:
+    from ..backend._callbacks import Argument, CallbackSite
+    from ._device import Device
+
+__all__ = ["CallbackHost"]
+
+
+class CallbackHost:
+    """Runs the operators of a program's callbacks.
+
+    Attributes:
+        counts: how often each site ran, in the order of the sites.
+        error: what the last operator that failed raised; taken by `take_error`.
+    """
+
+    def __init__(self, sites: Sequence[CallbackSite], device: Device) -> None:
+        self.counts = [0] * len(sites)
+        self.error: BaseException | None = None
+        self._sites = tuple(sites)
+        self._device = device
+
+    def module(self) -> Any:
+        """Return the VM module to link with the program."""
+        import iree.runtime as rt
+
+        from ..backend._callbacks import MODULE_NAME
+
+        interface = rt.PyModuleInterface(MODULE_NAME, lambda _interface: self)
+        for number, site in enumerate(self._sites):
+            interface.export(site.name, site.convention, self._function(number, site))
+        self._interface = interface
+        return interface.create()
+
+    def take_error(self) -> BaseException | None:
+        """Return and forget the exception of the last operator that failed."""
+        error, self.error = self.error, None
+        return error
+
+    def _function(self, number: int, site: CallbackSite) -> Callable[..., Any]:
+        operator = resolve_operator(site.op)
+
+        def call(_self: object, *passed: Any) -> Any:
+            import torch
+
+            self.counts[number] += 1
+            try:
+                values = iter(passed)
+                arguments = [self._rebuild(argument, values) for argument in site.arguments]
+                with torch.no_grad():
+                    result = operator(*arguments)
+                results = result if isinstance(result, (tuple, list)) else (result,)
+                returned = tuple(
+                    self._return(value, spec.kind, spec.dtype) for value, spec in zip(results, site.results, strict=True)
+                )
+                return returned[0] if len(returned) == 1 else returned
+            except Exception as error:
+                located = ProgramError(f"{site.op}: {error}", location=site.location)
+                self.error = _like_eager(error, located)
+                raise
+
+        return call
+
+    def _rebuild(self, argument: Argument, values: Any) -> Any:
+        import iree.runtime as rt
+        import torch
+
+        from ..backend._callbacks import Constant, Listed
+
+        if isinstance(argument, Constant):
+            return argument.value
+        if isinstance(argument, Listed):
+            return [self._rebuild(item, values) for item in argument.items]
+        value = next(values)
+        if argument.kind == "tensor":
+            return self._device.tensor(value.deref(rt.HalBufferView), getattr(torch, argument.dtype))
+        return bool(value) if argument.kind == "bool" else value
+
+    def _return(self, value: Any, kind: str, dtype: str) -> Any:
+        import torch
+
+        from ._device import ALIGNMENT
+
+        if kind != "tensor":
+            return {"int": int, "float": float, "bool": int}[kind](value)
+        expected = getattr(torch, dtype)
+        if value.dtype is not expected:
+            raise TypeError(f"the operator returned {value.dtype} where the program was compiled for {expected}")
+        # A result may be a view of an operand, whose memory the program goes on to overwrite.
+        fresh = torch.empty(value.shape, dtype=expected, device=value.device)
+        fresh.copy_(value)
+        assert fresh.data_ptr() % ALIGNMENT == 0
+        return self._device.view(fresh).ref
+
+
+def resolve_operator(name: str) -> Any:
+    """Return the PyTorch operator `namespace::name.overload`."""
+    import torch
+
+    namespace, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
+
+
+def _like_eager(error: Exception, located: ProgramError) -> BaseException:
+    """The exception to raise: of the project's family, and of the type that eager raises."""
+    from ..errors import program_error
+
+    kind = type(error).__name__
+    named = program_error(f"{kind}: {error}")
+    result = type(named)(str(error), location=located.location)
+    result.__cause__ = error
+    return result

@@ -1,0 +1,87 @@
+"""IREE devices and tensors: one device per driver, and DLPack in both directions without copies."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TargetError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["ALIGNMENT", "Device", "device_for", "instance"]
+
+# IREE refuses to import memory that is not aligned to this many bytes.
+ALIGNMENT = 64
+
+_lock = threading.Lock()
+
+
+@cache
+def instance() -> Any:
+    """Return the process's IREE VM instance."""
+    import iree.runtime as rt
+
+    rt._binding.disable_leak_checker()  # programs held at interpreter exit are not a leak worth a page of text
+    return rt.VmInstance()
+
+
+class Device:
+    """An IREE device.
+
+    Attributes:
+        driver: "local-sync", "local-task" or "cuda".
+        hal: the `iree.runtime.HalDevice`.
+    """
+
+    def __init__(self, driver: str) -> None:
+        import iree.runtime as rt
+        import torch
+
+        self.driver = driver
+        try:
+            self.hal = rt.get_driver(driver).create_default_device()
+        except Exception as error:
+            raise TargetError(f"no device for the IREE driver '{driver}' on this machine: {error}") from error
+        cuda = driver == "cuda"
+        self.torch_type = "cuda" if cuda else "cpu"
+        self._code = 2 if cuda else 1
+        self._import = self.hal.from_dlpack_capsule
+        self._export = self.hal.create_dlpack_capsule
+        self._to_dlpack = torch._C._to_dlpack
+        self._from_dlpack = torch._C._from_dlpack
+        self._uint8, self._int8 = torch.uint8, torch.int8
+
+    def view(self, tensor: torch.Tensor) -> Any:
+        """Return a buffer view of a tensor's own memory.
+
+        Args:
+            tensor: dense and aligned to `ALIGNMENT`; uint8 is passed as int8, IREE's integers being signless.
+        """
+        if tensor.dtype is self._uint8:
+            tensor = tensor.view(self._int8)
+        return self._import(self._to_dlpack(tensor))
+
+    def tensor(self, view: Any, dtype: torch.dtype) -> torch.Tensor:
+        """Return a tensor over a buffer view's memory, which it keeps alive."""
+        tensor = self._from_dlpack(self._export(view, self._code, 0))
+        return tensor if tensor.dtype is dtype else tensor.view(dtype)
+
+
+@cache
+def _device(driver: str) -> Device:
+    return Device(driver)
+
+
+def device_for(driver: str) -> Device:
+    """Return the process's device of a driver.
+
+    Args:
+        driver: "local-sync" (runs in the calling thread), "local-task" (a pool of threads) or "cuda".
+    Raises:
+        TargetError: there is no such device.
+    """
+    with _lock:
+        return _device(driver)

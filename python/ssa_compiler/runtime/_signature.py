@@ -1,0 +1,165 @@
+"""What `@main` takes and returns, read from the module's text: kinds, dtypes, and the attributes about sharing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+    from iree.compiler import ir
+
+__all__ = ["ArgumentInfo", "ResultInfo", "Signature", "read_signature"]
+
+
+@dataclass(frozen=True)
+class ArgumentInfo:
+    """One argument of `@main`.
+
+    Attributes:
+        name: as the user sees it.
+        kind: "tensor", "int", "float" or "bool".
+        dtype: dtype of a tensor, None for scalars.
+        shape: sizes of a tensor, None where any size goes; () for scalars.
+        parameter: qualified name of a parameter or buffer, "" for an argument of the user's.
+        written: whether the program writes it.
+    """
+
+    name: str
+    kind: str
+    dtype: torch.dtype | None
+    shape: tuple[int | None, ...]
+    parameter: str = ""
+    written: bool = False
+
+
+@dataclass(frozen=True)
+class ResultInfo:
+    """One result of `@main`.
+
+    Attributes:
+        kind: "tensor", "int", "float" or "bool".
+        dtype: dtype of a tensor, None for scalars.
+        writeback: number of the argument whose final contents this is, None for a result of the user's.
+        alias_of: number of the argument that this result is, None if it is not one.
+        same_as: number of the earlier result that this one is, None if it is not one.
+    """
+
+    kind: str
+    dtype: torch.dtype | None
+    writeback: int | None = None
+    alias_of: int | None = None
+    same_as: int | None = None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Arguments and results of `@main` in order."""
+
+    arguments: tuple[ArgumentInfo, ...]
+    results: tuple[ResultInfo, ...]
+
+
+def read_signature(iree: str, typed: str | None = None) -> Signature:
+    """Read the signature of a program.
+
+    Args:
+        iree: the `iree`-stage module.
+        typed: the module of an earlier stage, whose torch types tell uint8 from int8; the `iree` one if None.
+    Returns:
+        The signature. Without `typed`, `i8` is taken for int8.
+    """
+    from iree.compiler import ir
+
+    with ir.Context() as context:
+        module = ir.Module.parse(iree, context)
+        function = _main(module)
+        arguments, results = _types(function)
+        argument_attributes = _attributes(function, "arg_attrs", len(arguments))
+        result_attributes = _attributes(function, "res_attrs", len(results))
+        typed_arguments, typed_results = arguments, results
+        if typed is not None:
+            typed_arguments, typed_results = _types(_main(ir.Module.parse(typed, context)))
+        written = {
+            number for entry in result_attributes if (number := _number(entry, "tssa.writeback")) is not None
+        }
+        return Signature(
+            tuple(
+                _argument(number, text, typed_text, entry, number in written)
+                for number, (text, typed_text, entry) in enumerate(
+                    zip(arguments, typed_arguments, argument_attributes, strict=True)
+                )
+            ),
+            tuple(
+                _result(text, typed_text, entry)
+                for text, typed_text, entry in zip(results, typed_results, result_attributes, strict=True)
+            ),
+        )
+
+
+def _main(module: ir.Module) -> ir.Operation:
+    from ..backend._ir import main_function
+
+    return main_function(module)
+
+
+def _types(function: ir.Operation) -> tuple[list[str], list[str]]:
+    from iree.compiler import ir
+
+    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    return [str(item) for item in type_.inputs], [str(item) for item in type_.results]
+
+
+def _attributes(function: ir.Operation, name: str, count: int) -> list[dict[str, ir.Attribute]]:
+    from iree.compiler import ir
+
+    if name not in function.attributes:
+        return [{}] * count
+    return [
+        {named.name: named.attr for named in ir.DictAttr(entry)} for entry in ir.ArrayAttr(function.attributes[name])
+    ]
+
+
+def _number(entry: dict[str, ir.Attribute], name: str) -> int | None:
+    from iree.compiler import ir
+
+    return int(ir.IntegerAttr(entry[name]).value) if name in entry else None
+
+
+def _text(entry: dict[str, ir.Attribute], name: str) -> str:
+    from iree.compiler import ir
+
+    return str(ir.StringAttr(entry[name]).value) if name in entry else ""
+
+
+_SCALARS = {"i64": "int", "f64": "float", "i1": "bool"}
+
+
+def _tensor(text: str, typed: str) -> tuple[torch.dtype, tuple[int | None, ...]]:
+    from .._dtypes import by_mlir
+
+    body = text.removeprefix("tensor<").removesuffix(">")
+    if body.endswith("complex<f32") or body.endswith("complex<f64"):
+        body += ">"
+    *sizes, element = body.split("x") if "complex" not in body else [*body[: body.index("complex")].split("x")[:-1], body[body.index("complex") :]]
+    dtype = by_mlir()[element].torch
+    if element == "i8" and "ui8" in typed:
+        import torch
+
+        dtype = torch.uint8
+    return dtype, tuple(None if size == "?" else int(size) for size in sizes)
+
+
+def _argument(number: int, text: str, typed: str, entry: dict[str, ir.Attribute], written: bool) -> ArgumentInfo:
+    name = _text(entry, "tssa.name") or f"#{number}"
+    if text in _SCALARS:
+        return ArgumentInfo(name, _SCALARS[text], None, ())
+    dtype, shape = _tensor(text, typed)
+    return ArgumentInfo(name, "tensor", dtype, shape, _text(entry, "tssa.parameter"), written)
+
+
+def _result(text: str, typed: str, entry: dict[str, ir.Attribute]) -> ResultInfo:
+    sharing = (_number(entry, "tssa.writeback"), _number(entry, "tssa.alias_of"), _number(entry, "tssa.same_as"))
+    if text in _SCALARS:
+        return ResultInfo(_SCALARS[text], None, *sharing)
+    return ResultInfo("tensor", _tensor(text, typed)[0], *sharing)

@@ -16,7 +16,7 @@ import torch
 from .emitter import DTYPE_NUMBERS
 from .fakes import Trace, run, same_view, shares_storage
 from .overlap import check_write
-from .state import State
+from .state import ProgramRaises, State
 from .symbols import expr_of
 from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value
 
@@ -175,6 +175,8 @@ class TensorOps:
     def call_arguments(self, op: Any, args: list[Argument]) -> list[Any]:
         """Import one op whose list arguments are Python lists."""
         state = self.state
+        if op.name() == "aten::narrow" and isinstance(args[2], ScalarValue):
+            return [self._narrow(*args)]
         python = [self.python(argument) for argument in args]
         self._use(op, args)
         before = [(t, tuple(t.shape), t.stride(), t.dtype) for t in _tensors(python)]
@@ -377,6 +379,34 @@ class TensorOps:
         """Emit `base[.., start:end]`, whose FakeTensor is `out`."""
         args = [base, ConstValue(dim), start, end, ConstValue(1)]
         return self._view(torch.ops.aten.slice.Tensor, args, out, base)
+
+    def _narrow(self, base: TensorValue, dim: Value, start: ScalarValue, length: Value) -> TensorValue:
+        """`narrow` at a run-time position: a slice whose size is the length, under narrow's own checks."""
+        state, rank = self.state, base.fake.dim()
+        axis = self.python(dim)
+        if not -rank <= axis < rank:
+            raise ProgramRaises(
+                f"IndexError: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {axis})"
+            )
+        size, begin, count = (expr_of(n) for n in (base.fake.shape[axis], start.sym, self.python(length)))
+        state.check(sympy.Ge(count, 0), "RuntimeError: narrow(): length must be non-negative.")
+        bounds = sympy.And(sympy.Le(-size, begin), sympy.Le(begin, size))
+        state.check(bounds, f"IndexError: start out of range (expected to be in range of [-{size}, {size}])")
+        first = self._normalised(start, size, False)
+        state.check(sympy.Le(first + count, size), "RuntimeError: start + length exceeds dimension size")
+        fake = base.fake
+        sizes = [*fake.shape[: axis % rank], self.python(length), *fake.shape[axis % rank + 1 :]]
+        with state.symbols.mode, state.symbols.transaction():
+            offset = state.symbols.to_symint(expr_of(fake.storage_offset()) + first * expr_of(fake.stride()[axis]))
+            out = fake.as_strided(sizes, fake.stride(), offset)
+        begin_value, end_value = self.symbolic(first), self.symbolic(first + count)
+        return self.slice(base, axis % rank, begin_value, end_value, out)
+
+    def symbolic(self, expr: Any) -> Value:
+        """Return the value of an integer expression over symbols."""
+        if isinstance(expr, (int, sympy.Integer)):
+            return ConstValue(int(expr))
+        return ScalarValue(int, self.emitter.expression(expr), self.state.symbols.to_symint(expr))
 
     def _unbind(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
         base, dim = args[0], args[1]

@@ -266,7 +266,7 @@ class Emitter:
         return result
 
     def _expression(self, expr: Any) -> Any:
-        if expr in (True, sympy.true) or expr in (False, sympy.false):
+        if expr is sympy.true or expr is sympy.false:
             return self.constant(bool(expr))
         if isinstance(expr, sympy.Integer):
             return self.constant(int(expr))

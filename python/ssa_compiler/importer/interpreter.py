@@ -289,6 +289,10 @@ class Interpreter:
         return ConstValue(value)
 
     def _prim_SetAttr(self, node: Any) -> list[Value]:
+        owner, value = (self._lookup(value) for value in node.inputs())
+        if isinstance(owner, ModuleValue) and isinstance(value, TensorValue):
+            if self.modules.attribute(owner, node.s("name")) is value:
+                return []  # `self.x += 1`: written in place already.
         raise self.state.refuse(
             f"assignment to the module attribute '{node.s('name')}'; write into a buffer in place instead "
             f"(self.{node.s('name')}.copy_(...))"

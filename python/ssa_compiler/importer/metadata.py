@@ -166,15 +166,12 @@ class Metadata:
             index, start, step = arguments
             return emit("add", [start, emit("mul", [index, step])])
         low, high, step = arguments
-        if not isinstance(step, ConstValue):
-            raise self.state.refuse("range() with a step known only at run time")
-        if step.value == 0:
-            raise ProgramRaises("ValueError: range() arg 3 must not be zero")
-        if step.value < 0:
-            low, high, step = high, low, ConstValue(-step.value)
-        distance = emit("sub", [high, low])
-        if step.value != 1:
-            distance = emit("floordiv", [emit("add", [distance, ConstValue(step.value - 1)]), step])
+        if isinstance(step, ConstValue) and step.value == 1:
+            distance = emit("sub", [high, low])
+        else:
+            # The ceiling of (high - low) / step, for steps of either sign.
+            self.scalars.check_nonzero(step, "ValueError: range() arg 3 must not be zero")
+            distance = emit("neg", [emit("floordiv", [emit("sub", [low, high]), step])])
         return emit("max", [distance, ConstValue(0)])
 
     # Tensor literals.

@@ -205,7 +205,7 @@ class ScalarOps:
         return self.state.opaque_scalar(bool, ssa, (name, *(expr_of(a.sym) for a in dynamic)))
 
     def _boolean(self, ssa: Any, expr: Any) -> Value:
-        if expr in (sympy.true, sympy.false):
+        if expr is sympy.true or expr is sympy.false:
             return ConstValue(bool(expr))
         sym = self.state.symbols.env.create_symboolnode(expr)
         return self.state.scalar(bool, ssa, sym)
@@ -216,7 +216,11 @@ class ScalarOps:
             if name == "div"
             else f"{'float' if widest is float else 'integer'} {'division or modulo' if name == 'floordiv' else 'modulo'} by zero"
         )
-        nonzero = self.emit("ne", [divisor, ConstValue(widest(0))])
+        self.check_nonzero(divisor, message)
+
+    def check_nonzero(self, value: Any, message: str) -> None:
+        """Make the program raise `message` if a scalar is zero."""
+        nonzero = self.emit("ne", [value, ConstValue(self.kind(value)(0))])
         if isinstance(nonzero, ConstValue):
             if not nonzero.value:
                 raise ProgramRaises(message)

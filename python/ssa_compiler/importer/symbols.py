@@ -109,9 +109,9 @@ class Symbols:
 
     def known(self, relation: Any) -> bool | None:
         """Return True or False if a boolean expression is decided by the bounds of its symbols, None if it is not."""
-        if relation in (True, sympy.true):
+        if relation is True or relation is sympy.true:
             return True
-        if relation in (False, sympy.false):
+        if relation is False or relation is sympy.false:
             return False
         decided = self.env._maybe_evaluate_static(relation)
         return None if decided is None else bool(decided)

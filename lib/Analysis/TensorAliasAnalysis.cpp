@@ -1,10 +1,10 @@
 //===- TensorAliasAnalysis.cpp - which tensor looks at which storage ------===//
 //
 // See the header for the definitions. The locations are found by optimistic
-// iteration: assume that every block argument and region result has the location
-// of the first value that flows in; whoever receives another one becomes a merge
-// (a root of its own); repeat until nothing changes. The set of merges only
-// grows, so this ends.
+// iteration: assume that every block argument and region result has the
+// location of the first value that flows in; whoever receives another one
+// becomes a merge (a root of its own); repeat until nothing changes. The set of
+// merges only grows, so this ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -251,15 +251,14 @@ void TensorAliasAnalysis::collectUses() {
       uses[location.root].push_back(&use);
       // A list is read where it is used.
       if (isa<PrimListConstructOp>(use.getOwner()))
-        for (OpOperand &listUse :
-             use.getOwner()->getResult(0).getUses())
+        for (OpOperand &listUse : use.getOwner()->getResult(0).getUses())
           uses[location.root].push_back(&listUse);
     }
   }
 }
 
-/// True if `later` can run after the edge that leaves `from`, within one life of
-/// the value `root`.
+/// True if `later` can run after the edge that leaves `from`, within one life
+/// of the value `root`.
 static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
                         Value root) {
   Operation *first = from;
@@ -274,9 +273,9 @@ static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
         !parent->isAncestor(rootRegion->getParentOp()))
       return true;
   for (Operation *op = first; op; op = op->getParentOp()) {
-    Operation *laterInBlock = op->getBlock()
-                                  ? op->getBlock()->findAncestorOpInBlock(*later)
-                                  : nullptr;
+    Operation *laterInBlock =
+        op->getBlock() ? op->getBlock()->findAncestorOpInBlock(*later)
+                       : nullptr;
     if (laterInBlock)
       return laterInBlock != op && op->isBeforeInBlock(laterInBlock);
   }

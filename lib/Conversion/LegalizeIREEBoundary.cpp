@@ -1,6 +1,7 @@
 //===- LegalizeIREEBoundary.cpp - builtin tensors at boundaries -----------===//
 //
-// Types of function arguments and results and of values that cross an scf region.
+// Types of function arguments and results and of values that cross an scf
+// region.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,9 +44,8 @@ struct LegalizeIREEBoundary final
   void runOnOperation() override {
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
-    converter.addConversion([](torch::ValueTensorType type) {
-      return convertTensorType(type);
-    });
+    converter.addConversion(
+        [](torch::ValueTensorType type) { return convertTensorType(type); });
     converter.addSourceMaterialization([](OpBuilder &builder, Type type,
                                           ValueRange inputs, Location loc) {
       return torch_c::FromBuiltinTensorOp::create(builder, loc, type, inputs[0])

@@ -1,8 +1,8 @@
 //===- TorchScalarsToArith.cpp - torch scalars as builtin scalars ---------===//
 //
-// Python's arithmetic in arith and math. An op is chosen by the base name of its
-// schema (`aten::add`) and by the types of its operands, so that one entry serves
-// all overloads (`add.int`, `add.float_int`, ...), registered or not.
+// Python's arithmetic in arith and math. An op is chosen by the base name of
+// its schema (`aten::add`) and by the types of its operands, so that one entry
+// serves all overloads (`add.int`, `add.float_int`, ...), registered or not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -98,11 +98,10 @@ Value ScalarOpBuilder::convert(Value value, Type type) {
   if (from == type)
     return value;
   if (type.isInteger(1))
-    return isFloat(value)
-               ? create<arith::CmpFOp>(arith::CmpFPredicate::UNE, value,
-                                       zero(from))
-               : create<arith::CmpIOp>(arith::CmpIPredicate::ne, value,
-                                       zero(from));
+    return isFloat(value) ? create<arith::CmpFOp>(arith::CmpFPredicate::UNE,
+                                                  value, zero(from))
+                          : create<arith::CmpIOp>(arith::CmpIPredicate::ne,
+                                                  value, zero(from));
   if (isa<FloatType>(type))
     return isBool(value) ? create<arith::UIToFPOp>(type, value)
                          : create<arith::SIToFPOp>(type, value);
@@ -111,8 +110,8 @@ Value ScalarOpBuilder::convert(Value value, Type type) {
   return create<arith::ExtUIOp>(type, value);
 }
 
-/// Floor division and the remainder with the sign of the divisor. The divisor is
-/// checked, since eager raises where the machine would trap.
+/// Floor division and the remainder with the sign of the divisor. The divisor
+/// is checked, since eager raises where the machine would trap.
 Value ScalarOpBuilder::buildIntDivision(StringRef name, Value lhs, Value rhs) {
   Value none = zero(rhs.getType());
   APInt constant;
@@ -143,8 +142,8 @@ Value ScalarOpBuilder::buildCompare(StringRef name, Value lhs, Value rhs) {
   using IntPredicate = arith::CmpIPredicate;
   using FloatPredicate = arith::CmpFPredicate;
   auto predicates =
-      llvm::StringSwitch<std::optional<std::pair<IntPredicate, FloatPredicate>>>(
-          name)
+      llvm::StringSwitch<
+          std::optional<std::pair<IntPredicate, FloatPredicate>>>(name)
           .Case("eq", {{IntPredicate::eq, FloatPredicate::OEQ}})
           .Case("ne", {{IntPredicate::ne, FloatPredicate::UNE}})
           .Case("lt", {{IntPredicate::slt, FloatPredicate::OLT}})

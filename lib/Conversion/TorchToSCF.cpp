@@ -83,8 +83,8 @@ void convertIf(RewriterBase &rewriter, torch::PrimIfOp op) {
         yield, toBuiltin(rewriter, yield->getLoc(), yield->getOperands()));
   }
   rewriter.setInsertionPointAfter(ifOp);
-  rewriter.replaceOp(op, toTorch(rewriter, loc, ifOp.getResults(),
-                                 op->getResultTypes()));
+  rewriter.replaceOp(
+      op, toTorch(rewriter, loc, ifOp.getResults(), op->getResultTypes()));
 }
 
 /// A loop that runs its trip count: both conditions are constant true.
@@ -94,8 +94,8 @@ void convertForLoop(RewriterBase &rewriter, torch::PrimLoopOp op) {
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
   Value count = toBuiltinScalar(rewriter, loc, op.getMaxTripCount());
-  Value upper = arith::IndexCastOp::create(rewriter, loc,
-                                           rewriter.getIndexType(), count);
+  Value upper =
+      arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), count);
   auto forOp =
       scf::ForOp::create(rewriter, loc, zero, upper, one,
                          toBuiltin(rewriter, loc, op.getIterArgsInit()));
@@ -117,8 +117,8 @@ void convertForLoop(RewriterBase &rewriter, torch::PrimLoopOp op) {
       condition, toBuiltin(rewriter, condition->getLoc(),
                            condition->getOperands().drop_front()));
   rewriter.setInsertionPointAfter(forOp);
-  rewriter.replaceOp(op, toTorch(rewriter, loc, forOp.getResults(),
-                                 op->getResultTypes()));
+  rewriter.replaceOp(
+      op, toTorch(rewriter, loc, forOp.getResults(), op->getResultTypes()));
 }
 
 /// Any other loop. The carried values of the `scf.while` are the loop's, the
@@ -137,8 +137,7 @@ void convertWhileLoop(RewriterBase &rewriter, torch::PrimLoopOp op) {
   auto before = [&](OpBuilder &builder, Location loc, ValueRange arguments) {
     Value inRange = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, arguments[numCarried], count);
-    Value goOn =
-        arith::AndIOp::create(builder, loc, inRange, arguments.back());
+    Value goOn = arith::AndIOp::create(builder, loc, inRange, arguments.back());
     scf::ConditionOp::create(builder, loc, goOn, arguments.drop_back());
   };
   Operation *condition = op.getRegion().front().getTerminator();
@@ -156,14 +155,13 @@ void convertWhileLoop(RewriterBase &rewriter, torch::PrimLoopOp op) {
     SmallVector<Value> next =
         toBuiltin(rewriter, endLoc, condition->getOperands().drop_front());
     Value one = arith::ConstantIntOp::create(rewriter, endLoc, 1, 64);
-    next.push_back(arith::AddIOp::create(rewriter, endLoc,
-                                         arguments[numCarried], one));
     next.push_back(
-        toBuiltinScalar(rewriter, endLoc, condition->getOperand(0)));
+        arith::AddIOp::create(rewriter, endLoc, arguments[numCarried], one));
+    next.push_back(toBuiltinScalar(rewriter, endLoc, condition->getOperand(0)));
     rewriter.replaceOpWithNewOp<scf::YieldOp>(condition, next);
   };
-  auto whileOp = scf::WhileOp::create(rewriter, loc, results, inits,
-                                      before, after);
+  auto whileOp =
+      scf::WhileOp::create(rewriter, loc, results, inits, before, after);
   rewriter.setInsertionPointAfter(whileOp);
   rewriter.replaceOp(op, toTorch(rewriter, loc,
                                  whileOp.getResults().take_front(numCarried),

@@ -1,8 +1,9 @@
 //===- BlockPropagation.cpp - carry updates across regions ----------------===//
 //
-// The second step of TensorSSA conversion (FuncTs, DAC'24, section 4.2.2). Region
-// ops are rebuilt from the inside out with one more result, and in loops one more
-// carried value, for each storage that is updated below and lives outside.
+// The second step of TensorSSA conversion (FuncTs, DAC'24, section 4.2.2).
+// Region ops are rebuilt from the inside out with one more result, and in loops
+// one more carried value, for each storage that is updated below and lives
+// outside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,8 +39,8 @@ Roots collectRoots(Operation *op) {
   return roots;
 }
 
-/// Adds an argument for each root to the entry block of `region`, and updates at
-/// its start that make it the root's version.
+/// Adds an argument for each root to the entry block of `region`, and updates
+/// at its start that make it the root's version.
 void addArguments(RewriterBase &rewriter, Location loc, Region &region,
                   ArrayRef<Value> roots) {
   Block &block = region.front();

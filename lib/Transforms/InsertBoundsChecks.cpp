@@ -25,7 +25,8 @@ using namespace ssa_compiler;
 namespace {
 
 struct TorchInsertBoundsChecks final
-    : ssa_compiler::impl::TorchInsertBoundsChecksPassBase<TorchInsertBoundsChecks> {
+    : ssa_compiler::impl::TorchInsertBoundsChecksPassBase<
+          TorchInsertBoundsChecks> {
   using Base::Base;
 
   void runOnOperation() override {

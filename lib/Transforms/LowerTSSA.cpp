@@ -1,7 +1,7 @@
 //===- LowerTSSA.cpp - access and assign to torch ops ---------------------===//
 //
-// Asks the model of each view for the torch ops that read it and that rebuild its
-// base.
+// Asks the model of each view for the torch ops that read it and that rebuild
+// its base.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,7 @@ using namespace ssa_compiler;
 
 namespace {
 
-template <typename OpTy>
-torch::ViewInstance getView(OpTy op) {
+template <typename OpTy> torch::ViewInstance getView(OpTy op) {
   return {op.getView(), op.getSchemaAttr(), op.getBase(), op.getParams()};
 }
 
@@ -36,12 +35,14 @@ struct TSSALower final : ssa_compiler::impl::TSSALowerPassBase<TSSALower> {
     WalkResult result = getOperation()->walk([&](Operation *op) {
       rewriter.setInsertionPoint(op);
       if (auto access = dyn_cast<tssa::AccessOp>(op)) {
-        const torch::ViewModel *model = torch::lookupViewModel(access.getView());
-        rewriter.replaceOp(op,
-                           model->buildAccess(rewriter, op->getLoc(),
-                                              getView(access), access.getType()));
+        const torch::ViewModel *model =
+            torch::lookupViewModel(access.getView());
+        rewriter.replaceOp(op, model->buildAccess(rewriter, op->getLoc(),
+                                                  getView(access),
+                                                  access.getType()));
       } else if (auto assign = dyn_cast<tssa::AssignOp>(op)) {
-        const torch::ViewModel *model = torch::lookupViewModel(assign.getView());
+        const torch::ViewModel *model =
+            torch::lookupViewModel(assign.getView());
         FailureOr<Value> value = model->buildAssign(
             rewriter, op->getLoc(), getView(assign), assign.getSource());
         if (failed(value))

@@ -1,7 +1,8 @@
 //===- Rename.cpp - use the newest version of each storage ----------------===//
 //
-// The third step of TensorSSA conversion (FuncTs, DAC'24, section 4.2.3): a walk
-// in program order that knows, for each root, the value of its newest version.
+// The third step of TensorSSA conversion (FuncTs, DAC'24, section 4.2.3): a
+// walk in program order that knows, for each root, the value of its newest
+// version.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,10 @@
 //===- RewriteMutation.cpp - writes become assigns and updates ------------===//
 //
-// The first step of TensorSSA conversion (FuncTs, DAC'24, section 4.2.1). A walk
-// in program order replaces each tensor by its value: a read of a view becomes
-// accesses along its path from the root ("pass down"), a write becomes the
-// functional op, assigns back up the path ("pass up") and an update of the root.
+// The first step of TensorSSA conversion (FuncTs, DAC'24, section 4.2.1). A
+// walk in program order replaces each tensor by its value: a read of a view
+// becomes accesses along its path from the root ("pass down"), a write becomes
+// the functional op, assigns back up the path ("pass up") and an update of the
+// root.
 //
 // In contrast to the paper, a new version is not accessed for every view at the
 // write, but where a view is next read: the number of ops grows with the reads
@@ -111,8 +112,8 @@ Value MutationRewriter::read(Value tensor, Location loc) {
   return current;
 }
 
-/// Replaces each tensor operand by its present value. A list of tensors is built
-/// anew, since its elements may have changed after it was made.
+/// Replaces each tensor operand by its present value. A list of tensors is
+/// built anew, since its elements may have changed after it was made.
 void MutationRewriter::rewriteReads(Operation *op) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (aliases.getLocation(operand.get())) {
@@ -127,16 +128,16 @@ void MutationRewriter::rewriteReads(Operation *op) {
     SmallVector<Value> elements;
     for (Value element : list->getOperands())
       elements.push_back(read(element, op->getLoc()));
-    operand.set(PrimListConstructOp::create(builder, list.getLoc(),
-                                            getValueType(list.getType()),
-                                            elements));
+    operand.set(PrimListConstructOp::create(
+        builder, list.getLoc(), getValueType(list.getType()), elements));
   }
 }
 
 LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
   ArrayRef<unsigned> written = aliases.getWrittenOperands(op);
   std::optional<FunctionalOp> functional = op.getFunctionalOp();
-  const TensorLocation *location = aliases.getLocation(op->getOperand(written[0]));
+  const TensorLocation *location =
+      aliases.getLocation(op->getOperand(written[0]));
   if (!functional || written.size() != 1 || written[0] != 0 || !location)
     return op->emitError() << "unsupported: no pure form of '"
                            << op.getTorchName() << "' is known";
@@ -165,8 +166,8 @@ LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
                     TypeRange(getValueType(targetType)), op->getOperands())
           ->getResult(0);
 
-  for (auto [view, base] :
-       llvm::reverse(llvm::zip_equal(location->path, ArrayRef(bases).drop_back()))) {
+  for (auto [view, base] : llvm::reverse(
+           llvm::zip_equal(location->path, ArrayRef(bases).drop_back()))) {
     auto viewOp = cast<TorchViewOpInterface>(view);
     current = tssa::AssignOp::create(
         builder, loc, base.getType(),
@@ -234,8 +235,8 @@ LogicalResult MutationRewriter::rewriteRegionOp(Operation *op) {
   return success();
 }
 
-/// Appends the final contents of written arguments and records which results are
-/// arguments, views of arguments, or one tensor.
+/// Appends the final contents of written arguments and records which results
+/// are arguments, views of arguments, or one tensor.
 void MutationRewriter::rewriteReturn(func::ReturnOp op) {
   SmallVector<TensorLocation> locations;
   for (auto [index, operand] : llvm::enumerate(op->getOpOperands())) {
@@ -286,7 +287,8 @@ LogicalResult MutationRewriter::rewriteOp(Operation *op) {
   if (isa<RegionBranchOpInterface>(op))
     return rewriteRegionOp(op);
   if (isa<TorchViewOpInterface>(op)) {
-    if (const TensorLocation *location = aliases.getLocation(op->getResult(0))) {
+    if (const TensorLocation *location =
+            aliases.getLocation(op->getResult(0))) {
       // A storage that is never written is read where the view is taken.
       if (!aliases.isWritten(location->root))
         read(op->getResult(0), op->getLoc());
@@ -295,8 +297,9 @@ LogicalResult MutationRewriter::rewriteOp(Operation *op) {
     }
   }
   if (isa<PrimListConstructOp>(op) &&
-      llvm::any_of(op->getOperands(),
-                   [&](Value element) { return aliases.getLocation(element); })) {
+      llvm::any_of(op->getOperands(), [&](Value element) {
+        return aliases.getLocation(element);
+      })) {
     // Rebuilt at its uses.
     dead.push_back(op);
     return success();
@@ -311,13 +314,14 @@ LogicalResult MutationRewriter::rewriteOp(Operation *op) {
   return success();
 }
 
-/// The ops between the two kinds of tensors. Each becomes a cast, which gives the
-/// storage a value of its own: an update of it must not rename what it came from.
+/// The ops between the two kinds of tensors. Each becomes a cast, which gives
+/// the storage a value of its own: an update of it must not rename what it came
+/// from.
 bool MutationRewriter::replaceTypeCast(Operation *op) {
   Value source;
   if (auto literal = dyn_cast<NonValueTensorLiteralOp>(op))
-    source = ValueTensorLiteralOp::create(builder, op->getLoc(),
-                                          literal.getValue());
+    source =
+        ValueTensorLiteralOp::create(builder, op->getLoc(), literal.getValue());
   else if (isa<CopyToNonValueTensorOp, CopyToValueTensorOp>(op))
     source = read(op->getOperand(0), op->getLoc());
   else
@@ -351,9 +355,8 @@ LogicalResult MutationRewriter::run() {
     op->erase();
   SmallVector<Type> results(
       function.getBody().front().getTerminator()->getOperandTypes());
-  function.setType(FunctionType::get(function.getContext(),
-                                     function.getBody().getArgumentTypes(),
-                                     results));
+  function.setType(FunctionType::get(
+      function.getContext(), function.getBody().getArgumentTypes(), results));
   return success();
 }
 
@@ -366,8 +369,9 @@ struct TSSARewriteMutation final
     if (function.isExternal())
       return;
     if (!function.getBody().hasOneBlock()) {
-      function.emitError() << "unsupported: a function with several blocks; use "
-                              "structured control flow";
+      function.emitError()
+          << "unsupported: a function with several blocks; use "
+             "structured control flow";
       return signalPassFailure();
     }
     TensorAliasAnalysis aliases(function);

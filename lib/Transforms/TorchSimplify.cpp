@@ -44,13 +44,13 @@ struct ForwardOperand final : RewritePattern {
   unsigned index;
 };
 
-struct TorchSimplify final : ssa_compiler::impl::TorchSimplifyPassBase<TorchSimplify> {
+struct TorchSimplify final
+    : ssa_compiler::impl::TorchSimplifyPassBase<TorchSimplify> {
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
-    for (StringRef name :
-         {"torch.aten.clone", "torch.tensor_static_info_cast"})
+    for (StringRef name : {"torch.aten.clone", "torch.tensor_static_info_cast"})
       set.add<ForwardOperand>(context, name, /*index=*/0);
     // copy(self, src): src.
     set.add<ForwardOperand>(context, "torch.aten.copy", /*index=*/1);

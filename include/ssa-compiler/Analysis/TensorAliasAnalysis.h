@@ -1,17 +1,21 @@
-//===- TensorAliasAnalysis.h - which tensor looks at which storage -*- C++ -*-===//
+//===- TensorAliasAnalysis.h - which tensor looks at which storage -*- C++
+//-*-===//
 //
-// Definitions (docs/Rationale/TensorSSA.md has the argument why they are sound).
+// Definitions (docs/Rationale/TensorSSA.md has the argument why they are
+// sound).
 //
 // A *storage* is named by its *root*: the SSA value through which the program
 // first got hold of it. Roots are function arguments, results of ops that
-// allocate, and *merges*: block arguments and results of region ops (and results
-// of ops that may or may not alias) that do not see the same location on every
-// way in. A *location* is a root and the path of view ops from it. Every tensor
-// value has exactly one location, and two values with one root may share memory.
+// allocate, and *merges*: block arguments and results of region ops (and
+// results of ops that may or may not alias) that do not see the same location
+// on every way in. A *location* is a root and the path of view ops from it.
+// Every tensor value has exactly one location, and two values with one root may
+// share memory.
 //
-// A merge is treated as a storage of its own that takes a snapshot of what flows
-// in. That equals the program's meaning unless a write through one name would be
-// seen through another one later; `verifyMerges` reports exactly those programs.
+// A merge is treated as a storage of its own that takes a snapshot of what
+// flows in. That equals the program's meaning unless a write through one name
+// would be seen through another one later; `verifyMerges` reports exactly those
+// programs.
 //
 //===----------------------------------------------------------------------===//
 

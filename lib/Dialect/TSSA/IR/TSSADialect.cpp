@@ -33,8 +33,8 @@ void TSSADialect::initialize() {
 
 static LogicalResult verifyView(Operation *op, StringRef view) {
   if (!torch::lookupViewModel(view))
-    return op->emitOpError() << "expected the name of a view op, got '" << view
-                             << "'";
+    return op->emitOpError()
+           << "expected the name of a view op, got '" << view << "'";
   return success();
 }
 

@@ -1,9 +1,9 @@
 //===- TorchViewOps.cpp - how views are read, written and checked ---------===//
 //
-// The view models, by what a view does to the elements of its base: it picks one
-// slice (select, slice, narrow), keeps all elements in order (view, squeeze, ...),
-// permutes dimensions, repeats elements (expand), is the base itself, or none of
-// these (the generic model).
+// The view models, by what a view does to the elements of its base: it picks
+// one slice (select, slice, narrow), keeps all elements in order (view,
+// squeeze, ...), permutes dimensions, repeats elements (expand), is the base
+// itself, or none of these (the generic model).
 //
 //===----------------------------------------------------------------------===//
 
@@ -167,16 +167,17 @@ static Value buildI64(OpBuilder &builder, Location loc, Value torchInt) {
 /// Builds `low <= value && value <= high` (or `< high`).
 static Value buildInRange(OpBuilder &builder, Location loc, Value low,
                           Value value, Value high, bool inclusive) {
-  Value notBelow = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sge, value, low);
-  Value notAbove = arith::CmpIOp::create(
-      builder, loc,
-      inclusive ? arith::CmpIPredicate::sle : arith::CmpIPredicate::slt, value,
-      high);
+  Value notBelow = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::sge, value, low);
+  Value notAbove = arith::CmpIOp::create(builder, loc,
+                                         inclusive ? arith::CmpIPredicate::sle
+                                                   : arith::CmpIPredicate::slt,
+                                         value, high);
   return arith::AndIOp::create(builder, loc, notBelow, notAbove);
 }
 
-/// The dimension that `dim` names, counted from 0, if it and the rank are known.
+/// The dimension that `dim` names, counted from 0, if it and the rank are
+/// known.
 static std::optional<int64_t> getDimension(Value base, Value dim) {
   auto type = cast<BaseTensorType>(base.getType());
   std::optional<int64_t> constant = getIntConstant(dim);
@@ -223,7 +224,8 @@ public:
   }
 };
 
-/// `narrow(dim, start, length)`: start in [-size, size], start + length <= size.
+/// `narrow(dim, start, length)`: start in [-size, size], start + length <=
+/// size.
 class NarrowView final : public ViewModel {
 public:
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
@@ -291,11 +293,11 @@ public:
         builder, loc, isNegative,
         arith::AddIOp::create(builder, loc, start, size), start);
     Value room = arith::SubIOp::create(builder, loc, size, length);
-    checks.push_back({arith::CmpIOp::create(builder, loc,
-                                            arith::CmpIPredicate::sle, wrapped,
-                                            room),
-                      "RuntimeError: start + length exceeds " +
-                          describeDimension(base, *dim)});
+    checks.push_back(
+        {arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, wrapped,
+                               room),
+         "RuntimeError: start + length exceeds " +
+             describeDimension(base, *dim)});
   }
 };
 
@@ -303,7 +305,8 @@ public:
 // Views that show every element once
 //===----------------------------------------------------------------------===//
 
-/// Views that keep the elements in order: view, flatten, squeeze, unsqueeze, ...
+/// Views that keep the elements in order: view, flatten, squeeze, unsqueeze,
+/// ...
 class ReshapeView : public ViewModel {
 public:
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
@@ -427,10 +430,9 @@ struct ViewRegistry {
     add("torch.aten.slice.Tensor",
         std::make_unique<ScatterView>("torch.aten.slice_scatter"));
     add("torch.aten.narrow", std::make_unique<NarrowView>());
-    for (StringRef name :
-         {"torch.aten.view",
-          "torch.aten.flatten.using_ints", "torch.aten.unflatten.int",
-          "torch.aten.squeeze", "torch.aten.squeeze.dims"})
+    for (StringRef name : {"torch.aten.view", "torch.aten.flatten.using_ints",
+                           "torch.aten.unflatten.int", "torch.aten.squeeze",
+                           "torch.aten.squeeze.dims"})
       add(name, std::make_unique<ReshapeView>());
     add("torch.aten.unsqueeze",
         std::make_unique<InvertibleView>("torch.aten.squeeze.dim"));
@@ -444,9 +446,9 @@ struct ViewRegistry {
       add(name, std::make_unique<IdentityView>());
     for (StringRef name : {"torch.aten.expand", "torch.aten.broadcast_to"})
       add(name, std::make_unique<ExpandView>());
-    for (StringRef name : {"torch.aten.diagonal", "torch.aten.as_strided",
-                           "torch.aten.unfold", "torch.aten.movedim.int",
-                           "torch.aten.movedim.intlist"})
+    for (StringRef name :
+         {"torch.aten.diagonal", "torch.aten.as_strided", "torch.aten.unfold",
+          "torch.aten.movedim.int", "torch.aten.movedim.intlist"})
       add(name, std::make_unique<ViewModel>());
   }
   llvm::StringMap<std::unique_ptr<ViewModel>> models;

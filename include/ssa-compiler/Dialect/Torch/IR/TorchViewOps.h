@@ -45,13 +45,14 @@ public:
   /// `source`. Fails, after an error at `loc`, if that has no meaning. The
   /// default serves every view: it applies the view to the positions of the
   /// base's elements and scatters `source` to them.
-  virtual mlir::FailureOr<mlir::Value>
-  buildAssign(mlir::OpBuilder &builder, mlir::Location loc,
-              const ViewInstance &view, mlir::Value source) const;
+  virtual mlir::FailureOr<mlir::Value> buildAssign(mlir::OpBuilder &builder,
+                                                   mlir::Location loc,
+                                                   const ViewInstance &view,
+                                                   mlir::Value source) const;
 
-  /// Builds the conditions (`i1`), each with eager's message, that must hold when
-  /// the view is taken, for those that are not known to hold. The default has
-  /// none.
+  /// Builds the conditions (`i1`), each with eager's message, that must hold
+  /// when the view is taken, for those that are not known to hold. The default
+  /// has none.
   struct Check {
     mlir::Value condition;
     std::string message;

@@ -92,7 +92,7 @@ class Containers:
     # Lists.
 
     def _list_len(self, target: Value) -> Value:
-        return ConstValue(len(self.elements(target)))
+        return ConstValue(len(self.elements(target)), structural=True)
 
     def _list_append(self, target: Value, element: Value) -> Value:
         self._store(target, (*self.elements(target), element), "append")

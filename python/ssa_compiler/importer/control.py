@@ -190,6 +190,8 @@ class Control:
             return list(initial)
         if isinstance(trip, ConstValue) and trip.value <= 0:
             return list(initial)
+        if isinstance(trip, ConstValue) and trip.structural:
+            return self._unrolled(0, trip.value, list(initial), body)
         before = dict(state.heap)
         site = state.site()
         # What is known at the head: the carried values, then the contents of lists that the body changes.
@@ -204,6 +206,20 @@ class Control:
                 return again.finish()
             head, cells, contents, written = again.widened()
         raise state.refuse("a loop whose carried values find no common type")
+
+
+    def _unrolled(self, position: int, trip: int, values: list[Value], body: Any) -> list[Value]:
+        """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""
+        while position < trip:
+            with self.state.at(("unrolled", position)):
+                again, *values = self.run_block(body, [ConstValue(position), *values])
+            position += 1
+            if isinstance(again, ScalarValue):
+                following, current = position, values
+                return self.choose(again, lambda: self._unrolled(following, trip, current, body), lambda: current)
+            if isinstance(again, ConstValue) and not again.value:
+                break
+        return values
 
 
 class _LoopPass:

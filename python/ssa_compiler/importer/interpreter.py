@@ -290,13 +290,10 @@ class Interpreter:
 
     def _prim_SetAttr(self, node: Any) -> list[Value]:
         owner, value = (self._lookup(value) for value in node.inputs())
-        if isinstance(owner, ModuleValue) and isinstance(value, TensorValue):
-            if self.modules.attribute(owner, node.s("name")) is value:
-                return []  # `self.x += 1`: written in place already.
-        raise self.state.refuse(
-            f"assignment to the module attribute '{node.s('name')}'; write into a buffer in place instead "
-            f"(self.{node.s('name')}.copy_(...))"
-        )
+        if not isinstance(owner, ModuleValue) or not isinstance(value, TensorValue):
+            raise self.state.refuse(f"assignment to the attribute '{node.s('name')}', which is no tensor of a module")
+        self.modules.assign(owner, node.s("name"), value)
+        return []
 
     def _prim_Print(self, node: Any) -> list[Value]:
         raise self.state.refuse_op("print")

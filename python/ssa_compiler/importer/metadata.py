@@ -15,7 +15,7 @@ from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .symbols import expr_of
-from .values import ConstValue, DictRef, ListRef, TensorValue, TupleValue, Value
+from .values import ConstValue, DictRef, ListRef, TensorValue, TupleValue, Value, is_const
 
 __all__ = ["Metadata"]
 
@@ -101,7 +101,7 @@ class Metadata:
                 raise ProgramRaises("TypeError: len() of a 0-d tensor")
             return [self.integer(fake.shape[0])]
         if kind in ("aten::dim", "aten::ndimension"):
-            return [ConstValue(fake.dim())]
+            return [ConstValue(fake.dim(), structural=True)]
         if kind == "prim::shape":
             return [self.containers.new_list([self.integer(size) for size in fake.shape])]
         if kind == "aten::numel":
@@ -165,6 +165,11 @@ class Metadata:
         if kind == "aten::__derive_index":
             index, start, step = arguments
             return emit("add", [start, emit("mul", [index, step])])
+        if is_const(*arguments):
+            bounds = [argument.value for argument in arguments]
+            if bounds[2] == 0:
+                raise ProgramRaises("ValueError: range() arg 3 must not be zero")
+            return ConstValue(len(range(*bounds)), any(argument.structural for argument in arguments))
         low, high, step = arguments
         if isinstance(step, ConstValue) and step.value == 1:
             distance = emit("sub", [high, low])

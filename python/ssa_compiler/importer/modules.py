@@ -12,7 +12,15 @@ from torch_mlir import ir
 from .state import State
 from .values import ModuleValue, Site, TensorValue, Value
 
-__all__ = ["FoundParameter", "Modules"]
+__all__ = ["FoundParameter", "Modules", "Restart"]
+
+
+class Restart(Exception):
+    """The import has to start again, knowing that a branch or loop assigns the attribute `path`."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
 
 
 @dataclass
@@ -30,12 +38,16 @@ class Modules:
 
     Attributes:
         root: the user's module; None for functions.
+        script: its TorchScript object.
+        first: the argument of each attribute that is bound to another tensor.
         found: parameters in the order in which the program uses them first.
     """
 
-    def __init__(self, state: State, root: Any) -> None:
+    def __init__(self, state: State, root: Any, script: Any) -> None:
         self.state = state
         self.root = root
+        self.script = script
+        self.first: dict[Site, TensorValue] = {}
         self.found: list[FoundParameter] = []
         self._submodules: dict[str, ModuleValue] = {}
 
@@ -47,12 +59,51 @@ class Modules:
         if isinstance(value, torch._C.ScriptModule):
             return self._submodules.setdefault(path, ModuleValue(value, path))
         if isinstance(value, torch.Tensor):
-            return self.parameter(path, value)
+            cell = ("attribute", path)
+            return self.state.heap[cell][0] if cell in self.state.heap else self.parameter(path, value)
         if isinstance(value, (torch._C.ScriptObject,)):
             raise self.state.refuse(f"the attribute {path}, an object of a custom class")
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
         return value
+
+    def assign(self, owner: ModuleValue, name: str, value: TensorValue) -> None:
+        """Bind a tensor attribute to another tensor; `assigned` says at the end what has to be stored.
+
+        Raises:
+            Restart: it is assigned in a branch or loop, which has to know of it beforehand.
+            UnsupportedProgramError: the attribute is no tensor, or changes dtype or shape.
+        """
+        current = self.attribute(owner, name)
+        if current is value:
+            return  # `self.x += 1`: written in place already.
+        path = f"{owner.path}.{name}" if owner.path else name
+        if not isinstance(current, TensorValue):
+            raise self.state.refuse(f"assignment to the attribute {path}, which is no tensor; make it a buffer")
+        if current.fake.dtype != value.fake.dtype or current.fake.shape != value.fake.shape:
+            raise self.state.refuse(f"assignment to the attribute {path}, which changes its dtype or shape")
+        cell = ("attribute", path)
+        if cell not in self.state.heap:
+            if self.state.conditional:
+                raise Restart(path)
+            self.first[cell] = current
+        self.state.heap[cell] = (value,)
+
+    def prepare(self, paths: list[str]) -> None:
+        """Make attributes known that a branch or loop assigns."""
+        for path in paths:
+            owner = ModuleValue(self.script, "")
+            *modules, name = path.split(".")
+            for part in modules:
+                owner = self.attribute(owner, part)
+            current = self.attribute(owner, name)
+            self.first[("attribute", path)] = current
+            self.state.heap[("attribute", path)] = (current,)
+
+    def assigned(self) -> list[tuple[TensorValue, TensorValue]]:
+        """Return the attributes that were bound to another tensor: the argument of `@main`, and the new value."""
+        pairs = [(first, self.state.heap[cell][0]) for cell, first in self.first.items()]
+        return [(first, value) for first, value in pairs if first is not value]  # type: ignore[misc]
 
     def parameter(self, path: str, tensor: torch.Tensor) -> Value:
         """Return the argument of `@main` for a parameter or buffer; two names of one tensor give one argument."""

@@ -36,15 +36,20 @@ def _integers(tensor: torch.Tensor) -> bool:
 
 def _dense(tensor: torch.Tensor) -> bool | None:
     """Whether a tensor fills its memory range without gaps or overlap; None if that is not known."""
-    if not _integers(tensor):
+    strides = [expr_of(stride) for stride in tensor.stride()]
+    if not all(stride.is_Integer for stride in strides):
         return None
-    expected = 1
-    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+    expected: Any = sympy.Integer(1)
+    unknown = False
+    for stride, size in sorted(zip(strides, map(expr_of, tensor.shape)), key=lambda pair: int(pair[0])):
         if size == 1:
             continue
         if stride != expected:
+            if unknown or not size.is_Integer:
+                return None
             return False
         expected *= size
+        unknown = unknown or not size.is_Integer
     return True
 
 
@@ -153,23 +158,32 @@ def _assert_no_partial_overlap(state: State, op: Any, target: TensorValue, sourc
             f"{op.name()} reads a tensor that may partly overlap the one it writes, depending on run-time values; "
             "clone() it"
         )
-    sizes = [value.fake.numel() for value in (target, source)]
+    sizes = [expr_of(value.fake.numel()) for value in (target, source)]
     if 0 in sizes:
         return
     distance = sympy.expand(target.offset - source.offset)
     step = _common_factor(distance)
-    same_range_differs = sizes[0] == sizes[1] and _strides(target) != _strides(source)
-    if step is not None and step >= max(sizes) and not same_range_differs:
-        return
-    # Apart: target starts at or after the end of source, or ends at or before its start.
-    apart = sympy.Or(sympy.Ge(distance, sizes[1]), sympy.Le(distance, -sizes[0]))
-    if sizes[0] == sizes[1] and not same_range_differs:
-        apart = sympy.Or(apart, sympy.Eq(distance, 0))
-    state.check(apart, PARTIAL)
+    same_layout = sizes[0] == sizes[1] and _strides(target) == _strides(source)
+    if step is not None and all(size.is_Integer and step >= size for size in sizes):
+        if same_layout or _never_zero(state, distance):
+            return
+    # Apart: target starts at or after the end of source, or ends at or before its start; or there is nothing to write.
+    choices = [sympy.Ge(distance, sizes[1]), sympy.Le(distance, -sizes[0])]
+    choices += [sympy.Eq(size, 0) for size in sizes if not size.is_Integer]
+    if same_layout:
+        choices.append(sympy.Eq(distance, 0))
+    elif _strides(target) == _strides(source):
+        choices.append(sympy.And(sympy.Eq(distance, 0), sympy.Eq(*sizes)))
+    state.check(sympy.Or(*choices), PARTIAL)
 
 
-def _strides(value: TensorValue) -> tuple[int, ...]:
-    return tuple(value.fake.stride())
+def _never_zero(state: State, distance: sympy.Expr) -> bool:
+    low, high = state.symbols.bounds(distance)
+    return bool(low > 0 or high < 0)
+
+
+def _strides(value: TensorValue) -> tuple[Any, ...]:
+    return tuple(expr_of(stride) for stride in value.fake.stride())
 
 
 def _common_factor(distance: sympy.Expr) -> int | None:

@@ -25,7 +25,7 @@ from .convention import (
     StridesAsExample,
 )
 from .interpreter import Interpreter
-from .modules import Modules
+from .modules import Modules, Restart
 from .script import script_model
 from .state import ProgramRaises, State
 from .values import ConstValue, DictRef, ListRef, ModuleValue, ScalarValue, TensorValue, TupleValue, Value
@@ -55,18 +55,24 @@ def import_program(
         ProgramError: the program surely raises for arguments like these.
     """
     scripted = script_model(model)
-    return _ProgramImport(model, scripted).run(tuple(example_inputs), dict(example_kwargs or {}))
+    assigned: list[str] = []
+    while True:
+        try:
+            return _ProgramImport(model, scripted, assigned).run(tuple(example_inputs), dict(example_kwargs or {}))
+        except Restart as restart:
+            assigned.append(restart.path)
 
 
 class _ProgramImport:
     """One run of the importer."""
 
-    def __init__(self, model: Any, scripted: Any) -> None:
+    def __init__(self, model: Any, scripted: Any, assigned: list[str]) -> None:
         self.model = model
+        self.assigned = assigned
         self.scripted = scripted
         self.state = State()
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
-        self.modules = Modules(self.state, model if self.is_module else None)
+        self.modules = Modules(self.state, model if self.is_module else None, scripted._c if self.is_module else None)
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
         if self.is_module:
@@ -83,6 +89,7 @@ class _ProgramImport:
         with state.emitter.context, ir.Location.unknown():
             specs, values, arguments = self._arguments(args, kwargs)
             try:
+                self.modules.prepare(self.assigned)
                 result = self.interpreter.run_graph(self.name, self.graph, values)
             except ProgramRaises as raised:
                 location = state.locations.user()
@@ -95,6 +102,7 @@ class _ProgramImport:
                     "unsupported: a program nested too deeply", location=state.locations.user()
                 ) from error
             output = self._output(result)
+            self._store_attributes()
             state.emitter.op("func.return", [], self.results)
             self._finish_function(arguments.names)
             state.emitter.module.operation.verify()
@@ -123,7 +131,9 @@ class _ProgramImport:
             return OutputConstant(value.value)
         if isinstance(value, TensorValue):
             self.state.use(value, "return")
-            return self._leaf(value.ssa, torch.Tensor)
+            # A result that was the attribute's tensor does not change when the attribute's new contents are stored.
+            overwritten = any(value.storages & first.storages for first, _ in self.modules.assigned())
+            return self._leaf((self._copy(value) if overwritten else value).ssa, torch.Tensor)
         if isinstance(value, ScalarValue):
             return self._leaf(value.ssa, value.kind)
         if isinstance(value, DictRef):
@@ -134,6 +144,18 @@ class _ProgramImport:
         if isinstance(value, TupleValue):
             return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
         raise self.state.refuse(f"a result of type {type(value).__name__}")
+
+    def _copy(self, value: TensorValue) -> TensorValue:
+        arguments: list[Value] = [value, ConstValue(None)]
+        return self.interpreter.tensors.call(torch.ops.aten.clone.default, arguments)[0]
+
+    def _store_attributes(self) -> None:
+        """Store what attributes were bound to in the tensors that the module holds."""
+        pairs = self.modules.assigned()
+        targets = frozenset().union(*(first.storages for first, _ in pairs))
+        values = [self._copy(value) if value.storages & targets else value for _, value in pairs]
+        for (first, _), value in zip(pairs, values):
+            self.interpreter.tensors.call(torch.ops.aten.copy_.default, [first, value, ConstValue(False)])
 
     def _leaf(self, ssa: Any, kind: type) -> OutputLeaf:
         self.results.append(ssa)

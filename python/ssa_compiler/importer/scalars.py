@@ -5,6 +5,7 @@ An int result is also computed on symbols, so that sizes that depend on it are k
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -89,18 +90,23 @@ class ScalarOps:
             UnsupportedOpError: no scalar op of torch-mlir does this.
         """
         if is_const(*arguments):
-            return self.fold(op, schema, [argument.value for argument in arguments])  # type: ignore[attr-defined]
+            folded = self.fold(op, schema, [argument.value for argument in arguments])  # type: ignore[attr-defined]
+            structural = any(argument.structural for argument in arguments)  # type: ignore[attr-defined]
+            return ConstValue(folded.value, structural)
         if any(isinstance(a, RuntimeStr) or self.kind(a) is str for a in arguments):
             return self.text(schema, arguments)
         name = schema.name.partition("::")[2]
         return self.emit(name, list(arguments), schema)
 
-    def fold(self, op: Any, schema: Any, values: list[Any]) -> Value:
+    def fold(self, op: Any, schema: Any, values: list[Any]) -> ConstValue:
         """Compute an op on constants; what it raises, the program raises."""
+        name = schema.name.partition("::")[2]
         try:
+            if name in ("pow", "round") and all(isinstance(value, (int, float)) for value in values):
+                return ConstValue(getattr(builtins, name)(*values))  # TorchScript makes these floats
             if op is not None:
                 return ConstValue(op(*values))
-            folded = getattr(operator, schema.name.partition("::")[2], None)
+            folded = getattr(operator, name, None)
             if folded is None:
                 raise self.state.refuse_op(schema.name)
             return ConstValue(folded(*values))
@@ -140,12 +146,21 @@ class ScalarOps:
             return self._logic(name, arguments)
         if name in _COMPARISONS and set(kinds) == {bool} and name in ("eq", "ne"):
             return self._equal_bools(name, arguments)
+        if name == "pow" and kinds[0] in (int, bool):
+            return self._integer_power(*arguments)
         widest: type = float if float in kinds else int
         if name in _TO_FLOAT:
             widest = float
         if name in ("ceil", "floor", "round", "trunc") and widest is int:
             return arguments[0]
         arguments = [self.converted(argument, widest) for argument in arguments]
+        if name == "round" and not is_const(*arguments):
+            # Python's round() is an int, TorchScript's a float.
+            rounded = self._make("aten.round.float", float, [self.ssa(arguments[0], float)], schema)
+            key = ("round", expr_of(arguments[0].sym))
+            return self.converted(self.state.opaque_scalar(float, rounded, key), int)
+        if name == "mul" and isinstance(arguments[0], ConstValue) and arguments[0].value == 1:
+            return arguments[1]
         if is_const(*arguments):
             return ConstValue(_python(name)(*(a.value for a in arguments)))
         if name in _DIVISIONS:
@@ -175,6 +190,19 @@ class ScalarOps:
                     lambda: self.emitter.torch_op(candidate, [self.emitter.scalar_type(result)], operands).results[0],
                 )
         raise self.state.refuse_op(f"{schema.name if schema is not None else overload} on run-time scalars")
+
+    def _integer_power(self, base: Any, exponent: Any) -> Value:
+        """An int to a power: an int, unless the exponent is negative or a float; TorchScript always makes it a float."""
+        if self.kind(exponent) is float:
+            return self.emit("pow", [self.converted(base, float), exponent])
+        if not isinstance(exponent, ConstValue):
+            raise self.state.refuse("int ** int with an exponent known only at run time; use a float")
+        if exponent.value < 0:
+            return self.emit("pow", [self.converted(base, float), ConstValue(float(exponent.value))])
+        result: Value = ConstValue(1)
+        for _ in range(exponent.value):
+            result = self.emit("mul", [result, base])
+        return result
 
     def _logic(self, name: str, arguments: list[Any]) -> Value:
         if name == "__not__":

@@ -59,9 +59,14 @@ class Value:
 
 @dataclass(eq=False)
 class ConstValue(Value):
-    """A Python constant (int, float, bool, str, None, device, ...), known at import."""
+    """A Python constant (int, float, bool, str, None, device, ...), known at import.
+
+    `structural` marks the length of a list or the rank of a tensor: a loop over it is a loop over the program's
+    structure, like one over a ModuleList, and is unrolled.
+    """
 
     value: Any
+    structural: bool = False
 
 
 @dataclass(eq=False)
@@ -97,7 +102,6 @@ class TensorValue(Value):
         root: the SSA value it is surely a view of (itself, if it is no view); two tensors of one root share storage.
         offset: storage offset in elements, relative to the root's storage, in terms of run-time symbols.
         maybe: open questions whether it aliases.
-        literal: whether it is a constant of the program, so that it must not be written.
     """
 
     ssa: Any

@@ -122,7 +122,8 @@ def negative_indices(x: Tensor, k: int) -> Tensor:
     """An index that may count from the end."""
     y = x.clone()
     y[k] = y[-1] + y[:, k]
-    y[:, -2] = 0.0
+    y[:, -1] = 0.0
+    y[-1, :2] *= 2.0
     return y
 
 

@@ -10,6 +10,7 @@ import torch
 from .aten import TensorOps, find_op
 from .containers import Containers
 from .control import Control
+from .dropped import check_dropped_writes
 from .metadata import Metadata
 from .modules import Modules
 from .scalars import ScalarOps
@@ -59,6 +60,9 @@ class Interpreter:
         Returns:
             What it returns.
         """
+        source = self.modules.python_function(name)
+        if source is not None:
+            check_dropped_writes(source, graph)
         if name in self._calls:
             raise self.state.refuse(f"recursion: {name} calls itself")
         self._calls.append(name)
@@ -260,7 +264,7 @@ class Interpreter:
         if not isinstance(owner, ModuleValue):
             raise self.state.refuse(f"a call of method {node.s('name')} of a {type(owner).__name__}")
         method = owner.script._get_method(node.s("name"))
-        name = f"{owner.path or type(self.modules.root).__name__}.{node.s('name')}"
+        name = f"{owner.path}.{node.s('name')}" if owner.path else node.s("name")
         return [self._call(name, method.graph, [owner, *arguments])]
 
     def _call(self, name: str, graph: Any, arguments: Sequence[Value]) -> Value:

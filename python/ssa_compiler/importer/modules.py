@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,7 @@ class Modules:
     """Resolves prim::GetAttr.
 
     Attributes:
-        root: the user's module; None for functions.
+        root: the user's module or function.
         script: its TorchScript object.
         first: the argument of each attribute that is bound to another tensor.
         found: parameters in the order in which the program uses them first.
@@ -50,6 +51,26 @@ class Modules:
         self.first: dict[Site, TensorValue] = {}
         self.found: list[FoundParameter] = []
         self._submodules: dict[str, ModuleValue] = {}
+
+    def python_function(self, name: str) -> Any:
+        """Return the Python function of a scripted function or method, for a look at its source.
+
+        Args:
+            name: `__torch__.package.function`, `forward` or `layers.0.forward`.
+        Returns:
+            None if there is no source: the program came scripted, or the function is made by TorchScript.
+        """
+        if name.startswith("__torch__."):
+            *path, last = name.removeprefix("__torch__.").split(".")
+            module = sys.modules.get(".".join(path) or "__main__")
+            return getattr(module, last, None)
+        if not isinstance(self.root, torch.nn.Module):
+            return self.root
+        owner: Any = self.root
+        *path, last = name.split(".")
+        for part in path:
+            owner = getattr(owner, part, None)
+        return None if isinstance(owner, torch.jit.ScriptModule) else getattr(type(owner), last, None)
 
     def attribute(self, owner: ModuleValue, name: str) -> Any:
         """Return an attribute: a Value for modules and tensors, else the Python constant."""

@@ -72,7 +72,7 @@ class _ProgramImport:
         self.scripted = scripted
         self.state = State()
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
-        self.modules = Modules(self.state, model if self.is_module else None, scripted._c if self.is_module else None)
+        self.modules = Modules(self.state, model, scripted._c if self.is_module else None)
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
         if self.is_module:
@@ -90,7 +90,7 @@ class _ProgramImport:
             specs, values, arguments = self._arguments(args, kwargs)
             try:
                 self.modules.prepare(self.assigned)
-                result = self.interpreter.run_graph(self.name, self.graph, values)
+                result = self.interpreter.run_graph("forward" if self.is_module else self.name, self.graph, values)
             except ProgramRaises as raised:
                 location = state.locations.user()
                 suffix = f" [{location}]" if location else ""

@@ -27,6 +27,7 @@ from ._ownership import consume_written_arguments, copy_all_handovers, own_hando
 from ._refused import must_call_back
 from ._repairs import Repairs
 from ._targets import Target
+from ._whiles import align_whiles
 
 __all__ = ["Artifact", "compile_module", "compiler_path", "stream_ir"]
 
@@ -45,6 +46,8 @@ _PRINT_FLAGS = (
     "--mlir-elide-resource-strings-if-larger=4",
 )
 _MAX_ATTEMPTS = 40
+# Failures of the program's structure: the op at the location is not to blame.
+_NOT_OF_AN_OP = ("unresolved target materialization", "failed to solve for", "does not dominate")
 _USER_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)(?::\d+)?')
 
 
@@ -82,8 +85,8 @@ def compiler_path() -> str:
 
 def user_location(op: ir.Operation) -> SourceLocation | None:
     """Return the user's line of an op: the last place its location names."""
-    places = [place for place in _USER_LINE.findall(str(op.location)) if not place[0].endswith(".mlir")]
-    return SourceLocation(places[-1][0], int(places[-1][1])) if places and places[-1][0] not in ("-", "") else None
+    places = [place for place in _USER_LINE.findall(str(op.location)) if not place[0].endswith((".mlir", "<stdin>")) and place[0] != "-"]
+    return SourceLocation(places[-1][0], int(places[-1][1])) if places else None
 
 
 class _Attempt:
@@ -152,6 +155,7 @@ class _Compilation:
             reason = must_call_back(op)
             if reason is not None:
                 self._call_back(op, reason)
+        align_whiles(self._module)
         consume_written_arguments(self._module)
         self._copies = own_handovers(self._module)
         self._repairs = Repairs(self._module)
@@ -229,7 +233,7 @@ class _Compilation:
                 continue
             seen.add(diagnostic.line)
             op = attempt.op_at(diagnostic.line)
-            if op is None or torch_operator(op) is None:
+            if op is None or torch_operator(op) is None or any(text in diagnostic.text for text in _NOT_OF_AN_OP):
                 continue
             reason = f"iree-compile: {diagnostic.text}"
             cured = self._call_back(op, reason) or cured

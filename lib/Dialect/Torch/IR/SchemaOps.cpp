@@ -63,7 +63,7 @@ void ssa_compiler::torch::printSchemaOp(OpAsmPrinter &printer, Operation *op, co
   if (!mayHaveResults)
     return;
   if (op->getNumOperands() != 0 || schema.isVararg)
-    printer << (schema.isVararg && op->getNumOperands() == 0 ? "-> " : " -> ");
+    printer << " -> ";
   llvm::interleaveComma(op->getResultTypes(), printer);
 }
 
@@ -146,6 +146,23 @@ struct SchemaEffectsModel : MemoryEffectOpInterface::FallbackModel<SchemaEffects
   }
 };
 
+/// Names the results of an op that has several, as torch-mlir does: by the schema's names, `result0` where it has none.
+struct SchemaNamesModel : OpAsmOpInterface::FallbackModel<SchemaNamesModel> {
+  void getAsmResultNames(Operation *op, OpAsmSetValueNameFn setName) const {
+    const Schema *schema = lookupSchema(op->getName().getStringRef());
+    for (OpResult result : op->getResults()) {
+      unsigned index = result.getResultNumber();
+      if (index >= schema->returns.size())
+        return;
+      StringRef name = schema->returns[index].name;
+      setName(result, name.empty() ? ("result" + Twine(index)).str() : name.str());
+    }
+  }
+  void getAsmBlockArgumentNames(Operation *, Region &, OpAsmSetValueNameFn) const {}
+  void getAsmBlockNames(Operation *, OpAsmSetBlockNameFn) const {}
+  static StringRef getDefaultDialect() { return ""; }
+};
+
 } // namespace
 
 void TorchDialect::registerSchemaOps() {
@@ -155,6 +172,9 @@ void TorchDialect::registerSchemaOps() {
     const Schema *schema = lookupSchema(row.name);
     RegisteredOperationName::insert(std::make_unique<SchemaOpModel>(row.name, this, typeIDs.allocate(), *schema),
                                     /*attrNames=*/{});
-    OperationName(row.name, getContext()).attachInterface<SchemaInterfaceModel, SchemaEffectsModel>();
+    OperationName name(row.name, getContext());
+    name.attachInterface<SchemaInterfaceModel, SchemaEffectsModel>();
+    if (schema->returns.size() > 1)
+      name.attachInterface<SchemaNamesModel>();
   }
 }

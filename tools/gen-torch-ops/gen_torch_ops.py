@@ -1,0 +1,338 @@
+"""Writes GeneratedTorchOps.inc: the operators of the torch dialect, from PyTorch's own schemas.
+
+    python tools/gen-torch-ops/gen_torch_ops.py            # writes the table
+    python tools/gen-torch-ops/gen_torch_ops.py --check    # says whether the table is up to date
+
+A row holds the op's name, its schema, its functional counterpart and whether it is random. Which ops there are is what
+torch-mlir's bindings register. What writes and what aliases is in the schema, corrected by schema_exceptions.py. The
+counterpart of an in-place op is found by name and by running both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from sample_arguments import sample_calls
+from schema_exceptions import (
+    ALIAS_ANNOTATIONS,
+    FUNCTIONAL_NAMES,
+    HAND_SCHEMAS,
+    NO_FUNCTIONAL,
+    TRUSTED_FUNCTIONAL,
+    UNANNOUNCED_ALIASES,
+)
+
+TABLE = Path(__file__).parents[2] / "include/ssa-compiler/Dialect/Torch/IR/GeneratedTorchOps.inc"
+COMMAND = "python tools/gen-torch-ops/gen_torch_ops.py"
+_DTYPES = (torch.float32, torch.int64, torch.bool)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One line of the table; `registered` tells TORCH_OP from TORCH_KNOWN_OP."""
+
+    name: str
+    schema: str
+    functional: str
+    random: bool
+    registered: bool
+
+    def text(self) -> str:
+        """The line of C++."""
+        macro = "TORCH_OP" if self.registered else "TORCH_KNOWN_OP"
+        schema = self.schema.replace("\\", "\\\\").replace('"', '\\"')
+        return f'{macro}("{self.name}", "{schema}", "{self.functional}", {str(self.random).lower()})\n'
+
+
+def torch_name(schema: Any) -> str:
+    """`torch.aten.add.Tensor` of a FunctionSchema."""
+    name = "torch." + schema.name.replace("::", ".")
+    return f"{name}.{schema.overload_name}" if schema.overload_name else name
+
+
+def registered_names() -> list[str]:
+    """Names of all ops that torch-mlir's bindings register, sorted."""
+    from torch_mlir.dialects import _torch_ops_gen
+
+    classes = [value for value in vars(_torch_ops_gen).values() if isinstance(value, type)]
+    return sorted({cls.OPERATION_NAME for cls in classes if hasattr(cls, "OPERATION_NAME")})
+
+
+def pytorch_schemas() -> dict[str, Any]:
+    """All schemas of this process by torch name."""
+    return {torch_name(schema): schema for schema in torch._C._jit_get_all_schemas()}
+
+
+def overload(schema: Any) -> Any:
+    """The `torch.ops` overload of a schema, or None if Python cannot call it."""
+    namespace, name = schema.name.split("::")
+    try:
+        return getattr(getattr(getattr(torch.ops, namespace), name), schema.overload_name or "default")
+    except (AttributeError, RuntimeError):
+        return None
+
+
+def schema_text(name: str, schema: Any) -> str:
+    """The schema of an op as text, with what PyTorch's lacks put in."""
+    if name in ALIAS_ANNOTATIONS:
+        return ALIAS_ANNOTATIONS[name][0]
+    text = str(schema)
+    if name in UNANNOUNCED_ALIASES:
+        arguments, returns = text.rsplit("->", 1)
+        arguments = re.sub(r"\bTensor(?=[ \[])", "Tensor(a)", arguments, count=1)
+        text = arguments + "->" + re.sub(r"\bTensor\b", "Tensor(a)", returns)
+    return text
+
+
+def is_random(schema: Any) -> bool:
+    """True if PyTorch says that two calls with the same arguments may differ."""
+    op = overload(schema)
+    return op is not None and torch.Tag.nondeterministic_seeded in op.tags
+
+
+# Functional counterparts -------------------------------------------------------------------------------------------
+
+
+def _written(schema: Any) -> list[int]:
+    return [i for i, argument in enumerate(schema.arguments) if argument.alias_info and argument.alias_info.is_write]
+
+
+def _functional_name(schema: Any) -> str | None:
+    """The name that the functional form of an in-place op would have: `add` of `add_`, `__and__` of `__iand__`."""
+    namespace, name = schema.name.split("::")
+    if match := re.fullmatch(r"__i(\w+)__", name):
+        plain = f"__{match[1]}__"
+    elif name.endswith("_") and not name.endswith("__"):
+        plain = name[:-1]
+    else:
+        return None
+    suffix = f".{schema.overload_name}" if schema.overload_name else ""
+    return f"torch.{namespace}.{plain}{suffix}"
+
+
+def functional_candidate(schema: Any, schemas: dict[str, Any]) -> str | None:
+    """The pure op with the arguments of an in-place op, by name and types, or None."""
+    if _written(schema) != [0] or str(schema.arguments[0].type) != "Tensor" or torch_name(schema) in NO_FUNCTIONAL:
+        return None
+    name = FUNCTIONAL_NAMES.get(torch_name(schema)) or _functional_name(schema)
+    candidate = schemas.get(name) if name else None
+    op = overload(schema)
+    if candidate is None or _written(candidate) or op is None or torch.Tag.inplace_view in op.tags:
+        return None
+    if len(candidate.returns) != 1 or str(candidate.returns[0].type) != "Tensor":
+        return None
+
+    def signature(s: Any) -> list[tuple[str, bool]]:
+        return [(str(argument.type), argument.kwarg_only) for argument in s.arguments]
+
+    return name if signature(schema) == signature(candidate) else None
+
+
+def _copy(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+def _run(op: Any, positional: list[Any], keywords: dict[str, Any]) -> Any:
+    """The result of an op on copies of the arguments, with a fixed seed; None if it refuses them."""
+    torch.manual_seed(0)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return op(*[_copy(value) for value in positional], **keywords)
+    except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError):
+        return None
+
+
+def keeps_dtype(in_place: Any, functional: Any) -> tuple[bool, str]:
+    """Whether a functional op gives what the in-place op leaves in its first argument.
+
+    Args:
+        in_place: schema of the in-place op.
+        functional: schema of the functional op, with the same arguments.
+    Returns:
+        The answer and, if it is no, the reason. Dtypes are tried in order (float32, int64, bool); the first that the
+        functional op accepts decides.
+    """
+    in_place_op, functional_op = overload(in_place), overload(functional)
+    if in_place_op is None or functional_op is None:
+        return False, "cannot be called from Python"
+    for dtype in _DTYPES:
+        for positional, keywords in sample_calls(functional, dtype):
+            result = _run(functional_op, positional, keywords)
+            if not isinstance(result, torch.Tensor):
+                continue
+            if result.dtype != dtype:
+                return False, f"gives {result.dtype} for {dtype}"
+            if result.shape != positional[0].shape:
+                continue
+            written = _run(in_place_op, positional, keywords)
+            if written is None:
+                continue
+            if not torch.allclose(written, result, rtol=0, atol=0, equal_nan=True):
+                return False, "gives other values than the in-place op"
+            return True, ""
+    return False, "accepts none of the sample arguments"
+
+
+def isolated(function: Callable[[Any], Any], argument: Any) -> Any:
+    """What `function(argument)` returns, computed in a child process: operators given strange arguments may crash.
+
+    Args:
+        function: returns something that JSON can hold.
+        argument: passed on by forking, so it may be anything.
+    Returns:
+        The result, or None if the child died.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.close(reader)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.dup2(null, 2)
+            with os.fdopen(writer, "w") as stream:
+                json.dump(function(argument), stream)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        text = stream.read()
+    _, status = os.waitpid(child, 0)
+    return json.loads(text) if status == 0 else None
+
+
+def functional_counterparts(schemas: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Functional counterparts of all in-place ops, and the reasons why the others have none."""
+    found: dict[str, str] = {}
+    refused: dict[str, str] = {}
+    for name, schema in schemas.items():
+        candidate = functional_candidate(schema, schemas)
+        if candidate is None:
+            continue
+        if name in TRUSTED_FUNCTIONAL:
+            found[name] = candidate
+            continue
+        fits, reason = isolated(lambda pair: keeps_dtype(*pair), (schema, schemas[candidate])) or (False, "crashes")
+        if fits:
+            found[name] = candidate
+        else:
+            refused[name] = reason
+    return found, refused
+
+
+# Unannounced aliases -----------------------------------------------------------------------------------------------
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for element in value:
+            yield from _tensors(element)
+
+
+def unannounced_alias(schema: Any) -> bool:
+    """True if some call of the op returns a tensor that shares storage with an argument and the schema does not say so.
+
+    Args:
+        schema: schema of an op without writes.
+    """
+    op = overload(schema)
+    if op is None or any(result.alias_info for result in schema.returns):
+        return False
+    for dtype in _DTYPES:
+        for positional, keywords in sample_calls(schema, dtype):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    results = op(*positional, **keywords)
+                inputs = {t.untyped_storage().data_ptr() for t in _tensors([*positional, *keywords.values()])}
+                if any(t.untyped_storage().data_ptr() in inputs - {0} for t in _tensors(results)):
+                    return True
+            except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError):
+                continue
+    return False
+
+
+def unannounced_aliases(names: Iterable[str]) -> list[str]:
+    """Those of the given ops that `unannounced_alias` convicts."""
+    schemas = pytorch_schemas()
+    candidates = [name for name in names if name in schemas and not _written(schemas[name])]
+    return [name for name in candidates if isolated(unannounced_alias, schemas[name])]
+
+
+# Table -------------------------------------------------------------------------------------------------------------
+
+
+def rows() -> tuple[list[Row], dict[str, str]]:
+    """The rows of the table, sorted by name, and the in-place ops without a counterpart, with reasons."""
+    schemas = pytorch_schemas()
+    counterparts, refused = functional_counterparts(schemas)
+    registered = set(registered_names())
+    known = set(counterparts) | set(counterparts.values()) | set(UNANNOUNCED_ALIASES)
+    table: dict[str, Row] = {}
+    for name in sorted(registered | known):
+        if name in HAND_SCHEMAS:
+            table[name] = Row(name, HAND_SCHEMAS[name][0], "", "bernoulli" in name, True)
+        elif name in schemas:
+            schema = schemas[name]
+            text = schema_text(name, schema)
+            table[name] = Row(name, text, counterparts.get(name, ""), is_random(schema), name in registered)
+    return list(table.values()), refused
+
+
+def table_text() -> str:
+    """The whole file."""
+    banner = (
+        f"// Operators of the torch dialect, from the schemas of PyTorch {torch.__version__.split('+')[0]}.\n"
+        f"// Written by `{COMMAND}`: do not edit.\n"
+        "// TORCH_OP(name, schema, functional counterpart, random); TORCH_KNOWN_OP has the same columns for operators\n"
+        "// that are no ops of the dialect and travel in torch.operator.\n\n"
+    )
+    lines = [row.text() for row in rows()[0]]
+    return banner + "".join(lines) + "\n#undef TORCH_OP\n#undef TORCH_KNOWN_OP\n"
+
+
+def main() -> int:
+    """Command line; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare with the file and do not write it")
+    parser.add_argument("--explain", action="store_true", help="list in-place ops that got no counterpart, with reasons")
+    parser.add_argument("--aliases", action="store_true", help="list ops that alias without saying so")
+    parser.add_argument("--all", action="store_true", help="with --aliases: of all of PyTorch, not only the dialect's")
+    options = parser.parse_args()
+    torch.set_num_threads(1)  # Threads do not survive the fork in `isolated`.
+    if options.explain:
+        for name, reason in rows()[1].items():
+            print(f"{name}: {reason}")
+        return 0
+    if options.aliases:
+        schemas = pytorch_schemas()
+        for name in unannounced_aliases(schemas if options.all else registered_names()):
+            print(name)
+        return 0
+    text = table_text()
+    if not options.check:
+        TABLE.write_text(text)
+        return 0
+    if TABLE.read_text() == text:
+        return 0
+    print(f"{TABLE.name} is out of date: run `{COMMAND}`", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

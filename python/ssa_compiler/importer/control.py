@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 from torch_mlir import ir
 
-from .join import Abstract, abstract, join, operands, passed, rebuild, types
+from .join import Abstract, abstract, join, operands, rebuild, types
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .values import ConstValue, ScalarValue, Site, TupleValue, Value
@@ -78,12 +78,14 @@ class Control:
         state = self.state
         assert isinstance(condition, ScalarValue)
         before = dict(state.heap)
-        temporary = self.emitter.detached("torch.prim.If", [], [condition.ssa], 2)
+        draft = self.emitter.draft("torch.prim.If", 2)
         branches = []
-        for name, run, region in zip(("then", "else"), (then, otherwise), temporary.regions):
+        for name, run, region in zip(("then", "else"), (then, otherwise), draft.regions):
             state.heap = dict(before)
             branches.append(self._import_branch(name, run, region))
         first, second = branches
+        if first.raises is not None or second.raises is not None:
+            self.emitter.discard(draft)
         if first.raises is not None and second.raises is not None:
             state.heap = before
             self.emitter.assertion(condition.ssa, second.raises)
@@ -91,7 +93,7 @@ class Control:
         if first.raises is not None or second.raises is not None:
             state.heap = before
             return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
-        return self._finish(condition, temporary, before, first, second)
+        return self._finish(condition, draft, before, first, second)
 
     def _import_branch(self, name: str, run: Callable[[], list[Value]], region: Any) -> _Branch:
         state = self.state
@@ -125,7 +127,7 @@ class Control:
             return then()
 
     def _finish(
-        self, condition: ScalarValue, temporary: Any, before: Heap, first: _Branch, second: _Branch
+        self, condition: ScalarValue, draft: Any, before: Heap, first: _Branch, second: _Branch
     ) -> list[Value]:
         """Join the two branches and emit the If."""
         state, emitter = self.state, self.emitter
@@ -146,6 +148,7 @@ class Control:
         final = emitter.op("torch.prim.If", result_types, [condition.ssa], regions=2)
         for branch, region in zip((first, second), final.regions):
             branch.block.append_to(region)
+        emitter.discard(draft)
         results = iter(final.results)
         for cell in before:
             if cell not in changed:
@@ -205,6 +208,7 @@ class Control:
             if again.settled():
                 return again.finish()
             head, cells, contents, written = again.widened()
+            self.emitter.discard(again.operation)
         raise state.refuse("a loop whose carried values find no common type")
 
 
@@ -215,11 +219,16 @@ class Control:
                 again, *values = self.run_block(body, [ConstValue(position), *values])
             position += 1
             if isinstance(again, ScalarValue):
-                following, current = position, values
-                return self.choose(again, lambda: self._unrolled(following, trip, current, body), lambda: current)
+                return self._unrolled_while(again, position, trip, values, body)
             if isinstance(again, ConstValue) and not again.value:
                 break
         return values
+
+
+    def _unrolled_while(
+        self, again: ScalarValue, position: int, trip: int, values: list[Value], body: Any
+    ) -> list[Value]:
+        return self.choose(again, lambda: self._unrolled(position, trip, values, body), lambda: values)
 
 
 class _LoopPass:
@@ -251,7 +260,7 @@ class _LoopPass:
         state, emitter = self.state, self.emitter
         state.heap = dict(self.before)
         carried_types = [found for a in self._carried() for found in types(state, a)]
-        self.operation = emitter.detached("torch.prim.Loop", [], [], 1)
+        self.operation = emitter.draft("torch.prim.Loop", 1)
         self.block = ir.Block.create_at_start(
             self.operation.regions[0],
             [emitter.scalar_type(int), *carried_types],
@@ -354,12 +363,12 @@ class _LoopPass:
         condition = self.control.scalars.ssa(self.condition, bool)
         loop = emitter.op("torch.prim.Loop", carried_types, [trip, condition, *passed_in], regions=1)
         self.block.append_to(loop.regions[0])
+        emitter.discard(self.operation)
         results = iter(loop.results)
         state.heap = {**self.end, **self.before}
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]
         for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
             state.heap[cell] = value.elements  # type: ignore[attr-defined]
-        assert sum(1 for a in self._carried() for _ in passed(a)) == len(carried_types)
         return rebuilt[: len(self.head)]
 
 

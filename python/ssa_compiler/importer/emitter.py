@@ -107,7 +107,7 @@ class Emitter:
 
     # Types.
 
-    def type(self, text: str) -> ir.Type:
+    def parse_type(self, text: str) -> ir.Type:
         """Return the type written as `text`."""
         if text not in self._types:
             self._types[text] = ir.Type.parse(text, self.context)
@@ -115,14 +115,14 @@ class Emitter:
 
     def scalar_type(self, kind: type) -> ir.Type:
         """Return `!torch.int`, `!torch.float`, `!torch.bool` or `!torch.str`."""
-        return self.type(_SCALAR_TYPES[kind])
+        return self.parse_type(_SCALAR_TYPES[kind])
 
     def tensor_type(self, dtype: torch.dtype, sizes: Sequence[Any]) -> ir.Type:
         """Return the type of a tensor; every size that is not an int is `?`."""
         if dtype not in DTYPE_NAMES:
             raise UnsupportedProgramError(f"unsupported dtype {dtype}", location=self.locations.user())
         dims = ",".join(str(int(size)) if _is_static(size) else "?" for size in sizes)
-        return self.type(f"!torch.tensor<[{dims}],{DTYPE_NAMES[dtype]}>")
+        return self.parse_type(f"!torch.tensor<[{dims}],{DTYPE_NAMES[dtype]}>")
 
     # Scopes and ops.
 
@@ -156,11 +156,16 @@ class Emitter:
             ip=ir.InsertionPoint(self.scope.block),
         )
 
-    def detached(self, name: str, results: Sequence[ir.Type], operands: Sequence[Any], regions: int) -> ir.Operation:
-        """Create an op that is in no block yet."""
-        return ir.Operation.create(
-            name, results=list(results), operands=list(operands), regions=regions, loc=self.locations.mlir(), ip=False
-        )
+    def draft(self, name: str, regions: int) -> ir.Operation:
+        """Append an op to hold regions until its operands and results are known; `discard` it then.
+
+        It is in the module, so that an import that is given up leaves nothing behind that outlives the module.
+        """
+        return self.op(name, regions=regions)
+
+    def discard(self, operation: ir.Operation) -> None:
+        """Erase a draft and what is left in its regions."""
+        operation.erase()
 
     def registered(self, name: str) -> bool:
         """Whether torch-mlir knows the op."""
@@ -202,19 +207,19 @@ class Emitter:
 
         def make() -> Any:
             if value is None:
-                return self.op("torch.constant.none", [self.type("!torch.none")]).result
+                return self.op("torch.constant.none", [self.parse_type("!torch.none")]).result
             if isinstance(value, bool):
                 attribute: Any = ir.BoolAttr.get(value)
-                return self.op("torch.constant.bool", [self.type("!torch.bool")], (), {"value": attribute}).result
+                return self.op("torch.constant.bool", [self.parse_type("!torch.bool")], (), {"value": attribute}).result
             if isinstance(value, int):
                 attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-                return self.op("torch.constant.int", [self.type("!torch.int")], (), {"value": attribute}).result
+                return self.op("torch.constant.int", [self.parse_type("!torch.int")], (), {"value": attribute}).result
             if isinstance(value, float):
                 attribute = ir.FloatAttr.get(ir.F64Type.get(), value)
-                return self.op("torch.constant.float", [self.type("!torch.float")], (), {"value": attribute}).result
+                return self.op("torch.constant.float", [self.parse_type("!torch.float")], (), {"value": attribute}).result
             if isinstance(value, str):
                 attribute = ir.StringAttr.get(value)
-                return self.op("torch.constant.str", [self.type("!torch.str")], (), {"value": attribute}).result
+                return self.op("torch.constant.str", [self.parse_type("!torch.str")], (), {"value": attribute}).result
             raise UnsupportedProgramError(
                 f"unsupported constant of type {type(value).__name__}", location=self.locations.user()
             )
@@ -223,7 +228,7 @@ class Emitter:
 
     def list_of(self, element_type: str, operands: Sequence[Any]) -> Any:
         """Return a `!torch.list<element_type>` of the operands."""
-        return self.op("torch.prim.ListConstruct", [self.type(f"!torch.list<{element_type}>")], operands).result
+        return self.op("torch.prim.ListConstruct", [self.parse_type(f"!torch.list<{element_type}>")], operands).result
 
     def cast(self, value: Any, to: ir.Type) -> Any:
         """Change a tensor's static sizes to those of the type `to`."""
@@ -233,7 +238,7 @@ class Emitter:
 
     def scalar_op(self, name: str, kind: type, operands: Sequence[Any]) -> Any:
         """Return the result of a pure scalar op such as `aten.add.int`, made once per scope."""
-        key = (name, *(hash(operand) for operand in operands))
+        key = (name, *operands)
         return self.memoised(
             key, lambda: self.op(f"torch.{name}", [self.scalar_type(kind)], operands).result
         )

@@ -128,12 +128,15 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     recorder = _Recorder()
+    transaction = None
     try:
         with state.symbols.transaction() as transaction, torch.no_grad(), state.symbols.mode, recorder:
             out = op(*positional, **keywords)
     except _CANNOT as error:
         raise state.refuse_op(f"{op.name()}: {_first_line(error)}") from error
     except _EAGER_ERRORS as error:
+        if transaction is not None and transaction.guesses:
+            raise state.refuse_op(f"{op.name()} on sizes known only at run time: {_first_line(error)}") from error
         name = next(kind.__name__ for kind in _EAGER_ERRORS if isinstance(error, kind))
         raise ProgramRaises(f"{name}: {_first_line(error)}") from error
     finally:

@@ -54,7 +54,10 @@ class AnyScalar(Abstract):
 
 @dataclass(frozen=True)
 class AnyTensor(Abstract):
-    """A tensor; sizes and strides are int or sympy expressions, None where unknown; `strides` None if all unknown."""
+    """A tensor; sizes and strides are int or sympy expressions, None where unknown; `strides` None if all unknown.
+
+    A view of one root on every path keeps its root; its storage offset is passed along (`carries_offset`) if it differs.
+    """
 
     dtype: torch.dtype
     device: torch.device
@@ -62,6 +65,13 @@ class AnyTensor(Abstract):
     strides: tuple[Any, ...] | None
     storages: frozenset[Site]
     maybe: tuple[MaybeAlias, ...]
+    root: Any
+    offset: Any
+
+    @property
+    def carries_offset(self) -> bool:
+        """Whether the storage offset is passed as an int of its own."""
+        return self.root is not None and self.offset is None
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,8 @@ def _tensor(state: State, value: TensorValue) -> AnyTensor:
     strides = tuple(_known(state, stride) for stride in value.fake.stride())
     sizes = tuple(_known(state, size) for size in value.fake.shape)
     known_strides = None if None in strides else strides
-    return AnyTensor(value.fake.dtype, value.fake.device, sizes, known_strides, value.storages, value.maybe)
+    fake, offset = value.fake, _known(state, value.offset)
+    return AnyTensor(fake.dtype, fake.device, sizes, known_strides, value.storages, value.maybe, value.root, offset)
 
 
 def abstract(value: Value) -> Abstract:
@@ -186,8 +197,8 @@ def join(
         if a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
             joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
             return replace(a, elements=joined)
-        name = "keys" if a.kind is dict else "length"
-        raise state.refuse(f"a {a.kind.__name__} that changes its {name} in a {what} that depends on run-time values")
+        name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"
+        raise state.refuse(f"{name} in a {what} that depends on run-time values")
     kind_a, kind_b = _kind(a), _kind(b)
     if kind_a is not None and kind_a is kind_b:
         return AnyScalar(kind_a)
@@ -200,7 +211,9 @@ def join(
             sizes = tuple(x if x == y else None for x, y in zip(a.sizes, b.sizes))
             strides = a.strides if a.strides == b.strides else None
             maybe = a.maybe + tuple(m for m in b.maybe if m not in a.maybe)
-            return AnyTensor(a.dtype, a.device, sizes, strides, a.storages | b.storages, maybe)
+            root = a.root if a.root is b.root else None
+            offset = a.offset if a.offset == b.offset else None
+            return AnyTensor(a.dtype, a.device, sizes, strides, a.storages | b.storages, maybe, root, offset)
     if isinstance(a, Same) and isinstance(b, Same):
         if isinstance(a.value, (RuntimeStr, ConstValue)) and isinstance(b.value, (RuntimeStr, ConstValue)):
             if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)):
@@ -239,13 +252,15 @@ def passed(a: Abstract) -> Iterator[Abstract]:
 
 def types(state: State, a: Abstract) -> list[Any]:
     """Return the MLIR types of the passed leaves."""
-    emitter = state.emitter
-    return [
-        emitter.scalar_type(leaf.kind)
-        if isinstance(leaf, AnyScalar)
-        else emitter.tensor_type(leaf.dtype, leaf.sizes)  # type: ignore[attr-defined]
-        for leaf in passed(a)
-    ]
+    emitter, found = state.emitter, []
+    for leaf in passed(a):
+        if isinstance(leaf, AnyScalar):
+            found.append(emitter.scalar_type(leaf.kind))
+        elif isinstance(leaf, AnyTensor):
+            found.append(emitter.tensor_type(leaf.dtype, leaf.sizes))
+            if leaf.carries_offset:
+                found.append(emitter.scalar_type(int))
+    return found
 
 
 def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Value, ...]] | None = None) -> list[Any]:
@@ -265,8 +280,9 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
     if isinstance(a, AnyTensor):
         to = emitter.tensor_type(a.dtype, a.sizes)
         if isinstance(value, TensorValue):
-            return [emitter.cast(value.ssa, to)]
-        return [_placeholder(state, a, to)]
+            offset = [emitter.expression(value.offset)] if a.carries_offset else []
+            return [emitter.cast(value.ssa, to), *offset]
+        return [_placeholder(state, a, to), *([emitter.constant(0)] if a.carries_offset else [])]
     return []
 
 
@@ -324,4 +340,11 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
     with symbols.mode, symbols.transaction():
         fake = torch.empty_strided(sizes, strides, dtype=a.dtype, device=a.device)
     state.define_sizes(ssa, fake)
-    return TensorValue(ssa, fake, a.storages, object(), sympy.Integer(0), a.maybe)
+    if a.root is None:
+        return TensorValue(ssa, fake, a.storages, object(), sympy.Integer(0), a.maybe)
+    offset = a.offset
+    if a.carries_offset:
+        passed_offset = next_ssa()
+        offset = symbols.integer((site, "offset"), low=0).node.expr
+        state.emitter.define(offset, lambda: passed_offset)
+    return TensorValue(ssa, fake, a.storages, a.root, sympy.sympify(offset), a.maybe)

@@ -166,10 +166,11 @@ class Metadata:
             index, start, step = arguments
             return emit("add", [start, emit("mul", [index, step])])
         if is_const(*arguments):
-            bounds = [argument.value for argument in arguments]
+            bounds = [argument.value for argument in arguments]  # type: ignore[attr-defined]
             if bounds[2] == 0:
                 raise ProgramRaises("ValueError: range() arg 3 must not be zero")
-            return ConstValue(len(range(*bounds)), any(argument.structural for argument in arguments))
+            structural = any(argument.structural for argument in arguments)  # type: ignore[attr-defined]
+            return ConstValue(len(range(*bounds)), structural)
         low, high, step = arguments
         if isinstance(step, ConstValue) and step.value == 1:
             distance = emit("sub", [high, low])

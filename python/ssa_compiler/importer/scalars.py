@@ -184,7 +184,7 @@ class ScalarOps:
         found = torch._C._jit_get_schemas_for_operator(overload.replace(".", "::", 1).rpartition(".")[0])
         for candidate in found:
             if candidate.overload_name == overload.rpartition(".")[2]:
-                key = (overload, *(hash(operand) for operand in operands))
+                key = (overload, *operands)
                 return self.emitter.memoised(
                     key,
                     lambda: self.emitter.torch_op(candidate, [self.emitter.scalar_type(result)], operands).results[0],

@@ -23,6 +23,7 @@ from ..errors import SourceLocation, SsaCompilerError, ToolError
 from ._aliasing import find_violations
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._ir import walk
+from ._mended import mend_ops
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers
 from ._refused import must_call_back
 from ._repairs import Repairs
@@ -155,6 +156,7 @@ class _Compilation:
             reason = must_call_back(op)
             if reason is not None:
                 self._call_back(op, reason)
+        mend_ops(self._module)
         align_whiles(self._module)
         consume_written_arguments(self._module)
         self._copies = own_handovers(self._module)

@@ -1,0 +1,51 @@
+"""Ops that IREE compiles to a wrong result and that another spelling of the same op compiles rightly.
+
+Each entry says what is wrong in IREE 3.13.0; a test compiles the op as it was and expects it wrong.
+"""
+
+from __future__ import annotations
+
+from iree.compiler import ir
+
+from ._ir import build, walk
+
+__all__ = ["mend_ops"]
+
+
+def mend_ops(module: ir.Module) -> int:
+    """Rewrite the ops of a module that have to be spelled differently.
+
+    Args:
+        module: an `iree`-stage module, rewritten in place.
+    Returns:
+        The number of ops rewritten.
+    """
+    return sum(_count_from_start(op) for op in list(walk(module.operation)) if op.name == "torch.aten.select_scatter")
+
+
+def _count_from_start(op: ir.Operation) -> int:
+    """`select_scatter` at the constant index -1 changes nothing: its end, -1 + 1, is taken for the position 0."""
+    dimension, index = _constant(op.operands[2]), _constant(op.operands[3])
+    if dimension is None or index is None or index >= 0:
+        return 0
+    sizes = str(op.operands[0].type).partition("[")[2].partition("]")[0].split(",")
+    size = sizes[dimension]
+    if not size.isdigit():
+        return 0
+    integer = ir.IntegerType.get_signless(64, op.context)
+    attribute = {"value": ir.IntegerAttr.get(integer, index + int(size))}
+    op.operands[3] = build("torch.constant.int", [op.operands[3].type], [], ir.InsertionPoint(op), attribute).results[0]
+    return 1
+
+
+def _constant(value: ir.Value) -> int | None:
+    """Return the number of a `torch.constant.int`, or of an `arith.constant` cast to a torch integer."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return None
+    op = owner.operation
+    if op.name == "torch_c.from_i64":
+        return _constant(op.operands[0])
+    if op.name in ("torch.constant.int", "arith.constant"):
+        return int(ir.IntegerAttr(op.attributes["value"]).value)
+    return None

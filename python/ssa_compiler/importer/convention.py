@@ -15,6 +15,7 @@ their `index`, then one argument for each entry of `ImportedProgram.parameters`.
 from __future__ import annotations
 
 import collections
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
@@ -194,7 +195,7 @@ class OutputConstant:
 
 @dataclass(frozen=True)
 class OutputTuple:
-    """A tuple; `fields` are the names and `type_name` the class name if it is a named tuple."""
+    """A tuple; `fields` are the names and `type_name` the class's qualified name if it is a named tuple."""
 
     elements: tuple[OutputSpec, ...]
     fields: tuple[str, ...] = ()
@@ -402,5 +403,14 @@ def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
         return elements
     key = (spec.type_name, spec.fields)
     if key not in _named_tuples:
-        _named_tuples[key] = collections.namedtuple(spec.type_name or "Result", spec.fields)  # type: ignore[misc]
+        _named_tuples[key] = _named_tuple_class(*key)
     return _named_tuples[key](*elements)
+
+
+def _named_tuple_class(qualified: str, fields: tuple[str, ...]) -> Callable[..., Any]:
+    """Return the user's class where it is found under its name, otherwise one like it."""
+    module, _, name = qualified.rpartition(".")
+    found = getattr(sys.modules.get(module or "__main__"), name, None)
+    if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
+        return found
+    return collections.namedtuple(name or "Result", fields)  # type: ignore[misc]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+import torch._dynamo  # PyTorch loads it at the first op under a mode; here it is not part of the first compile's time
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -20,6 +21,7 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
 
 from .emitter import DTYPE_NUMBERS
 from .state import ProgramRaises, State
@@ -42,6 +44,9 @@ _CANNOT = (
     NotImplementedError,
 )
 _EAGER_ERRORS = (IndexError, ValueError, TypeError, ZeroDivisionError, AssertionError, RuntimeError)
+
+
+_LARGEST_PROBE = 1 << 22  # elements
 
 
 @dataclass
@@ -137,11 +142,45 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     except _EAGER_ERRORS as error:
         if transaction is not None and transaction.guesses:
             raise state.refuse_op(f"{op.name()} on sizes known only at run time: {_first_line(error)}") from error
-        name = next(kind.__name__ for kind in _EAGER_ERRORS if isinstance(error, kind))
-        raise ProgramRaises(f"{name}: {_first_line(error)}") from error
+        raise _confirmed(state, op, positional, keywords, error) from error
     finally:
         logger.setLevel(level)
     return Trace(out, recorder.records, transaction.guesses, transaction.requirements)
+
+
+def _confirmed(
+    state: State, op: Any, positional: list[Any], keywords: dict[str, Any], error: Exception
+) -> Exception:
+    """Return eager's own error for a failure on FakeTensors, or a refusal where eager does not fail.
+
+    The op runs on real tensors of zeros, if they are of known and moderate size.
+    """
+    tensors = [leaf for leaf in tree_leaves((positional, keywords)) if isinstance(leaf, torch.Tensor)]
+    symbolic = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    if any(isinstance(leaf, symbolic) for leaf in tree_leaves((positional, keywords))):
+        return _raised(error)
+    if not all(isinstance(n, int) for t in tensors for n in (*t.shape, *t.stride())):
+        return _raised(error)
+    if sum(tensor.numel() for tensor in tensors) > _LARGEST_PROBE:
+        return _raised(error)
+
+    def real(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        return torch.empty_strided(leaf.shape, leaf.stride(), dtype=leaf.dtype).zero_()
+
+    args, kwargs = tree_map(real, (positional, keywords))
+    try:
+        with torch.no_grad():
+            op(*args, **kwargs)
+    except _EAGER_ERRORS as confirmed:
+        return _raised(confirmed)
+    return state.refuse_op(f"{op.name()}: {_first_line(error)}")
+
+
+def _raised(error: Exception) -> ProgramRaises:
+    name = next(kind.__name__ for kind in _EAGER_ERRORS if isinstance(error, kind))
+    return ProgramRaises(f"{name}: {_first_line(error)}")
 
 
 def _first_line(error: Exception) -> str:

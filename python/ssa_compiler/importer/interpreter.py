@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -311,6 +312,5 @@ def _named_tuple(kind: Any) -> tuple[tuple[str, ...], str]:
     text = kind.str() if hasattr(kind, "str") else str(kind)
     if text.startswith("(") or "NamedTuple" not in text and "(" not in text:
         return (), ""
-    name, _, rest = text.partition("(")
-    fields = tuple(part.split(":")[0].strip() for part in rest.rstrip(")").split(",") if ":" in part)
-    return fields, name.rpartition(".")[2]
+    fields = tuple(re.findall(r"(\w+)\s*:", text.partition("(")[2]))
+    return fields, kind.annotation_str.removeprefix("__torch__.")

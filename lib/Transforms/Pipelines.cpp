@@ -29,6 +29,8 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
   func.addPass(createTorchSimplifyPass());
   func.addPass(createCSEPass());
   func.addPass(createTorchSimplifyPass());
+  func.addPass(createTSSAPromoteSlotsPass());
+  func.addPass(createTorchSimplifyPass());
   // 6. Torch ops again.
   func.addPass(createTSSALowerPass());
   func.addPass(createTorchSimplifyPass());
@@ -42,7 +44,7 @@ void ssa_compiler::registerPipelines() {
       "Turn views and in-place writes into pure tensor values, across scf "
       "regions (runs after --torch-to-scf): torch-insert-bounds-checks, "
       "tssa-rewrite-mutation, tssa-block-propagation, tssa-rename, "
-      "tssa-remove-update, torch-simplify, tssa-lower, "
+      "tssa-remove-update, torch-simplify, tssa-promote-slots, tssa-lower, "
       "verify-value-semantics",
       [](OpPassManager &pm) { buildConvertToTensorSSA(pm); });
 }

@@ -108,6 +108,42 @@ def TSSARemoveUpdatePass : Pass<"tssa-remove-update", "::mlir::func::FuncOp"> {
   }];
 }
 
+def TSSAPromoteSlotsPass : Pass<"tssa-promote-slots", "::mlir::func::FuncOp"> {
+  let summary = "carry constant slots of a tensor instead of the tensor";
+  let description = [{
+    Where a loop reads and writes a carried tensor only through views with constant
+    operands that are equal or disjoint (the slots `h[0]`, `h[1]`, ... of a state
+    tensor), each slot is carried as a value of its own; the tensor is put together
+    after the loop. Inside the loop a store to a slot and the read of it are then no
+    memory traffic. Does nothing for tensors with any other use in the loop.
+
+    Before:
+    ```mlir
+    %r = scf.for ... iter_args(%h = %h0) -> (!torch.vtensor<[2,3],f32>) {
+      %0 = tssa.access "torch.aten.select.int" %h[%dim, %one : ...] : ...
+      %1 = torch.aten.tanh %0 : ...
+      %2 = tssa.assign "torch.aten.select.int" %h, %1[%dim, %one : ...] : ...
+      scf.yield %2 : !torch.vtensor<[2,3],f32>
+    }
+    ```
+    After:
+    ```mlir
+    %s = tssa.access "torch.aten.select.int" %h0[%dim, %one : ...] : ...
+    %l = scf.for ... iter_args(%0 = %s) -> (!torch.vtensor<[3],f32>) {
+      %1 = torch.aten.tanh %0 : ...
+      scf.yield %1 : !torch.vtensor<[3],f32>
+    }
+    %r = tssa.assign "torch.aten.select.int" %h0, %l[%dim, %one : ...] : ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::scf::SCFDialect", "::ssa_compiler::tssa::TSSADialect"
+  ];
+  let statistics = [
+    Statistic<"numPromoted", "slots", "slots that became carried values">
+  ];
+}
+
 def TSSALowerPass : Pass<"tssa-lower", "::mlir::func::FuncOp"> {
   let summary = "lower tssa.access and tssa.assign to torch ops";
   let description = [{

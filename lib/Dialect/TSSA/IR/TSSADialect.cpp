@@ -42,14 +42,22 @@ LogicalResult AccessOp::verify() { return verifyView(*this, getView()); }
 
 LogicalResult AssignOp::verify() { return verifyView(*this, getView()); }
 
-/// What was just assigned through a view is what the same view shows.
+/// What was just assigned through a view is what the same view shows; an assign
+/// through a view that shows none of it makes no difference.
 OpFoldResult AccessOp::fold(FoldAdaptor adaptor) {
   auto assign = getBase().getDefiningOp<AssignOp>();
-  if (assign && assign.getView() == getView() &&
-      assign.getParams() == getParams() &&
-      assign.getSource().getType() == getType())
-    return assign.getSource();
-  return {};
+  if (!assign || assign.getView() != getView())
+    return {};
+  if (assign.getParams() == getParams())
+    return assign.getSource().getType() == getType() ? assign.getSource()
+                                                     : Value();
+  torch::ViewInstance own{getView(), getSchemaAttr(), getBase(), getParams()};
+  torch::ViewInstance written{assign.getView(), assign.getSchemaAttr(),
+                              assign.getBase(), assign.getParams()};
+  if (!torch::lookupViewModel(getView())->areDisjoint(own, written))
+    return {};
+  getBaseMutable().assign(assign.getBase());
+  return getResult();
 }
 
 /// Writing back what the view shows changes nothing; of two assigns through the

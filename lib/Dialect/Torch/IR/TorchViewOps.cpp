@@ -27,6 +27,10 @@ ViewModel::~ViewModel() = default;
 void ViewModel::buildChecks(OpBuilder &, Location, Value, ValueRange,
                             SmallVectorImpl<Check> &) const {}
 
+bool ViewModel::areDisjoint(const ViewInstance &, const ViewInstance &) const {
+  return false;
+}
+
 Value ViewModel::buildAccess(OpBuilder &builder, Location loc,
                              const ViewInstance &view, Type resultType) const {
   SmallVector<Value> operands{view.base};
@@ -203,6 +207,27 @@ class SelectView final : public ScatterView {
 public:
   using ScatterView::ScatterView;
 
+  FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
+                               const ViewInstance &view,
+                               Value source) const override {
+    // The only slot of a dimension is the whole tensor.
+    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
+    if (dim && getSlot(view) &&
+        cast<BaseTensorType>(view.base.getType()).getSizes()[*dim] == 1)
+      return buildOp(builder, loc, "torch.aten.unsqueeze", view.base.getType(),
+                     {source, view.params[0]});
+    return ScatterView::buildAssign(builder, loc, view, source);
+  }
+
+  bool areDisjoint(const ViewInstance &first,
+                   const ViewInstance &second) const override {
+    std::optional<int64_t> firstSlot = getSlot(first);
+    std::optional<int64_t> secondSlot = getSlot(second);
+    return firstSlot && secondSlot && *firstSlot != *secondSlot &&
+           getDimension(first.base, first.params[0]) ==
+               getDimension(second.base, second.params[0]);
+  }
+
   void buildChecks(OpBuilder &builder, Location loc, Value base,
                    ValueRange params,
                    SmallVectorImpl<Check> &checks) const override {
@@ -221,6 +246,19 @@ public:
                       high, /*inclusive=*/false),
          "IndexError: index is out of bounds for " +
              describeDimension(base, *dim)});
+  }
+
+private:
+  /// The constant index, counted from 0, within a known size.
+  static std::optional<int64_t> getSlot(const ViewInstance &view) {
+    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
+    std::optional<int64_t> index = getIntConstant(view.params[1]);
+    if (!dim || !index)
+      return std::nullopt;
+    int64_t size = cast<BaseTensorType>(view.base.getType()).getSizes()[*dim];
+    if (size == kUnknownSize || *index < -size || *index >= size)
+      return std::nullopt;
+    return *index < 0 ? *index + size : *index;
   }
 };
 

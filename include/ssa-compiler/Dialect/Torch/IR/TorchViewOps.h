@@ -50,6 +50,11 @@ public:
                                                    const ViewInstance &view,
                                                    mlir::Value source) const;
 
+  /// True if two applications of this view op to bases of one type surely show no
+  /// element in common. The default knows none.
+  virtual bool areDisjoint(const ViewInstance &first,
+                           const ViewInstance &second) const;
+
   /// Builds the conditions (`i1`), each with eager's message, that must hold
   /// when the view is taken, for those that are not known to hold. The default
   /// has none.

@@ -66,10 +66,11 @@ const Schema *ssa_compiler::torch::internSchema(StringRef text) {
   if (inserted) {
     FailureOr<Schema> schema = parseSchema(text);
     if (succeeded(schema)) {
-      // What is not in the text (tags) is taken from the table where the operator is in it.
-      if (const Schema *known = lookupSchema(schema->getTorchName()))
-        schema->isRandom |= known->isRandom;
-      it->second = std::make_unique<Schema>(std::move(*schema));
+      // The table knows what is not in PyTorch's text: tags, and aliases that PyTorch does not announce.
+      const Schema *known = lookupSchema(schema->getTorchName());
+      bool sameOp = known && known->arguments.size() == schema->arguments.size() &&
+                    known->returns.size() == schema->returns.size();
+      it->second = std::make_unique<Schema>(sameOp ? *known : std::move(*schema));
     }
   }
   return it->second.get();

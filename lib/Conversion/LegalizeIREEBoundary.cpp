@@ -9,6 +9,7 @@
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 #include "ssa-compiler/Dialect/TorchConversion/IR/TorchConversionDialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,6 +37,20 @@ Type convertTensorType(torch::ValueTensorType type) {
     element = IntegerType::get(type.getContext(), integer.getWidth());
   return builtin.clone(element);
 }
+
+/// `arith.select` of tensors: what canonicalization makes of a small `scf.if`.
+struct ConvertSelect final : OpConversionPattern<arith::SelectOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(arith::SelectOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, adaptor.getCondition(),
+                                                 adaptor.getTrueValue(),
+                                                 adaptor.getFalseValue());
+    return success();
+  }
+};
 
 struct LegalizeIREEBoundary final
     : ssa_compiler::impl::LegalizeIREEBoundaryPassBase<LegalizeIREEBoundary> {
@@ -68,6 +83,9 @@ struct LegalizeIREEBoundary final
     });
     target.addDynamicallyLegalOp<func::ReturnOp>(
         [&](func::ReturnOp op) { return converter.isLegal(op); });
+    patterns.add<ConvertSelect>(converter, &getContext());
+    target.addDynamicallyLegalOp<arith::SelectOp>(
+        [&](arith::SelectOp op) { return converter.isLegal(op.getType()); });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
     if (failed(applyPartialConversion(getOperation(), target,

@@ -58,17 +58,6 @@ static bool isMutableTensor(Value value) {
   return isa<NonValueTensorType>(value.getType());
 }
 
-/// True if `op` reads the elements of a list when it runs, so that the list can
-/// be built from the newest tensors right before it.
-static bool readsListElements(Operation *op) {
-  auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op);
-  if (!schemaOp || !schemaOp.getSchema())
-    return false;
-  return llvm::none_of(schemaOp.getSchema()->returns, [](const Argument &ret) {
-    return ret.alias.present && !ret.alias.isWrite;
-  });
-}
-
 //===----------------------------------------------------------------------===//
 // Locations
 //===----------------------------------------------------------------------===//
@@ -102,6 +91,19 @@ void TensorAliasAnalysis::computeLocations() {
   });
 }
 
+/// Notes that `target` receives the tensor `source`, and takes over its
+/// location if nothing has been said about `target` yet.
+void TensorAliasAnalysis::addEdge(OpOperand &source, Value target) {
+  // The condition of a select is no tensor.
+  if (!isMutableTensor(target) || !isMutableTensor(source.get()))
+    return;
+  edges.push_back({&source, target});
+  if (merges.contains(target))
+    locations[target] = {target, {}};
+  else
+    locations.try_emplace(target, locations.lookup(source.get()));
+}
+
 void TensorAliasAnalysis::visitOperation(Operation *op) {
   if (op == function)
     return;
@@ -109,25 +111,20 @@ void TensorAliasAnalysis::visitOperation(Operation *op) {
   if (Operation *parent = op->getParentOp();
       parent != function && op->hasTrait<OpTrait::IsTerminator>())
     forEachRegionEdge(parent, [&](OpOperand &source, Value target) {
-      if (source.getOwner() != op || !isMutableTensor(target))
-        return;
-      edges.push_back({&source, target});
-      if (merges.contains(target))
-        locations[target] = {target, {}};
-      else
-        locations.try_emplace(target, locations.lookup(source.get()));
+      if (source.getOwner() == op)
+        addEdge(source, target);
     });
 
   if (isa<RegionBranchOpInterface>(op)) {
     forEachRegionEdge(op, [&](OpOperand &source, Value target) {
-      if (source.getOwner() != op || !isMutableTensor(target))
-        return;
-      edges.push_back({&source, target});
-      if (merges.contains(target))
-        locations[target] = {target, {}};
-      else
-        locations.try_emplace(target, locations.lookup(source.get()));
+      if (source.getOwner() == op)
+        addEdge(source, target);
     });
+    return;
+  }
+  if (isa<SelectLikeOpInterface>(op)) {
+    for (OpOperand &operand : op->getOpOperands())
+      addEdge(operand, op->getResult(0));
     return;
   }
 
@@ -165,12 +162,26 @@ void TensorAliasAnalysis::visitOperation(Operation *op) {
   }
 }
 
+/// True if the region that the edge leaves made the root or a view of the
+/// location: the value that receives it cannot name them.
+static bool leavesScope(const MergeEdge &edge, TensorLocation location) {
+  Operation *owner = edge.source->getOwner();
+  if (!owner->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  Operation *regionOp = owner->getParentOp();
+  return regionOp->isAncestor(location.root.getParentRegion()->getParentOp()) ||
+         llvm::any_of(location.path, [&](Operation *view) {
+           return regionOp->isProperAncestor(view);
+         });
+}
+
 bool TensorAliasAnalysis::addConflictingMerges() {
   bool changed = false;
   for (const MergeEdge &edge : edges) {
     Value target = edge.target;
+    TensorLocation location = locations.lookup(edge.source->get());
     if (merges.contains(target) ||
-        locations.lookup(target) == locations.lookup(edge.source->get()))
+        (locations.lookup(target) == location && !leavesScope(edge, location)))
       continue;
     merges.insert(target);
     changed = true;
@@ -326,84 +337,6 @@ bool TensorAliasAnalysis::isLiveAfter(const MergeEdge &edge, Value root,
       return true;
     return canRunAfter(regionOp, entersOrRepeats, user, root);
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Verification
-//===----------------------------------------------------------------------===//
-
-LogicalResult TensorAliasAnalysis::verifyMerges() const {
-  bool failed = false;
-  auto report = [&](Operation *op, const Twine &message) {
-    op->emitError() << "unsupported: " << message;
-    failed = true;
-  };
-
-  for (const MergeEdge &edge : edges) {
-    if (!merges.contains(edge.target))
-      continue;
-    Value root = locations.lookup(edge.source->get()).root;
-    bool writtenThroughTarget = writtenDownstream.contains(edge.target);
-    if (!(writtenThroughTarget && isLiveAfter(edge, root, false)) &&
-        !isLiveAfter(edge, root, true))
-      continue;
-    // Blame a write, since that is the line to change.
-    Operation *culprit = edge.source->getOwner();
-    Value written = writers.contains(edge.target) ? edge.target : root;
-    if (auto it = writers.find(written); it != writers.end())
-      culprit = it->second.front()->getOwner();
-    InFlightDiagnostic diagnostic =
-        culprit->emitError()
-        << "unsupported: a tensor that is one of several tensors, depending on "
-           "control flow, is written while another name of it is in use; clone "
-           "it where it gets its second name";
-    diagnostic.attachNote(edge.source->getOwner()->getLoc())
-        << "the second name is given here";
-    failed = true;
-    break;
-  }
-
-  function->walk([&](Operation *op) {
-    for (auto &region : op->getRegions())
-      if (op != function && !isa<RegionBranchOpInterface>(op) &&
-          llvm::any_of(locations, [&](auto &entry) {
-            Value tensor = entry.first;
-            return region.isAncestor(tensor.getParentRegion());
-          }))
-        return report(op, "'" + op->getName().getStringRef() +
-                              "' has a region that may use mutable tensors");
-    bool takesTensor = llvm::any_of(op->getOperands(), isMutableTensor);
-    auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op);
-    if (schemaOp && !schemaOp.getSchema() && takesTensor)
-      return report(op, "'" + schemaOp.getTorchName() +
-                            "' takes a mutable tensor and its schema is not "
-                            "known");
-    if (isa<CallOpInterface>(op) && takesTensor)
-      return report(op, "a call that takes a mutable tensor; run --inline");
-    if (takesTensor && !schemaOp && !op->hasTrait<OpTrait::IsTerminator>() &&
-        !isa<RegionBranchOpInterface, TorchViewOpInterface, PrimListConstructOp,
-             CopyToValueTensorOp>(op))
-      return report(op, "'" + op->getName().getStringRef() +
-                            "' of a mutable tensor");
-    // A list that is more than the operand of one op may be a second name.
-    if (auto list = dyn_cast<PrimListConstructOp>(op);
-        list && takesTensor && !writers.empty())
-      for (Operation *user : op->getUsers())
-        if (!readsListElements(user)) {
-          report(user, "a list of tensors that is kept while tensors are "
-                       "written");
-          break;
-        }
-    if (schemaOp && !writers.empty())
-      for (Value result : op->getResults())
-        if (auto listType = dyn_cast<ListType>(result.getType());
-            listType && isa<NonValueTensorType>(listType.getContainedType()) &&
-            !isa<PrimListConstructOp>(op) && !readsListElements(op))
-          return report(op, "'" + schemaOp.getTorchName() +
-                                "' returns a list of views while tensors are "
-                                "written");
-  });
-  return failure(failed);
 }
 
 void TensorAliasAnalysis::print(raw_ostream &os) const {

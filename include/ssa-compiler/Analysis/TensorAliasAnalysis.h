@@ -1,14 +1,13 @@
-//===- TensorAliasAnalysis.h - which tensor looks at which storage -*- C++
-//-*-===//
+//===- TensorAliasAnalysis.h - which tensor looks at which storage -*- C++ -*-===//
 //
 // Definitions (docs/Rationale/TensorSSA.md has the argument why they are
 // sound).
 //
 // A *storage* is named by its *root*: the SSA value through which the program
 // first got hold of it. Roots are function arguments, results of ops that
-// allocate, and *merges*: block arguments and results of region ops (and
-// results of ops that may or may not alias) that do not see the same location
-// on every way in. A *location* is a root and the path of view ops from it.
+// allocate, and *merges*: block arguments and results of region ops and
+// selects (and results of ops that may or may not alias) that do not see the
+// same location on every way in, or one that is out of scope. A *location* is a root and the path of view ops from it.
 // Every tensor value has exactly one location, and two values with one root may
 // share memory.
 //
@@ -84,6 +83,7 @@ public:
 private:
   void computeLocations();
   void visitOperation(mlir::Operation *op);
+  void addEdge(mlir::OpOperand &source, mlir::Value target);
   bool addConflictingMerges();
   void collectWrites();
   void collectUses();

@@ -1,0 +1,144 @@
+//===- VerifyTensorAliases.cpp - programs that conversion gets wrong ------===//
+//
+// What TensorSSA conversion refuses: writes that would be seen through a merge
+// (see TensorAliasAnalysis.h), and ops that hold on to, write or return mutable
+// tensors in a way that the analysis does not follow.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+
+using namespace mlir;
+using namespace ssa_compiler;
+using namespace ssa_compiler::torch;
+
+static bool isMutableTensor(Value value) {
+  return isa<NonValueTensorType>(value.getType());
+}
+
+/// True for containers of mutable tensors.
+static bool holdsMutableTensors(Value value) {
+  bool found = false;
+  if (!isMutableTensor(value))
+    value.getType().walk([&](NonValueTensorType) { found = true; });
+  return found;
+}
+
+/// True if `op` only reads the elements of a list when it runs, so that the
+/// list can be built from the newest tensors right before it.
+static bool readsListElements(OpOperand &list) {
+  auto schemaOp = dyn_cast<TorchSchemaOpInterface>(list.getOwner());
+  if (!schemaOp || !schemaOp.getSchema() ||
+      schemaOp.isWritten(list.getOperandNumber()))
+    return false;
+  return llvm::none_of(schemaOp.getSchema()->returns, [](const Argument &ret) {
+    return ret.alias.present && !ret.alias.isWrite;
+  });
+}
+
+/// Says why the conversion does not know what `op` does with mutable tensors;
+/// empty if it does.
+static std::string explainUnknown(Operation *op, bool hasWrites) {
+  auto quoted = [](StringRef name) { return "'" + name.str() + "'"; };
+  std::string name = quoted(op->getName().getStringRef());
+  bool takesTensor = llvm::any_of(op->getOperands(), isMutableTensor);
+  bool takesContainer = llvm::any_of(op->getOperands(), holdsMutableTensors);
+
+  if (auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op)) {
+    name = quoted(schemaOp.getTorchName());
+    if (!schemaOp.getSchema())
+      return takesTensor || takesContainer
+                 ? name + " takes a mutable tensor and its schema is not known"
+                 : "";
+    for (unsigned index : schemaOp.getWrittenOperands())
+      if (holdsMutableTensors(op->getOperand(index)))
+        return name + " writes a container of mutable tensors";
+    // A list that outlives the op that reads it may be a second name.
+    if (hasWrites)
+      for (OpOperand &operand : op->getOpOperands())
+        if (holdsMutableTensors(operand.get()) && !readsListElements(operand))
+          return "a list of tensors that is kept while tensors are written";
+    return "";
+  }
+
+  if (isa<PrimListConstructOp>(op))
+    return takesContainer ? "a list of lists of mutable tensors" : "";
+  if (isa<CallOpInterface>(op) &&
+      (takesTensor || takesContainer ||
+       llvm::any_of(op->getResults(), isMutableTensor)))
+    return "a call that takes or returns a mutable tensor; run --inline";
+  if (takesContainer)
+    return name + " of a container of mutable tensors";
+  if (takesTensor && !op->hasTrait<OpTrait::IsTerminator>() &&
+      !isa<RegionBranchOpInterface, SelectLikeOpInterface, CopyToValueTensorOp>(
+          op))
+    return name + " of a mutable tensor";
+  return "";
+}
+
+/// Says that a write through one of the names that meet in `edge` cannot be
+/// made pure.
+static void reportMerge(const MergeEdge &edge, Operation *culprit) {
+  Operation *owner = edge.source->getOwner();
+  auto schemaOp = dyn_cast<TorchSchemaOpInterface>(owner);
+  InFlightDiagnostic diagnostic = culprit->emitError() << "unsupported: ";
+  if (schemaOp)
+    diagnostic << "what '" << schemaOp.getTorchName()
+               << "' returns, which is a view or a copy, or what it was made "
+                  "from is written while the other one is in use; use an op "
+                  "that always views or always copies";
+  else
+    diagnostic << "a tensor that is one of several tensors, depending on "
+                  "control flow, is written while another name of it is in "
+                  "use; clone it where it gets its second name";
+  diagnostic.attachNote(owner->getLoc()) << "the second name is given here";
+}
+
+LogicalResult TensorAliasAnalysis::verifyMerges() const {
+  for (const MergeEdge &edge : edges) {
+    if (!merges.contains(edge.target))
+      continue;
+    Value root = locations.lookup(edge.source->get()).root;
+    bool writtenThroughTarget = writtenDownstream.contains(edge.target);
+    if (!(writtenThroughTarget && isLiveAfter(edge, root, false)) &&
+        !isLiveAfter(edge, root, true))
+      continue;
+    // Blame a write, since that is the line to change.
+    Operation *culprit = edge.source->getOwner();
+    Value written = writers.contains(edge.target) ? edge.target : root;
+    if (auto it = writers.find(written); it != writers.end())
+      culprit = it->second.front()->getOwner();
+    reportMerge(edge, culprit);
+    return failure();
+  }
+
+  WalkResult result = function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == function)
+      return WalkResult::advance();
+    for (Region &region : op->getRegions()) {
+      bool usesTensors = llvm::any_of(locations, [&](auto &entry) {
+        Value tensor = entry.first;
+        return region.isAncestor(tensor.getParentRegion());
+      });
+      if (!usesTensors || (isa<RegionBranchOpInterface>(op) &&
+                           llvm::hasNItemsOrLess(region, 1)))
+        continue;
+      op->emitError() << "unsupported: '" << op->getName()
+                      << "' has a region that may use mutable tensors";
+      return WalkResult::interrupt();
+    }
+    std::string problem = explainUnknown(op, !writers.empty());
+    if (problem.empty())
+      return WalkResult::advance();
+    op->emitError() << "unsupported: " << problem;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}

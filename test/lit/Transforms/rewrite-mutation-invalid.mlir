@@ -1,0 +1,191 @@
+// What the conversion refuses, at the op to change.
+// RUN: ssa-opt --tssa-rewrite-mutation %s --split-input-file --verify-diagnostics
+
+// One of two tensors is written, and the caller sees one of them.
+func.func @write_of_one_of_two(%x: !torch.tensor<[4],f32>, %y: !torch.tensor<[4],f32>, %c: i1) {
+  // expected-note @+1 {{the second name is given here}}
+  %r = arith.select %c, %x, %y : !torch.tensor<[4],f32>
+  // expected-error @+1 {{unsupported: a tensor that is one of several tensors, depending on control flow, is written while another name of it is in use; clone it where it gets its second name}}
+  %w = torch.aten.zero_ %r : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+  return
+}
+
+// -----
+
+// A loop writes the row that it carries, and the tensor is read after it.
+func.func @write_of_carried_view(%x: !torch.tensor<[4,3],f32>, %n: index) -> !torch.tensor<[4,3],f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %int0 = torch.constant.int 0
+  %none = torch.constant.none
+  %a = torch.aten.clone %x, %none : !torch.tensor<[4,3],f32>, !torch.none -> !torch.tensor<[4,3],f32>
+  %first = torch.aten.select.int %a, %int0, %int0 : !torch.tensor<[4,3],f32>, !torch.int, !torch.int -> !torch.tensor<[3],f32>
+  // expected-note @+1 {{the second name is given here}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%row = %first) -> (!torch.tensor<[3],f32>) {
+    // expected-error @+1 {{is one of several tensors}}
+    %w = torch.aten.zero_ %row : !torch.tensor<[3],f32> -> !torch.tensor<[3],f32>
+    %i64 = arith.index_cast %i : index to i64
+    %k = torch_c.from_i64 %i64
+    %next = torch.aten.select.int %a, %int0, %k : !torch.tensor<[4,3],f32>, !torch.int, !torch.int -> !torch.tensor<[3],f32>
+    scf.yield %next : !torch.tensor<[3],f32>
+  }
+  return %a : !torch.tensor<[4,3],f32>
+}
+
+// -----
+
+func.func @write_of_what_may_be_a_view(%x: !torch.tensor<[2,2],f32>) -> !torch.tensor<[4],f32> {
+  %int4 = torch.constant.int 4
+  %sizes = torch.prim.ListConstruct %int4 : (!torch.int) -> !torch.list<int>
+  // expected-note @+1 {{the second name is given here}}
+  %r = torch.aten.reshape %x, %sizes : !torch.tensor<[2,2],f32>, !torch.list<int> -> !torch.tensor<[4],f32>
+  // expected-error @+1 {{unsupported: what 'torch.aten.reshape' returns, which is a view or a copy, or what it was made from is written while the other one is in use; use an op that always views or always copies}}
+  %w = torch.aten.zero_ %r : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+  return %r : !torch.tensor<[4],f32>
+}
+
+// -----
+
+// The region returns a view that it took: written, and its base is the caller's.
+func.func @write_of_view_that_left_its_region(%x: !torch.tensor<[4],f32>, %i: !torch.int) {
+  %int0 = torch.constant.int 0
+  %v = scf.execute_region -> !torch.tensor<[],f32> {
+    %s = torch.aten.select.int %x, %int0, %i : !torch.tensor<[4],f32>, !torch.int, !torch.int -> !torch.tensor<[],f32>
+    // expected-note @+1 {{the second name is given here}}
+    scf.yield %s : !torch.tensor<[],f32>
+  }
+  // expected-error @+1 {{is one of several tensors}}
+  %w = torch.aten.zero_ %v : !torch.tensor<[],f32> -> !torch.tensor<[],f32>
+  return
+}
+
+// -----
+
+func.func @no_functional_form(%x: !torch.tensor<[4],f32>, %y: !torch.tensor<[4],f32>) {
+  %int1 = torch.constant.int 1
+  // expected-error @+1 {{unsupported: no pure form of 'torch.aten.lt_.Scalar' is known}}
+  %w = torch.aten.lt_.Scalar %x, %int1 : !torch.tensor<[4],f32>, !torch.int -> !torch.tensor<[4],f32>
+  return
+}
+
+// -----
+
+// The functional form would return a double, the tensor stays a float.
+func.func @other_dtype(%x: !torch.tensor<[4],f32>, %y: !torch.tensor<[4],f64>) {
+  // expected-error @+1 {{unsupported: 'torch.aten.mul_.Tensor' with dtypes 'f32' and 'f64'; compute out of place and copy_ the result}}
+  %w = torch.aten.mul_.Tensor %x, %y : !torch.tensor<[4],f32>, !torch.tensor<[4],f64> -> !torch.tensor<[4],f32>
+  return
+}
+
+// -----
+
+func.func @unknown_schema(%x: !torch.tensor<[4],f32>) {
+  // expected-error @+1 {{unsupported: 'torch.my.op' takes a mutable tensor and its schema is not known}}
+  torch.operator "torch.my.op"(%x) : (!torch.tensor<[4],f32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @callee(!torch.tensor<[4],f32>)
+func.func @call(%x: !torch.tensor<[4],f32>) {
+  // expected-error @+1 {{unsupported: a call that takes or returns a mutable tensor; run --inline}}
+  call @callee(%x) : (!torch.tensor<[4],f32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @callee() -> !torch.tensor<[4],f32>
+func.func @call_returns_tensor() {
+  // expected-error @+1 {{unsupported: a call that takes or returns a mutable tensor; run --inline}}
+  %x = call @callee() : () -> !torch.tensor<[4],f32>
+  return
+}
+
+// -----
+
+// The list outlives the write: its elements may be two tensors then.
+func.func @list_of_views(%x: !torch.tensor<[4],f32>) {
+  %int0 = torch.constant.int 0
+  %list = torch.aten.unbind.int %x, %int0 : !torch.tensor<[4],f32>, !torch.int -> !torch.list<tensor<[],f32>>
+  // expected-error @+1 {{unsupported: a list of tensors that is kept while tensors are written}}
+  %e = torch.aten.__getitem__.t %list, %int0 : !torch.list<tensor<[],f32>>, !torch.int -> !torch.tensor<[],f32>
+  %w = torch.aten.zero_ %e : !torch.tensor<[],f32> -> !torch.tensor<[],f32>
+  return
+}
+
+// -----
+
+// Writes the elements: the op would be left alone, and its effect forgotten.
+func.func @write_of_list_elements(%x: !torch.tensor<[4],f32>) {
+  %int1 = torch.constant.int 1
+  %list = torch.prim.ListConstruct %x : (!torch.tensor<[4],f32>) -> !torch.list<tensor<[4],f32>>
+  // expected-error @+1 {{unsupported: 'torch.aten._foreach_add_.Scalar' writes a container of mutable tensors}}
+  torch.operator "torch.aten._foreach_add_.Scalar"(%list, %int1) {tssa.schema = "aten::_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()"} : (!torch.list<tensor<[4],f32>>, !torch.int) -> ()
+  return
+}
+
+// -----
+
+func.func @write_of_list(%x: !torch.tensor<[4],f32>) {
+  %list = torch.prim.ListConstruct %x : (!torch.tensor<[4],f32>) -> !torch.list<tensor<[4],f32>>
+  // expected-error @+1 {{unsupported: 'torch.aten.append.t' writes a container of mutable tensors}}
+  %longer = torch.aten.append.t %list, %x : !torch.list<tensor<[4],f32>>, !torch.tensor<[4],f32> -> !torch.list<tensor<[4],f32>>
+  return
+}
+
+// -----
+
+func.func @list_of_lists(%x: !torch.tensor<[4],f32>) {
+  %list = torch.prim.ListConstruct %x : (!torch.tensor<[4],f32>) -> !torch.list<tensor<[4],f32>>
+  // expected-error @+1 {{unsupported: a list of lists of mutable tensors}}
+  %lists = torch.prim.ListConstruct %list : (!torch.list<tensor<[4],f32>>) -> !torch.list<list<tensor<[4],f32>>>
+  return
+}
+
+// -----
+
+// Used to crash: the list was erased while the branch still returned it.
+func.func @list_leaves_branch(%x: !torch.tensor<[4],f32>, %c: i1) {
+  %r = scf.if %c -> !torch.list<tensor<[4],f32>> {
+    %list = torch.prim.ListConstruct %x : (!torch.tensor<[4],f32>) -> !torch.list<tensor<[4],f32>>
+    // expected-error @+1 {{unsupported: 'scf.yield' of a container of mutable tensors}}
+    scf.yield %list : !torch.list<tensor<[4],f32>>
+  } else {
+    %list = torch.prim.ListConstruct %x, %x : (!torch.tensor<[4],f32>, !torch.tensor<[4],f32>) -> !torch.list<tensor<[4],f32>>
+    scf.yield %list : !torch.list<tensor<[4],f32>>
+  }
+  return
+}
+
+// -----
+
+func.func @unknown_op(%x: !torch.tensor<[4],f32>) -> !torch.tuple<tensor<[4],f32>> {
+  // expected-error @+1 {{unsupported: 'torch.prim.TupleConstruct' of a mutable tensor}}
+  %t = torch.prim.TupleConstruct %x : !torch.tensor<[4],f32> -> !torch.tuple<tensor<[4],f32>>
+  return %t : !torch.tuple<tensor<[4],f32>>
+}
+
+// -----
+
+// expected-error @+1 {{unsupported: a function with several blocks; use structured control flow}}
+func.func @several_blocks(%x: !torch.tensor<[4],f32>) {
+  cf.br ^bb1
+^bb1:
+  return
+}
+
+// -----
+
+func.func @region_with_several_blocks(%x: !torch.tensor<[4],f32>) {
+  // expected-error @+1 {{unsupported: 'scf.execute_region' has a region that may use mutable tensors}}
+  scf.execute_region {
+    %w = torch.aten.zero_ %x : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    cf.br ^bb1
+  ^bb1:
+    %w2 = torch.aten.neg_ %x : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    scf.yield
+  }
+  return
+}

@@ -22,6 +22,7 @@ from iree.compiler import ir
 
 from ._dispatches import kernel_function, may_run_in_place
 from ._ir import walk
+from ._reductions import find_constant_reductions
 
 __all__ = ["Violation", "find_violations"]
 
@@ -41,8 +42,9 @@ class Violation:
     """An in-place update that is not proved right.
 
     Attributes:
-        kind: "live" if a value that is still needed may be overwritten, "hazard" if one op reads what it overwrites.
-        op: the updating op, of the stream dialect.
+        kind: "live" if a value that is still needed may be overwritten, "hazard" if one op reads what it overwrites,
+            "reduction" if a reduction is about to be compiled wrongly (`_reductions`).
+        op: the updating op, of the stream dialect; a reduction.
         emplaced: the update was made in place by putting a dispatch's result into a larger tensor.
     """
 
@@ -100,6 +102,7 @@ def find_violations(module: ir.Module) -> list[Violation]:
         op = view.operation
         if op.name in ("util.func", "util.initializer") and op.regions and len(op.regions[0].blocks):
             found += _Function(op, module).check()
+    found += [Violation("reduction", op, False) for op in find_constant_reductions(module)]
     return found
 
 

@@ -38,13 +38,15 @@ class Repairs:
         """Mend one violation.
 
         Args:
-            kind: "live" or "hazard", see `_aliasing.Violation`.
+            kind: "live", "hazard" or "reduction", see `_aliasing.Violation`.
             emplaced: whether a dispatch's result was placed into a larger tensor.
             ops: the ops of the module that the update was made from.
         Returns:
             How many barriers and copies were put in; 0 if there is nothing left to try.
         """
         ops = [op for op in ops if not op.name.startswith("arith.")]
+        if kind == "reduction":
+            return self._hide_operands(ops)
         if emplaced:
             made = 0
             if kind == "live":
@@ -68,6 +70,20 @@ class Repairs:
                 for user, number in uses:
                     user.operands[number] = hidden
                 made += 1
+        self.barriers += made
+        return made
+
+    def _hide_operands(self, ops: list[ir.Operation]) -> int:
+        """Put a barrier on each tensor that an op reads."""
+        made = 0
+        for op in ops:
+            if ("hidden", op) in self._done or op.name in CASTS or op.regions:
+                continue
+            self._done.add(("hidden", op))
+            for index, operand in enumerate(op.operands):
+                if _is_any_tensor(operand):
+                    op.operands[index] = barrier(operand, ir.InsertionPoint(op))
+                    made += 1
         self.barriers += made
         return made
 

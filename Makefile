@@ -9,7 +9,7 @@ BIN = $(VENV)/bin
 export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test setup lint lit pytest format clean
+.PHONY: demo test setup build lint lit pytest format clean
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -20,7 +20,7 @@ test: setup
 	$(MAKE) --no-print-directory lit
 	$(MAKE) --no-print-directory pytest
 
-setup:
+setup build:
 	@scripts/setup.sh
 
 lint:
@@ -32,11 +32,12 @@ lint:
 	else echo "clang-format-22 is not installed: the format of the C++ sources is not checked"; fi
 	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
 
+# The build that `pip install` made, not a developer's build folder.
 lit:
-	$(BIN)/lit -sv build/test/lit
+	$(BIN)/lit -sv build/wheel/test/lit
 
 pytest:
-	$(BIN)/python -m pytest -q test/python
+	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q test/python
 
 format:
 	$(BIN)/ruff check --fix $(wildcard $(PYTHON_SOURCES))

@@ -51,7 +51,7 @@ class ImperativeLSTM(nn.Module):
         for step in range(x.shape[0]):
             inputs = x[step]
             layer = 0
-            for weight, bias in zip(self.weights, self.biases):  # noqa: B905 - TorchScript's zip has no strict
+            for weight, bias in zip(self.weights, self.biases):
                 gates = torch.cat([inputs, h[layer, 0]], dim=1) @ weight.t() + bias
                 i, f, g, o = gates.chunk(4, dim=1)
                 c[layer, 0] = torch.sigmoid(f) * c[layer, 0] + torch.sigmoid(i) * torch.tanh(g)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor, nn
+
 from ssa_compiler import pipeline
 from ssa_compiler.testing import Call, StageMismatch, check, compare_values, harness
-from torch import Tensor, nn
 
 # --- comparing values -------------------------------------------------------------------------------------------------
 

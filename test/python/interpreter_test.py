@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+
 from ssa_compiler import errors
 from ssa_compiler.testing import Interpreter, InterpreterError, interpret
 from ssa_compiler.testing._schema_ops import DTYPE_NUMBERS, find_overload, is_view

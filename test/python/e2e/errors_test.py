@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import ssa_compiler
 import torch
+from torch import Tensor
+
+import ssa_compiler
 from ssa_compiler import errors
 from ssa_compiler.testing import check
-from torch import Tensor
 
 
 def line_of(function: Callable[..., Any]) -> int:

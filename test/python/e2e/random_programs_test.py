@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from programs.generate import arguments, load, write_program
 from ssa_compiler.testing import check
 

@@ -24,9 +24,9 @@ from torch import Tensor, nn
 
 
 def ops(text: str) -> list[str]:
-    """Names of the torch ops in a module's text, constants left out."""
+    """Names of the torch ops in a module's text, constants and lists of operands left out."""
     names = re.findall(r"(?:= |^\s+)(torch\.[A-Za-z_.0-9]+)", text, re.MULTILINE)
-    return [name.removeprefix("torch.") for name in names if not name.startswith("torch.constant")]
+    return [name.removeprefix("torch.") for name in names if not name.startswith(("torch.constant", "torch.prim.List"))]
 
 
 def imported(model: Callable[..., Any], *args: Any, **kwargs: Any) -> str:

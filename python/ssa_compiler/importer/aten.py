@@ -269,6 +269,8 @@ class TensorOps:
         special = self._views.get(op.name())
         if special is not None:
             return special(args, out)
+        if op._schema.name == "aten::squeeze":
+            self._check_squeeze(args[0], args[1] if len(args) > 1 else None)
         if isinstance(out, torch.Tensor):
             for value in (v for argument in args for v in _tensor_values(argument)):
                 if same_view(value.fake, out):
@@ -282,17 +284,19 @@ class TensorOps:
         """Emit a view op on `base`."""
         if op.name() in ("aten::_reshape_alias", "aten::_unsafe_view"):
             op, args = torch.ops.aten.view.default, args[:2]
-        if op._schema.name.startswith("aten::squeeze"):
-            self._check_squeeze(base, out)
         ssa = self._emit(op, args, [self.state.type_of(out)])[0]
         self.state.define_sizes(ssa, out)
         return TensorValue(ssa, out, base.storages, base.root, self._offset(op, args, out, base), base.maybe)
 
-    def _check_squeeze(self, base: TensorValue, out: torch.Tensor) -> None:
+    def _check_squeeze(self, base: TensorValue, dims: Argument) -> None:
         """Refuse to squeeze a dimension that has size 1 or not, depending on a run-time value."""
-        unknown = [size for size in out.shape if not isinstance(size, int) and self.state.symbols.bounds(expr_of(size))[0] < 2]
-        if unknown and out.dim() == base.fake.dim():
-            raise self.state.refuse("squeeze of a dimension whose size is known only at run time; select it instead")
+        rank = base.fake.dim()
+        listed = dims if isinstance(dims, list) else [dims]
+        chosen = [self.python(dim) % rank for dim in listed] if dims is not None and rank else range(rank)
+        for dim in chosen:
+            size = expr_of(base.fake.shape[dim])
+            if not size.is_Integer and self.state.symbols.bounds(size)[0] < 2:
+                raise self.state.refuse("squeeze of a dimension whose size is known only at run time; select it instead")
 
     def _offset(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> sympy.Expr:
         """The storage offset of a view; where FakeTensors made up a symbol for it, in terms of the index."""

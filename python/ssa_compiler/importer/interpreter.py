@@ -146,10 +146,15 @@ class Interpreter:
             return [self._unwrap(element) for element in self.containers.elements(value)]
         raise ValueError
 
+    def _is_structural(self, value: Value) -> bool:
+        if isinstance(value, ConstValue):
+            return value.structural
+        return any(self._is_structural(element) for element in self.containers.elements(value))
+
     def _scalar(self, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
         if any(isinstance(argument, (ListRef, TupleValue)) for argument in arguments):
             try:
-                constants = [ConstValue(self._unwrap(argument)) for argument in arguments]
+                constants = [ConstValue(self._unwrap(argument), self._is_structural(argument)) for argument in arguments]
             except ValueError:
                 raise self.state.refuse_op(f"{schema.name} on a list with elements known only at run time") from None
             arguments = list(constants)

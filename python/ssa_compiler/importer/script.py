@@ -48,11 +48,18 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
         text = str(error)
         raise ScriptError(
             f"TorchScript cannot script {getattr(model, '__name__', type(model).__name__)}: {text}",
-            location=_user_line(text) or _error_location(error),
+            location=_user_line(text) or _error_location(error) or _definition(model),
         ) from error
     if not isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         raise ScriptError(f"expected a function or an nn.Module, got {type(model).__name__}")
     return scripted
+
+
+def _definition(model: Any) -> SourceLocation | None:
+    """Where a function, or a module's forward, is defined."""
+    function = type(model).forward if isinstance(model, torch.nn.Module) else model
+    code = getattr(function, "__code__", None)
+    return SourceLocation(code.co_filename, code.co_firstlineno) if code else None
 
 
 def _error_location(error: Exception) -> SourceLocation | None:

@@ -1,0 +1,356 @@
+"""What the importer decides about aliasing, and the writes that it refuses or checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from importer_test import imported, ops
+from ssa_compiler import errors
+from ssa_compiler.importer import import_program
+from ssa_compiler.importer.convention import DistinctStorage, StridesAsExample
+from ssa_compiler.testing import interpret
+from torch import Tensor
+
+ROWS = torch.arange(12.0).reshape(4, 3)
+
+# --- may-alias ops are resolved ---------------------------------------------------------------------------------------
+
+
+def reshaped(x: Tensor) -> Tensor:
+    return x.reshape(12)
+
+
+def test_reshape_is_a_view_or_a_clone_and_a_view() -> None:
+    program = import_program(reshaped, (ROWS,))
+    assert ops(program.module) == ["aten.view"]
+    assert [type(a) for a in program.assumptions] == [StridesAsExample]
+    assert ops(imported(reshaped, torch.zeros(3, 4).t())) == ["aten.clone", "aten.view"]
+
+
+def flat(x: Tensor) -> Tensor:
+    return x.flatten()
+
+
+def made_contiguous(x: Tensor) -> Tensor:
+    return x.contiguous()
+
+
+def to_double(x: Tensor) -> Tensor:
+    return x.to(torch.float64)
+
+
+def as_type(x: Tensor) -> Tensor:
+    return x.type_as(x)
+
+
+def expanded(x: Tensor) -> Tensor:
+    return x.expand_as(x)
+
+
+def dropped_out(x: Tensor) -> Tensor:
+    return torch.dropout(x, 0.5, False)
+
+
+def detached(x: Tensor) -> Tensor:
+    return x.detach()
+
+
+def at_least(x: Tensor) -> Tensor:
+    return torch.atleast_2d(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "example", "expected"),
+    [
+        (flat, ROWS, ["aten.view"]),
+        (flat, ROWS.t(), ["aten.clone", "aten.view"]),
+        (flat, torch.zeros(5), []),
+        (made_contiguous, ROWS, []),
+        (made_contiguous, ROWS.t(), ["aten.clone"]),
+        (to_double, ROWS, ["aten._to_copy"]),
+        (to_double, ROWS.double(), []),
+        (as_type, ROWS, []),
+        (dropped_out, ROWS, []),
+        (detached, ROWS, []),
+        (at_least, ROWS, []),
+        (at_least, torch.zeros(3), ["aten.unsqueeze"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_alias_or_copy_is_said_by_the_op(function: Callable[..., Any], example: Tensor, expected: list[str]) -> None:
+    assert ops(imported(function, example)) == expected
+
+
+def pieces(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    first, second = x.split(2)
+    rows = x.unbind(0)
+    columns = torch.chunk(x, 3, dim=1)
+    return first, rows[1], columns[2]
+
+
+def test_split_unbind_and_chunk_are_slices_and_selects() -> None:
+    names = ops(imported(pieces, ROWS))
+    assert names == ["aten.slice.Tensor"] * 2 + ["aten.select.int"] * 4 + ["aten.slice.Tensor"] * 3
+
+
+def movable(x: Tensor) -> Tensor:
+    y = x.movedim(0, 1)
+    y += 1
+    z = x.swapaxes(0, 1)
+    z[0] = 2
+    return x
+
+
+def test_composite_views_are_base_views() -> None:
+    names = ops(imported(movable, ROWS))
+    assert names[0] == "aten.permute"
+    assert "aten.transpose.int" in names
+
+
+# --- writes that TorchScript lost -------------------------------------------------------------------------------------
+
+
+def written_through_type_as(x: Tensor) -> Tensor:
+    y = x.type_as(x)
+    y += 1
+    return x
+
+
+def test_write_that_torchscript_dropped_is_refused() -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="drops the write.*type_as") as raised:
+        imported(written_through_type_as, ROWS)
+    assert raised.value.location is not None
+    assert raised.value.location.line == written_through_type_as.__code__.co_firstlineno + 2
+
+
+def read_after_write_through_type_as(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x.type_as(x)
+    y += 1
+    return x, y
+
+
+def test_write_through_an_unannotated_alias_changes_the_argument() -> None:
+    x = ROWS.clone()
+    program = import_program(read_after_write_through_type_as, (x,))
+    assert program.written == {0}
+    interpret(program.module, x)
+    assert torch.equal(x, ROWS + 1)
+
+
+# --- writes that eager refuses ----------------------------------------------------------------------------------------
+
+
+def overlapping(x: Tensor) -> Tensor:
+    y = x.clone()
+    y[1:] += y[:-1]
+    return y
+
+
+def overlapping_copy(x: Tensor) -> Tensor:
+    y = x.clone()
+    y[1:] = y[:-1]
+    return y
+
+
+def into_expanded(x: Tensor) -> Tensor:
+    y = x.clone().expand(2, 4, 3)
+    y += 1
+    return y
+
+
+@pytest.mark.parametrize("function", [overlapping, overlapping_copy, into_expanded])
+def test_write_that_eager_refuses_is_refused_with_its_words(function: Callable[[Tensor], Tensor]) -> None:
+    with pytest.raises(RuntimeError, match="single memory location") as eager:
+        function(ROWS)
+    with pytest.raises(errors.ProgramError, match="single memory location") as ours:
+        imported(function, ROWS)
+    assert str(eager.value).splitlines()[0] in str(ours.value)
+    assert ours.value.location is not None
+
+
+def columns_overlap(x: Tensor) -> Tensor:
+    y = x.clone()
+    y[:, 1:] = y[:, :-1]
+    return y
+
+
+def same_view_twice(x: Tensor) -> Tensor:
+    y = x.clone()
+    y[1:] += y[1:]
+    y[:2] = y[2:]
+    return y
+
+
+def masked_expanded(x: Tensor) -> Tensor:
+    y = torch.zeros(3).expand(4, 3)
+    return y.masked_fill(x > 1, 2.0)
+
+
+@pytest.mark.parametrize("function", [columns_overlap, same_view_twice, masked_expanded])
+def test_write_that_eager_allows_is_imported(function: Callable[[Tensor], Tensor]) -> None:
+    function(ROWS)
+    assert "runtime.assert" not in imported(function, ROWS)
+
+
+def overlapping_under_a_branch(x: Tensor, i: int) -> Tensor:
+    y = x.clone()
+    if i > 0:
+        y[1:] += y[:-1]
+    return y
+
+
+def test_refused_write_under_a_branch_is_an_assertion() -> None:
+    program = import_program(overlapping_under_a_branch, (ROWS, 0))
+    assert re.search(r'torch.runtime.assert %\d+, "RuntimeError: unsupported operation: some', program.module)
+    assert torch.equal(interpret(program.module, ROWS, 0)[0], ROWS)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        interpret(program.module, ROWS, 1)
+
+
+def rows_at(x: Tensor, i: int, j: int) -> Tensor:
+    y = x.clone()
+    y[i : i + 2] = y[j : j + 2]
+    return y
+
+
+@pytest.mark.parametrize(("i", "j"), [(0, 2), (2, 0), (1, 1), (0, 1), (2, 1), (-3, 1), (-4, 2)])
+def test_overlap_at_run_time_is_checked_as_eager_does(i: int, j: int) -> None:
+    program = import_program(rows_at, (ROWS, 0, 0))
+    try:
+        expected = rows_at(ROWS, i, j)
+    except RuntimeError as error:
+        with pytest.raises(RuntimeError, match=str(error)[:40]):
+            interpret(program.module, ROWS, i, j)
+        return
+    assert torch.equal(interpret(program.module, ROWS, i, j)[0], expected)
+
+
+def row_to_row(x: Tensor, i: int, j: int) -> Tensor:
+    y = x.clone()
+    y[i] = y[j]
+    return y
+
+
+def test_rows_never_overlap_partly() -> None:
+    assert "runtime.assert" not in imported(row_to_row, ROWS, 0, 1)
+
+
+def row_of_either(x: Tensor, i: int) -> Tensor:
+    y = x.clone()
+    if i > 0:
+        view = y[0:2]
+    else:
+        view = y[2:4]
+    view += y[1:3]
+    return y
+
+
+def test_overlap_of_a_view_that_a_branch_chose_is_checked() -> None:
+    program = import_program(row_of_either, (ROWS, 1))
+    for i in (0, 1):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            row_of_either(ROWS, i)
+        with pytest.raises(RuntimeError, match="single memory location"):
+            interpret(program.module, ROWS, i)
+
+
+# --- aliasing that depends on run-time sizes --------------------------------------------------------------------------
+
+
+def maybe_contiguous(x: Tensor, k: int) -> Tensor:
+    y = x[:, :k].contiguous()
+    return y * 2
+
+
+def written_maybe(x: Tensor, k: int) -> Tensor:
+    y = x[:, :k].contiguous()
+    y += 1
+    return x
+
+
+def source_written(x: Tensor, k: int) -> Tensor:
+    y = x[:, :k].contiguous()
+    x[0] = 1
+    return y
+
+
+def source_written_in_the_next_trip(x: Tensor, k: int) -> Tensor:
+    y = x[:, :k].contiguous()
+    z = torch.zeros(3)
+    for i in range(k):
+        z = z + y.sum()
+        x[i] = 1
+    return z
+
+
+def test_copy_or_alias_at_run_time_is_fine_if_nothing_is_written() -> None:
+    program = import_program(maybe_contiguous, (ROWS, 2))
+    for k in (2, 1, 0, 3):
+        assert torch.equal(interpret(program.module, ROWS, k)[0], maybe_contiguous(ROWS, k))
+
+
+@pytest.mark.parametrize("function", [written_maybe, source_written, source_written_in_the_next_trip])
+def test_copy_or_alias_at_run_time_is_refused_if_it_matters(function: Callable[..., Any]) -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="aliases or copies depending on a run-time size"):
+        imported(function, ROWS, 2)
+
+
+def squeezed(x: Tensor, k: int) -> Tensor:
+    return x[:k].squeeze(0)
+
+
+def test_squeeze_of_an_unknown_size_is_refused() -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="squeeze"):
+        imported(squeezed, ROWS, 2)
+
+
+def added(x: Tensor, y: Tensor, k: int) -> Tensor:
+    return x[:k] + y
+
+
+def test_size_that_has_to_fit_is_checked_at_run_time() -> None:
+    program = import_program(added, (ROWS, ROWS[:2], 2))
+    assert torch.equal(interpret(program.module, ROWS, ROWS[:2], 2)[0], ROWS[:2] * 2)
+    with pytest.raises(RuntimeError, match="sizes do not fit"):
+        interpret(program.module, ROWS, ROWS[:2], 3)
+
+
+def used_after_the_check(x: Tensor, y: Tensor, k: int, flag: int) -> Tensor:
+    z = x[:k]
+    if flag > 0:
+        z = z + y
+    return z
+
+
+def test_what_a_branch_requires_is_not_believed_outside() -> None:
+    program = import_program(used_after_the_check, (ROWS, ROWS[:2], 2, 1))
+    assert torch.equal(interpret(program.module, ROWS, ROWS[:2], 3, 0)[0], ROWS[:3])
+
+
+# --- assumptions about arguments --------------------------------------------------------------------------------------
+
+
+def write_one_read_other(x: Tensor, y: Tensor) -> Tensor:
+    x += 1
+    return x + y
+
+
+def test_written_argument_must_not_share_memory() -> None:
+    program = import_program(write_one_read_other, (torch.zeros(3), torch.zeros(3)))
+    assert [a.index for a in program.assumptions if isinstance(a, DistinctStorage)] == [0]
+    assert program.written == {0}
+
+
+def write_in_a_branch(x: Tensor, i: int) -> Tensor:
+    view = x[0]
+    if i > 0:
+        view.zero_()
+    return x
+
+
+def test_write_through_a_view_in_a_branch_is_a_write_to_the_argument() -> None:
+    assert import_program(write_in_a_branch, (ROWS, 0)).written == {0}

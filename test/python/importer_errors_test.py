@@ -1,0 +1,142 @@
+"""Programs that the importer refuses: the error names the op or construct and the user's line."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Optional
+
+import pytest
+import torch
+from ssa_compiler import errors
+from ssa_compiler.importer import import_program
+from torch import Tensor, nn
+
+X = torch.zeros(4, 3)
+
+
+def refused_line(function: Callable[..., Any]) -> int:
+    """Number of the line of a function that ends in the comment `# refused`."""
+    lines, first = inspect.getsourcelines(function)
+    return next(first + number for number, line in enumerate(lines) if line.rstrip().endswith("# refused"))
+
+
+def grows_in_a_loop(x: Tensor, n: int) -> Tensor:
+    out = [x]
+    for i in range(n):  # refused
+        out.append(x + i)
+    return torch.stack(out)
+
+
+def dtype_changes(x: Tensor, n: int) -> Tensor:
+    for _ in range(n):  # refused
+        x = x.double()
+    return x
+
+
+def none_or_tensor(x: Tensor, n: int) -> Tensor:
+    y: Optional[Tensor] = None
+    if n > 0:  # refused
+        y = x
+    if y is None:
+        return x * 2
+    return y
+
+
+def prints(x: Tensor) -> Tensor:
+    print("x")  # refused
+    return x
+
+
+def resizes(x: Tensor) -> Tensor:
+    y = x.clone()
+    y.unsqueeze_(0)  # refused
+    return y
+
+
+def split_at_run_time(x: Tensor, n: int) -> list[Tensor]:
+    return list(torch.split(x, n))  # refused
+
+
+def new_key(x: Tensor, n: int) -> Tensor:
+    table = {"a": x}
+    if n > 0:
+        table["b"] = x * 2  # refused
+    return table["a"]
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "message"),
+    [
+        (grows_in_a_loop, (X, 2), "a list that changes its length in a loop"),
+        (dtype_changes, (X, 2), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
+        (none_or_tensor, (X, 2), r"None"),
+        (prints, (X,), "print"),
+        (resizes, (X,), "unsqueeze_.*changes the shape of a tensor in place"),
+        (split_at_run_time, (X, 2), "split"),
+        (new_key, (X, 2), "a new dict key"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_refused_program_names_the_construct_and_the_line(
+    function: Callable[..., Any], args: tuple[Any, ...], message: str
+) -> None:
+    with pytest.raises(NotImplementedError, match=message) as raised:
+        import_program(function, args)
+    assert isinstance(raised.value, (errors.UnsupportedOpError, errors.UnsupportedProgramError))
+    assert raised.value.location is not None
+    assert raised.value.location.file.endswith("importer_errors_test.py")
+    assert raised.value.location.line == refused_line(function)
+
+
+class SetsANumber(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return x
+
+
+def test_assignment_to_an_attribute_that_is_no_tensor() -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="attribute 'calls', which is no tensor"):
+        import_program(SetsANumber(), (X,))
+
+
+def surely_out_of_range(x: Tensor) -> Tensor:
+    return x[9]  # refused
+
+
+def test_what_surely_raises_raises_at_import() -> None:
+    with pytest.raises(errors.ProgramIndexError, match="index 9 out of range") as ours:
+        import_program(surely_out_of_range, (X,))
+    assert ours.value.location is not None
+    assert ours.value.location.line == refused_line(surely_out_of_range)
+
+
+def unscriptable(x: Tensor) -> Tensor:
+    yield x  # type: ignore[misc]
+
+
+def unbound(x: Tensor) -> Tensor:
+    return x + missing  # noqa: F821
+
+
+def wrong_type(x: Tensor) -> str:
+    return x + 1
+
+
+@pytest.mark.parametrize("function", [unscriptable, unbound, wrong_type])
+def test_what_torchscript_refuses_is_explained_with_the_line(function: Callable[..., Any]) -> None:
+    with pytest.raises(errors.ScriptError, match="TorchScript cannot script") as raised:
+        import_program(function, (X,))
+    assert raised.value.location is not None
+    assert raised.value.location.file.endswith("importer_errors_test.py")
+    assert raised.value.location.line - function.__code__.co_firstlineno in (0, 1)
+
+
+@pytest.mark.parametrize("model", [3, "x", nn.Linear], ids=["int", "str", "class"])
+def test_what_is_no_model(model: Any) -> None:
+    with pytest.raises(errors.ScriptError, match="expected a function"):
+        import_program(model, (X,))

@@ -291,17 +291,17 @@ def schema_samples(name: str, schema: str, start: int) -> list[str]:
         Texts of functions. No vararg op stands there without operands: torch-mlir prints those in a way that it cannot
         read itself, as it does an empty `torch.prim.TupleConstruct`.
     """
-    vararg = "..." in schema.split("->")[0]
+    vararg, varret = ("..." in part for part in schema.rsplit("->", 1))
     kinds = ["tensor"] if name in ONLY_UNKNOWN_DTYPE else ["tensor", "tensor<[2,?],f32>"]
     if "!" not in schema:
         kinds += ["vtensor"] if name in ONLY_UNKNOWN_DTYPE else ["vtensor<[2,?],f32>", "vtensor<*,f64>"]
     samples: list[str] = []
-    for offset, tensor in enumerate([] if vararg else kinds):
+    for offset, tensor in enumerate([] if vararg or varret else kinds):
         operands, results = _types(schema, tensor)
         samples.append(_call(name, operands, results, start + offset))
     if vararg:
         samples.append(_call(name, ["!torch.str", "!torch.int"], _types(schema, "tensor")[1], start + 6))
-    elif "..." in schema:
+    elif varret:
         samples.append(_call(name, _types(schema, "tensor")[0], ["!torch.int", "!torch.int"], start + 6))
     return samples
 

@@ -14,8 +14,9 @@ import pytest
 
 pytest.importorskip("torch_mlir")
 
-import torch  # noqa: E402
-from _torch_op_samples import (  # noqa: E402
+import torch
+
+from _torch_op_samples import (
     FUNCTION_SNIPPETS,
     IMPOSSIBLE,
     MODULE_SNIPPETS,
@@ -34,9 +35,9 @@ from schema_exceptions import HAND_SCHEMAS  # noqa: E402
 TORCH_C_OPS = {
     f"torch_c.{name}"
     for name in (
-        "from_builtin_tensor to_builtin_tensor from_f64 from_i1 from_i64 to_f64 to_i1 to_i64 generator_to_i64 "
-        "get_next_seed i64_to_generator"
-    ).split()
+        *("from_builtin_tensor", "to_builtin_tensor", "from_f64", "from_i1", "from_i64", "to_f64", "to_i1", "to_i64"),
+        *("generator_to_i64", "get_next_seed", "i64_to_generator"),
+    )
 }
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
 from sample_arguments import sample_calls
 from schema_exceptions import (
     ALIAS_ANNOTATIONS,
@@ -310,7 +311,9 @@ def main() -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the file and do not write it")
-    parser.add_argument("--explain", action="store_true", help="list in-place ops that got no counterpart, with reasons")
+    parser.add_argument(
+        "--explain", action="store_true", help="list in-place ops that got no counterpart, with reasons"
+    )
     parser.add_argument("--aliases", action="store_true", help="list ops that alias without saying so")
     parser.add_argument("--all", action="store_true", help="with --aliases: of all of PyTorch, not only the dialect's")
     options = parser.parse_args()

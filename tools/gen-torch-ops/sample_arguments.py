@@ -1,7 +1,7 @@
 """Arguments for an operator, made up from its schema, so that it can be run and watched.
 
-A schema does not say which shapes and dtypes fit. `sample_calls` therefore yields several lists of arguments, from which
-the caller takes the first that the operator accepts.
+A schema does not say which shapes and dtypes fit. `sample_calls` therefore yields several lists of arguments, from
+which the caller takes the first that the operator accepts.
 """
 
 from __future__ import annotations
@@ -76,9 +76,7 @@ def _options(argument: Any, shape: tuple[int, ...], dtype: torch.dtype) -> list[
     return simple.get(kind, [None])
 
 
-def sample_calls(
-    schema: Any, dtype: torch.dtype
-) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+def sample_calls(schema: Any, dtype: torch.dtype) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     """Yields lists of arguments that fit a schema's types, all tensors of `dtype` unless their name says otherwise.
 
     Args:

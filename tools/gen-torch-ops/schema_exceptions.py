@@ -10,8 +10,8 @@ from __future__ import annotations
 HAND_SCHEMAS: dict[str, tuple[str, str]] = {
     # op: (schema, reason)
     "torch.torchvision.deform_conv2d": (
-        "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, "
-        "int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups, "
+        "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, "
+        "int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups, "
         "bool use_mask) -> Tensor",
         "torchvision registers its ops itself, and is not a dependency",
     ),
@@ -60,8 +60,8 @@ HAND_SCHEMAS: dict[str, tuple[str, str]] = {
         "registered only once torch.ao.quantization is imported",
     ),
     "torch.onnx.rotary_embedding": (
-        "onnx::rotary_embedding(Tensor input, Tensor position_ids, Tensor cos_cache, Tensor sin_cache, int interleaved, "
-        "int is_packed_batching, int num_heads, int rotary_embedding_dim, float scale) -> Tensor",
+        "onnx::rotary_embedding(Tensor input, Tensor position_ids, Tensor cos_cache, Tensor sin_cache, "
+        "int interleaved, int is_packed_batching, int num_heads, int rotary_embedding_dim, float scale) -> Tensor",
         "torch-mlir's own op",
     ),
     "torch.valsem.aten.bernoulli.float": (

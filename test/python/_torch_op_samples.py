@@ -286,7 +286,7 @@ def schema_samples(name: str, schema: str, start: int) -> list[str]:
     Args:
         name: `torch.aten.add.Tensor`.
         schema: its PyTorch schema.
-        start: number that makes the functions' names unique; uses `start` to `start + 6`.
+        start: number that makes the functions' names unique; uses `start` to `start + 3`.
     Returns:
         Texts of functions. No vararg op stands there without operands: torch-mlir prints those in a way that it cannot
         read itself, as it does an empty `torch.prim.TupleConstruct`.
@@ -299,10 +299,11 @@ def schema_samples(name: str, schema: str, start: int) -> list[str]:
     for offset, tensor in enumerate([] if vararg or varret else kinds):
         operands, results = _types(schema, tensor)
         samples.append(_call(name, operands, results, start + offset))
-    if vararg:
-        samples.append(_call(name, ["!torch.str", "!torch.int"], _types(schema, "tensor")[1], start + 6))
-    elif varret:
-        samples.append(_call(name, _types(schema, "tensor")[0], ["!torch.int", "!torch.int"], start + 6))
+    if vararg or varret:
+        operands, results = _types(schema, "tensor")
+        operands = ["!torch.str", "!torch.int"] if vararg else operands
+        results = ["!torch.int", "!torch.int"] if varret else results
+        samples.append(_call(name, operands, results, start))
     return samples
 
 

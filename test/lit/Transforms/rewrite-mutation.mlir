@@ -223,6 +223,7 @@ func.func @fresh_tensor_leaves_while(%x: !torch.tensor<[4],f32>, %c: i1) -> !tor
 
 // What canonicalization makes of a small branch is a storage of its own.
 // CHECK-LABEL: func.func @select_of_tensors(
+// CHECK-SAME: %{{[a-z0-9]+}}: !torch.vtensor<[4],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i1
 // CHECK: %[[SELECT:.+]] = arith.select %[[ARG1]], %{{.+}}, %{{.+}}
 // CHECK: %[[ZERO:.+]] = torch.aten.zero %[[SELECT]]

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
+
 from importer_test import imported, ops
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
 from ssa_compiler.importer.convention import DistinctStorage, StridesAsExample
 from ssa_compiler.testing import interpret
-from torch import Tensor
 
 ROWS = torch.arange(12.0).reshape(4, 3)
 
@@ -86,7 +87,7 @@ def test_alias_or_copy_is_said_by_the_op(function: Callable[..., Any], example: 
 
 
 def pieces(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    first, second = x.split(2)
+    first, _ = x.split(2)
     rows = x.unbind(0)
     columns = torch.chunk(x, 3, dim=1)
     return first, rows[1], columns[2]
@@ -121,7 +122,7 @@ def written_through_type_as(x: Tensor) -> Tensor:
 
 
 def test_write_that_torchscript_dropped_is_refused() -> None:
-    with pytest.raises(errors.UnsupportedProgramError, match="drops the write.*type_as") as raised:
+    with pytest.raises(errors.UnsupportedProgramError, match=r"drops the write.*type_as") as raised:
         imported(written_through_type_as, ROWS)
     assert raised.value.location is not None
     assert raised.value.location.line == written_through_type_as.__code__.co_firstlineno + 2
@@ -241,10 +242,7 @@ def test_rows_never_overlap_partly() -> None:
 
 def row_of_either(x: Tensor, i: int) -> Tensor:
     y = x.clone()
-    if i > 0:
-        view = y[0:2]
-    else:
-        view = y[2:4]
+    view = y[0:2] if i > 0 else y[2:4]
     view += y[1:3]
     return y
 

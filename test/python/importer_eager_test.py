@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812 - the name PyTorch programs use
+import torch.nn.functional as F
+from torch import Tensor, nn
+
 from ssa_compiler.importer import build_result, flatten_arguments, import_program
 from ssa_compiler.testing import compare_values, interpret
-from torch import Tensor, nn
 
 X = torch.linspace(-1.5, 2.0, 12).reshape(4, 3)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor, nn
+
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
-from torch import Tensor, nn
 
 X = torch.zeros(4, 3)
 
@@ -35,7 +36,7 @@ def dtype_changes(x: Tensor, n: int) -> Tensor:
 
 
 def none_or_tensor(x: Tensor, n: int) -> Tensor:
-    y: Optional[Tensor] = None
+    y: Tensor | None = None
     if n > 0:  # refused
         y = x
     if y is None:

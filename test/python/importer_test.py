@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import pytest
 import torch
+from torch import Tensor, nn
+
 from ssa_compiler import errors
 from ssa_compiler.importer import build_result, flatten_arguments, import_program
 from ssa_compiler.importer.convention import (
@@ -20,7 +22,6 @@ from ssa_compiler.importer.convention import (
     ScalarSpec,
     TensorSpec,
 )
-from torch import Tensor, nn
 
 
 def ops(text: str) -> list[str]:
@@ -241,7 +242,7 @@ def recursive(x: Tensor, n: int) -> Tensor:
 
 
 def test_recursion_is_refused() -> None:
-    with pytest.raises((errors.UnsupportedProgramError, errors.ScriptError), match="recursi|defined"):
+    with pytest.raises((errors.UnsupportedProgramError, errors.ScriptError), match=r"recursi|defined"):
         imported(recursive, torch.zeros(2), 3)
 
 
@@ -299,7 +300,7 @@ class Pair(NamedTuple):
 
 
 def nested(
-    x: Tensor, pair: tuple[int, float], items: list[Tensor], table: dict[str, Tensor], y: Optional[Tensor] = None
+    x: Tensor, pair: tuple[int, float], items: list[Tensor], table: dict[str, Tensor], y: Tensor | None = None
 ) -> tuple[Pair, dict[str, Tensor], list[int], None, str]:
     z = x + pair[0] if y is None else x + y
     return Pair(z, pair[0] + 1), {"t": table["a"] * pair[1]}, [3, pair[0]], None, "done"
@@ -340,7 +341,7 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
         flatten_arguments(program, (x, True), {"flags": 1})
     with pytest.raises(errors.ArgumentTypeError, match="multiple values"):
         flatten_arguments(program, (x, True), {"x": x})
-    with pytest.raises(errors.ArgumentTypeError, match="at most|takes 3 positional"):
+    with pytest.raises(errors.ArgumentTypeError, match="takes 3 positional"):
         flatten_arguments(program, (x, True, "add", 1))
     with pytest.raises(errors.ArgumentValueError, match="compiled for True and cannot take False"):
         flatten_arguments(program, (x, False))

@@ -219,9 +219,7 @@ class TensorOps:
         lists = any("List" in str(result.type) for result in op._schema.returns)
         return not annotated and not lists and self.emitter.registered(f"torch.{name}")
 
-    def _note_alias_decision(
-        self, op: Any, args: list[Argument], python: list[Any], trace: Trace, result: Any
-    ) -> None:
+    def _note_alias_decision(self, op: Any, args: list[Argument], python: list[Any], trace: Trace, result: Any) -> None:
         """Keep what a decision between alias and copy rests on: guessed sizes, strides of arguments."""
         sources = [value for argument in args for value in _tensor_values(argument)]
         if trace.guesses:
@@ -296,7 +294,9 @@ class TensorOps:
         for dim in chosen:
             size = expr_of(base.fake.shape[dim])
             if not size.is_Integer and self.state.symbols.bounds(size)[0] < 2:
-                raise self.state.refuse("squeeze of a dimension whose size is known only at run time; select it instead")
+                raise self.state.refuse(
+                    "squeeze of a dimension whose size is known only at run time; select it instead"
+                )
 
     def _offset(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> sympy.Expr:
         """The storage offset of a view; where FakeTensors made up a symbol for it, in terms of the index."""
@@ -480,9 +480,7 @@ def _functional(op: Any, written: int) -> Any:
     """Return the overload that computes what an in-place or out= op writes, None if there is none."""
     schema = op._schema
     is_out = schema.arguments[written].is_out
-    expected = [
-        str(a.type) for i, a in enumerate(schema.arguments) if not (is_out and i == written)
-    ]
+    expected = [str(a.type) for i, a in enumerate(schema.arguments) if not (is_out and i == written)]
     name = schema.name.partition("::")[2]
     if not is_out:
         if not name.endswith("_"):
@@ -498,5 +496,3 @@ def _functional(op: Any, written: int) -> Any:
         if [str(a.type) for a in candidate._schema.arguments] == expected:
             return candidate
     return None
-
-

@@ -18,6 +18,8 @@ from .values import (
 
 __all__ = ["Containers"]
 
+_ONE, _LAST = ConstValue(1), ConstValue(-1)
+
 
 class Containers:
     """Implements TorchScript's list and dict ops on the heap."""
@@ -113,7 +115,7 @@ class Containers:
     def _list_extend(self, target: Value, other: Value) -> None:
         self._store(target, (*self.elements(target), *self.elements(other)), "extend")
 
-    def _list_pop(self, target: Value, index: Value = ConstValue(-1)) -> Value:
+    def _list_pop(self, target: Value, index: Value = _LAST) -> Value:
         elements = list(self.elements(target))
         if not elements:
             raise ProgramRaises("IndexError: pop from empty list")
@@ -150,7 +152,7 @@ class Containers:
     def _list_mul(self, target: Value, count: Value) -> Value:
         return self.new_list(self.elements(target) * self._constant(count, "list * int"))
 
-    def _list_slice(self, target: Value, start: Value, end: Value, step: Value = ConstValue(1)) -> Value:
+    def _list_slice(self, target: Value, start: Value, end: Value, step: Value = _ONE) -> Value:
         bounds = slice(*(self._constant(bound, "list slice") for bound in (start, end, step)))
         return self.new_list(self.elements(target)[bounds])
 

@@ -126,9 +126,7 @@ class Control:
         with self.state.at("then"):
             return then()
 
-    def _finish(
-        self, condition: ScalarValue, draft: Any, before: Heap, first: _Branch, second: _Branch
-    ) -> list[Value]:
+    def _finish(self, condition: ScalarValue, draft: Any, before: Heap, first: _Branch, second: _Branch) -> list[Value]:
         """Join the two branches and emit the If."""
         state, emitter = self.state, self.emitter
         state.heap = {**first.heap, **second.heap, **before}
@@ -211,7 +209,6 @@ class Control:
             self.emitter.discard(again.operation)
         raise state.refuse("a loop whose carried values find no common type")
 
-
     def _unrolled(self, position: int, trip: int, values: list[Value], body: Any) -> list[Value]:
         """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""
         while position < trip:
@@ -223,7 +220,6 @@ class Control:
             if isinstance(again, ConstValue) and not again.value:
                 break
         return values
-
 
     def _unrolled_while(
         self, again: ScalarValue, position: int, trip: int, values: list[Value], body: Any
@@ -313,10 +309,7 @@ class _LoopPass:
     def settled(self) -> bool:
         """Join the end of the body with its head; whether nothing new came of it."""
         state = self.state
-        self.next_head = [
-            self._join(a, value, output)
-            for a, value, output in zip(self.head, self.entry, self.outputs)
-        ]
+        self.next_head = [self._join(a, value, output) for a, value, output in zip(self.head, self.entry, self.outputs)]
         self.next_contents = [
             self._join(a, value, TupleValue(self.end[cell]))
             for a, value, cell in zip(self.contents, self.entry[len(self.head) :], self.cells)

@@ -18,7 +18,7 @@ import collections
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 import torch
 
@@ -120,7 +120,7 @@ class DictSpec:
     items: tuple[tuple[Any, InputSpec], ...]
 
 
-InputSpec = Union[TensorSpec, ScalarSpec, ConstantSpec, SequenceSpec, ListSpec, DictSpec]
+InputSpec = TensorSpec | ScalarSpec | ConstantSpec | SequenceSpec | ListSpec | DictSpec
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class OutputDict:
     items: tuple[tuple[Any, OutputSpec], ...]
 
 
-OutputSpec = Union[OutputLeaf, OutputConstant, OutputTuple, OutputList, OutputDict]
+OutputSpec = OutputLeaf | OutputConstant | OutputTuple | OutputList | OutputDict
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class DistinctStorage:
     reason: str
 
 
-Assumption = Union[StridesAsExample, DistinctStorage]
+Assumption = StridesAsExample | DistinctStorage
 
 
 @dataclass(frozen=True)
@@ -413,4 +413,4 @@ def _named_tuple_class(qualified: str, fields: tuple[str, ...]) -> Callable[...,
     found = getattr(sys.modules.get(module or "__main__"), name, None)
     if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
         return found
-    return collections.namedtuple(name or "Result", fields)  # type: ignore[misc]
+    return collections.namedtuple(name or "Result", fields)

@@ -216,7 +216,9 @@ class Emitter:
                 return self.op("torch.constant.int", [self.parse_type("!torch.int")], (), {"value": attribute}).result
             if isinstance(value, float):
                 attribute = ir.FloatAttr.get(ir.F64Type.get(), value)
-                return self.op("torch.constant.float", [self.parse_type("!torch.float")], (), {"value": attribute}).result
+                return self.op(
+                    "torch.constant.float", [self.parse_type("!torch.float")], (), {"value": attribute}
+                ).result
             if isinstance(value, str):
                 attribute = ir.StringAttr.get(value)
                 return self.op("torch.constant.str", [self.parse_type("!torch.str")], (), {"value": attribute}).result
@@ -239,9 +241,7 @@ class Emitter:
     def scalar_op(self, name: str, kind: type, operands: Sequence[Any]) -> Any:
         """Return the result of a pure scalar op such as `aten.add.int`, made once per scope."""
         key = (name, *operands)
-        return self.memoised(
-            key, lambda: self.op(f"torch.{name}", [self.scalar_type(kind)], operands).result
-        )
+        return self.memoised(key, lambda: self.op(f"torch.{name}", [self.scalar_type(kind)], operands).result)
 
     def assertion(self, condition: Any, message: str) -> None:
         """Append `torch.runtime.assert condition, message`; `message` is "ExceptionName: text"."""

@@ -26,7 +26,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from .emitter import DTYPE_NUMBERS
 from .state import ProgramRaises, State
 
-__all__ = ["Record", "Trace", "python_argument", "run", "shares_storage", "same_view"]
+__all__ = ["Record", "Trace", "python_argument", "run", "same_view", "shares_storage"]
 
 _DTYPES = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
 _MEMORY_FORMATS = (
@@ -83,11 +83,11 @@ def schema_arguments(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> li
     return values
 
 
-class _Recorder(TorchDispatchMode):
+class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Records every base op that reaches the FakeTensors."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.records: list[Record] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -148,9 +148,7 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     return Trace(out, recorder.records, transaction.guesses, transaction.requirements)
 
 
-def _confirmed(
-    state: State, op: Any, positional: list[Any], keywords: dict[str, Any], error: Exception
-) -> Exception:
+def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str, Any], error: Exception) -> Exception:
     """Return eager's own error for a failure on FakeTensors, or a refusal where eager does not fail.
 
     The op runs on real tensors of zeros, if they are of known and moderate size.

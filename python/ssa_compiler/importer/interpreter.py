@@ -154,7 +154,9 @@ class Interpreter:
     def _scalar(self, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
         if any(isinstance(argument, (ListRef, TupleValue)) for argument in arguments):
             try:
-                constants = [ConstValue(self._unwrap(argument), self._is_structural(argument)) for argument in arguments]
+                constants = [
+                    ConstValue(self._unwrap(argument), self._is_structural(argument)) for argument in arguments
+                ]
             except ValueError:
                 raise self.state.refuse_op(f"{schema.name} on a list with elements known only at run time") from None
             arguments = list(constants)
@@ -214,7 +216,9 @@ class Interpreter:
             return [value] * node.outputsSize()
         elements = self.containers.elements(value)
         if len(elements) != node.outputsSize():
-            raise ProgramRaises(f"RuntimeError: Expected {node.outputsSize()} elements in a list but found {len(elements)}")
+            raise ProgramRaises(
+                f"RuntimeError: Expected {node.outputsSize()} elements in a list but found {len(elements)}"
+            )
         return list(elements)
 
     _prim_TupleUnpack = _unpack
@@ -315,7 +319,7 @@ class Interpreter:
 def _named_tuple(kind: Any) -> tuple[tuple[str, ...], str]:
     """Return field names and class name of a NamedTuple type."""
     text = kind.str() if hasattr(kind, "str") else str(kind)
-    if text.startswith("(") or "NamedTuple" not in text and "(" not in text:
+    if text.startswith("(") or ("NamedTuple" not in text and "(" not in text):
         return (), ""
     fields = tuple(re.findall(r"(\w+)\s*:", text.partition("(")[2]))
     return fields, kind.annotation_str.removeprefix("__torch__.")

@@ -143,7 +143,7 @@ def _kind(a: Abstract) -> type | None:
 
 def _describe(state: State, a: Abstract) -> str:
     if isinstance(a, AnyTensor) or (isinstance(a, Same) and isinstance(a.value, TensorValue)):
-        tensor = a if isinstance(a, AnyTensor) else _tensor(state, a.value)  # type: ignore[union-attr, arg-type]
+        tensor = a if isinstance(a, AnyTensor) else _tensor(state, a.value)  # type: ignore[arg-type]
         sizes = ", ".join("?" if size is None else str(size) for size in tensor.sizes)
         return f"a {DTYPE_NAMES.get(tensor.dtype, tensor.dtype)} tensor of shape [{sizes}]"
     if isinstance(a, Same):
@@ -294,9 +294,7 @@ def _placeholder(state: State, a: AnyTensor, to: Any) -> Any:
     schema = torch.ops.aten.zeros.default._schema
     shape = emitter.list_of("int", [emitter.constant(size) for size in sizes])
     dtype = emitter.constant(DTYPE_NUMBERS[a.dtype])
-    made = emitter.torch_op(
-        schema, [emitter.tensor_type(a.dtype, sizes)], [shape, dtype, none, none, none]
-    ).results[0]
+    made = emitter.torch_op(schema, [emitter.tensor_type(a.dtype, sizes)], [shape, dtype, none, none, none]).results[0]
     return emitter.cast(made, to)
 
 

@@ -263,5 +263,3 @@ def _complex_text(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_complex_text(element) for element in value) + "]"
     return f"({value.real!r}, {value.imag!r})"
-
-

@@ -163,5 +163,3 @@ def _same_tensor(a: torch.Tensor, b: torch.Tensor) -> bool:
         and a.device == b.device
         and a.data_ptr() == b.data_ptr()
     )
-
-

@@ -237,5 +237,3 @@ def _bind(name: str, declared: list[Any], args: tuple[Any, ...], kwargs: dict[st
         written=frozenset(),
     )
     return empty.bind(args, kwargs)
-
-

@@ -182,13 +182,12 @@ class ScalarOps:
         if self.emitter.registered(f"torch.{overload}"):
             return self.emitter.scalar_op(overload, result, operands)
         found = torch._C._jit_get_schemas_for_operator(overload.replace(".", "::", 1).rpartition(".")[0])
-        for candidate in found:
-            if candidate.overload_name == overload.rpartition(".")[2]:
-                key = (overload, *operands)
-                return self.emitter.memoised(
-                    key,
-                    lambda: self.emitter.torch_op(candidate, [self.emitter.scalar_type(result)], operands).results[0],
-                )
+        candidate = next((c for c in found if c.overload_name == overload.rpartition(".")[2]), None)
+        if candidate is not None:
+            to = [self.emitter.scalar_type(result)]
+            return self.emitter.memoised(
+                (overload, *operands), lambda: self.emitter.torch_op(candidate, to, operands).results[0]
+            )
         raise self.state.refuse_op(f"{schema.name if schema is not None else overload} on run-time scalars")
 
     def _integer_power(self, base: Any, exponent: Any) -> Value:

@@ -94,7 +94,9 @@ class Symbols:
 
     def scalar(self, kind: type, key: Any) -> Any:
         """Return the symbol of `key` for a scalar of the given kind."""
-        return {int: self.integer, float: self.floating, bool: self.boolean}[kind](key)
+        if kind is int:
+            return self.integer(key)
+        return self.floating(key) if kind is float else self.boolean(key)
 
     def to_symint(self, expr: sympy.Expr) -> Any:
         """Return a SymInt (or an int) for an integer expression."""

@@ -28,7 +28,15 @@ __all__ = [
 ]
 
 # Ops whose result is their operand in another type: the same tensor to every analysis here.
-CASTS = frozenset({"torch_c.to_builtin_tensor", "torch_c.from_builtin_tensor", "tensor.cast"})
+CASTS = frozenset(
+    {
+        "torch_c.to_builtin_tensor",
+        "torch_c.from_builtin_tensor",
+        "tensor.cast",
+        "util.optimization_barrier",
+        "flow.tensor.tie_shape",
+    }
+)
 LOOPS = frozenset({"scf.for", "scf.while"})
 
 

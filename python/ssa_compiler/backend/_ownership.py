@@ -18,6 +18,7 @@ from iree.compiler import ir
 
 from ._copies import opaque_copy
 from ._ir import (
+    CASTS,
     LOOPS,
     ancestor_in_block,
     attribute,
@@ -145,9 +146,7 @@ def _is_moved(value: ir.Value, at: ir.Operation, index: int, numbering: _ValueNu
     for alias in equivalents(root):
         for use in alias.uses:
             user = use.owner.operation
-            if user != at and user.results and user.name in ("torch_c.to_builtin_tensor", "torch_c.from_builtin_tensor", "tensor.cast"):
-                continue
-            if user != at and _may_run_after(user, at, block):
+            if user != at and user.name not in CASTS and _may_run_after(user, at, block):
                 return False
     return True
 

@@ -2,8 +2,9 @@
 
 IREE 3.13 converts the arguments of the second region as if they were those of the first: a loop that carries a flag for its
 condition and does not pass it on is refused ("failed to legalize unresolved target materialization", "region branch point
-has 4 operands"). A loop whose first region passes on some of its own arguments can as well pass on all of them, in order; a
-barrier on those that the second region does not use keeps IREE from dropping them again.
+has 4 operands", or a crash). A loop whose first region passes on some of its own arguments can as well pass on all of them,
+in order. Barriers keep IREE from dropping them again: each argument is used, and neither what the loop starts from nor what
+it hands on is found to be always the same.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ._copies import barrier
-from ._ir import build, is_tensor, walk
+from ._ir import build, cast_root, is_tensor, walk
 
 __all__ = ["align_whiles"]
 
@@ -39,7 +40,8 @@ def _align(loop: ir.Operation) -> int:
         return 0
     places = [arguments.index(value) for value in passed]
     types = [argument.type for argument in arguments]
-    aligned = build("scf.while", types, list(loop.operands), ir.InsertionPoint(loop), regions=2)
+    outside = ir.InsertionPoint(loop)
+    aligned = build("scf.while", types, [_hidden(value, outside) for value in loop.operands], outside, regions=2)
     for number, place in enumerate(places):
         loop.results[number].replace_all_uses_with(aligned.results[place])
     location = ir.Location.unknown(loop.context)
@@ -52,12 +54,19 @@ def _align(loop: ir.Operation) -> int:
     condition.erase()
     start = ir.InsertionPoint.at_block_begin(after)
     for argument in after.arguments:
-        if not list(argument.uses):
-            if is_tensor(argument):
-                barrier(argument, start)
-            else:
-                build("util.optimization_barrier", [argument.type], [argument], start)
+        _hidden(argument, start)
+    yielded = list(after.operations)[-1].operation
+    for number, value in enumerate(list(yielded.operands)):
+        if not is_tensor(value) or isinstance(cast_root(value).owner, ir.Block):
+            yielded.operands[number] = _hidden(value, ir.InsertionPoint(yielded))
     before.append_to(aligned.regions[0])
     after.append_to(aligned.regions[1])
     loop.erase()
     return 1
+
+
+def _hidden(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
+    """Put a tensor or scalar behind an optimization barrier."""
+    if is_tensor(value):
+        return barrier(value, where)
+    return build("util.optimization_barrier", [value.type], [value], where).results[0]

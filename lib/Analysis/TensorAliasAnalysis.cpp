@@ -295,6 +295,20 @@ static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
 
 bool TensorAliasAnalysis::isLiveAfter(const MergeEdge &edge, Value root,
                                       bool writesOnly) const {
+  // With `writesOnly`, only uses that write, here or further down, count.
+  DenseSet<OpOperand *> forwardsToWritten;
+  if (writesOnly)
+    for (const MergeEdge &other : edges)
+      if (merges.contains(other.target) &&
+          writtenDownstream.contains(other.target))
+        forwardsToWritten.insert(other.source);
+  auto matters = [&](OpOperand *use) {
+    if (!writesOnly || forwardsToWritten.contains(use))
+      return true;
+    auto schemaOp = dyn_cast<TorchSchemaOpInterface>(use->getOwner());
+    return schemaOp && schemaOp.isWritten(use->getOperandNumber());
+  };
+
   Operation *owner = edge.source->getOwner();
   Operation *regionOp = owner;
   bool entersOrRepeats = isa<RegionBranchOpInterface>(owner);
@@ -303,39 +317,23 @@ bool TensorAliasAnalysis::isLiveAfter(const MergeEdge &edge, Value root,
     entersOrRepeats = isa<LoopLikeOpInterface>(regionOp);
     // What the left region made cannot be named after it, except by a second
     // operand of the same terminator.
-    if (regionOp->isAncestor(root.getParentRegion()->getParentOp()) &&
-        !(isa<OpResult>(root) && root.getDefiningOp() == regionOp)) {
+    if (regionOp->isAncestor(root.getParentRegion()->getParentOp()))
       return llvm::any_of(uses.lookup(root), [&](OpOperand *use) {
-        return use->getOwner() == owner && use != edge.source;
+        return use->getOwner() == owner && use != edge.source && matters(use);
       });
-    }
   }
 
   auto argument = dyn_cast<BlockArgument>(root);
-  if (argument && argument.getOwner()->getParentOp() == function)
-    if (!writesOnly)
-      return true;
-
-  DenseSet<OpOperand *> forwardsToWritten;
-  if (writesOnly)
-    for (const MergeEdge &other : edges)
-      if (merges.contains(other.target) &&
-          writtenDownstream.contains(other.target))
-        forwardsToWritten.insert(other.source);
+  if (argument && argument.getOwner()->getParentOp() == function && !writesOnly)
+    return true;
 
   return llvm::any_of(uses.lookup(root), [&](OpOperand *use) {
-    if (use == edge.source)
+    if (!matters(use))
       return false;
-    Operation *user = use->getOwner();
-    if (writesOnly) {
-      auto schemaOp = dyn_cast<TorchSchemaOpInterface>(user);
-      bool writes = schemaOp && schemaOp.isWritten(use->getOperandNumber());
-      if (!writes && !forwardsToWritten.contains(use))
-        return false;
-    }
-    if (user == owner)
+    // The edge itself is a later use where a loop takes it again.
+    if (use->getOwner() == owner && use != edge.source)
       return true;
-    return canRunAfter(regionOp, entersOrRepeats, user, root);
+    return canRunAfter(regionOp, entersOrRepeats, use->getOwner(), root);
   });
 }
 

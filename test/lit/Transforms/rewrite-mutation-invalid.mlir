@@ -189,3 +189,39 @@ func.func @region_with_several_blocks(%x: !torch.tensor<[4],f32>) {
   }
   return
 }
+
+// -----
+
+// The second iteration writes %y itself, which the loop hands out once more. Used to
+// return %y as it was before.
+func.func @loop_carries_outer_tensor_again(%x: !torch.vtensor<[4],f32>, %n: index) -> !torch.tensor<[4],f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = torch.copy.to_tensor %x : !torch.tensor<[4],f32>
+  %y = torch.copy.to_tensor %x : !torch.tensor<[4],f32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%k = %a) -> (!torch.tensor<[4],f32>) {
+    // expected-error @+1 {{is one of several tensors}}
+    %w = torch.aten.neg_ %k : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    // expected-note @+1 {{the second name is given here}}
+    scf.yield %y : !torch.tensor<[4],f32>
+  }
+  return %r : !torch.tensor<[4],f32>
+}
+
+// -----
+
+// Two carried values are one tensor from the second iteration on.
+func.func @loop_carries_new_tensor_twice(%x: !torch.tensor<[4],f32>, %n: index) -> !torch.tensor<[4],f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %p = torch.aten.neg %x : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+  %q = torch.aten.abs %x : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %p, %b = %q) -> (!torch.tensor<[4],f32>, !torch.tensor<[4],f32>) {
+    // expected-error @+1 {{is one of several tensors}}
+    %w = torch.aten.zero_ %a : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    %t = torch.aten.neg %b : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    // expected-note @+1 {{the second name is given here}}
+    scf.yield %t, %t : !torch.tensor<[4],f32>, !torch.tensor<[4],f32>
+  }
+  return %r#1 : !torch.tensor<[4],f32>
+}

@@ -237,3 +237,45 @@ func.func @select_of_tensors(%x: !torch.tensor<[4],f32>, %c: i1) -> !torch.tenso
   %w = torch.aten.zero_ %s : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
   return %s : !torch.tensor<[4],f32>
 }
+
+// A new tensor that two carried values share: without writes there is nothing to
+// refuse.
+// CHECK-LABEL: func.func @loop_carries_new_tensor_twice(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
+// CHECK-SAME: %[[ARG1:[a-z0-9]+]]: index
+// CHECK: %[[FOR:.+]]:2 = scf.for %[[IV:.+]] = %{{.+}} to %[[ARG1]] step %{{.+}} iter_args(%[[CARRIED:.+]] = %[[ARG0]], %[[CARRIED_2:.+]] = %[[ARG0]]) -> (!torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>) {
+// CHECK: %[[NEG:.+]] = torch.aten.neg %[[CARRIED_2]]
+// CHECK: scf.yield %[[NEG]], %[[NEG]] : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>
+// CHECK: return %[[FOR]]#1
+func.func @loop_carries_new_tensor_twice(%x: !torch.tensor<[4],f32>, %n: index) -> !torch.tensor<[4],f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %x) -> (!torch.tensor<[4],f32>, !torch.tensor<[4],f32>) {
+    %t = torch.aten.neg %b : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    scf.yield %t, %t : !torch.tensor<[4],f32>, !torch.tensor<[4],f32>
+  }
+  return %r#1 : !torch.tensor<[4],f32>
+}
+
+// The tensor that an iteration makes is written in the next one, under its one name.
+// CHECK-LABEL: func.func @write_of_carried_new_tensor(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
+// CHECK-SAME: %[[ARG1:[a-z0-9]+]]: index
+// CHECK: %[[NEG:.+]] = torch.aten.neg %[[ARG0]]
+// CHECK: %[[FOR:.+]] = scf.for %[[IV:.+]] = %{{.+}} to %[[ARG1]] step %{{.+}} iter_args(%[[CARRIED:.+]] = %[[NEG]]) -> (!torch.vtensor<[4],f32>) {
+// CHECK: %[[ZERO:.+]] = torch.aten.zero %[[CARRIED]]
+// CHECK: tssa.update %[[ZERO]] of %[[CARRIED]]
+// CHECK: %[[NEG_2:.+]] = torch.aten.neg %[[CARRIED]]
+// CHECK: scf.yield %[[NEG_2]] : !torch.vtensor<[4],f32>
+// CHECK: return %[[FOR]]
+func.func @write_of_carried_new_tensor(%x: !torch.tensor<[4],f32>, %n: index) -> !torch.tensor<[4],f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %p = torch.aten.neg %x : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %p) -> (!torch.tensor<[4],f32>) {
+    %w = torch.aten.zero_ %a : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    %t = torch.aten.neg %a : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    scf.yield %t : !torch.tensor<[4],f32>
+  }
+  return %r : !torch.tensor<[4],f32>
+}

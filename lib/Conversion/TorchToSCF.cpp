@@ -225,11 +225,14 @@ struct TorchToSCF final : ssa_compiler::impl::TorchToSCFPassBase<TorchToSCF> {
       }
     }
 
-    // Folds casts that meet, and turns casts of constants into constants.
+    // Folds casts that meet, and turns casts of constants into constants. scf's
+    // own patterns stay out: they turn a branch that yields one of two tensors
+    // into a select before the branch, where it is taken earlier than the writes
+    // in the branch.
     RewritePatternSet patterns(&getContext());
     for (RegisteredOperationName name : getContext().getRegisteredOperations())
-      if (isa<torch_c::TorchConversionDialect, arith::ArithDialect,
-              scf::SCFDialect>(name.getDialect()))
+      if (isa<torch_c::TorchConversionDialect, arith::ArithDialect>(
+              name.getDialect()))
         name.getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

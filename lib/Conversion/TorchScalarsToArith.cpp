@@ -18,6 +18,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace ssa_compiler;
 
@@ -76,6 +78,8 @@ private:
   Value buildBinary(StringRef name, Value lhs, Value rhs, Type resultType);
   Value buildCompare(StringRef name, Value lhs, Value rhs);
   Value buildIntDivision(StringRef name, Value lhs, Value rhs);
+  Value buildFloatDivision(StringRef name, Value lhs, Value rhs);
+  void checkDomain(StringRef name, Value arg);
   Value convert(Value value, Type type);
 
   template <typename OpTy, typename... Args> Value create(Args &&...args) {
@@ -105,8 +109,17 @@ Value ScalarOpBuilder::convert(Value value, Type type) {
   if (isa<FloatType>(type))
     return isBool(value) ? create<arith::UIToFPOp>(type, value)
                          : create<arith::SIToFPOp>(type, value);
-  if (isFloat(value))
+  if (isFloat(value)) {
+    Value limit =
+        create<arith::ConstantOp>(builder.getF64FloatAttr(std::ldexp(1.0, 63)));
+    Value isInt64 = create<arith::CmpFOp>(arith::CmpFPredicate::OLT,
+                                          create<math::AbsFOp>(value), limit);
+    cf::AssertOp::create(
+        builder, loc, isInt64,
+        withSourceLine("OverflowError: float does not fit an int of 64 bits",
+                       loc));
     return create<arith::FPToSIOp>(type, value);
+  }
   return create<arith::ExtUIOp>(type, value);
 }
 
@@ -136,6 +149,55 @@ Value ScalarOpBuilder::buildIntDivision(StringRef name, Value lhs, Value rhs) {
   Value needsShift = create<arith::AndIOp>(isNonZero, signsDiffer);
   return create<arith::SelectOp>(
       needsShift, create<arith::AddIOp>(remainder, rhs), remainder);
+}
+
+/// Python's float_divmod: the remainder has the sign of the divisor, and the
+/// quotient is the one that fits it (1.0 // 0.1 is 9.0, not floor(10.0)).
+Value ScalarOpBuilder::buildFloatDivision(StringRef name, Value lhs,
+                                          Value rhs) {
+  using Predicate = arith::CmpFPredicate;
+  Value none = zero(rhs.getType());
+  auto constant = [&](double value) {
+    return create<arith::ConstantOp>(builder.getF64FloatAttr(value));
+  };
+  auto isNegative = [&](Value value) {
+    return create<arith::CmpFOp>(Predicate::OLT, value, none);
+  };
+  Value remainder = create<arith::RemFOp>(lhs, rhs);
+  Value isInexact = create<arith::CmpFOp>(Predicate::ONE, remainder, none);
+  Value signsDiffer =
+      create<arith::XOrIOp>(isNegative(remainder), isNegative(rhs));
+  Value needsShift = create<arith::AndIOp>(isInexact, signsDiffer);
+  if (name == "remainder") {
+    Value isExact = create<arith::CmpFOp>(Predicate::OEQ, remainder, none);
+    Value signedZero =
+        create<arith::SelectOp>(isNegative(rhs), constant(-0.0), none);
+    Value shifted = create<arith::SelectOp>(
+        needsShift, create<arith::AddFOp>(remainder, rhs), remainder);
+    return create<arith::SelectOp>(isExact, signedZero, shifted);
+  }
+  Value exact = create<arith::SubFOp>(lhs, remainder);
+  Value quotient = create<arith::DivFOp>(exact, rhs);
+  quotient = create<arith::SelectOp>(
+      needsShift, create<arith::SubFOp>(quotient, constant(1.0)), quotient);
+  // `quotient` is an integer up to rounding.
+  Value floored = create<math::FloorOp>(quotient);
+  Value rest = create<arith::SubFOp>(quotient, floored);
+  Value roundsUp = create<arith::CmpFOp>(Predicate::OGT, rest, constant(0.5));
+  return create<arith::SelectOp>(
+      roundsUp, create<arith::AddFOp>(floored, constant(1.0)), floored);
+}
+
+/// Python's math module raises where the function is not defined.
+void ScalarOpBuilder::checkDomain(StringRef name, Value arg) {
+  bool isLog = name == "log" || name == "log2" || name == "log10";
+  if (!isLog && name != "sqrt")
+    return;
+  Value isDefined = create<arith::CmpFOp>(isLog ? arith::CmpFPredicate::UGT
+                                                : arith::CmpFPredicate::UGE,
+                                          arg, zero(arg.getType()));
+  cf::AssertOp::create(builder, loc, isDefined,
+                       withSourceLine("ValueError: math domain error", loc));
 }
 
 Value ScalarOpBuilder::buildCompare(StringRef name, Value lhs, Value rhs) {
@@ -181,23 +243,20 @@ Value ScalarOpBuilder::buildBinary(StringRef name, Value lhs, Value rhs,
   if (Value compared = buildCompare(name, lhs, rhs))
     return compared;
   if (computesInFloat) {
-    if (name == "div" || name == "floordiv") {
+    if (name == "div" || name == "floordiv" || name == "remainder") {
       Value isNonZero = create<arith::CmpFOp>(arith::CmpFPredicate::UNE, rhs,
                                               zero(rhs.getType()));
       cf::AssertOp::create(
           builder, loc, isNonZero,
           withSourceLine("ZeroDivisionError: float division by zero", loc));
     }
+    if (name == "floordiv" || name == "remainder")
+      return buildFloatDivision(name, lhs, rhs);
     return llvm::StringSwitch<function_ref<Value()>>(name)
         .Case("add", [&] { return create<arith::AddFOp>(lhs, rhs); })
         .Case("sub", [&] { return create<arith::SubFOp>(lhs, rhs); })
         .Case("mul", [&] { return create<arith::MulFOp>(lhs, rhs); })
         .Case("div", [&] { return create<arith::DivFOp>(lhs, rhs); })
-        .Case("floordiv",
-              [&] {
-                Value quotient = create<arith::DivFOp>(lhs, rhs);
-                return create<math::FloorOp>(quotient);
-              })
         .Case("pow", [&] { return create<math::PowFOp>(lhs, rhs); })
         .Case("min",
               [&] {
@@ -246,11 +305,22 @@ Value ScalarOpBuilder::buildUnary(StringRef name, Value arg, Type resultType) {
   if (!isFloat(arg) && (name == "ceil" || name == "floor"))
     return arg;
   Value wide = convert(arg, builder.getF64Type());
+  checkDomain(name, wide);
   return llvm::StringSwitch<function_ref<Value()>>(name)
       .Case("ceil", [&] { return create<math::CeilOp>(wide); })
       .Case("floor", [&] { return create<math::FloorOp>(wide); })
+      .Case("trunc", [&] { return create<math::TruncOp>(wide); })
+      .Case("round", [&] { return create<math::RoundEvenOp>(wide); })
+      .Case("fabs", [&] { return create<math::AbsFOp>(wide); })
       .Case("sqrt", [&] { return create<math::SqrtOp>(wide); })
       .Case("exp", [&] { return create<math::ExpOp>(wide); })
+      .Case("log", [&] { return create<math::LogOp>(wide); })
+      .Case("log2", [&] { return create<math::Log2Op>(wide); })
+      .Case("log10", [&] { return create<math::Log10Op>(wide); })
+      .Case("sin", [&] { return create<math::SinOp>(wide); })
+      .Case("cos", [&] { return create<math::CosOp>(wide); })
+      .Case("tan", [&] { return create<math::TanOp>(wide); })
+      .Case("tanh", [&] { return create<math::TanhOp>(wide); })
       .Default([] { return Value(); })();
 }
 

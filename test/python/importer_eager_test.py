@@ -214,6 +214,33 @@ def test_control_flow(function: Callable[..., Any], calls: list[Any]) -> None:
     assert_equal_to_eager(function, *calls)
 
 
+def previous(x: Tensor, n: int) -> tuple[Tensor, int]:
+    last: Tensor | None = None
+    best: int | None = None
+    for i in range(n):
+        if last is not None:
+            x = x + last
+        last = x * i
+        if best is None or i % 2 == 0:
+            best = i
+    if best is None:
+        best = -1
+    return x, best
+
+
+def test_variables_that_are_none_at_first() -> None:
+    assert_equal_to_eager(previous, *[(X, n) for n in (2, 0, 1, 5)])
+
+
+def squares(x: Tensor, n: int) -> Tensor:
+    return torch.stack([x * (n + i) for i in range(3)])
+
+
+def test_list_of_known_length_built_in_a_loop() -> None:
+    text = assert_equal_to_eager(squares, (X, 1), (X, 5))
+    assert "torch.prim.Loop" not in text
+
+
 # --- tensors ----------------------------------------------------------------------------------------------------------
 
 
@@ -334,6 +361,23 @@ class Block(nn.Module):
 def test_module_tree_in_either_mode(training: bool) -> None:
     torch.manual_seed(0)
     assert_equal_to_eager(Block().train(training), (X,), (X * 2,))
+
+
+@pytest.mark.parametrize(
+    ("make", "shapes"),
+    [
+        (lambda: nn.LSTM(3, 4, 2), [(5, 2, 3)]),
+        (lambda: nn.GRUCell(3, 4), [(2, 3), (2, 4)]),
+        (lambda: nn.MultiheadAttention(8, 2), [(5, 2, 8)] * 3),
+        (lambda: nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0), [(5, 2, 8)]),
+        (lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten()), [(2, 2, 5, 5)]),
+        (lambda: nn.Sequential(nn.Upsample(scale_factor=2.0), nn.InstanceNorm2d(2), nn.Softmax2d()), [(1, 2, 3, 3)]),
+    ],
+    ids=["LSTM", "GRUCell", "MultiheadAttention", "TransformerEncoderLayer", "Conv2d", "Upsample"],
+)
+def test_modules_of_torch_nn(make: Callable[[], nn.Module], shapes: list[tuple[int, ...]]) -> None:
+    torch.manual_seed(0)
+    assert_equal_to_eager(make(), [torch.randn(shape) for shape in shapes])
 
 
 class Accumulator(nn.Module):

@@ -35,13 +35,11 @@ def dtype_changes(x: Tensor, n: int) -> Tensor:
     return x
 
 
-def none_or_tensor(x: Tensor, n: int) -> Tensor:
+def none_or_tensor(x: Tensor, n: int) -> Tensor | None:
     y: Tensor | None = None
-    if n > 0:  # refused
+    if n > 0:
         y = x
-    if y is None:
-        return x * 2
-    return y
+    return y  # refused
 
 
 def prints(x: Tensor) -> Tensor:
@@ -71,7 +69,7 @@ def new_key(x: Tensor, n: int) -> Tensor:
     [
         (grows_in_a_loop, (X, 2), "a list that changes its length in a loop"),
         (dtype_changes, (X, 2), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
-        (none_or_tensor, (X, 2), r"None"),
+        (none_or_tensor, (X, 2), "a result that is None or not"),
         (prints, (X,), "print"),
         (resizes, (X,), "unsqueeze_.*changes the shape of a tensor in place"),
         (split_at_run_time, (X, 2), "split"),

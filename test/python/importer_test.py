@@ -19,6 +19,7 @@ from ssa_compiler.importer.convention import (
     OutputLeaf,
     OutputList,
     OutputTuple,
+    SameObject,
     ScalarSpec,
     TensorSpec,
 )
@@ -353,3 +354,18 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 
 def lambda_like(x, n):  # type: ignore[no-untyped-def]
     return x + n
+
+
+class AsksForIdentity(nn.Module):
+    def forward(self, query: Tensor, key: Tensor) -> Tensor:
+        if query is key:
+            return query * 2
+        return query + key
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_identity_of_arguments_is_an_assumption(same: bool) -> None:
+    x = torch.zeros(2)
+    program = import_program(AsksForIdentity(), (x, x if same else x.clone()))
+    assert program.assumptions == (SameObject(0, 1, same),)
+    assert ops(program.module) == (["aten.mul.Scalar"] if same else ["aten.add.Tensor"])

@@ -98,6 +98,7 @@ class Arguments:
         storage: Site = ("argument", index)
         self.storages[index] = storage
         value = TensorValue(ssa, fake, frozenset([storage]), object(), sympy.Integer(example.storage_offset()))
+        state.arguments[index], state.examples[index] = value, example
         return TensorSpec(path, index, example.dtype, tuple(example.shape), tuple(example.stride())), value
 
     def _scalar(self, path: str, example: int | float, declared: str) -> tuple[InputSpec, Value]:

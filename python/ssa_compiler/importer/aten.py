@@ -8,6 +8,7 @@ aliasing is always said by a view op.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -69,6 +70,9 @@ class TensorOps:
         self._views: dict[str, Callable[[list[Argument], Any], Any]] = {
             "aten::split.Tensor": self._split,
             "aten::split_with_sizes": self._split,
+            # Unsafe for autograd only: the pieces do share storage with the whole.
+            "aten::unsafe_split.Tensor": self._split,
+            "aten::unsafe_split_with_sizes": self._split,
             "aten::unbind.int": self._unbind,
         }
 
@@ -272,7 +276,7 @@ class TensorOps:
         if isinstance(out, torch.Tensor):
             for value in (v for argument in args for v in _tensor_values(argument)):
                 if same_view(value.fake, out):
-                    return value
+                    return replace(value)  # another tensor object: `x.detach() is x` is false
             for value in (v for argument in args for v in _tensor_values(argument)):
                 if shares_storage(value.fake, out):
                     return self._view(op, args, out, value)

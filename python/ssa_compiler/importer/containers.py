@@ -72,6 +72,15 @@ class Containers:
             raise ProgramRaises("IndexError: list index out of range")
         return index % length
 
+    def knows(self, name: str, target: Value) -> bool:
+        """Whether the op `name` on this list or dict is implemented here."""
+        return self._method(name, target) is not None
+
+    def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
+        short = name.partition("::")[2]
+        prefix = "_dict_" if isinstance(target, DictRef) else "_list_"
+        return getattr(self, prefix + ("iadd" if short == "add_" else short.strip("_")), None)
+
     def call(self, name: str, args: Sequence[Value]) -> list[Value]:
         """Run the op `name` (`aten::append`, ...), whose first argument is a list or dict.
 
@@ -80,12 +89,9 @@ class Containers:
         Raises:
             UnsupportedProgramError: its effect depends on run-time values.
         """
-        short = name.partition("::")[2]
-        target = args[0]
-        prefix = "_dict_" if isinstance(target, DictRef) else "_list_"
-        method = getattr(self, prefix + ("iadd" if short == "add_" else short.strip("_")), None)
+        method = self._method(name, args[0])
         if method is None:
-            raise self.state.refuse_op(f"{name} on a {'dict' if prefix == '_dict_' else 'list'}")
+            raise self.state.refuse_op(f"{name} on a {'dict' if isinstance(args[0], DictRef) else 'list'}")
         result = method(*args)
         if result is None:
             return []

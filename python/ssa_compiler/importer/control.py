@@ -8,14 +8,15 @@ head (`join`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
 from torch_mlir import ir
 
-from .join import Abstract, abstract, join, operands, rebuild, types
+from .join import Abstract, LengthChanges, abstract, join, operands, rebuild, types
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .values import ConstValue, ScalarValue, Site, TupleValue, Value
@@ -24,6 +25,7 @@ __all__ = ["Control"]
 
 _FOREVER = 2**63 - 1
 _MOST_PASSES = 50
+_MOST_UNROLLED = 256
 
 Heap = dict[Site, tuple[Value, ...]]
 
@@ -195,6 +197,19 @@ class Control:
             return self._unrolled(0, trip.value, list(initial), body)
         before = dict(state.heap)
         site = state.site()
+        try:
+            return self._fixed_point(site, trip, condition, initial, before, body)
+        except LengthChanges:
+            # A list of as many values as there are iterations: there is no other way to write it down.
+            if not isinstance(trip, ConstValue) or trip.value > _MOST_UNROLLED:
+                raise
+            state.heap = before
+            return self._unrolled(0, trip.value, list(initial), body)
+
+    def _fixed_point(
+        self, site: Site, trip: Value, condition: Value, initial: Sequence[Value], before: Heap, body: Any
+    ) -> list[Value]:
+        """Import a loop's body until what is known at its head holds at its end."""
         # What is known at the head: the carried values, then the contents of lists that the body changes.
         head = [abstract(value) for value in initial]
         cells: list[Site] = []
@@ -202,12 +217,16 @@ class Control:
         written: set[Site] = set()
         for _ in range(_MOST_PASSES):
             again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written)
-            again.run(body)
-            if again.settled():
-                return again.finish()
+            try:
+                again.run(body)
+                if again.settled():
+                    return again.finish()
+            except LengthChanges:
+                self.emitter.discard(again.operation)
+                raise
             head, cells, contents, written = again.widened()
             self.emitter.discard(again.operation)
-        raise state.refuse("a loop whose carried values find no common type")
+        raise self.state.refuse("a loop whose carried values find no common type")
 
     def _unrolled(self, position: int, trip: int, values: list[Value], body: Any) -> list[Value]:
         """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""
@@ -263,9 +282,7 @@ class _LoopPass:
             [state.locations.mlir()] * (1 + len(carried_types)),
         )
         self.raises: str | None = None
-        stamps_before = dict(state.stamps)
-        state.conditional += 1
-        with state.at(self.site[-1]), state.at("body"), emitter.region(self.block) as self.scope:
+        with self._conditional(), state.at(self.site[-1]), state.at("body"), emitter.region(self.block) as self.scope:
             arguments = iter(self.block.arguments)
             induction = self._induction(next(arguments))
             self.entry = [rebuild(state, a, lambda: next(arguments)) for a in self._carried()]
@@ -291,9 +308,15 @@ class _LoopPass:
                 emitter.assertion(emitter.constant(False), raised.text)
             self.body_writes = state.written
             state.written = written_before | self.body_writes
-        state.conditional -= 1
-        del stamps_before
         self.end = state.heap
+
+    @contextmanager
+    def _conditional(self) -> Iterator[None]:
+        self.state.conditional += 1
+        try:
+            yield
+        finally:
+            self.state.conditional -= 1
 
     def _induction(self, ssa: Any) -> Value:
         state = self.state

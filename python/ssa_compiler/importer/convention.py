@@ -40,6 +40,7 @@ __all__ = [
     "OutputSpec",
     "OutputTuple",
     "ParameterSpec",
+    "SameObject",
     "ScalarSpec",
     "SequenceSpec",
     "StridesAsExample",
@@ -239,7 +240,22 @@ class DistinctStorage:
     reason: str
 
 
-Assumption = StridesAsExample | DistinctStorage
+@dataclass(frozen=True)
+class SameObject:
+    """The program asks whether two tensor arguments are one object (`query is key`) and was imported for the answer `same`.
+
+    Attributes:
+        first: index among `@main`'s arguments.
+        second: index among `@main`'s arguments.
+        same: whether `first is second` has to hold.
+    """
+
+    first: int
+    second: int
+    same: bool
+
+
+Assumption = StridesAsExample | DistinctStorage | SameObject
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ they decide for these strides (a view or a copy, or nothing at all) is read off 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,6 +98,17 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return out
 
 
+@contextmanager
+def _without_onednn() -> Iterator[None]:
+    """Switch oneDNN off, so that composite ops consist of portable base ops."""
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(before)
+
+
 def python_argument(value: Any, argument: Any) -> Any:
     """Turn a TorchScript constant into what torch.ops takes: dtypes, layouts and memory formats are ints there."""
     if not isinstance(value, int) or isinstance(value, bool):
@@ -135,7 +147,13 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     recorder = _Recorder()
     transaction = None
     try:
-        with state.symbols.transaction() as transaction, torch.no_grad(), state.symbols.mode, recorder:
+        with (
+            _without_onednn(),
+            state.symbols.transaction() as transaction,
+            torch.no_grad(),
+            state.symbols.mode,
+            recorder,
+        ):
             out = op(*positional, **keywords)
     except _CANNOT as error:
         raise state.refuse_op(f"{op.name()}: {_first_line(error)}") from error

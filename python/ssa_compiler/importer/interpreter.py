@@ -23,6 +23,7 @@ from .values import (
     FunctionValue,
     ListRef,
     ModuleValue,
+    OptionalValue,
     RuntimeStr,
     ScalarValue,
     TensorValue,
@@ -89,7 +90,7 @@ class Interpreter:
             for output, result in zip(node.outputs(), results):
                 environment[output.debugName()] = result
         # What follows a branch or loop belongs to it, not to its last line. An error keeps its line.
-        frames[-1] = place
+        frames[-1] = place or frames[-1]
         return [self._lookup(value) for value in block.outputs()]
 
     def _lookup(self, value: Any) -> Value:
@@ -121,17 +122,13 @@ class Interpreter:
         has_tensor = any("Tensor" in str(spec.type) for spec in (*schema.arguments, *schema.returns))
         generic_list = schema.arguments and str(schema.arguments[0].type) in ("List[t]", "List[Tensor]", "List[str]")
         if isinstance(first, DictRef) or (isinstance(first, ListRef) and (generic_list or not has_tensor)):
-            if not (has_tensor and not generic_list) and self._is_container_op(kind, schema):
+            if not (has_tensor and not generic_list) and self.containers.knows(kind, first):
                 return self.containers.call(kind, arguments)
         if has_tensor:
             if op is None:
                 raise self.state.refuse_op(f"{kind}: PyTorch has no operator {text}")
             return [self._wrap(result) for result in self.tensors.call(op, arguments)]
         return self._scalar(op, schema, arguments)
-
-    def _is_container_op(self, kind: str, schema: Any) -> bool:
-        short = kind.partition("::")[2].strip("_")
-        return hasattr(self.containers, f"_list_{short}") or hasattr(self.containers, f"_dict_{short}")
 
     def _wrap(self, result: Any) -> Value:
         if isinstance(result, list):
@@ -238,12 +235,17 @@ class Interpreter:
     def _identity(self, node: Any) -> list[Value]:
         return [self._lookup(next(iter(node.inputs())))]
 
-    _prim_unchecked_cast = _identity
+    def _prim_unchecked_cast(self, node: Any) -> list[Value]:
+        (value,) = self._identity(node)
+        return [value.value if isinstance(value, OptionalValue) else value]
 
     def _prim_unchecked_unwrap_optional(self, node: Any) -> list[Value]:
         (value,) = self._identity(node)
         if isinstance(value, ConstValue) and value.value is None:
             raise ProgramRaises("RuntimeError: Unwrapping null optional")
+        if isinstance(value, OptionalValue):
+            self.state.emitter.assertion(value.present.ssa, "RuntimeError: Unwrapping null optional")
+            return [value.value]
         return [value]
 
     def _prim_If(self, node: Any) -> list[Value]:
@@ -299,7 +301,7 @@ class Interpreter:
             parts = [self._attribute(e, owner, f"{name}[{k!r}]") for k, e in value.items()]
             return self.containers.new_dict(list(value), parts)
         if isinstance(value, torch.Tensor):
-            raise self.state.refuse(f"a tensor inside the container attribute {name}; register it as a buffer")
+            return self.modules.registered(f"{owner.path}.{name}" if owner.path else name, value)
         return ConstValue(value)
 
     def _prim_SetAttr(self, node: Any) -> list[Value]:

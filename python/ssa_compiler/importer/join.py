@@ -14,6 +14,7 @@ from typing import Any
 import sympy
 import torch
 
+from ..errors import UnsupportedProgramError
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .state import State
 from .symbols import expr_of
@@ -22,6 +23,7 @@ from .values import (
     DictRef,
     ListRef,
     MaybeAlias,
+    OptionalValue,
     RuntimeStr,
     ScalarValue,
     Site,
@@ -31,7 +33,11 @@ from .values import (
     Value,
 )
 
-__all__ = ["Abstract", "abstract", "join", "operands", "passed", "rebuild", "types"]
+__all__ = ["Abstract", "LengthChanges", "abstract", "join", "operands", "passed", "rebuild", "types"]
+
+
+class LengthChanges(UnsupportedProgramError):
+    """A list has one length on one path and another on the other."""
 
 
 class Abstract:
@@ -86,6 +92,13 @@ class Elements(Abstract):
 
 
 @dataclass(frozen=True)
+class NoneOr(Abstract):
+    """None or a value; whether it is None is passed as a bool before it."""
+
+    value: Abstract
+
+
+@dataclass(frozen=True)
 class Missing(Abstract):
     """A variable that is not read."""
 
@@ -114,6 +127,8 @@ def abstract(value: Value) -> Abstract:
         return Elements(tuple, tuple(abstract(e) for e in value.elements), value.fields, value.type_name)
     if isinstance(value, Uninitialized):
         return Missing(value.kind)
+    if isinstance(value, OptionalValue):
+        return NoneOr(abstract(value.value))
     return Same(value)
 
 
@@ -127,6 +142,10 @@ def _same(a: Value, b: Value) -> bool:
     if isinstance(a, (ListRef, DictRef)):
         return a == b
     return False
+
+
+def _is_none(a: Abstract) -> bool:
+    return isinstance(a, Same) and isinstance(a.value, ConstValue) and a.value.value is None
 
 
 def _kind(a: Abstract) -> type | None:
@@ -192,13 +211,18 @@ def join(
         return a
     if isinstance(a, Missing) or isinstance(b, Missing):
         return _join_missing(state, a, b)
+    if any(isinstance(x, NoneOr) or _is_none(x) for x in (a, b)):
+        inner = [x.value if isinstance(x, NoneOr) else Missing("None") if _is_none(x) else x for x in (a, b)]
+        return NoneOr(join(state, inner[0], inner[1], what, heap_a, heap_b))
     a, b = _opened(state, a, heap_a), _opened(state, b, heap_b)
     if isinstance(a, Elements) and isinstance(b, Elements):
         if a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
             joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
             return replace(a, elements=joined)
         name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"
-        raise state.refuse(f"{name} in a {what} that depends on run-time values")
+        raise LengthChanges(
+            f"unsupported: {name} in a {what} that depends on run-time values", location=state.locations.user()
+        )
     kind_a, kind_b = _kind(a), _kind(b)
     if kind_a is not None and kind_a is kind_b:
         return AnyScalar(kind_a)
@@ -226,9 +250,11 @@ def join(
 def _join_missing(state: State, a: Abstract, b: Abstract) -> Abstract:
     """Whatever the other path has, as something that is passed: the missing path passes a placeholder."""
     other = b if isinstance(a, Missing) else a
-    if isinstance(other, Missing):
+    if isinstance(other, (Missing, AnyScalar, AnyTensor)):
         return other
-    other = _opened(state, other, state.heap) if not isinstance(other, Same) else other
+    other = _opened(state, other, state.heap)
+    if isinstance(other, NoneOr):
+        return NoneOr(_join_missing(state, Missing("None"), other.value))
     if isinstance(other, Elements):
         missing = Missing("element")
         return replace(other, elements=tuple(_join_missing(state, missing, e) for e in other.elements))
@@ -245,6 +271,9 @@ def passed(a: Abstract) -> Iterator[Abstract]:
     """Yield the leaves that are passed as SSA values, in order."""
     if isinstance(a, (AnyScalar, AnyTensor)):
         yield a
+    elif isinstance(a, NoneOr):
+        yield AnyScalar(bool)
+        yield from passed(a.value)
     elif isinstance(a, Elements):
         for element in a.elements:
             yield from passed(element)
@@ -273,6 +302,8 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
         else:
             parts = value.elements if isinstance(value, TupleValue) else heap[value.cell]  # type: ignore[attr-defined]
         return [ssa for part, element in zip(parts, a.elements) for ssa in operands(state, part, element, heap)]
+    if isinstance(a, NoneOr):
+        return _optional_operands(state, value, a, heap)
     if isinstance(a, AnyScalar):
         if isinstance(value, ScalarValue):
             return [value.ssa]
@@ -284,6 +315,15 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
             return [emitter.cast(value.ssa, to), *offset]
         return [_placeholder(state, a, to), *([emitter.constant(0)] if a.carries_offset else [])]
     return []
+
+
+def _optional_operands(state: State, value: Value, a: NoneOr, heap: dict[Site, tuple[Value, ...]]) -> list[Any]:
+    constant = state.emitter.constant
+    if isinstance(value, OptionalValue):
+        return [value.present.ssa, *operands(state, value.value, a.value, heap)]
+    if isinstance(value, Uninitialized) or (isinstance(value, ConstValue) and value.value is None):
+        return [constant(False), *operands(state, Uninitialized("None"), a.value, heap)]
+    return [constant(True), *operands(state, value, a.value, heap)]
 
 
 def _placeholder(state: State, a: AnyTensor, to: Any) -> Any:
@@ -313,6 +353,10 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         return Uninitialized(a.kind)
     if isinstance(a, AnyScalar):
         return state.opaque_scalar(a.kind, next_ssa(), site)
+    if isinstance(a, NoneOr):
+        present = state.opaque_scalar(bool, next_ssa(), site)
+        assert isinstance(present, ScalarValue)
+        return OptionalValue(present, rebuild(state, a.value, next_ssa))
     if isinstance(a, Elements):
         elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
         if a.kind is tuple:

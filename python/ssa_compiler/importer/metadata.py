@@ -15,7 +15,7 @@ from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .symbols import expr_of
-from .values import ConstValue, DictRef, ListRef, TensorValue, TupleValue, Value, is_const
+from .values import ConstValue, DictRef, ListRef, OptionalValue, TensorValue, TupleValue, Value, is_const
 
 __all__ = ["Metadata"]
 
@@ -85,8 +85,29 @@ class Metadata:
         a, b = arguments
         nones = [isinstance(v, ConstValue) and v.value is None for v in (a, b)]
         if any(nones):
+            other = b if nones[0] else a
+            if isinstance(other, OptionalValue):
+                return self.scalars.emit("__not__", [other.present]) if wanted else other.present
             return ConstValue(all(nones) == wanted)
-        raise self.state.refuse_op("'is' on anything but None")
+        if isinstance(a, TensorValue) and isinstance(b, TensorValue):
+            return ConstValue(self._same_object(a, b) == wanted)
+        raise self.state.refuse_op("'is' on anything but None and tensors")
+
+    def _same_object(self, a: TensorValue, b: TensorValue) -> bool:
+        """Whether two names are one tensor object; among arguments, what the example says, to be checked by calls."""
+        if a is b:
+            return True
+        first, second = self._argument_index(a), self._argument_index(b)
+        if first is not None and second is not None:
+            same = self.state.examples[first] is self.state.examples[second]
+            self.state.identities[(first, second)] = same
+            return same
+        if not a.storages & b.storages:
+            return False
+        raise self.state.refuse_op("'is' on tensors that control flow chose")
+
+    def _argument_index(self, value: TensorValue) -> int | None:
+        return next((index for index, known in self.state.arguments.items() if known is value), None)
 
     def _of_tensor(self, kind: str, tensor: TensorValue, arguments: Sequence[Value]) -> list[Value] | None:
         fake = tensor.fake

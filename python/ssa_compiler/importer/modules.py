@@ -88,6 +88,14 @@ class Modules:
             return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
         return value
 
+    def registered(self, path: str, tensor: torch.Tensor) -> Value:
+        """Return the argument for a tensor found in a container, which has to be a parameter or buffer as well."""
+        named = (*self.root.named_parameters(), *self.root.named_buffers())
+        for name, candidate in named:
+            if candidate is tensor or _same_tensor(candidate, tensor):
+                return self.parameter(name, tensor)
+        raise self.state.refuse(f"the tensor {path} inside a container; register it as a parameter or buffer")
+
     def assign(self, owner: ModuleValue, name: str, value: TensorValue) -> None:
         """Bind a tensor attribute to another tensor; `assigned` says at the end what has to be stored.
 
@@ -146,10 +154,10 @@ class Modules:
 
 
 def fake_like(state: State, tensor: torch.Tensor) -> torch.Tensor:
-    """Return a FakeTensor with the dtype, sizes, strides and storage offset of a real one, in a storage of its own."""
+    """Return a FakeTensor with dtype, device, sizes, strides and storage offset of a real one, in its own storage."""
     size = tensor.untyped_storage().nbytes() // max(tensor.element_size(), 1)
     with state.symbols.mode:
-        storage = torch.empty(size, dtype=tensor.dtype)
+        storage = torch.empty(size, dtype=tensor.dtype, device=tensor.device)
         return storage.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch_mlir import ir
 
-from ..errors import SsaCompilerError, UnsupportedProgramError, program_error
+from ..errors import ScriptError, SsaCompilerError, UnsupportedProgramError, program_error
 from .arguments import Arguments
 from .convention import (
     ArgumentSpec,
@@ -22,13 +22,24 @@ from .convention import (
     OutputSpec,
     OutputTuple,
     ParameterSpec,
+    SameObject,
     StridesAsExample,
 )
 from .interpreter import Interpreter
 from .modules import Modules, Restart
 from .script import script_model
 from .state import ProgramRaises, State
-from .values import ConstValue, DictRef, ListRef, ModuleValue, ScalarValue, TensorValue, TupleValue, Value
+from .values import (
+    ConstValue,
+    DictRef,
+    ListRef,
+    ModuleValue,
+    OptionalValue,
+    ScalarValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
 
 __all__ = ["import_program"]
 
@@ -76,7 +87,7 @@ class _ProgramImport:
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
         if self.is_module:
-            method = scripted._c._get_method("forward")
+            method = scripted._c._get_method(_forward_name(scripted))
             self.graph, self.schema = method.graph, method.schema
             self.name = type(model).__name__
         else:
@@ -143,6 +154,8 @@ class _ProgramImport:
             return OutputList(tuple(self._output(element) for element in containers.elements(value)))
         if isinstance(value, TupleValue):
             return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
+        if isinstance(value, OptionalValue):
+            raise self.state.refuse("a result that is None or not, depending on run-time values")
         raise self.state.refuse(f"a result of type {type(value).__name__}")
 
     def _copy(self, value: TensorValue) -> TensorValue:
@@ -202,6 +215,8 @@ class _ProgramImport:
                 assumptions.append(StridesAsExample(index, state.stride_reasons[storage]))
             if storage in state.written and len(storages) > 1:
                 assumptions.append(DistinctStorage(index, "the program writes it"))
+        for (one, other), same in state.identities.items():
+            assumptions.append(SameObject(one, other, same))
         return ImportedProgram(
             module=text,
             name=self.name,
@@ -213,6 +228,18 @@ class _ProgramImport:
             written=frozenset(index for index, storage in storages.items() if storage in state.written),
             training=bool(self.scripted.training) if self.is_module else None,
         )
+
+
+def _forward_name(scripted: Any) -> str:
+    """The name of a module's forward; of an overloaded one (nn.LSTM), the first overload, which takes tensors.
+
+    Raises:
+        ScriptError: the module has no forward.
+    """
+    names = [name for name in scripted._c._method_names() if name == "forward" or name.startswith("forward__")]
+    if not names:
+        raise ScriptError(f"{type(scripted).__name__} has no forward method")
+    return min(names)
 
 
 def _bind(name: str, declared: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

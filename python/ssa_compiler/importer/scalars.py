@@ -104,6 +104,10 @@ class ScalarOps:
         try:
             if name in ("pow", "round") and all(isinstance(value, (int, float)) for value in values):
                 return ConstValue(getattr(builtins, name)(*values))  # TorchScript makes these floats
+            if name == "format":
+                return ConstValue(values[0].format(*values[1:]))
+            if name == "percentFormat":
+                return ConstValue(values[0] % tuple(values[1:]))
             if op is not None:
                 return ConstValue(op(*values))
             folded = getattr(operator, name, None)

@@ -35,6 +35,9 @@ class State:
         frozen: cells whose identity was lost at a join; changing them is refused.
         stamps: time of the last write to each storage.
         written: every storage written so far, whether that code is reached or not.
+        arguments: the tensor arguments of `@main`, by index.
+        examples: their example values.
+        identities: pairs of arguments of which the program asked whether they are one object, with the answer.
         stride_reasons: storages whose strides decided whether an op aliases, with the op.
     """
 
@@ -49,6 +52,9 @@ class State:
         self.clock = 0
         self.written: set[Site] = set()
         self.stride_reasons: dict[Site, str] = {}
+        self.arguments: dict[int, TensorValue] = {}
+        self.examples: dict[int, torch.Tensor] = {}
+        self.identities: dict[tuple[int, int], bool] = {}
         self.has_maybe = False
         self.conditional = 0
         self._path: list[Any] = []

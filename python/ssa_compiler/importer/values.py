@@ -23,6 +23,7 @@ __all__ = [
     "ListRef",
     "MaybeAlias",
     "ModuleValue",
+    "OptionalValue",
     "RuntimeStr",
     "ScalarValue",
     "TensorValue",
@@ -149,6 +150,14 @@ class FunctionValue(Value):
 
     name: str
     graph: Any = field(repr=False)
+
+
+@dataclass(eq=False)
+class OptionalValue(Value):
+    """A value or None, depending on the run-time bool `present`; `value` is a placeholder while it is None."""
+
+    present: ScalarValue
+    value: Value
 
 
 @dataclass(eq=False)

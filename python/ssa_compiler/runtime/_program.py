@@ -33,7 +33,7 @@ class Program:
     Args:
         path: the `.vmfb`; it must not change while the program lives.
         signature: what `@main` takes and returns.
-        driver: "local-sync", "local-task" or "cuda".
+        driver: "local-sync" or "cuda"; "local-task" for experiments only, its results are not reliable.
         callbacks: the ops that run in PyTorch.
     Raises:
         TargetError: there is no device for the driver.

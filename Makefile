@@ -9,27 +9,36 @@ BIN = $(VENV)/bin
 export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test setup build lint lit pytest format clean
+.PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated lit pytest format clean
 
 demo: setup
 	$(BIN)/python examples/demo.py
 
-# pytest comes last: its summary ends the output.
+# Every part runs even if one before it fails. pytest comes last: its summary ends the output.
 test: setup
-	$(MAKE) --no-print-directory lint
-	$(MAKE) --no-print-directory lit
-	$(MAKE) --no-print-directory pytest
+	@status=0; for part in lint lit pytest; do \
+	  $(MAKE) -k --no-print-directory $$part || status=1; done; exit $$status
 
 setup build:
 	@scripts/setup.sh
 
-lint:
-	$(BIN)/ruff check $(wildcard $(PYTHON_SOURCES))
-	$(BIN)/ruff format --check $(wildcard $(PYTHON_SOURCES))
+lint: lint-ruff lint-format lint-mypy lint-cpp lint-generated
+
+lint-ruff:
+	$(BIN)/ruff check --output-format=concise $(wildcard $(PYTHON_SOURCES))
+
+lint-format:
+	$(BIN)/ruff format --check --output-format=concise $(wildcard $(PYTHON_SOURCES))
+
+lint-mypy:
 	$(BIN)/mypy
+
+lint-cpp:
 	@if command -v clang-format-22 >/dev/null; then \
 	  echo "clang-format-22 --dry-run -Werror (C++ sources)"; clang-format-22 --dry-run -Werror $(CPP_SOURCES); \
 	else echo "clang-format-22 is not installed: the format of the C++ sources is not checked"; fi
+
+lint-generated:
 	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
 
 # The build that `pip install` made, not a developer's build folder.

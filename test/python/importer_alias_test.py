@@ -163,7 +163,13 @@ def into_expanded(x: Tensor) -> Tensor:
     return y
 
 
-@pytest.mark.parametrize("function", [overlapping, overlapping_copy, into_expanded])
+def index_put_of_itself(x: Tensor) -> Tensor:
+    y = x.clone()
+    y[torch.tensor([1, 0, 3, 2])] = y
+    return y
+
+
+@pytest.mark.parametrize("function", [overlapping, overlapping_copy, into_expanded, index_put_of_itself])
 def test_write_that_eager_refuses_is_refused_with_its_words(function: Callable[[Tensor], Tensor]) -> None:
     with pytest.raises(RuntimeError, match="single memory location") as eager:
         function(ROWS)

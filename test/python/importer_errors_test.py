@@ -37,9 +37,9 @@ def dtype_changes(x: Tensor, n: int) -> Tensor:
 
 def none_or_tensor(x: Tensor, n: int) -> Tensor | None:
     y: Tensor | None = None
-    if n > 0:
+    if n > 0:  # refused
         y = x
-    return y  # refused
+    return y
 
 
 def prints(x: Tensor) -> Tensor:

@@ -452,7 +452,7 @@ class TensorOps:
                 and _sizes(pure_trace.out) == _sizes(target.fake)
             )
             name = schema.name.replace("::", ".") + (f".{schema.overload_name}" if schema.overload_name else "")
-            if not is_out and same and (self.emitter.registered(f"torch.{name}") or not self._name_known(functional)):
+            if not is_out and same and self.emitter.registered(f"torch.{name}"):
                 self._emit(op, args, [state.type_of(target.fake)])
             else:
                 self._write_functional(op, functional, pure_args, target)

@@ -319,9 +319,10 @@ class Interpreter:
 
 
 def _named_tuple(kind: Any) -> tuple[tuple[str, ...], str]:
-    """Return field names and class name of a NamedTuple type."""
-    text = kind.str() if hasattr(kind, "str") else str(kind)
-    if text.startswith("(") or ("NamedTuple" not in text and "(" not in text):
+    """Return the field names of a NamedTuple type, and its class's qualified name if it is the user's own."""
+    text = kind.str()
+    if text.startswith("("):
         return (), ""
+    name = kind.annotation_str
     fields = tuple(re.findall(r"(\w+)\s*:", text.partition("(")[2]))
-    return fields, kind.annotation_str.removeprefix("__torch__.")
+    return fields, name.removeprefix("__torch__.") if name.startswith("__torch__.") else ""

@@ -74,14 +74,17 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
         ProgramRaises: eager raises.
         UnsupportedProgramError: whether eager raises cannot be told, not even at run time.
     """
+    elementwise = torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"
     sources = [
         value
         for value in values
         if isinstance(value, TensorValue)
-        and value is not target
+        and (value is not target or not elementwise)
         and (value.root is target.root or value.storages & target.storages)
     ]
-    suspicious = [source for source in sources if not _same_layout(source, target)]
+    if not elementwise:
+        sources.remove(target)  # it is among the arguments once as the one that is written
+    suspicious = [source for source in sources if not elementwise or not _same_layout(source, target)]
     internal = _overlaps_itself(target.fake)
     if not internal and not suspicious:
         return
@@ -90,7 +93,7 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
         _ask_eager(state, op, related, args)
         return
     if internal:
-        if torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_":
+        if elementwise:
             if _integers(target.fake) or all(isinstance(s, int) for s in target.fake.shape):
                 raise ProgramRaises(INTERNAL)
             raise state.refuse(f"{op.name()} writes an expanded view of a size known only at run time")
@@ -148,7 +151,7 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
 
 def _assert_no_partial_overlap(state: State, op: Any, target: TensorValue, source: TensorValue) -> None:
     """Emit ATen's rule: dense tensors of overlapping, different memory ranges, or of one range with other strides."""
-    if torch.Tag.pointwise not in op.tags and op._schema.name != "aten::copy_":
+    if not (torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"):
         raise state.refuse(f"{op.name()} reads a tensor that may overlap the one it writes; clone() it")
     dense = (_dense(target.fake), _dense(source.fake))
     if False in dense:

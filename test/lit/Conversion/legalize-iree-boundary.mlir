@@ -90,6 +90,7 @@ func.func @select(%x: !torch.vtensor<[4],f32>, %y: !torch.vtensor<[4],f32>, %c: 
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG2:[a-z0-9]+]]: i1
+// CHECK-NOT: torch_c
 // CHECK: %[[SELECT:.+]] = arith.select %[[ARG2]], %[[ARG0]], %[[ARG1]] : i64
 // CHECK-NOT: torch_c
 func.func @select_of_numbers(%x: i64, %y: i64, %c: i1) -> i64 {

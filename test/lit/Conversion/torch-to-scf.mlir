@@ -47,6 +47,7 @@ func.func @if_without_results(%c: !torch.bool, %x: !torch.tensor<[3],f32>) {
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.tensor<[4,3],f32>
 // CHECK-SAME: %[[ARG2:[a-z0-9]+]]: f64
+// CHECK-NOT: scf.while
 // CHECK: %[[INDEX_CAST:.+]] = arith.index_cast %[[ARG0]]
 // CHECK: %[[FOR:.+]] = scf.for %[[IV:.+]] = %{{.+}} to %[[INDEX_CAST]] step %{{.+}} iter_args(%[[CARRIED:.+]] = %[[ARG2]]) -> (f64) {
 // CHECK: %[[INDEX_CAST_2:.+]] = arith.index_cast %[[IV]]
@@ -54,8 +55,8 @@ func.func @if_without_results(%c: !torch.bool, %x: !torch.tensor<[3],f32>) {
 // CHECK: %[[SELECT:.+]] = torch.aten.select.int %[[ARG1]], %int0, %[[FROM_I64]]
 // CHECK: %[[MULF:.+]] = arith.mulf %[[CARRIED]], %[[CARRIED]]
 // CHECK: scf.yield %[[MULF]] : f64
-// CHECK: return %[[FOR]]
 // CHECK-NOT: scf.while
+// CHECK: return %[[FOR]]
 func.func @for_like_loop(%n: !torch.int, %x: !torch.tensor<[4,3],f32>, %s: !torch.float) -> !torch.float {
   %true = torch.constant.bool true
   %int0 = torch.constant.int 0
@@ -75,6 +76,7 @@ func.func @for_like_loop(%n: !torch.int, %x: !torch.tensor<[4,3],f32>, %s: !torc
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i1
 // CHECK-SAME: %[[ARG2:[a-z0-9]+]]: !torch.tensor<[4,3],f32>
+// CHECK-NOT: scf.for
 // CHECK: %[[WHILE:.+]] = scf.while (%[[CARRIED:.+]] = %{{.+}}, %[[CARRIED_2:.+]] = %[[ARG1]]) : (i64, i1) -> i64 {
 // CHECK: %[[CMPI:.+]] = arith.cmpi slt, %[[CARRIED]], %[[ARG0]]
 // CHECK: %[[ANDI:.+]] = arith.andi %[[CMPI]], %[[CARRIED_2]]
@@ -103,6 +105,7 @@ func.func @while_like_loop(%n: !torch.int, %go: !torch.bool, %x: !torch.tensor<[
 // CHECK-LABEL: func.func @loop_that_may_not_start(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i1
+// CHECK-NOT: scf.for
 // CHECK: %[[WHILE:.+]] = scf.while (%[[CARRIED:.+]] = %{{.+}}, %[[CARRIED_2:.+]] = %[[ARG1]]) : (i64, i1) -> i64 {
 // CHECK: %[[CMPI:.+]] = arith.cmpi slt, %[[CARRIED]], %[[ARG0]]
 // CHECK: %[[ANDI:.+]] = arith.andi %[[CMPI]], %[[CARRIED_2]]
@@ -144,6 +147,7 @@ func.func @while_like_loop_with_carried_tensor(%n: !torch.int, %x: !torch.tensor
 // CHECK-SAME: %{{[a-z0-9]+}}: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i1
 // CHECK-SAME: %[[ARG2:[a-z0-9]+]]: !torch.tensor<[3],f32>
+// CHECK-NOT: torch.prim
 // CHECK: scf.if %[[ARG1]] {
 // CHECK: scf.for %[[IV:.+]] = %{{.+}} to %{{.+}} step %{{.+}} {
 // CHECK: scf.if %{{.+}} {

@@ -24,6 +24,8 @@ func.func @branch(%b: !torch.vtensor<[4],f32>, %c: i1) -> !torch.vtensor<[4],f32
 // CHECK-LABEL: func.func @storage_made_in_branch(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i1
+// CHECK-NOT: scf.yield
+// CHECK-NOT: -> (!torch
 // CHECK: scf.if %[[ARG1]] {
 // CHECK: %[[NEG:.+]] = torch.aten.neg %[[ARG0]]
 // CHECK-NOT: scf.yield

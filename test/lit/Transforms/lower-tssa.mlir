@@ -197,11 +197,12 @@ func.func @squeeze_dim(%b: !torch.vtensor<[4,1],f32>, %s: !torch.vtensor<[4],f32
 // CHECK-LABEL: func.func @squeeze_dim_that_stays(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4,3],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.vtensor<[4,3],f32>
+// CHECK-NOT: unsqueeze
 // CHECK: %[[SQUEEZE:.+]] = torch.aten.squeeze.dim %[[ARG0]], %int1
 // CHECK: %[[LISTCONSTRUCT:.+]] = torch.prim.ListConstruct %int4, %int3
 // CHECK: %[[VIEW:.+]] = torch.aten.view %[[ARG1]], %[[LISTCONSTRUCT]]
-// CHECK: return %[[SQUEEZE]], %[[VIEW]]
 // CHECK-NOT: unsqueeze
+// CHECK: return %[[SQUEEZE]], %[[VIEW]]
 func.func @squeeze_dim_that_stays(%b: !torch.vtensor<[4,3],f32>, %s: !torch.vtensor<[4,3],f32>) -> (!torch.vtensor<[4,3],f32>, !torch.vtensor<[4,3],f32>) {
   %int1 = torch.constant.int 1
   %r = tssa.access "torch.aten.squeeze.dim" %b[%int1 : !torch.int] : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[4,3],f32>

@@ -25,6 +25,8 @@ func.func @write_through_view(%i: !torch.int, %x: !torch.tensor<[3],f32>) -> !to
 // CHECK-LABEL: func.func @view_without_write(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4,3],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.int
+// CHECK-NOT: tssa.assign
+// CHECK-NOT: tssa.update
 // CHECK: %[[ACCESS:.+]] = tssa.access "torch.aten.select.int" %[[ARG0]][%int0, %[[ARG1]]
 // CHECK: %[[CLONE:.+]] = torch.aten.clone %[[ACCESS]], %none
 // CHECK-NOT: tssa.assign

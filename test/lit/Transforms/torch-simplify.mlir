@@ -3,8 +3,8 @@
 
 // CHECK-LABEL: func.func @clone(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[?,3],f32>
-// CHECK: return %[[ARG0]]
 // CHECK-NOT: clone
+// CHECK: return %[[ARG0]]
 func.func @clone(%x: !torch.vtensor<[?,3],f32>) -> !torch.vtensor<[?,3],f32> {
   %none = torch.constant.none
   %c = torch.aten.clone %x, %none : !torch.vtensor<[?,3],f32>, !torch.none -> !torch.vtensor<[?,3],f32>
@@ -25,8 +25,8 @@ func.func @clone_of_mutable(%x: !torch.tensor<[4],f32>) -> !torch.tensor<[4],f32
 // CHECK-LABEL: func.func @copy(
 // CHECK-SAME: %{{[a-z0-9]+}}: !torch.vtensor<[4],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.vtensor<[4],f32>
-// CHECK: return %[[ARG1]]
 // CHECK-NOT: torch.aten.copy
+// CHECK: return %[[ARG1]]
 func.func @copy(%x: !torch.vtensor<[4],f32>, %y: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
   %false = torch.constant.bool false
   %c = torch.aten.copy %x, %y, %false : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.bool -> !torch.vtensor<[4],f32>
@@ -71,8 +71,8 @@ func.func @copy_of_other_dtype(%x: !torch.vtensor<[4],f32>, %y: !torch.vtensor<[
 
 // CHECK-LABEL: func.func @cast_to_the_same_type(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
-// CHECK: return %[[ARG0]]
 // CHECK-NOT: static_info_cast
+// CHECK: return %[[ARG0]]
 func.func @cast_to_the_same_type(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
   %c = torch.tensor_static_info_cast %x : !torch.vtensor<[4],f32> to !torch.vtensor<[4],f32>
   return %c : !torch.vtensor<[4],f32>
@@ -90,8 +90,8 @@ func.func @cast_to_other_type(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[?]
 // What a loop carries without change is its initial value: rewriting leaves such values.
 // CHECK-LABEL: func.func @carried_without_change(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
-// CHECK: return %[[ARG0]]
 // CHECK-NOT: iter_args
+// CHECK: return %[[ARG0]]
 func.func @carried_without_change(%x: !torch.vtensor<[4],f32>, %n: index) -> !torch.vtensor<[4],f32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -101,15 +101,23 @@ static void reportMerge(const MergeEdge &edge, Operation *culprit) {
   diagnostic.attachNote(owner->getLoc()) << "the second name is given here";
 }
 
-LogicalResult TensorAliasAnalysis::verifyMerges() const {
+SmallVector<MergeEdge> TensorAliasAnalysis::getConflicts() const {
+  SmallVector<MergeEdge> conflicts;
   for (const MergeEdge &edge : edges) {
     if (!merges.contains(edge.target))
       continue;
     Value root = locations.lookup(edge.source->get()).root;
     bool writtenThroughTarget = writtenDownstream.contains(edge.target);
-    if (!(writtenThroughTarget && isLiveAfter(edge, root, false)) &&
-        !isLiveAfter(edge, root, true))
-      continue;
+    if ((writtenThroughTarget && isLiveAfter(edge, root, false)) ||
+        isLiveAfter(edge, root, true))
+      conflicts.push_back(edge);
+  }
+  return conflicts;
+}
+
+LogicalResult TensorAliasAnalysis::verifyMerges() const {
+  for (const MergeEdge &edge : getConflicts()) {
+    Value root = locations.lookup(edge.source->get()).root;
     // Blame a write, since that is the line to change.
     Operation *culprit = edge.source->getOwner();
     Value written = writers.contains(edge.target) ? edge.target : root;

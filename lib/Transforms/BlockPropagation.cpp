@@ -7,6 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RegionUtils.h"
+
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
 #include "ssa-compiler/Transforms/Passes.h"
 
@@ -58,30 +60,6 @@ void yieldRoots(Operation *terminator, ArrayRef<Value> roots) {
   terminator->insertOperands(terminator->getNumOperands(), roots);
 }
 
-/// Creates `op` again with more operands and results, moving its regions.
-Operation *rebuild(RewriterBase &rewriter, Operation *op,
-                   ArrayRef<Value> newOperands, ArrayRef<Value> newResults) {
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(op->getOperands());
-  state.addOperands(newOperands);
-  state.addTypes(op->getResultTypes());
-  state.addTypes(ValueRange(newResults).getTypes());
-  for (NamedAttribute attr : op->getDiscardableAttrs())
-    state.addAttribute(attr.getName(), attr.getValue());
-  if (Attribute properties = op->getPropertiesAsAttribute())
-    state.propertiesAttr = properties;
-  for (unsigned index = 0; index < op->getNumRegions(); ++index)
-    state.addRegion();
-  Operation *created = rewriter.create(state);
-  for (auto [oldRegion, newRegion] :
-       llvm::zip_equal(op->getRegions(), created->getRegions()))
-    newRegion.takeBody(oldRegion);
-  rewriter.replaceAllUsesWith(
-      op->getResults(), created->getResults().take_front(op->getNumResults()));
-  rewriter.eraseOp(op);
-  return created;
-}
-
 Operation *propagate(RewriterBase &rewriter, Operation *op,
                      ArrayRef<Value> roots) {
   rewriter.setInsertionPoint(op);
@@ -95,18 +73,18 @@ Operation *propagate(RewriterBase &rewriter, Operation *op,
       }
       yieldRoots(region.front().getTerminator(), roots);
     }
-    return rebuild(rewriter, op, {}, roots);
+    return rebuildRegionOp(rewriter, op, {}, ValueRange(roots).getTypes());
   }
   if (isa<scf::ForOp, scf::WhileOp>(op)) {
     for (Region &region : op->getRegions()) {
       yieldRoots(region.front().getTerminator(), roots);
       addArguments(rewriter, loc, region, roots);
     }
-    return rebuild(rewriter, op, roots, roots);
+    return rebuildRegionOp(rewriter, op, roots, ValueRange(roots).getTypes());
   }
   if (isa<scf::ExecuteRegionOp>(op) && op->getRegion(0).hasOneBlock()) {
     yieldRoots(op->getRegion(0).front().getTerminator(), roots);
-    return rebuild(rewriter, op, {}, roots);
+    return rebuildRegionOp(rewriter, op, {}, ValueRange(roots).getTypes());
   }
   return nullptr;
 }

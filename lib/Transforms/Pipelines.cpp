@@ -19,6 +19,8 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
   //    conversion forgets.
   pm.addPass(createTorchInsertBoundsChecksPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
+  // Names that are one of several tensors, which the paper does not know.
+  func.addPass(createTSSAResolveChoicesPass());
   // 1.-4. The paper's steps. Nothing may run in between (see tssa.update).
   func.addPass(createTSSARewriteMutationPass());
   func.addPass(createTSSABlockPropagationPass());
@@ -43,7 +45,7 @@ void ssa_compiler::registerPipelines() {
       "convert-to-tensorssa",
       "Turn views and in-place writes into pure tensor values, across scf "
       "regions (runs after --torch-to-scf): torch-insert-bounds-checks, "
-      "tssa-rewrite-mutation, tssa-block-propagation, tssa-rename, "
+      "tssa-resolve-choices, tssa-rewrite-mutation, tssa-block-propagation, tssa-rename, "
       "tssa-remove-update, torch-simplify, tssa-promote-slots, tssa-lower, "
       "verify-value-semantics",
       [](OpPassManager &pm) { buildConvertToTensorSSA(pm); });

@@ -73,6 +73,20 @@ public:
   /// The roots that ops nested in `op` write and that live outside of it.
   llvm::ArrayRef<mlir::Value> getRootsWrittenBelow(mlir::Operation *op) const;
 
+  /// All edges into values that may become merges, in program order.
+  llvm::ArrayRef<MergeEdge> getEdges() const { return edges; }
+
+  /// True if different locations flow into `value`.
+  bool isMerge(mlir::Value value) const { return merges.contains(value); }
+
+  /// True if a write can reach what flowed into this merge, through it.
+  bool isWrittenDownstream(mlir::Value merge) const {
+    return writtenDownstream.contains(merge);
+  }
+
+  /// The edges into merges for which a snapshot is not what the program means.
+  llvm::SmallVector<MergeEdge> getConflicts() const;
+
   /// Emits an error for each write that the snapshot view of merges would get
   /// wrong, and for each op whose effect on tensors is unknown.
   llvm::LogicalResult verifyMerges() const;

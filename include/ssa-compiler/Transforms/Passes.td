@@ -26,6 +26,40 @@ def TorchInsertBoundsChecksPass
   ];
 }
 
+def TSSAResolveChoicesPass
+    : Pass<"tssa-resolve-choices", "::mlir::func::FuncOp"> {
+  let summary = "make explicit which of several tensors a name is";
+  let description = [{
+    A name that is one tensor or another, depending on control flow, and is written
+    while the other name is in use, becomes a tag beside the tensor, and an int for
+    each operand of its views that differs. A read selects by the tag; a write
+    computes the new contents and copies them into the tensor that the tag names.
+    Does nothing for names that mean one tensor, or that may be snapshots
+    (docs/Rationale/TensorSSA.md).
+
+    Before:
+    ```mlir
+    %v = scf.if %c -> (!torch.tensor<[3],f32>) {
+      scf.yield %a0 : !torch.tensor<[3],f32>   // a[0]
+    } else {
+      scf.yield %b1 : !torch.tensor<[3],f32>   // b[1]
+    }
+    %w = torch.aten.add_.Scalar %v, %one, %one : ...
+    ```
+    After, `%tag` being 0 or 1:
+    ```mlir
+    %old = scf.if (%tag == 0) { clone of a[0] } else { clone of b[1] }
+    %new = torch.aten.add_.Scalar %old, %one, %one : ...
+    scf.if (%tag == 0) { torch.aten.copy_ a[0], %old } else { torch.aten.copy_ b[1], %old }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::ssa_compiler::torch::TorchDialect",
+    "::ssa_compiler::torch_c::TorchConversionDialect"
+  ];
+}
+
 def TSSARewriteMutationPass
     : Pass<"tssa-rewrite-mutation", "::mlir::func::FuncOp"> {
   let summary = "replace views and in-place writes by access, assign and update";

@@ -99,8 +99,9 @@ def _update_first(touched: int) -> Callable[..., torch.Tensor]:
 
 def lstm(config: dict[str, Any]) -> dict[str, Any]:
     """Compile time and run time of the LSTM of `examples/lstm.py`, beside eager and frozen TorchScript."""
-    import ssa_compiler
     from lstm import ImperativeLSTM
+
+    import ssa_compiler
 
     layers, hidden, batch = config["layers"], config["hidden"], config["batch"]
     torch.manual_seed(0)

@@ -21,7 +21,9 @@ from .errors import SourceLocation, SsaCompilerError, ToolError, UnsupportedOpEr
 __all__ = ["Completed", "Diagnostic", "parse_diagnostics", "run_tool", "tool_error"]
 
 # `file:line:col: severity: text`, the form of a plain location.
-_PLAIN = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?P<col>\d+): (?P<kind>error|warning|remark|note): (?P<text>.*)$")
+_PLAIN = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?P<col>\d+): (?P<kind>error|warning|remark|note): (?P<text>.*)$"
+)
 # `loc(...): severity: text`, the form of any other location.
 _WRAPPED = re.compile(r"^loc\((?P<loc>.*)\): (?P<kind>error|warning|remark|note): (?P<text>.*)$")
 _FILE_LINE_COLUMN = re.compile(r'"(?P<file>[^"]+)":(?P<line>\d+):\d+')

@@ -24,9 +24,7 @@ def check_versions() -> None:
         found = _version(package)
         # Distributors append things such as ".dev0" or "+cpu"; the pin is on the release.
         if found is None or found.split("+")[0].split("rc")[0] != wanted:
-            raise ToolError(
-                f"{package} {wanted} is needed, found {found or 'none'}: pip install {package}=={wanted}"
-            )
+            raise ToolError(f"{package} {wanted} is needed, found {found or 'none'}: pip install {package}=={wanted}")
     found = _version("torch")
     low, high = _TORCH
     if found is None or not low <= tuple(int(part) for part in found.split(".")[:2]) < high:

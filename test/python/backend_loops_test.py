@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import pytest
 import torch
+from torch import Tensor
+
 from ssa_compiler.backend import Artifact, compile_module, count_copies, resolve_target, stream_ir
 from ssa_compiler.runtime import Program, read_signature
-from torch import Tensor
 
 ROWS, COLUMNS = 8, 16
 MATRIX = f"tensor<{ROWS}x{COLUMNS}xf32>"
@@ -206,7 +207,12 @@ def _hazard(row: str) -> str:
     dims = "%dims = torch.prim.ListConstruct %zero : (!torch.int) -> !torch.list<int>\n"
     keep = "%false = torch.constant.bool false\n"
     body = _index("it", "i") + _load("t", "x") + _select("row", "t", "it") + row
-    return SQUARE + dims + keep + _for("r", {"x": "pb"}, body + _scatter("u", "t", "new", "it") + _store("ub", "u"), ["ub"])
+    return (
+        SQUARE
+        + dims
+        + keep
+        + _for("r", {"x": "pb"}, body + _scatter("u", "t", "new", "it") + _store("ub", "u"), ["ub"])
+    )
 
 
 def _replace(a: Tensor, n: int, row: Callable[[Tensor, int], Tensor]) -> list[Tensor]:
@@ -229,9 +235,7 @@ CASES: dict[str, Case] = {
     "start_read_afterwards": Case(
         SQUARE + _for("r", {"x": "pb"}, STEP, ["ub"]), ["r", "pb"], lambda a, n: [_run(a * a, n, _bump), a * a]
     ),
-    "two_carried": Case(
-        _two_carried("qb", ["ub", "y"]), ["r#0", "r#1"], lambda a, n: [_run(a * a, n, _bump), a + a]
-    ),
+    "two_carried": Case(_two_carried("qb", ["ub", "y"]), ["r#0", "r#1"], lambda a, n: [_run(a * a, n, _bump), a + a]),
     "swapped": Case(
         _two_carried("qb", ["y", "ub"]),
         ["r#0", "r#1"],
@@ -326,8 +330,10 @@ def test_loop_is_right_for_every_number_of_trips(compiled: tuple[Case, Artifact,
 
 
 def _row_update(rows: str) -> str:
-    return _module(CASES["argument"]).replace(f"{ROWS}x{COLUMNS}", f"{rows}x{COLUMNS}").replace(
-        f"[{ROWS},{COLUMNS}]", f"[{rows},{COLUMNS}]"
+    return (
+        _module(CASES["argument"])
+        .replace(f"{ROWS}x{COLUMNS}", f"{rows}x{COLUMNS}")
+        .replace(f"[{ROWS},{COLUMNS}]", f"[{rows},{COLUMNS}]")
     )
 
 

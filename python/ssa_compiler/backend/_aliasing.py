@@ -214,7 +214,7 @@ class _Function:
         step = _Step(op, self._tracked_numbers(operands), self._tracked_numbers(op.results))
         if op.name in _TARGET_FIRST:
             step.updates = [self._number(operands[0])]
-            step.renames = {result: step.updates for result in step.results}
+            step.renames = dict.fromkeys(step.results, step.updates)
         elif "tied_operands" in op.attributes:
             self._ties(op, operands, step)
         elif op.name in _SHARED:
@@ -312,21 +312,23 @@ class _Function:
                     found.append(Violation("live", step.op, self._is_emplaced(step.op)))
                     break
                 if len([use for use in step.uses if use in sharing]) > 1 and not may_run_in_place(
-                    step.op, self._module, lambda value: self._number(value) in sharing  # noqa: B023 (called here)
+                    step.op,
+                    self._module,
+                    lambda value: self._number(value) in sharing,  # noqa: B023 (called here)
                 ):
                     found.append(Violation("hazard", step.op, self._is_emplaced(step.op)))
                     break
             _transfer(step, aliases)
         return found
 
-
-
     def _is_emplaced(self, op: ir.Operation) -> bool:
         """Whether a dispatch only writes its tied operand, so that it had memory of its own before it was placed there."""
         if op.name != "stream.async.dispatch":
             return False
         kernel = kernel_function(op, self._module)
-        return kernel is not None and not any("readwrite" in str(argument_use) for argument_use in _binding_types(kernel))
+        return kernel is not None and not any(
+            "readwrite" in str(argument_use) for argument_use in _binding_types(kernel)
+        )
 
 
 def _binding_types(kernel: ir.Operation) -> list[str]:

@@ -16,7 +16,7 @@ from ..errors import SourceLocation
 from ._copies import _builtin_type
 from ._ir import attribute, build
 
-__all__ = ["MODULE_NAME", "CallbackSite", "Constant", "Listed", "Passed", "torch_operator", "to_callback"]
+__all__ = ["MODULE_NAME", "CallbackSite", "Constant", "Listed", "Passed", "to_callback", "torch_operator"]
 
 MODULE_NAME = "tssa_callbacks"
 
@@ -161,12 +161,25 @@ def to_callback(
         operator,
         tuple(known_arguments),
         tuple(known_results),
-        f"0{operand_codes}_{result_codes}",
+        f"0{operand_codes or 'v'}_{result_codes}",
         location,
         reason,
     )
-    op.erase()
+    _erase_unused(op)
     return site
+
+
+def _erase_unused(op: ir.Operation) -> None:
+    """Erase an op, and the constants and lists that only it used: IREE refuses torch constants without uses."""
+    makers: list[ir.Operation] = []
+    for operand in op.operands:
+        if not isinstance(operand.owner, ir.Block) and operand.owner.operation not in makers:
+            makers.append(operand.owner.operation)
+    op.erase()
+    for maker in makers:
+        plain = maker.name.startswith("torch.constant.") or maker.name in ("torch.prim.ListConstruct", "torch.derefine")
+        if plain and not any(list(result.uses) for result in maker.results):
+            _erase_unused(maker)
 
 
 def _scalar_of(kind: str) -> tuple[str, str]:
@@ -259,9 +272,7 @@ def _received(type_: ir.Type, value: ir.Value, result: Passed, where: ir.Inserti
     builtin = ir.RankedTensorType(_builtin_type(type_))
     index = ir.IndexType.get(context)
     sizes = [
-        build(
-            "hal.buffer_view.dim", [index], [value], where, {"index": ir.IntegerAttr.get(index, axis)}
-        ).results[0]
+        build("hal.buffer_view.dim", [index], [value], where, {"index": ir.IntegerAttr.get(index, axis)}).results[0]
         for axis in range(builtin.rank)
         if builtin.is_dynamic_dim(axis)
     ]

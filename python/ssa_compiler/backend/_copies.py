@@ -23,9 +23,7 @@ def _dynamic_sizes(value: ir.Value, where: ir.InsertionPoint) -> list[ir.Value]:
     shaped = tensor_type(value)
     for axis in range(shaped.rank):
         if shaped.is_dynamic_dim(axis):
-            number = build(
-                "arith.constant", [index], [], where, {"value": ir.IntegerAttr.get(index, axis)}
-            ).results[0]
+            number = build("arith.constant", [index], [], where, {"value": ir.IntegerAttr.get(index, axis)}).results[0]
             sizes.append(build("tensor.dim", [index], [value, number], where).results[0])
     return sizes
 
@@ -58,7 +56,9 @@ def _builtin_type(vtensor: ir.Type) -> ir.Type:
     body = str(vtensor).removeprefix("!torch.vtensor<[").rstrip(">")
     sizes, _, element = body.partition("],")
     element = element.replace("si", "i").replace("ui", "i") + (">" if element.startswith("complex<") else "")
-    return ir.Type.parse("tensor<" + "".join(f"{size}x" for size in sizes.split(",") if size) + element + ">", vtensor.context)
+    return ir.Type.parse(
+        "tensor<" + "".join(f"{size}x" for size in sizes.split(",") if size) + element + ">", vtensor.context
+    )
 
 
 def _like(value: ir.Value, result: ir.Value, where: ir.InsertionPoint) -> ir.Value:

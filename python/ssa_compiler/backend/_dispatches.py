@@ -86,7 +86,10 @@ def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable
         if load is None or not _is_aligned_block(load) or _block_of(load, 0) != block:
             return False
         uses = list(load.results[0].uses)
-        if any(use.owner.operation != kernel.operation or not _reads_own_place(kernel.operation, use.operand_number) for use in uses):
+        if any(
+            use.owner.operation != kernel.operation or not _reads_own_place(kernel.operation, use.operand_number)
+            for use in uses
+        ):
             return False
     return _target_is_aligned(dispatch, segments, tied)
 
@@ -116,7 +119,9 @@ def _list(op: ir.Operation, static: str, segment: int) -> list[object]:
     segments = [int(size) for size in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
     start = sum(segments[:segment])
     dynamic = iter([op.operands[start + offset] for offset in range(segments[segment])])
-    return [next(dynamic) if size == _DYNAMIC else size for size in map(int, ir.DenseI64ArrayAttr(op.attributes[static]))]
+    return [
+        next(dynamic) if size == _DYNAMIC else size for size in map(int, ir.DenseI64ArrayAttr(op.attributes[static]))
+    ]
 
 
 def _tensor_sizes(op: ir.Operation, operand: int) -> list[object]:

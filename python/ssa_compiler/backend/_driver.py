@@ -86,7 +86,11 @@ def compiler_path() -> str:
 
 def user_location(op: ir.Operation) -> SourceLocation | None:
     """Return the user's line of an op: the last place its location names."""
-    places = [place for place in _USER_LINE.findall(str(op.location)) if not place[0].endswith((".mlir", "<stdin>")) and place[0] != "-"]
+    places = [
+        place
+        for place in _USER_LINE.findall(str(op.location))
+        if not place[0].endswith((".mlir", "<stdin>")) and place[0] != "-"
+    ]
     return SourceLocation(places[-1][0], int(places[-1][1])) if places else None
 
 
@@ -152,10 +156,10 @@ class _Compilation:
         attributes = self._module.operation.attributes
         for name, value in {**target.module_attributes, "stream.topology": _TOPOLOGY}.items():
             attributes[name] = ir.Attribute.parse(value, context)
-        for op in list(walk(self._module.operation)):
-            reason = must_call_back(op)
-            if reason is not None:
-                self._call_back(op, reason)
+        # All are found before the first is replaced: replacing one erases the constants that only it used.
+        refused = [(op, reason) for op in walk(self._module.operation) if (reason := must_call_back(op)) is not None]
+        for op, reason in refused:
+            self._call_back(op, reason)
         mend_ops(self._module)
         align_whiles(self._module)
         consume_written_arguments(self._module)
@@ -195,7 +199,9 @@ class _Compilation:
                     stream,
                     self._seconds,
                 )
-            made = sum(self._repairs.repair(kind, emplaced, self._ops(attempt, lines)) for kind, emplaced, lines in violations)
+            made = sum(
+                self._repairs.repair(kind, emplaced, self._ops(attempt, lines)) for kind, emplaced, lines in violations
+            )
             _logger.debug("attempt %d: %d violations, %d repairs", number, len(violations), made)
             if not made:
                 if all_copied:
@@ -219,9 +225,7 @@ class _Compilation:
             return [(found.kind, found.emplaced, found.source_lines(module)) for found in find_violations(module)]
 
     def _call_back(self, op: ir.Operation, reason: str) -> bool:
-        site = to_callback(
-            self._module, op, len(self._callbacks), location=user_location(op), reason=reason
-        )
+        site = to_callback(self._module, op, len(self._callbacks), location=user_location(op), reason=reason)
         if site is not None:
             self._callbacks.append(site)
         return site is not None
@@ -231,7 +235,11 @@ class _Compilation:
         cured = False
         seen: set[int] = set()
         for diagnostic in parse_diagnostics(completed.stderr):
-            if diagnostic.kind not in ("error", "note") or diagnostic.line in seen or not diagnostic.file.endswith(".mlir"):
+            if (
+                diagnostic.kind not in ("error", "note")
+                or diagnostic.line in seen
+                or not diagnostic.file.endswith(".mlir")
+            ):
                 continue
             seen.add(diagnostic.line)
             op = attempt.op_at(diagnostic.line)

@@ -62,7 +62,9 @@ class Repairs:
                 continue
             self._done.add(("barrier", op))
             for result in op.results:
-                leaving = [use for use in result.uses if use.owner.operation not in ops or use.owner.operation.name in CASTS]
+                leaving = [
+                    use for use in result.uses if use.owner.operation not in ops or use.owner.operation.name in CASTS
+                ]
                 if not leaving or not _is_any_tensor(result):
                     continue
                 uses = [(use.owner.operation, use.operand_number) for use in result.uses]

@@ -83,9 +83,14 @@ def resolve_target(target: str, *, architecture: str | None = None, data_tiling:
             f"unknown CUDA architecture {chosen!r}: expected one of {', '.join(sorted(CUDA_ARCHITECTURES))}"
         )
     if chosen in _EXPLICIT:
-        executable = f'#hal.executable.target<"cuda", "cuda-nvptx-fb", {{iree_codegen.target_info = {_EXPLICIT[chosen]}}}>'
+        executable = (
+            f'#hal.executable.target<"cuda", "cuda-nvptx-fb", {{iree_codegen.target_info = {_EXPLICIT[chosen]}}}>'
+        )
         return Target(
-            "cuda", chosen, _COMMON, {"hal.device.targets": f'[#hal.device.target<"cuda", [{executable}]> : !hal.device]'}
+            "cuda",
+            chosen,
+            _COMMON,
+            {"hal.device.targets": f'[#hal.device.target<"cuda", [{executable}]> : !hal.device]'},
         )
     return Target("cuda", chosen, (*_COMMON, "--iree-hal-target-backends=cuda", f"--iree-cuda-target={chosen}"), {})
 

@@ -51,6 +51,9 @@ class CallbackHost:
 
     def _function(self, number: int, site: CallbackSite) -> Callable[..., Any]:
         operator = resolve_operator(site.op)
+        schema = operator._schema.arguments
+        positional = sum(not argument.kwarg_only for argument in schema)
+        keywords = [argument.name for argument in schema if argument.kwarg_only]
 
         def call(_self: object, *passed: Any) -> Any:
             import torch
@@ -59,11 +62,13 @@ class CallbackHost:
             try:
                 values = iter(passed)
                 arguments = [self._rebuild(argument, values) for argument in site.arguments]
+                named = dict(zip(keywords, arguments[positional:], strict=False))
                 with torch.no_grad():
-                    result = operator(*arguments)
+                    result = operator(*arguments[:positional], **named)
                 results = result if isinstance(result, (tuple, list)) else (result,)
                 returned = tuple(
-                    self._return(value, spec.kind, spec.dtype) for value, spec in zip(results, site.results, strict=True)
+                    self._return(value, spec.kind, spec.dtype)
+                    for value, spec in zip(results, site.results, strict=True)
                 )
                 return returned[0] if len(returned) == 1 else returned
             except Exception as error:

@@ -175,7 +175,9 @@ class Program:
     def _check_written(self, leaves: Sequence[Any]) -> None:
         """Refuse a written argument that shares memory with another argument, or whose elements overlap."""
         spans = {
-            number: _span(leaf) for number, leaf in enumerate(leaves) if self.signature.arguments[number].kind == "tensor"
+            number: _span(leaf)
+            for number, leaf in enumerate(leaves)
+            if self.signature.arguments[number].kind == "tensor"
         }
         for number in self._written:
             first, last = spans[number]
@@ -241,9 +243,7 @@ class Program:
                     if not leaves[number].is_inference():
                         torch.autograd.graph.increment_version(leaves[number])
                     continue
-                shared = any(
-                    other != number and tensor.data_ptr() == used[other].data_ptr() for other, _ in writes
-                )
+                shared = any(other != number and tensor.data_ptr() == used[other].data_ptr() for other, _ in writes)
                 pending.append((leaves[number], tensor.clone() if shared else tensor))
             for leaf, tensor in pending:
                 leaf.copy_(tensor)

@@ -80,9 +80,7 @@ def read_signature(iree: str, typed: str | None = None) -> Signature:
         typed_arguments, typed_results = arguments, results
         if typed is not None:
             typed_arguments, typed_results = _types(_main(ir.Module.parse(typed, context)))
-        written = {
-            number for entry in result_attributes if (number := _number(entry, "tssa.writeback")) is not None
-        }
+        written = {number for entry in result_attributes if (number := _number(entry, "tssa.writeback")) is not None}
         return Signature(
             tuple(
                 _argument(number, text, typed_text, entry, number in written)
@@ -141,7 +139,11 @@ def _tensor(text: str, typed: str) -> tuple[torch.dtype, tuple[int | None, ...]]
     body = text.removeprefix("tensor<").removesuffix(">")
     if body.endswith("complex<f32") or body.endswith("complex<f64"):
         body += ">"
-    *sizes, element = body.split("x") if "complex" not in body else [*body[: body.index("complex")].split("x")[:-1], body[body.index("complex") :]]
+    *sizes, element = (
+        body.split("x")
+        if "complex" not in body
+        else [*body[: body.index("complex")].split("x")[:-1], body[body.index("complex") :]]
+    )
     dtype = by_mlir()[element].torch
     if element == "i8" and "ui8" in typed:
         import torch

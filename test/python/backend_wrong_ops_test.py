@@ -1,0 +1,132 @@
+"""Ops that IREE compiles wrongly: right through the backend, and still wrong without it, so that a fix is noticed."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.backend import compile_module, compiler_path, resolve_target
+from ssa_compiler.runtime import Program, read_signature
+
+TARGET = resolve_target("cpu")
+
+
+def _plain(text: str, tmp_path: Path) -> str:
+    """Compile with iree-compile and nothing else; returns the artefact."""
+    source, output = tmp_path / "plain.mlir", tmp_path / "plain.vmfb"
+    source.write_text(text)
+    subprocess.run([compiler_path(), str(source), *TARGET.flags, "-o", str(output)], check=True)
+    return str(output)
+
+
+def _unary(type_in: str, type_out: str, body: str) -> str:
+    tensor = {
+        "[9],f32": "tensor<9xf32>",
+        "[],f32": "tensor<f32>",
+        "[5],f32": "tensor<5xf32>",
+        "[4],si64": "tensor<4xi64>",
+    }
+    return (
+        f"module {{\nfunc.func @main(%a: {tensor[type_in]}) -> {tensor[type_out]} {{\n"
+        f"%t = torch_c.from_builtin_tensor %a : {tensor[type_in]} -> !torch.vtensor<{type_in}>\n{body}"
+        f"%b = torch_c.to_builtin_tensor %s : !torch.vtensor<{type_out}> -> {tensor[type_out]}\n"
+        f"return %b : {tensor[type_out]}\n}}\n}}\n"
+    )
+
+
+_FILL = "%seven = torch.constant.float 7.0\n%none = torch.constant.none\n%x = torch.aten.fill.Scalar %t, %seven : !torch.vtensor<[9],f32>, !torch.float -> !torch.vtensor<[9],f32>\n"
+CASES: dict[str, tuple[str, Tensor, Tensor]] = {
+    "sum_of_a_constant": (
+        _unary(
+            "[9],f32",
+            "[],f32",
+            _FILL + "%s = torch.aten.sum %x, %none : !torch.vtensor<[9],f32>, !torch.none -> !torch.vtensor<[],f32>\n",
+        ),
+        torch.zeros(9),
+        torch.tensor(63.0),
+    ),
+    "product_of_a_constant": (
+        _unary(
+            "[9],f32",
+            "[],f32",
+            _FILL + "%s = torch.aten.prod %x, %none : !torch.vtensor<[9],f32>, !torch.none -> !torch.vtensor<[],f32>\n",
+        ),
+        torch.zeros(9),
+        torch.tensor(7.0**9),
+    ),
+    "select_scatter_at_minus_one": (
+        _unary(
+            "[5],f32",
+            "[5],f32",
+            "%zero = torch.constant.int 0\n%last = torch.constant.int -1\n"
+            "%r = torch.aten.select.int %t, %zero, %zero : !torch.vtensor<[5],f32>, !torch.int, !torch.int -> !torch.vtensor<[],f32>\n"
+            "%s = torch.aten.select_scatter %t, %r, %zero, %last : !torch.vtensor<[5],f32>, !torch.vtensor<[],f32>, !torch.int, !torch.int -> !torch.vtensor<[5],f32>\n",
+        ),
+        torch.arange(1.0, 6.0),
+        torch.tensor([1.0, 2.0, 3.0, 4.0, 1.0]),
+    ),
+    "int64_floor_division": (
+        _unary(
+            "[4],si64",
+            "[4],si64",
+            "%three = torch.constant.int 3\n"
+            "%s = torch.aten.floor_divide.Scalar %t, %three : !torch.vtensor<[4],si64>, !torch.int -> !torch.vtensor<[4],si64>\n",
+        ),
+        torch.tensor([-7, 2**33 + 1, -(2**53) - 5, 2**60 + 1]),
+        torch.tensor([-7, 2**33 + 1, -(2**53) - 5, 2**60 + 1]) // 3,
+    ),
+}
+
+
+def _call(path: str, text: str, arguments: Sequence[Tensor], callbacks: Sequence[object] = ()) -> Tensor:
+    program = Program(path, read_signature(text), callbacks=callbacks)  # type: ignore[arg-type]
+    return program(list(arguments))[0]
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_right_through_the_backend(name: str) -> None:
+    text, argument, expected = CASES[name]
+    artifact = compile_module(text, TARGET)
+    torch.testing.assert_close(_call(artifact.path, text, [argument], artifact.callbacks), expected)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_wrong_without_it(name: str, tmp_path: Path) -> None:
+    text, argument, expected = CASES[name]
+    assert not torch.equal(_call(_plain(text, tmp_path), text, [argument]), expected)
+
+
+def test_while_with_a_flag_for_its_condition() -> None:
+    text = """module {
+  func.func @main(%a: tensor<4xf32>, %n: i64) -> tensor<4xf32> {
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %true = arith.constant true
+    %r:2 = scf.while (%i = %zero, %go = %true, %x = %a) : (i64, i1, tensor<4xf32>) -> (i64, tensor<4xf32>) {
+      %less = arith.cmpi slt, %i, %n : i64
+      %both = arith.andi %less, %go : i1
+      scf.condition(%both) %i, %x : i64, tensor<4xf32>
+    } do {
+    ^bb0(%i: i64, %x: tensor<4xf32>):
+      %t = torch_c.from_builtin_tensor %x : tensor<4xf32> -> !torch.vtensor<[4],f32>
+      %u = torch.aten.neg %t : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+      %b = torch_c.to_builtin_tensor %u : !torch.vtensor<[4],f32> -> tensor<4xf32>
+      %j = arith.addi %i, %one : i64
+      %three = arith.constant 3 : i64
+      %flag = arith.cmpi slt, %j, %three : i64
+      scf.yield %j, %flag, %b : i64, i1, tensor<4xf32>
+    }
+    return %r#1 : tensor<4xf32>
+  }
+}
+"""
+    artifact = compile_module(text, TARGET)
+    program = Program(artifact.path, read_signature(text))
+    a = torch.arange(4.0)
+    for n, sign in ((0, 1), (1, -1), (2, 1), (9, -1)):
+        torch.testing.assert_close(program([a, n])[0], a * sign)

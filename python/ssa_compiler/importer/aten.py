@@ -14,14 +14,16 @@ from typing import Any
 import sympy
 import torch
 
+from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
 from .fakes import Trace, run, same_view, shares_storage
 from .overlap import check_write
+from .schemas import functional_of, registered_name
 from .state import ProgramRaises, State
 from .symbols import expr_of
 from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value
 
-__all__ = ["TensorOps", "find_op"]
+__all__ = ["TensorOps"]
 
 Argument = Any
 """A Value, or a Python list of Values for list arguments."""
@@ -32,16 +34,6 @@ _MEMORY_FORMAT_NUMBERS = {
     torch.channels_last: 2,
     torch.channels_last_3d: 3,
 }
-
-
-def find_op(schema: Any) -> Any:
-    """Return the OpOverload of a schema, None if torch.ops has none."""
-    namespace, _, name = schema.name.partition("::")
-    try:
-        packet = getattr(getattr(torch.ops, namespace), name)
-        return getattr(packet, schema.overload_name or "default")
-    except (AttributeError, RuntimeError):
-        return None
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
@@ -218,8 +210,10 @@ class TensorOps:
         return result
 
     def _name_known(self, op: Any) -> bool:
-        name = op._schema.name.replace("::", ".") + (f".{op._schema.overload_name}" if op._schema.overload_name else "")
-        annotated = any(result.alias_info is not None for result in op._schema.returns)
+        name = registered_name(op._schema)
+        # An op that may alias, announced or not, is shown as what it does here.
+        annotated = op._schema.name.partition("::")[2] in UNANNOTATED
+        annotated = annotated or any(result.alias_info is not None for result in op._schema.returns)
         lists = any("List" in str(result.type) for result in op._schema.returns)
         return not annotated and not lists and self.emitter.registered(f"torch.{name}")
 
@@ -435,7 +429,7 @@ class TensorOps:
         target: TensorValue = args[index]
         flat = [value for argument in args for value in _tensor_values(argument)]
         check_write(state, op, target, flat, python)
-        functional = _functional(op, index)
+        functional = functional_of(op, index)
         is_out = schema.arguments[index].is_out
         pure_args = args[:index] + args[index + 1 :] if is_out else args
         if op.name() == "aten::copy_":
@@ -450,8 +444,9 @@ class TensorOps:
                 isinstance(pure_trace.out, torch.Tensor)
                 and pure_trace.out.dtype == target.fake.dtype
                 and _sizes(pure_trace.out) == _sizes(target.fake)
+                and not (torch.Tag.pointwise in op.tags and _mixes_dtypes(target, flat))
             )
-            name = schema.name.replace("::", ".") + (f".{schema.overload_name}" if schema.overload_name else "")
+            name = registered_name(schema)
             if not is_out and same and self.emitter.registered(f"torch.{name}"):
                 self._emit(op, args, [state.type_of(target.fake)])
             else:
@@ -470,6 +465,12 @@ class TensorOps:
         self._emit(copy, [target, value, ConstValue(False)], [self.state.type_of(target.fake)])
 
 
+def _mixes_dtypes(target: TensorValue, values: Sequence[TensorValue]) -> bool:
+    """Whether an operand that takes part in type promotion has another dtype than the target; masks do not."""
+    dtypes = {value.fake.dtype for value in values} - {torch.bool}
+    return bool(dtypes - {target.fake.dtype})
+
+
 def _sizes(tensor: torch.Tensor) -> tuple[Any, ...]:
     return tuple(expr_of(size) for size in tensor.shape)
 
@@ -478,25 +479,3 @@ def _scalar_kind(value: Any) -> type:
     if isinstance(value, (bool, torch.SymBool)):
         return bool
     return int if isinstance(value, (int, torch.SymInt)) else float
-
-
-def _functional(op: Any, written: int) -> Any:
-    """Return the overload that computes what an in-place or out= op writes, None if there is none."""
-    schema = op._schema
-    is_out = schema.arguments[written].is_out
-    expected = [str(a.type) for i, a in enumerate(schema.arguments) if not (is_out and i == written)]
-    name = schema.name.partition("::")[2]
-    if not is_out:
-        if not name.endswith("_"):
-            return None
-        name = name[:-1]
-    packet = getattr(getattr(torch.ops, op.namespace), name, None)
-    if packet is None:
-        return None
-    for overload in packet.overloads():
-        candidate = getattr(packet, overload)
-        if candidate._schema.is_mutable or len(candidate._schema.returns) != 1:
-            continue
-        if [str(a.type) for a in candidate._schema.arguments] == expected:
-            return candidate
-    return None

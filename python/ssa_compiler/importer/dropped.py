@@ -17,10 +17,10 @@ from typing import Any
 
 from ..errors import SourceLocation, UnsupportedProgramError
 
-__all__ = ["check_dropped_writes"]
+__all__ = ["UNANNOTATED", "check_dropped_writes"]
 
 # Ops whose result may be their argument, though their schema does not say so (seen on torch 2.13).
-_UNANNOTATED = frozenset(
+UNANNOTATED = frozenset(
     {
         "alpha_dropout",
         "atleast_1d",
@@ -56,7 +56,7 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
     except (OSError, TypeError, SyntaxError):
         return
     called = {_called_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    suspects = sorted(name for name in called if name in _UNANNOTATED)
+    suspects = sorted(name for name in called if name in UNANNOTATED)
     if not suspects:
         return
     indent = len(lines[0]) - len(lines[0].lstrip())

@@ -18,6 +18,7 @@ from torch_mlir.dialects import torch as torch_dialect
 
 from ..errors import UnsupportedProgramError
 from .locations import Locations
+from .schemas import registered_name
 
 __all__ = ["DTYPE_NAMES", "DTYPE_NUMBERS", "Emitter", "Scope"]
 
@@ -179,7 +180,7 @@ class Emitter:
             results: result types.
             operands: one SSA value per schema argument.
         """
-        name = schema.name.replace("::", ".") + (f".{schema.overload_name}" if schema.overload_name else "")
+        name = registered_name(schema)
         if self.registered(f"torch.{name}"):
             created = self.op(f"torch.{name}", results, operands)
             try:

@@ -8,13 +8,14 @@ from typing import Any
 
 import torch
 
-from .aten import TensorOps, find_op
+from .aten import TensorOps
 from .containers import Containers
 from .control import Control
 from .dropped import check_dropped_writes
 from .metadata import Metadata
 from .modules import Modules
 from .scalars import ScalarOps
+from .schemas import find_op
 from .state import ProgramRaises, State
 from .values import (
     NONE,

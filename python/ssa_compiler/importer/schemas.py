@@ -1,0 +1,46 @@
+"""Finding operators by their schemas: the overload of a graph node, the functional form of an in-place op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+__all__ = ["find_op", "functional_of", "registered_name"]
+
+
+def registered_name(schema: Any) -> str:
+    """Return the name under which torch-mlir registers an op, without the leading `torch.`: `aten.add.Tensor`."""
+    return schema.name.replace("::", ".") + (f".{schema.overload_name}" if schema.overload_name else "")
+
+
+def find_op(schema: Any) -> Any:
+    """Return the OpOverload of a schema, None if torch.ops has none."""
+    namespace, _, name = schema.name.partition("::")
+    try:
+        packet = getattr(getattr(torch.ops, namespace), name)
+        return getattr(packet, schema.overload_name or "default")
+    except (AttributeError, RuntimeError):
+        return None
+
+
+def functional_of(op: Any, written: int) -> Any:
+    """Return the overload that computes what an in-place or out= op writes, None if there is none."""
+    schema = op._schema
+    is_out = schema.arguments[written].is_out
+    expected = [str(a.type) for i, a in enumerate(schema.arguments) if not (is_out and i == written)]
+    name = schema.name.partition("::")[2]
+    if not is_out:
+        if not name.endswith("_"):
+            return None
+        name = name[:-1]
+    packet = getattr(getattr(torch.ops, op.namespace), name, None)
+    if packet is None:
+        return None
+    for overload in packet.overloads():
+        candidate = getattr(packet, overload)
+        if candidate._schema.is_mutable or len(candidate._schema.returns) != 1:
+            continue
+        if [str(a.type) for a in candidate._schema.arguments] == expected:
+            return candidate
+    return None

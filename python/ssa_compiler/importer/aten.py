@@ -244,6 +244,9 @@ class TensorOps:
         """Emit the recorded base ops."""
         known = {id(value.fake): value for argument in args for value in _tensor_values(argument)}
         for record in trace.records:
+            if torch.Tag.inplace_view in record.op.tags:
+                # The recorded tensor has the shape after this op, not the one before.
+                raise self.state.refuse_op(f"{record.op.name()} inside a composite op")
             arguments = [self.value(argument, known) for argument in record.args]
             if record.op._schema.is_mutable:
                 outcome: Any = self._write(record.op, arguments, record.args, Trace(record.out, [record]))

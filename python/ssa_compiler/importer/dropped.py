@@ -27,14 +27,19 @@ UNANNOTATED = frozenset(
         "atleast_2d",
         "atleast_3d",
         "broadcast_tensors",
+        "cartesian_prod",
         "dropout",
         "einsum",
         "feature_alpha_dropout",
         "feature_dropout",
+        "histogramdd",
         "meshgrid",
         "sum_to_size",
         "to_dense",
         "type_as",
+        "unsafe_chunk",
+        "unsafe_split",
+        "unsafe_split_with_sizes",
     }
 )
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')

@@ -22,6 +22,7 @@ from .values import (
     ConstValue,
     DictRef,
     FunctionValue,
+    GradMode,
     ListRef,
     ModuleValue,
     OptionalValue,
@@ -35,6 +36,8 @@ from .values import (
 )
 
 __all__ = ["Interpreter"]
+
+_REDUCTIONS = {"aten::sum": "add", "prim::max": "max", "prim::min": "min"}
 
 
 class Interpreter:
@@ -150,6 +153,9 @@ class Interpreter:
         return any(self._is_structural(element) for element in self.containers.elements(value))
 
     def _scalar(self, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
+        reduction = _REDUCTIONS.get(schema.name)
+        if reduction and len(arguments) == 1 and isinstance(arguments[0], ListRef):
+            return [self._reduced(reduction, self.containers.elements(arguments[0]))]
         if any(isinstance(argument, (ListRef, TupleValue)) for argument in arguments):
             try:
                 constants = [
@@ -163,6 +169,17 @@ class Interpreter:
                 raise self.state.refuse_op(f"{schema.name} on a {type(argument).__name__}")
         result = self.scalars.call(op, schema, arguments)
         return [self._constant(result)]
+
+    def _reduced(self, name: str, elements: Sequence[Value]) -> Value:
+        """`sum`, `min` or `max` of a list of scalars."""
+        if not elements:
+            if name == "add":
+                return ConstValue(0)
+            raise ProgramRaises(f"ValueError: {name}() arg is an empty sequence")
+        result = elements[0]
+        for element in elements[1:]:
+            result = self.scalars.emit(name, [result, element])
+        return result
 
     def _constant(self, value: Value) -> Value:
         """Open constants that are Python containers."""
@@ -274,6 +291,8 @@ class Interpreter:
 
     def _prim_CallMethod(self, node: Any) -> list[Value]:
         owner, *arguments = (self._lookup(value) for value in node.inputs())
+        if isinstance(owner, GradMode):
+            return [NONE]
         if not isinstance(owner, ModuleValue):
             raise self.state.refuse(f"a call of method {node.s('name')} of a {type(owner).__name__}")
         method = owner.script._get_method(node.s("name"))
@@ -311,6 +330,19 @@ class Interpreter:
             raise self.state.refuse(f"assignment to the attribute '{node.s('name')}', which is no tensor of a module")
         self.modules.assign(owner, node.s("name"), value)
         return []
+
+    def _prim_CreateObject(self, node: Any) -> list[Value]:
+        name = node.output().type().annotation_str
+        if not name.startswith("__torch__.torch.autograd.grad_mode."):
+            raise self.state.refuse(f"an object of the class {name.removeprefix('__torch__.')}")
+        return [GradMode()]
+
+    def _prim_Enter(self, node: Any) -> list[Value]:
+        if not isinstance(self._lookup(node.input()), GradMode):
+            raise self.state.refuse("a context manager")
+        return [NONE]
+
+    _prim_Exit = _prim_Enter
 
     def _prim_Print(self, node: Any) -> list[Value]:
         raise self.state.refuse_op("print")

@@ -20,6 +20,7 @@ __all__ = [
     "ConstValue",
     "DictRef",
     "FunctionValue",
+    "GradMode",
     "ListRef",
     "MaybeAlias",
     "ModuleValue",
@@ -150,6 +151,11 @@ class FunctionValue(Value):
 
     name: str
     graph: Any = field(repr=False)
+
+
+@dataclass(eq=False)
+class GradMode(Value):
+    """`torch.no_grad()` and alike: without meaning here, as nothing is differentiated."""
 
 
 @dataclass(eq=False)

@@ -262,6 +262,44 @@ def test_overlap_of_a_view_that_a_branch_chose_is_checked() -> None:
             interpret(program.module, ROWS, i)
 
 
+def older_and_newer(x: Tensor, n: int) -> Tensor:
+    a = x.clone()
+    b = x.clone()
+    for i in range(n):
+        c = a[0:2] * 2
+        if i > 0:
+            b[0:2] += c
+        a = b
+        b = x * 3
+    return a
+
+
+def test_storage_of_an_earlier_iteration_is_another_one() -> None:
+    program = import_program(older_and_newer, (ROWS, 2))
+    for n in (0, 1, 2, 5):
+        assert torch.equal(interpret(program.module, ROWS, n)[0], older_and_newer(ROWS, n))
+
+
+def two_older_ones(x: Tensor, n: int) -> Tensor:
+    a = x.clone()
+    b = a
+    for i in range(n):
+        if i > 1:
+            b[0:2] += a[1:3]
+        b = a
+        a = x * 3
+        if i % 2 == 0:
+            b = a
+    return a
+
+
+def test_storages_that_may_both_be_older_ones_may_overlap() -> None:
+    with pytest.raises(RuntimeError, match="single memory location"):
+        two_older_ones(ROWS, 4)
+    with pytest.raises(errors.UnsupportedProgramError, match="may partly overlap"):
+        imported(two_older_ones, ROWS, 3)
+
+
 # --- aliasing that depends on run-time sizes --------------------------------------------------------------------------
 
 

@@ -232,6 +232,40 @@ def test_variables_that_are_none_at_first() -> None:
     assert_equal_to_eager(previous, *[(X, n) for n in (2, 0, 1, 5)])
 
 
+def two_names(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    a = x.clone()
+    b = a
+    for _ in range(n):
+        b = a
+        a = a * 2
+        b += 1
+        a += b
+    return a, b
+
+
+def test_tensors_of_one_iteration_and_the_one_before() -> None:
+    assert_equal_to_eager(two_names, *[(X, n) for n in (2, 0, 1, 5)])
+
+
+def reduced(items: list[int], factors: list[float]) -> tuple[int, int, float]:
+    return max(items), sum(items), min(factors)
+
+
+def test_reductions_of_lists_of_scalars() -> None:
+    assert_equal_to_eager(reduced, ([1, 3, 2], [0.5, 1.5]), ([5, 3, -2], [2.5, -1.5]))
+
+
+def without_gradients(x: Tensor) -> Tensor:
+    with torch.no_grad():
+        y = x * 2
+        y[0] = 1
+    return y
+
+
+def test_no_grad_means_nothing() -> None:
+    assert_equal_to_eager(without_gradients, (X,))
+
+
 def squares(x: Tensor, n: int) -> Tensor:
     return torch.stack([x * (n + i) for i in range(3)])
 

@@ -16,7 +16,7 @@ from typing import Any
 import sympy
 from torch_mlir import ir
 
-from .join import Abstract, LengthChanges, abstract, join, operands, rebuild, types
+from .join import Abstract, LengthChanges, abstract, from_earlier_iterations, join, operands, rebuild, types
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .values import ConstValue, ScalarValue, Site, TupleValue, Value
@@ -355,7 +355,8 @@ class _LoopPass:
         """Join the knowledge at the head with one output of the body; what the body passes through changes nothing."""
         if output is entry:
             return a
-        return join(self.state, a, abstract(output), "loop", self.before, self.end)
+        joined = join(self.state, a, abstract(output), "loop", self.before, self.end)
+        return from_earlier_iterations(joined, (*self.site, "body"))
 
     def widened(self) -> tuple[list[Abstract], list[Site], list[Abstract], set[Site]]:
         """What to assume in the next pass."""

@@ -155,7 +155,9 @@ class Interpreter:
     def _scalar(self, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
         reduction = _REDUCTIONS.get(schema.name)
         if reduction and len(arguments) == 1 and isinstance(arguments[0], ListRef):
-            return [self._reduced(reduction, self.containers.elements(arguments[0]))]
+            elements = self.containers.elements(arguments[0])
+            if not is_const(*elements):
+                return [self._reduced(reduction, elements)]
         if any(isinstance(argument, (ListRef, TupleValue)) for argument in arguments):
             try:
                 constants = [
@@ -172,10 +174,6 @@ class Interpreter:
 
     def _reduced(self, name: str, elements: Sequence[Value]) -> Value:
         """`sum`, `min` or `max` of a list of scalars."""
-        if not elements:
-            if name == "add":
-                return ConstValue(0)
-            raise ProgramRaises(f"ValueError: {name}() arg is an empty sequence")
         result = elements[0]
         for element in elements[1:]:
             result = self.scalars.emit(name, [result, element])

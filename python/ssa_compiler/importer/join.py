@@ -19,6 +19,7 @@ from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .state import State
 from .symbols import expr_of
 from .values import (
+    EARLIER,
     ConstValue,
     DictRef,
     ListRef,
@@ -33,7 +34,17 @@ from .values import (
     Value,
 )
 
-__all__ = ["Abstract", "LengthChanges", "abstract", "join", "operands", "passed", "rebuild", "types"]
+__all__ = [
+    "Abstract",
+    "LengthChanges",
+    "abstract",
+    "from_earlier_iterations",
+    "join",
+    "operands",
+    "passed",
+    "rebuild",
+    "types",
+]
 
 
 class LengthChanges(UnsupportedProgramError):
@@ -158,6 +169,28 @@ def _kind(a: Abstract) -> type | None:
         if isinstance(a.value, ConstValue) and type(a.value.value) in (int, float, bool):
             return type(a.value.value)
     return None
+
+
+def from_earlier_iterations(a: Abstract, loop: Site) -> Abstract:
+    """Mark the storages that the loop at the path `loop` makes in each iteration: at its head they are older ones.
+
+    What an iteration makes itself is never one of them, so that the two do not overlap.
+    """
+
+    def mark(storage: Site) -> Site:
+        marked = storage[0] == EARLIER
+        inside = storage[1] if marked else storage
+        if len(inside) <= len(loop) or inside[: len(loop)] != loop:
+            return storage
+        return (EARLIER, loop, storage[2] if marked else storage)
+
+    if isinstance(a, AnyTensor):
+        return replace(a, storages=frozenset(map(mark, a.storages)))
+    if isinstance(a, NoneOr):
+        return NoneOr(from_earlier_iterations(a.value, loop))
+    if isinstance(a, Elements):
+        return replace(a, elements=tuple(from_earlier_iterations(element, loop) for element in a.elements))
+    return a
 
 
 def _describe(state: State, a: Abstract) -> str:

@@ -13,7 +13,7 @@ from ..errors import UnsupportedOpError, UnsupportedProgramError
 from .emitter import Emitter
 from .locations import Locations
 from .symbols import Symbols, expr_of
-from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value
+from .values import EARLIER, ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value
 
 __all__ = ["ProgramRaises", "State"]
 
@@ -24,6 +24,11 @@ class ProgramRaises(Exception):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
+
+
+def _made_at(storage: Site) -> Site:
+    """The site of a storage, whichever iteration made it."""
+    return storage[2] if storage[0] == EARLIER else storage
 
 
 class State:
@@ -154,7 +159,7 @@ class State:
             UnsupportedProgramError: it aliases or not depending on a run-time size, and what it may alias was written.
         """
         for maybe in value.maybe:
-            if any(self.stamps.get(storage, 0) > maybe.stamp for storage in maybe.storages):
+            if any(self.stamps.get(_made_at(storage), 0) > maybe.stamp for storage in maybe.storages):
                 raise self.refuse(
                     f"{op} reads the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
                     "run-time size, after what it may alias was written; call .clone() there"
@@ -172,9 +177,9 @@ class State:
                 "run-time size; call .clone() there"
             )
         self.clock += 1
-        for storage in value.storages:
-            self.stamps[storage] = self.clock
-        self.written |= value.storages
+        storages = {_made_at(storage) for storage in value.storages}
+        self.stamps.update(dict.fromkeys(storages, self.clock))
+        self.written |= storages
 
     def maybe_alias(self, value: TensorValue, sources: list[TensorValue], op: str) -> None:
         """Note that `value` aliases `sources` or is a copy, depending on a run-time size."""

@@ -16,6 +16,7 @@ import torch
 from ..errors import SourceLocation
 
 __all__ = [
+    "EARLIER",
     "NONE",
     "ConstValue",
     "DictRef",
@@ -36,6 +37,10 @@ __all__ = [
 
 Site = tuple[Any, ...]
 """A place in the program: the path of node numbers and block numbers that leads to it, call sites included."""
+
+
+EARLIER = "earlier"
+"""`(EARLIER, loop, site)` stands for the storages made at `site` in earlier iterations of the loop at the path `loop`."""
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ class ElementType:
     """One data type.
 
     Attributes:
-        torch: the torch dtype.
+        dtype: the torch dtype.
         mlir: its builtin element type as text; signless, so uint8 and int8 share `i8`.
         iree: name in `iree.runtime.HalElementType`, as IREE's generated code checks it.
-        carrier: dtype under which the data passes to IREE; differs from `torch` where IREE's type is signless.
+        carrier: dtype under which the data passes to IREE; differs from `dtype` where IREE's type is signless.
     """
 
-    torch: torch.dtype
+    dtype: torch.dtype
     mlir: str
     iree: str
     carrier: torch.dtype
@@ -53,7 +53,7 @@ def element_types() -> tuple[ElementType, ...]:
 @cache
 def by_torch() -> dict[torch.dtype, ElementType]:
     """Return the data types keyed by torch dtype."""
-    return {entry.torch: entry for entry in element_types()}
+    return {entry.dtype: entry for entry in element_types()}
 
 
 @cache

@@ -81,5 +81,5 @@ def test_versions() -> None:
 
 def test_wrong_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ssa_compiler._versions._version", lambda package: "1.0")
-    with pytest.raises(ToolError, match="torch-mlir 20261001 is needed, found 1.0: pip install"):
+    with pytest.raises(ToolError, match=r"torch-mlir 20261001 is needed, found 1\.0: pip install"):
         check_versions.__wrapped__()

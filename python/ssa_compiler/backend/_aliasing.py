@@ -1,7 +1,8 @@
 """Check, on the IR that IREE has decided its copies on, that no update destroys a value that is still needed.
 
 IREE's copy elision and its placement of results into larger tensors are not always right (docs/Backend.md lists what was
-found). This module reads the asynchronous stream IR after both and proves each in-place update, or reports it:
+found). It also moves updates ahead of loops that read what they overwrite. This module reads the asynchronous stream IR after
+all of these and proves each in-place update, or reports it:
 
 - a control-flow graph is built from the structured ops;
 - liveness is computed backwards over it;
@@ -30,6 +31,7 @@ __all__ = ["Violation", "find_violations"]
 _EXTERNAL = -1
 
 _LINE = re.compile(r'\.mlir":(\d+):')
+_EXECUTED = frozenset({"stream.async.execute", "stream.async.concurrent"})
 _FRESH = frozenset(
     {"stream.async.alloca", "stream.async.splat", "stream.async.slice", "stream.async.clone", "stream.async.dispatch"}
 )
@@ -91,7 +93,7 @@ def find_violations(module: ir.Module) -> list[Violation]:
     """Check every function of a module.
 
     Args:
-        module: asynchronous stream IR, after `iree-stream-place-transfer-executions`.
+        module: asynchronous stream IR, after `iree-stream-propagate-timepoints`: ops are in their final order.
     Returns:
         What is not proved right; empty if everything is.
     Raises:
@@ -160,11 +162,25 @@ class _Function:
         """Add the steps of a block, splitting it at structured ops; returns the node that control leaves it from."""
         for view in block.operations:
             op = view.operation
-            if op.regions and any(len(region.blocks) for region in op.regions):
+            if op.name in _EXECUTED:
+                self._execute(op, node)
+            elif op.regions and any(len(region.blocks) for region in op.regions):
                 node = self._structured(op, node)
             else:
                 node.steps.append(self._step(op))
         return node
+
+    def _execute(self, op: ir.Operation, node: _Node) -> None:
+        """Add the ops of a scheduled region: its arguments rename the operands, its results what it yields."""
+        block = op.regions[0].blocks[0]
+        operands, arguments = self._tracked_numbers(op.operands), self._tracked_numbers(block.arguments)
+        node.steps.append(
+            _Step(op, operands, arguments, {inner: [outer] for inner, outer in zip(arguments, operands, strict=True)})
+        )
+        self._fill(block, node)
+        yielded = self._yielded(op.regions[0])
+        results = self._tracked_numbers(op.results)
+        node.steps.append(_Step(op, yielded, results, {new: [old] for new, old in zip(results, yielded, strict=True)}))
 
     def _structured(self, op: ir.Operation, node: _Node) -> _Node:
         """Add a structured op; returns the node after it."""

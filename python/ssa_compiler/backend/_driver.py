@@ -37,8 +37,8 @@ _logger = logging.getLogger(__name__)
 _TOPOLOGY = (
     "#hal.device.topology<links = [(@__device_0 -> @__device_0 = {transparent_access = true, unified_memory = true})]>"
 )
-_CHECKED_PASS = "iree-stream-place-transfer-executions"
-_DUMP = re.compile(r"^// -----// IR Dump After PlaceTransferExecutionsPass.*$", re.MULTILINE)
+_CHECKED_PASS = "iree-stream-propagate-timepoints"
+_DUMP = re.compile(r"^// -----// IR Dump After PropagateTimepointsPass.*$", re.MULTILINE)
 _PRINT_FLAGS = (
     f"--mlir-print-ir-after={_CHECKED_PASS}",
     "--mlir-print-debuginfo",

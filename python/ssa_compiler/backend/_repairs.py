@@ -52,7 +52,7 @@ class Repairs:
             if kind == "live":
                 made = self._copy_bases(user for op in ops for user in _users(op) if self._base_is_outside(user, op))
             return made or self._separate(ops) or self._copy_bases([*ops, *(user for op in ops for user in _users(op))])
-        return self._copy_bases(ops) or self._separate(ops)
+        return self._copy_bases(ops) or self._copy_bases(ops, every=True) or self._separate(ops)
 
     def _separate(self, ops: list[ir.Operation]) -> int:
         """Put a barrier on each tensor that leaves a group of ops."""
@@ -89,16 +89,17 @@ class Repairs:
         self.barriers += made
         return made
 
-    def _copy_bases(self, ops: Iterable[ir.Operation]) -> int:
-        """Copy the operands that an op may overwrite: those of the type of a result."""
+    def _copy_bases(self, ops: Iterable[ir.Operation], *, every: bool = False) -> int:
+        """Copy the operands that an op may overwrite: those of the type of a result, or every tensor."""
         made = 0
+        way = "copy every" if every else "copy"
         for op in ops:
-            if ("copy", op) in self._done or op.name in CASTS or op.regions or not op.results:
+            if (way, op) in self._done or op.name in CASTS or op.regions or not op.results:
                 continue
-            self._done.add(("copy", op))
+            self._done.add((way, op))
             types = {str(result.type) for result in op.results}
             for index, operand in enumerate(op.operands):
-                if str(operand.type) in types and _is_any_tensor(operand):
+                if (every or str(operand.type) in types) and _is_any_tensor(operand):
                     op.operands[index] = opaque_copy(operand, ir.InsertionPoint(op))
                     made += 1
         self.copies += made

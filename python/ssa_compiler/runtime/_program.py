@@ -157,7 +157,7 @@ class Program:
                 "call it under torch.no_grad(), or pass a detached tensor"
             )
 
-    def _passable(self, tensor: torch.Tensor) -> torch.Tensor:
+    def _passable(self, tensor: Any) -> torch.Tensor:
         """Return the tensor itself where IREE can use its memory, else a dense copy."""
         import torch
 

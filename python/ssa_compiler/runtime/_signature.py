@@ -144,7 +144,7 @@ def _tensor(text: str, typed: str) -> tuple[torch.dtype, tuple[int | None, ...]]
         if "complex" not in body
         else [*body[: body.index("complex")].split("x")[:-1], body[body.index("complex") :]]
     )
-    dtype = by_mlir()[element].torch
+    dtype = by_mlir()[element].dtype
     if element == "i8" and "ui8" in typed:
         import torch
 

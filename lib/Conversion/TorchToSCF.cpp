@@ -198,6 +198,33 @@ void convertBoundary(RewriterBase &rewriter, func::FuncOp function) {
   function.setType(rewriter.getFunctionType(entry.getArgumentTypes(), results));
 }
 
+/// Calls of functions whose boundary is converted. Declarations keep theirs.
+void convertCall(RewriterBase &rewriter, func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || callee.isExternal())
+    return;
+  rewriter.setInsertionPoint(call);
+  auto converted = func::CallOp::create(
+      rewriter, call.getLoc(), call.getCallee(),
+      getBuiltinTypes(call.getResultTypes()),
+      toBuiltin(rewriter, call.getLoc(), call.getOperands()));
+  converted->setDiscardableAttrs(call->getDiscardableAttrDictionary());
+  rewriter.replaceOp(call,
+                     toTorch(rewriter, call.getLoc(), converted.getResults(),
+                             call.getResultTypes()));
+}
+
+/// A reference to a function of another type than it will have.
+LogicalResult verifyReference(func::ConstantOp op) {
+  auto type = dyn_cast<FunctionType>(op.getType());
+  if (!type || (llvm::none_of(type.getInputs(), isTorchScalarType) &&
+                llvm::none_of(type.getResults(), isTorchScalarType)))
+    return success();
+  return op.emitError() << "unsupported: a reference to '" << op.getValue()
+                        << "', which takes or returns scalars; call it";
+}
+
 struct TorchToSCF final : ssa_compiler::impl::TorchToSCFPassBase<TorchToSCF> {
   using Base::Base;
 
@@ -220,6 +247,11 @@ struct TorchToSCF final : ssa_compiler::impl::TorchToSCFPassBase<TorchToSCF> {
         convertAssert(rewriter, assertOp);
       } else if (auto function = dyn_cast<func::FuncOp>(op)) {
         convertBoundary(rewriter, function);
+      } else if (auto call = dyn_cast<func::CallOp>(op)) {
+        convertCall(rewriter, call);
+      } else if (auto reference = dyn_cast<func::ConstantOp>(op)) {
+        if (failed(verifyReference(reference)))
+          return signalPassFailure();
       } else {
         (void)convertScalarOp(rewriter, op);
       }
@@ -227,8 +259,8 @@ struct TorchToSCF final : ssa_compiler::impl::TorchToSCFPassBase<TorchToSCF> {
 
     // Folds casts that meet, and turns casts of constants into constants. scf's
     // own patterns stay out: they turn a branch that yields one of two tensors
-    // into a select before the branch, where it is taken earlier than the writes
-    // in the branch.
+    // into a select before the branch, where it is taken earlier than the
+    // writes in the branch.
     RewritePatternSet patterns(&getContext());
     for (RegisteredOperationName name : getContext().getRegisteredOperations())
       if (isa<torch_c::TorchConversionDialect, arith::ArithDialect>(

@@ -193,3 +193,30 @@ func.func @assert(%c: !torch.bool) {
 func.func @boundary(%n: !torch.int {tssa.name = "n"}, %s: !torch.float, %b: !torch.bool) -> (!torch.float {tssa.alias_of = 1 : i64}, !torch.bool, !torch.int) {
   return %s, %b, %n : !torch.float, !torch.bool, !torch.int
 }
+
+// A call changes together with its callee.
+// CHECK-LABEL: func.func @call(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
+// CHECK: %[[CALL:.+]] = call @callee(%[[ARG0]])
+// CHECK: return %[[CALL]]
+func.func @call(%n: !torch.int) -> !torch.float {
+  %r = call @callee(%n) : (!torch.int) -> !torch.float
+  return %r : !torch.float
+}
+func.func private @callee(%n: !torch.int) -> !torch.float {
+  %r = torch.constant.float 1.0
+  return %r : !torch.float
+}
+
+// A declaration may be anything: its calls stay.
+// CHECK-LABEL: func.func @call_of_declaration(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
+// CHECK: %[[FROM_I64:.+]] = torch_c.from_i64 %[[ARG0]]
+// CHECK: %[[CALL:.+]] = call @declared(%[[FROM_I64]])
+// CHECK: %[[TO_I64:.+]] = torch_c.to_i64 %[[CALL]]
+// CHECK: return %[[TO_I64]]
+func.func @call_of_declaration(%n: !torch.int) -> !torch.int {
+  %r = call @declared(%n) : (!torch.int) -> !torch.int
+  return %r : !torch.int
+}
+func.func private @declared(!torch.int) -> !torch.int

@@ -1,11 +1,13 @@
 //===- PromoteSlots.cpp - carry slots instead of tensors ------------------===//
 //
-// Scalar replacement for tensors that a loop carries: if the loop body touches a
-// carried tensor only through slots known at compile time, the slots are carried.
+// Scalar replacement for tensors that a loop carries: if the loop body touches
+// a carried tensor only through slots known at compile time, the slots are
+// carried.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
 #include "ssa-compiler/Transforms/Passes.h"
 
@@ -68,12 +70,29 @@ private:
   SmallVector<Slot> slots;
 };
 
+/// True if the view can be taken of any tensor of the base's type. It will be
+/// taken before the loop, which may not have run an iteration.
+static bool alwaysExists(const torch::ViewInstance &view) {
+  if (!cast<torch::ValueTensorType>(view.base.getType()).hasSizes())
+    return false;
+  // The checks are built to see whether there are any.
+  Block scratch;
+  OpBuilder builder(view.base.getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  SmallVector<torch::ViewModel::Check> checks;
+  torch::lookupViewModel(view.name)->buildChecks(
+      builder, view.base.getLoc(), view.base, view.params, checks);
+  return checks.empty();
+}
+
 template <typename OpTy> LogicalResult SlotSet::addSlot(OpTy op, Type type) {
   for (Value param : op.getParams())
     if (!matchPattern(param, m_Constant()))
       return failure();
   Slot added{op.getViewAttr(), op.getSchemaAttr(),
              llvm::to_vector(op.getParams()), type};
+  if (!alwaysExists(added.on(tensor)))
+    return failure();
   for (const Slot &slot : slots) {
     if (slot.view != added.view)
       return failure();
@@ -91,7 +110,8 @@ template <typename OpTy> LogicalResult SlotSet::addSlot(OpTy op, Type type) {
 LogicalResult SlotSet::collect(OpOperand &yielded) {
   llvm::SetVector<Value> versions;
   versions.insert(tensor);
-  // In program order, so that slots are carried in the order of their first use.
+  // In program order, so that slots are carried in the order of their first
+  // use.
   WalkResult result =
       tensor.getOwner()->walk<WalkOrder::PreOrder>([&](Operation *op) {
         LogicalResult added = success();
@@ -106,7 +126,9 @@ LogicalResult SlotSet::collect(OpOperand &yielded) {
         }
         return failed(added) ? WalkResult::interrupt() : WalkResult::advance();
       });
-  if (result.wasInterrupted() || slots.empty())
+  // Another tensor may be handed on, a view of this one for instance.
+  if (result.wasInterrupted() || slots.empty() ||
+      !versions.contains(yielded.get()))
     return failure();
   for (Value version : versions)
     for (OpOperand &use : version.getUses()) {
@@ -175,10 +197,9 @@ unsigned promote(IRRewriter &rewriter, scf::ForOp &loop, unsigned index) {
     // The values to yield are known once accesses have been replaced.
     return SmallVector<Value>(arguments.begin(), arguments.end());
   };
-  auto newLoop = cast<scf::ForOp>(
-      *loop.replaceWithAdditionalYields(rewriter, inits,
-                                        /*replaceInitOperandUsesInLoop=*/false,
-                                        yieldSlots));
+  auto newLoop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, inits,
+      /*replaceInitOperandUsesInLoop=*/false, yieldSlots));
   tensor = newLoop.getRegionIterArg(index);
   Operation *terminator = newLoop.getBody()->getTerminator();
   SlotValues arguments;

@@ -287,8 +287,9 @@ LogicalResult MutationRewriter::rewriteOp(Operation *op) {
   if (isa<RegionBranchOpInterface>(op))
     return rewriteRegionOp(op);
   if (isa<TorchViewOpInterface>(op)) {
-    if (const TensorLocation *location =
-            aliases.getLocation(op->getResult(0))) {
+    // A view of an immutable tensor is a tensor of its own.
+    const TensorLocation *location = aliases.getLocation(op->getResult(0));
+    if (location && !location->path.empty()) {
       // A storage that is never written is read where the view is taken.
       if (!aliases.isWritten(location->root))
         read(op->getResult(0), op->getLoc());

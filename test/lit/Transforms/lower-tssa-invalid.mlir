@@ -47,3 +47,37 @@ func.func @generic_model_of_unknown_rank(%b: !torch.vtensor<*,f32>, %s: !torch.v
   %r = tssa.assign "torch.aten.diagonal" %b, %s[%int0, %int0, %int1 : !torch.int, !torch.int, !torch.int] : !torch.vtensor<*,f32>, !torch.vtensor<[4],f32>
   return %r : !torch.vtensor<*,f32>
 }
+
+// -----
+
+// Used to crash.
+func.func @not_a_permutation(%b: !torch.vtensor<[4,4],f32>, %s: !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32> {
+  %int0 = torch.constant.int 0
+  %dims = torch.prim.ListConstruct %int0, %int0 : (!torch.int, !torch.int) -> !torch.list<int>
+  // expected-error @+1 {{expected a permutation of 2 dimensions}}
+  %r = tssa.assign "torch.aten.permute" %b, %s[%dims : !torch.list<int>] : !torch.vtensor<[4,4],f32>, !torch.vtensor<[4,4],f32>
+  return %r : !torch.vtensor<[4,4],f32>
+}
+
+// -----
+
+// Elements 1 and 2 lie in two windows: which one would win is not defined.
+func.func @overlapping_windows(%b: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[3,2],f32>) -> !torch.vtensor<[4],f32> {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int2 = torch.constant.int 2
+  // expected-error @+1 {{unsupported: a write through 'torch.aten.unfold', whose windows may overlap; clone() the tensor before the write}}
+  %r = tssa.assign "torch.aten.unfold" %b, %s[%int0, %int2, %int1 : !torch.int, !torch.int, !torch.int] : !torch.vtensor<[4],f32>, !torch.vtensor<[3,2],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+
+// -----
+
+func.func @as_strided(%b: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[2],f32>) -> !torch.vtensor<[4],f32> {
+  %int0 = torch.constant.int 0
+  %int2 = torch.constant.int 2
+  %list = torch.prim.ListConstruct %int2 : (!torch.int) -> !torch.list<int>
+  // expected-error @+1 {{unsupported: a write through 'torch.aten.as_strided'; use select, slice or transpose}}
+  %r = tssa.assign "torch.aten.as_strided" %b, %s[%list, %list, %int0 : !torch.list<int>, !torch.list<int>, !torch.int] : !torch.vtensor<[4],f32>, !torch.vtensor<[2],f32>
+  return %r : !torch.vtensor<[4],f32>
+}

@@ -281,3 +281,28 @@ func.func @write_of_carried_new_tensor(%x: !torch.tensor<[4],f32>, %n: index) ->
   }
   return %r : !torch.tensor<[4],f32>
 }
+
+// A mutable view of an immutable tensor shares nothing that could be seen. Used to
+// crash.
+// CHECK-LABEL: func.func @mutable_view_of_immutable(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
+// CHECK: %[[SELECT:.+]] = torch.aten.select.int %[[ARG0]], %int0, %int0
+// CHECK: %[[ZERO:.+]] = torch.aten.zero %[[SELECT]]
+// CHECK: tssa.update %[[ZERO]] of %[[SELECT]]
+// CHECK: return %[[SELECT]]
+func.func @mutable_view_of_immutable(%x: !torch.vtensor<[4],f32>) -> !torch.tensor<[],f32> {
+  %int0 = torch.constant.int 0
+  %r = torch.aten.select.int %x, %int0, %int0 : !torch.vtensor<[4],f32>, !torch.int, !torch.int -> !torch.tensor<[],f32>
+  %w = torch.aten.zero_ %r : !torch.tensor<[],f32> -> !torch.tensor<[],f32>
+  return %r : !torch.tensor<[],f32>
+}
+
+// A view op without its operands is not taken for one. Used to crash.
+// CHECK-LABEL: func.func @view_op_without_operands(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
+// CHECK: %[[OPERATOR:.+]] = torch.operator "torch.aten.select.int"(%[[ARG0]])
+// CHECK: return %[[OPERATOR]]
+func.func @view_op_without_operands(%x: !torch.tensor<[4],f32>) -> !torch.tensor<[],f32> {
+  %r = torch.operator "torch.aten.select.int"(%x) : (!torch.tensor<[4],f32>) -> !torch.tensor<[],f32>
+  return %r : !torch.tensor<[],f32>
+}

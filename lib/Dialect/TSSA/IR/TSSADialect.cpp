@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
+#include "ssa-compiler/Dialect/Torch/IR/Schema.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
 
@@ -31,16 +32,32 @@ void TSSADialect::initialize() {
       >();
 }
 
-static LogicalResult verifyView(Operation *op, StringRef view) {
+/// access_c1, assign_c1: `view` names a view op. access_c2, assign_c3: `params`
+/// are its operands after the base, as far as its schema is known.
+template <typename OpTy> static LogicalResult verifyView(OpTy op) {
+  StringRef view = op.getView();
   if (!torch::lookupViewModel(view))
-    return op->emitOpError()
+    return op.emitOpError()
            << "expected the name of a view op, got '" << view << "'";
+  FailureOr<torch::Schema> parsed;
+  const torch::Schema *schema = torch::lookupSchema(view);
+  if (StringAttr text = op.getSchemaAttr()) {
+    std::string error;
+    parsed = torch::parseSchema(text.getValue(), &error);
+    if (failed(parsed))
+      return op.emitOpError() << "expected a PyTorch schema: " << error;
+    schema = &*parsed;
+  }
+  if (schema && schema->arguments.size() != op.getParams().size() + 1)
+    return op.emitOpError()
+           << "expected " << schema->arguments.size() - 1 << " params of '"
+           << view << "', got " << op.getParams().size();
   return success();
 }
 
-LogicalResult AccessOp::verify() { return verifyView(*this, getView()); }
+LogicalResult AccessOp::verify() { return verifyView(*this); }
 
-LogicalResult AssignOp::verify() { return verifyView(*this, getView()); }
+LogicalResult AssignOp::verify() { return verifyView(*this); }
 
 /// What was just assigned through a view is what the same view shows; an assign
 /// through a view that shows none of it makes no difference.

@@ -402,10 +402,15 @@ public:
     if (!dims)
       return emitError(loc)
              << "unsupported: a permutation that is not constant is written";
-    SmallVector<Value> inverse(dims->size());
-    for (auto [position, dim] : llvm::enumerate(*dims))
-      inverse[dim < 0 ? dim + dims->size() : dim] =
-          createIntConstant(builder, loc, position);
+    int64_t rank = dims->size();
+    SmallVector<Value> inverse(rank);
+    for (auto [position, dim] : llvm::enumerate(*dims)) {
+      int64_t index = dim < 0 ? dim + rank : dim;
+      if (index < 0 || index >= rank || inverse[index])
+        return emitError(loc)
+               << "expected a permutation of " << rank << " dimensions";
+      inverse[index] = createIntConstant(builder, loc, position);
+    }
     return buildOp(builder, loc, "torch.aten.permute", view.base.getType(),
                    {source, createIntList(builder, loc, inverse)});
   }
@@ -453,6 +458,33 @@ public:
   }
 };
 
+/// `unfold(dim, size, step)`: windows that must not overlap when written.
+class UnfoldView final : public ViewModel {
+public:
+  FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
+                               const ViewInstance &view,
+                               Value source) const override {
+    std::optional<int64_t> size = getIntConstant(view.params[1]);
+    std::optional<int64_t> step = getIntConstant(view.params[2]);
+    if (!size || !step || *step < *size)
+      return emitError(loc) << "unsupported: a write through '" << view.name
+                            << "', whose windows may overlap; clone() the "
+                               "tensor before the write";
+    return ViewModel::buildAssign(builder, loc, view, source);
+  }
+};
+
+/// `as_strided(size, stride, offset)`: looks at the storage, past the base, so
+/// that what a write changes is not known.
+class AsStridedView final : public ViewModel {
+public:
+  FailureOr<Value> buildAssign(OpBuilder &, Location loc,
+                               const ViewInstance &view, Value) const override {
+    return emitError(loc) << "unsupported: a write through '" << view.name
+                          << "'; use select, slice or transpose";
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Registry and interface
 //===----------------------------------------------------------------------===//
@@ -484,9 +516,10 @@ struct ViewRegistry {
       add(name, std::make_unique<IdentityView>());
     for (StringRef name : {"torch.aten.expand", "torch.aten.broadcast_to"})
       add(name, std::make_unique<ExpandView>());
-    for (StringRef name :
-         {"torch.aten.diagonal", "torch.aten.as_strided", "torch.aten.unfold",
-          "torch.aten.movedim.int", "torch.aten.movedim.intlist"})
+    add("torch.aten.unfold", std::make_unique<UnfoldView>());
+    add("torch.aten.as_strided", std::make_unique<AsStridedView>());
+    for (StringRef name : {"torch.aten.diagonal", "torch.aten.movedim.int",
+                           "torch.aten.movedim.intlist"})
       add(name, std::make_unique<ViewModel>());
   }
   llvm::StringMap<std::unique_ptr<ViewModel>> models;
@@ -496,6 +529,15 @@ struct ViewRegistry {
 template <typename ConcreteModel>
 struct ViewInterfaceBase : TorchViewOpInterface::FallbackModel<ConcreteModel> {
   const ViewModel *getViewModel(Operation *op) const {
+    // An op that its schema does not fit is left to those who doubt it.
+    auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op);
+    const Schema *schema = schemaOp ? schemaOp.getSchema() : nullptr;
+    if (!schema || schema->arguments.empty() ||
+        schema->arguments.size() != op->getNumOperands() ||
+        op->getNumResults() != 1 ||
+        !isa<BaseTensorType>(op->getOperand(0).getType()) ||
+        !isa<BaseTensorType>(op->getResult(0).getType()))
+      return nullptr;
     return lookupViewModel(getViewName(op));
   }
   StringRef getViewName(Operation *op) const {

@@ -39,3 +39,27 @@ func.func @mutable_base(%b: !torch.tensor<[4,3],f32>) {
   %r = tssa.access "torch.aten.t" %b : !torch.tensor<[4,3],f32> -> !torch.vtensor<[3,4],f32>
   return
 }
+
+// -----
+
+func.func @access_c2(%b: !torch.vtensor<[4],f32>, %d: !torch.int) {
+  // expected-error @+1 {{'tssa.access' op expected 2 params of 'torch.aten.select.int', got 1}}
+  %r = tssa.access "torch.aten.select.int" %b[%d : !torch.int] : !torch.vtensor<[4],f32> -> !torch.vtensor<[],f32>
+  return
+}
+
+// -----
+
+func.func @assign_c3(%b: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[],f32>) {
+  // expected-error @+1 {{'tssa.assign' op expected 2 params of 'torch.aten.select.int', got 0}}
+  %r = tssa.assign "torch.aten.select.int" %b, %s : !torch.vtensor<[4],f32>, !torch.vtensor<[],f32>
+  return
+}
+
+// -----
+
+func.func @schema_attribute(%b: !torch.vtensor<[4],f32>) {
+  // expected-error @+1 {{'tssa.access' op expected a PyTorch schema: }}
+  %r = tssa.access "torch.test.reverse_rows" %b {schema = "reverse"} : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  return
+}

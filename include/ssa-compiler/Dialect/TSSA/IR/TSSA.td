@@ -40,6 +40,7 @@ def TSSA_AccessOp : TSSA_Op<"access", [Pure]> {
 
     Constraints:
     - access_c1: `view` names an op with a view model (`TorchViewOpInterface`).
+    - access_c2: `params` are as many as the schema of `view` has after the base.
 
     ```mlir
     %row = tssa.access "torch.aten.select.int" %b[%dim, %i : !torch.int, !torch.int]
@@ -67,6 +68,7 @@ def TSSA_AssignOp : TSSA_Op<"assign", [Pure,
     Constraints:
     - assign_c1: `view` names an op with a view model.
     - assign_c2: the result has the type of `base`.
+    - assign_c3: `params` are as many as the schema of `view` has after the base.
 
     ```mlir
     %b1 = tssa.assign "torch.aten.select.int" %b, %row[%dim, %i : !torch.int, !torch.int]

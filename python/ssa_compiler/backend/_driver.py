@@ -49,6 +49,7 @@ _PRINT_FLAGS = (
 _MAX_ATTEMPTS = 40
 # Failures of the program's structure: the op at the location is not to blame.
 _NOT_OF_AN_OP = ("unresolved target materialization", "failed to solve for", "does not dominate")
+_EMPTY = re.compile(r"^!torch\.vtensor<\[(?:[\d?]+,)*0[,\]]")
 _USER_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)(?::\d+)?')
 
 
@@ -232,24 +233,30 @@ class _Compilation:
 
     def _cure_failure(self, attempt: _Attempt, completed: Completed) -> bool:
         """Turn the ops that iree-compile names into callbacks; returns whether there was one."""
-        cured = False
-        seen: set[int] = set()
         for diagnostic in parse_diagnostics(completed.stderr):
-            if (
-                diagnostic.kind not in ("error", "note")
-                or diagnostic.line in seen
-                or not diagnostic.file.endswith(".mlir")
-            ):
+            if diagnostic.kind not in ("error", "note") or not diagnostic.file.endswith(".mlir"):
                 continue
-            seen.add(diagnostic.line)
             op = attempt.op_at(diagnostic.line)
-            if op is None or torch_operator(op) is None or any(text in diagnostic.text for text in _NOT_OF_AN_OP):
+            if op is None or any(text in diagnostic.text for text in _NOT_OF_AN_OP):
                 continue
-            reason = f"iree-compile: {diagnostic.text}"
-            cured = self._call_back(op, reason) or cured
-            if cured:
-                break
-        return cured
+            # A constant that is left over belongs to the ops that could not be converted.
+            blamed = [op] if torch_operator(op) is not None else _torch_users(op)
+            made = [self._call_back(found, f"iree-compile: {diagnostic.text}") for found in blamed]
+            if any(made):
+                return True
+        if completed.returncode is not None and completed.returncode < 0:
+            return self._cure_crash()
+        return False
+
+    def _cure_crash(self) -> bool:
+        """Turn ops on tensors without elements into callbacks: a matrix product of such kills iree-compile (SIGFPE)."""
+        empty = [
+            op
+            for op in walk(self._module.operation)
+            if torch_operator(op) is not None and any(_EMPTY.search(str(operand.type)) for operand in op.operands)
+        ]
+        made = [self._call_back(op, "iree-compile crashes on tensors without elements") for op in empty]
+        return any(made)
 
     def _failure(self, attempt: _Attempt, command: list[str], completed: Completed) -> SsaCompilerError:
         location = None
@@ -264,6 +271,18 @@ class _Compilation:
         return tool_error(
             "iree-compile", shown, trimmed, source=attempt.text, dump_dir=self._dump_dir, location=location
         )
+
+
+def _torch_users(op: ir.Operation) -> list[ir.Operation]:
+    """The torch operators that use a torch constant or list, each once."""
+    found: list[ir.Operation] = []
+    if op.name.startswith("torch."):
+        for result in op.results:
+            for use in result.uses:
+                user = use.owner.operation
+                users = [user] if torch_operator(user) not in (None, "prim::ListConstruct") else _torch_users(user)
+                found += [other for other in users if other not in found]
+    return found
 
 
 def _last_dump(stderr: str) -> str:

@@ -50,7 +50,7 @@ class Target:
 
 
 # Constants are computed when the program is loaded, not by iree-compile: what it computes itself cannot be checked.
-_COMMON = ("--iree-input-type=torch", "--iree-input-demote-f64-to-f32=false", "--iree-opt-const-eval=false", "--iree-hal-indirect-command-buffers=false")
+_COMMON = ("--iree-input-type=torch", "--iree-input-demote-f64-to-f32=false", "--iree-opt-const-eval=false")
 
 
 def resolve_target(target: str, *, architecture: str | None = None, data_tiling: bool = False) -> Target:

@@ -285,7 +285,8 @@ class TensorOps:
             op, args = torch.ops.aten.view.default, args[:2]
         ssa = self._emit(op, args, [self.state.type_of(out)])[0]
         self.state.define_sizes(ssa, out)
-        return TensorValue(ssa, out, base.storages, base.root, self._offset(op, args, out, base), base.maybe)
+        offset = self._offset(op, args, out, base)
+        return TensorValue(ssa, self.state.with_counts(out), base.storages, base.root, offset, base.maybe)
 
     def _check_squeeze(self, base: TensorValue, dims: Argument) -> None:
         """Refuse to squeeze a dimension that has size 1 or not, depending on a run-time value."""

@@ -173,10 +173,9 @@ def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str,
     """
     tensors = [leaf for leaf in tree_leaves((positional, keywords)) if isinstance(leaf, torch.Tensor)]
     symbolic = (torch.SymInt, torch.SymFloat, torch.SymBool)
-    if any(isinstance(leaf, symbolic) for leaf in tree_leaves((positional, keywords))):
-        return _raised(error)
-    if not all(isinstance(n, int) for t in tensors for n in (*t.shape, *t.stride())):
-        return _raised(error)
+    numbers = [n for t in tensors for n in (*t.shape, *t.stride())]
+    if any(isinstance(leaf, symbolic) for leaf in (*tree_leaves((positional, keywords)), *numbers)):
+        return state.refuse_op(f"{op.name()} with values known only at run time: {_first_line(error)}")
     if sum(tensor.numel() for tensor in tensors) > _LARGEST_PROBE:
         return _raised(error)
 

@@ -132,6 +132,7 @@ class State:
     def fresh(self, ssa: Any, fake: torch.Tensor) -> TensorValue:
         """Return a tensor in a new storage; sizes that are new symbols are defined by it."""
         self.define_sizes(ssa, fake)
+        fake = self.with_counts(fake)
         return TensorValue(ssa, fake, frozenset([self.site()]), object(), expr_of(fake.storage_offset()))
 
     def define_sizes(self, ssa: Any, fake: torch.Tensor) -> None:
@@ -145,6 +146,29 @@ class State:
                     return emitter.scalar_op("aten.size.int", int, [ssa, emitter.constant(dim)])
 
                 emitter.define(expr, make)
+
+    def with_counts(self, fake: torch.Tensor) -> torch.Tensor:
+        """Return the tensor with sizes that are known not to be negative.
+
+        The op that made a size such as `6 // n` has checked it, which later ops cannot know.
+        """
+        found: dict[sympy.Expr, sympy.Symbol] = {}
+        for expr in map(expr_of, fake.shape):
+            if not expr.is_Integer and self.symbols.bounds(expr)[0] < 0:
+                symbol = self.symbols.integer(("size", expr), low=0).node.expr
+                found[expr] = symbol
+                if self.emitter.scope.definition(symbol) is None:
+                    self.emitter.define(symbol, lambda expr=expr: self.emitter.expression(expr))
+        if not found:
+            return fake
+
+        def count(number: Any) -> Any:
+            expr = expr_of(number)
+            return self.symbols.to_symint(found.get(expr, expr.subs(found)))
+
+        sizes, strides = [count(size) for size in fake.shape], [count(stride) for stride in fake.stride()]
+        with self.symbols.mode, self.symbols.transaction(), torch.no_grad():
+            return fake.as_strided(sizes, strides, fake.storage_offset())
 
     def type_of(self, fake: torch.Tensor) -> Any:
         """Return the MLIR type for a FakeTensor."""

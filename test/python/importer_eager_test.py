@@ -360,9 +360,15 @@ def dynamic_slices(x: Tensor, k: int) -> tuple[Tensor, Tensor, Tensor, int, Tens
     return x[:k].sum(0), x[:, :k] @ x[:, :k].t(), x[:k].reshape(-1), x[k:].shape[0], y
 
 
+def divided_sizes(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    y = x.view(n, -1)
+    return y * 2 + y, x.reshape(-1, n).sum(0)
+
+
 @pytest.mark.parametrize(
     ("function", "calls"),
     [
+        (divided_sizes, [(X, 3), (X, 12), (X, 1)]),
         (factories, [(3, 2.5), (1, 0.25), (0, 1.0)]),
         (indexed, [(torch.arange(16.0).reshape(4, 4), torch.tensor([0, 2]), torch.ones(2, 4))]),
         (converted, [(X,)]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import sympy
@@ -158,7 +159,7 @@ class State:
                 symbol = self.symbols.integer(("size", expr), low=0).node.expr
                 found[expr] = symbol
                 if self.emitter.scope.definition(symbol) is None:
-                    self.emitter.define(symbol, lambda expr=expr: self.emitter.expression(expr))
+                    self.emitter.define(symbol, partial(self.emitter.expression, expr))
         if not found:
             return fake
 

@@ -1,4 +1,4 @@
-"""The data types that cross the boundary: torch dtype, MLIR element type and IREE element type side by side."""
+"""The data types that cross the boundary: torch dtype and MLIR element type side by side."""
 
 from __future__ import annotations
 
@@ -19,14 +19,10 @@ class ElementType:
     Attributes:
         dtype: the torch dtype.
         mlir: its builtin element type as text; signless, so uint8 and int8 share `i8`.
-        iree: name in `iree.runtime.HalElementType`, as IREE's generated code checks it.
-        carrier: dtype under which the data passes to IREE; differs from `dtype` where IREE's type is signless.
     """
 
     dtype: torch.dtype
     mlir: str
-    iree: str
-    carrier: torch.dtype
 
 
 @cache
@@ -35,18 +31,18 @@ def element_types() -> tuple[ElementType, ...]:
     import torch
 
     return (
-        ElementType(torch.float32, "f32", "FLOAT_32", torch.float32),
-        ElementType(torch.float64, "f64", "FLOAT_64", torch.float64),
-        ElementType(torch.float16, "f16", "FLOAT_16", torch.float16),
-        ElementType(torch.bfloat16, "bf16", "BFLOAT_16", torch.bfloat16),
-        ElementType(torch.int64, "i64", "INT_64", torch.int64),
-        ElementType(torch.int32, "i32", "INT_32", torch.int32),
-        ElementType(torch.int16, "i16", "INT_16", torch.int16),
-        ElementType(torch.int8, "i8", "INT_8", torch.int8),
-        ElementType(torch.uint8, "i8", "INT_8", torch.int8),
-        ElementType(torch.bool, "i1", "BOOL_8", torch.bool),
-        ElementType(torch.complex64, "complex<f32>", "COMPLEX_64", torch.complex64),
-        ElementType(torch.complex128, "complex<f64>", "COMPLEX_128", torch.complex128),
+        ElementType(torch.float32, "f32"),
+        ElementType(torch.float64, "f64"),
+        ElementType(torch.float16, "f16"),
+        ElementType(torch.bfloat16, "bf16"),
+        ElementType(torch.int64, "i64"),
+        ElementType(torch.int32, "i32"),
+        ElementType(torch.int16, "i16"),
+        ElementType(torch.int8, "i8"),
+        ElementType(torch.uint8, "i8"),
+        ElementType(torch.bool, "i1"),
+        ElementType(torch.complex64, "complex<f32>"),
+        ElementType(torch.complex128, "complex<f64>"),
     )
 
 

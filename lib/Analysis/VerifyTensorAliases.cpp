@@ -10,6 +10,7 @@
 #include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -50,6 +51,11 @@ static std::string explainUnknown(Operation *op, bool hasWrites) {
   std::string name = quoted(op->getName().getStringRef());
   bool takesTensor = llvm::any_of(op->getOperands(), isMutableTensor);
   bool takesContainer = llvm::any_of(op->getOperands(), holdsMutableTensors);
+
+  if (auto view = dyn_cast<TorchViewOpInterface>(op); view && takesTensor)
+    if (StringRef reason = view.getViewModel()->explainImpure();
+        !reason.empty())
+      return (quoted(view.getViewName()) + " " + reason).str();
 
   if (auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op)) {
     name = quoted(schemaOp.getTorchName());

@@ -225,3 +225,19 @@ func.func @loop_carries_new_tensor_twice(%x: !torch.tensor<[4],f32>, %n: index) 
   }
   return %r#1 : !torch.tensor<[4],f32>
 }
+
+// -----
+
+// Of a transposed tensor as_strided shows other elements than of a copy of it; it was
+// taken for a function of its base.
+func.func @as_strided(%x: !torch.tensor<[4,3],f32>) -> !torch.tensor<[3],f32> {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int3 = torch.constant.int 3
+  %size = torch.prim.ListConstruct %int3 : (!torch.int) -> !torch.list<int>
+  %stride = torch.prim.ListConstruct %int1 : (!torch.int) -> !torch.list<int>
+  %t = torch.aten.t %x : !torch.tensor<[4,3],f32> -> !torch.tensor<[3,4],f32>
+  // expected-error @+1 {{unsupported: 'torch.aten.as_strided' depends on the strides of its base; use select, slice or transpose}}
+  %r = torch.aten.as_strided %t, %size, %stride, %int0 : !torch.tensor<[3,4],f32>, !torch.list<int>, !torch.list<int>, !torch.int -> !torch.tensor<[3],f32>
+  return %r : !torch.tensor<[3],f32>
+}

@@ -474,14 +474,17 @@ public:
   }
 };
 
-/// `as_strided(size, stride, offset)`: looks at the storage, past the base, so
-/// that what a write changes is not known.
+/// `as_strided(size, stride, offset)`: looks past its base at the storage.
 class AsStridedView final : public ViewModel {
 public:
+  StringRef explainImpure() const override {
+    return "depends on the strides of its base; use select, slice or transpose";
+  }
+
   FailureOr<Value> buildAssign(OpBuilder &, Location loc,
                                const ViewInstance &view, Value) const override {
     return emitError(loc) << "unsupported: a write through '" << view.name
-                          << "'; use select, slice or transpose";
+                          << "', which " << explainImpure();
   }
 };
 

@@ -35,6 +35,10 @@ class ViewModel {
 public:
   virtual ~ViewModel();
 
+  /// Says why the view is no function of what its base holds, so that it has no
+  /// pure form; empty, as by default, if it is one.
+  virtual llvm::StringRef explainImpure() const { return {}; }
+
   /// Builds what the view shows, of type `resultType`. The default applies the
   /// view op itself.
   virtual mlir::Value buildAccess(mlir::OpBuilder &builder, mlir::Location loc,
@@ -50,8 +54,8 @@ public:
                                                    const ViewInstance &view,
                                                    mlir::Value source) const;
 
-  /// True if two applications of this view op to bases of one type surely show no
-  /// element in common. The default knows none.
+  /// True if two applications of this view op to bases of one type surely show
+  /// no element in common. The default knows none.
   virtual bool areDisjoint(const ViewInstance &first,
                            const ViewInstance &second) const;
 

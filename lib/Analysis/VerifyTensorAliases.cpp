@@ -44,6 +44,32 @@ static bool readsListElements(OpOperand &list) {
   });
 }
 
+/// True if `op` returns a tensor that may share storage with something other
+/// than a tensor operand, or a container of such tensors.
+static bool returnsUntrackedAlias(TorchSchemaOpInterface op) {
+  const Schema *schema = op.getSchema();
+  for (OpResult result : op->getResults()) {
+    unsigned index = result.getResultNumber();
+    if (index >= schema->returns.size() ||
+        !schema->returns[index].alias.present)
+      continue;
+    if (holdsMutableTensors(result))
+      return true;
+    const AliasInfo &returned = schema->returns[index].alias;
+    bool isTracked =
+        !returned.wildcard &&
+        llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+          unsigned argument = operand.getOperandNumber();
+          return isa<BaseTensorType>(operand.get().getType()) &&
+                 argument < schema->arguments.size() &&
+                 returned.mayAlias(schema->arguments[argument].alias);
+        });
+    if (isMutableTensor(result) && !isTracked)
+      return true;
+  }
+  return false;
+}
+
 /// Says why the conversion does not know what `op` does with mutable tensors;
 /// empty if it does.
 static std::string explainUnknown(Operation *op, bool hasWrites) {
@@ -71,6 +97,9 @@ static std::string explainUnknown(Operation *op, bool hasWrites) {
       for (OpOperand &operand : op->getOpOperands())
         if (holdsMutableTensors(operand.get()) && !readsListElements(operand))
           return "a list of tensors that is kept while tensors are written";
+    if (hasWrites && returnsUntrackedAlias(schemaOp))
+      return name + " returns views that are not followed while tensors are "
+                    "written";
     return "";
   }
 

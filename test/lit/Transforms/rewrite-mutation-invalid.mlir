@@ -106,12 +106,12 @@ func.func @call_returns_tensor() {
 // -----
 
 // The list outlives the write: its elements may be two tensors then.
-func.func @list_of_views(%x: !torch.tensor<[4],f32>) {
+func.func @list_element(%x: !torch.tensor<[4],f32>) {
   %int0 = torch.constant.int 0
-  %list = torch.aten.unbind.int %x, %int0 : !torch.tensor<[4],f32>, !torch.int -> !torch.list<tensor<[],f32>>
+  %list = torch.prim.ListConstruct %x : (!torch.tensor<[4],f32>) -> !torch.list<tensor<[4],f32>>
   // expected-error @+1 {{unsupported: a list of tensors that is kept while tensors are written}}
-  %e = torch.aten.__getitem__.t %list, %int0 : !torch.list<tensor<[],f32>>, !torch.int -> !torch.tensor<[],f32>
-  %w = torch.aten.zero_ %e : !torch.tensor<[],f32> -> !torch.tensor<[],f32>
+  %e = torch.aten.__getitem__.t %list, %int0 : !torch.list<tensor<[4],f32>>, !torch.int -> !torch.tensor<[4],f32>
+  %w = torch.aten.zero_ %e : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
   return
 }
 
@@ -240,4 +240,27 @@ func.func @as_strided(%x: !torch.tensor<[4,3],f32>) -> !torch.tensor<[3],f32> {
   // expected-error @+1 {{unsupported: 'torch.aten.as_strided' depends on the strides of its base; use select, slice or transpose}}
   %r = torch.aten.as_strided %t, %size, %stride, %int0 : !torch.tensor<[3,4],f32>, !torch.list<int>, !torch.list<int>, !torch.int -> !torch.tensor<[3],f32>
   return %r : !torch.tensor<[3],f32>
+}
+
+// -----
+
+// The pieces show the write that comes after the split.
+func.func @list_of_views_read_after_write(%x: !torch.tensor<[4],f32>) -> !torch.tensor<[4],f32> {
+  %int0 = torch.constant.int 0
+  %int2 = torch.constant.int 2
+  // expected-error @+1 {{unsupported: 'torch.aten.split.Tensor' returns views that are not followed while tensors are written}}
+  %list = torch.aten.split.Tensor %x, %int2, %int0 : !torch.tensor<[4],f32>, !torch.int, !torch.int -> !torch.list<tensor<[2],f32>>
+  %w = torch.aten.zero_ %x : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+  %r = torch.aten.cat %list, %int0 : !torch.list<tensor<[2],f32>>, !torch.int -> !torch.tensor<[4],f32>
+  return %r : !torch.tensor<[4],f32>
+}
+
+// -----
+
+// The two results are one new tensor.
+func.func @results_that_alias_each_other(%x: !torch.tensor<[2],f32>) -> !torch.tensor<[2],f32> {
+  // expected-error @+1 {{unsupported: 'torch.my.pair' returns views that are not followed while tensors are written}}
+  %a, %b = torch.operator "torch.my.pair"(%x) {tssa.schema = "my::pair(Tensor x) -> (Tensor(a), Tensor(a))"} : (!torch.tensor<[2],f32>) -> (!torch.tensor<[2],f32>, !torch.tensor<[2],f32>)
+  %w = torch.aten.zero_ %a : !torch.tensor<[2],f32> -> !torch.tensor<[2],f32>
+  return %b : !torch.tensor<[2],f32>
 }

@@ -306,3 +306,16 @@ func.func @view_op_without_operands(%x: !torch.tensor<[4],f32>) -> !torch.tensor
   %r = torch.operator "torch.aten.select.int"(%x) : (!torch.tensor<[4],f32>) -> !torch.tensor<[],f32>
   return %r : !torch.tensor<[],f32>
 }
+
+// Without writes the pieces are what they were.
+// CHECK-LABEL: func.func @list_of_views(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
+// CHECK: %[[SPLIT:.+]] = torch.aten.split.Tensor %[[ARG0]], %int2, %int0
+// CHECK: %[[CAT:.+]] = torch.aten.cat %[[SPLIT]], %int0
+func.func @list_of_views(%x: !torch.tensor<[4],f32>) -> !torch.tensor<[4],f32> {
+  %int0 = torch.constant.int 0
+  %int2 = torch.constant.int 2
+  %list = torch.aten.split.Tensor %x, %int2, %int0 : !torch.tensor<[4],f32>, !torch.int, !torch.int -> !torch.list<tensor<[2],f32>>
+  %r = torch.aten.cat %list, %int0 : !torch.list<tensor<[2],f32>>, !torch.int -> !torch.tensor<[4],f32>
+  return %r : !torch.tensor<[4],f32>
+}

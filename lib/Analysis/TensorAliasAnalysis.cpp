@@ -194,6 +194,26 @@ const TensorLocation *TensorAliasAnalysis::getLocation(Value tensor) const {
   return it == locations.end() ? nullptr : &it->second;
 }
 
+SmallVector<unsigned>
+TensorAliasAnalysis::getPossibleArguments(Value root) const {
+  SmallVector<unsigned> arguments;
+  llvm::SetVector<Value> reached;
+  reached.insert(root);
+  for (size_t index = 0; index < reached.size(); ++index) {
+    Value value = reached[index];
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument && argument.getOwner()->getParentOp() == function)
+      arguments.push_back(argument.getArgNumber());
+    if (!merges.contains(value))
+      continue;
+    for (const MergeEdge &edge : edges)
+      if (edge.target == value)
+        reached.insert(locations.lookup(edge.source->get()).root);
+  }
+  llvm::sort(arguments);
+  return arguments;
+}
+
 ArrayRef<unsigned>
 TensorAliasAnalysis::getWrittenOperands(Operation *op) const {
   auto it = writtenOperands.find(op);

@@ -450,6 +450,15 @@ void ChoiceResolver::rewriteUses(Value tensor) {
       if (!isa<func::ReturnOp>(owner))
         continue;
     builder.setInsertionPoint(owner);
+    if (isa<func::ReturnOp>(owner)) {
+      SmallVector<unsigned> possible = aliases.getPossibleArguments(
+          aliases.getLocation(tensor)->root);
+      if (!possible.empty())
+        function.setResultAttr(
+            use->getOperandNumber(), "tssa.may_alias",
+            builder.getI64ArrayAttr(
+                SmallVector<int64_t>(possible.begin(), possible.end())));
+    }
     bool writes = llvm::is_contained(aliases.getWrittenOperands(owner),
                                      use->getOperandNumber());
     Value contents = read(tensor, owner->getLoc());

@@ -253,6 +253,13 @@ void MutationRewriter::rewriteReturn(func::ReturnOp op) {
     if (isArgument)
       setIndex(location->path.empty() ? "tssa.alias_of" : "tssa.view_of",
                argument.getArgNumber());
+    else if (SmallVector<unsigned> possible =
+                 aliases.getPossibleArguments(location->root);
+             !possible.empty())
+      function.setResultAttr(
+          index, "tssa.may_alias",
+          builder.getI64ArrayAttr(
+              SmallVector<int64_t>(possible.begin(), possible.end())));
     else
       for (size_t other = 0; other < index; ++other)
         if (locations[other].root && locations[other] == *location) {

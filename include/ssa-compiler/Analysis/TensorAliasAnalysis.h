@@ -84,6 +84,10 @@ public:
     return writtenDownstream.contains(merge);
   }
 
+  /// The function's arguments that `root` may be, in order: itself, or those that
+  /// flow into it if it is a merge.
+  llvm::SmallVector<unsigned> getPossibleArguments(mlir::Value root) const;
+
   /// The edges into merges for which a snapshot is not what the program means.
   llvm::SmallVector<MergeEdge> getConflicts() const;
 

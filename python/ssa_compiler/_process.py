@@ -1,13 +1,15 @@
-"""Child processes: ssa-opt and iree-compile run over MLIR text, with a time limit, and their failures become errors.
+"""Child processes: ssa-opt and iree-compile run over MLIR text, within limits, and their failures become errors.
 
 Both tools are native code built on different versions of LLVM, so each runs in a process of its own: a crash or an endless
-loop of one is an error message here. A failure keeps the input, so that the command printed with it repeats it.
+loop of one is an error message here, and so is one that would take all memory. A failure keeps the input, so that the command printed with it repeats it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -18,7 +20,11 @@ from pathlib import Path
 
 from .errors import SourceLocation, SsaCompilerError, ToolError, UnsupportedOpError, UnsupportedProgramError
 
-__all__ = ["Completed", "Diagnostic", "parse_diagnostics", "run_tool", "tool_error"]
+__all__ = ["MEMORY_VARIABLE", "Completed", "Diagnostic", "memory_limit", "parse_diagnostics", "run_tool", "tool_error"]
+
+# Environment variable with the memory limit of a child process in GiB; 0 for none.
+MEMORY_VARIABLE = "SSA_COMPILER_TOOL_MEMORY"
+_DEFAULT_MEMORY_GIB = 8.0
 
 # `file:line:col: severity: text`, the form of a plain location.
 _PLAIN = re.compile(
@@ -71,18 +77,50 @@ class Diagnostic:
         return SourceLocation(self.file, self.line)
 
 
-def run_tool(command: Sequence[str], *, stdin: str | None = None, timeout_s: float = 120.0) -> Completed:
+def memory_limit() -> int | None:
+    """Return the memory limit of a child process in bytes, None for no limit.
+
+    Raises:
+        ToolError: the environment variable holds no number.
+    """
+    text = os.environ.get(MEMORY_VARIABLE, "")
+    try:
+        gib = float(text) if text else _DEFAULT_MEMORY_GIB
+    except ValueError:
+        gib = -1.0
+    if not 0.0 <= gib < 2**30:
+        raise ToolError(f"{MEMORY_VARIABLE}: expected a number of GiB, or 0 for no limit; got {text!r}")
+    return int(gib * 2**30) or None
+
+
+def _limit_memory(process: int, limit: int) -> None:
+    """Limit what a process may allocate, in bytes.
+
+    Writable private memory is what counts. Address space is limited more loosely, for systems that count only the heap as
+    data: each thread reserves some that it never uses.
+    """
+    with contextlib.suppress(OSError, ValueError):  # gone already, or a stricter limit is in force
+        resource.prlimit(process, resource.RLIMIT_DATA, (limit, limit))
+    with contextlib.suppress(OSError, ValueError):
+        resource.prlimit(process, resource.RLIMIT_AS, (4 * limit, 4 * limit))
+
+
+def run_tool(
+    command: Sequence[str], *, stdin: str | None = None, timeout_s: float = 120.0, memory: int | None = None
+) -> Completed:
     """Run a child process and collect its output.
 
     Args:
         command: program and arguments.
         stdin: text for its standard input; None for an empty one.
         timeout_s: wall-clock limit in seconds, after which the process and its children are killed.
+        memory: memory limit in bytes; `memory_limit()` if None.
     Returns:
         Output and exit status, also for a process that failed.
     Raises:
         ToolError: the program does not exist or cannot be started.
     """
+    memory = memory_limit() if memory is None else memory
     try:
         process = subprocess.Popen(
             list(command),
@@ -96,6 +134,8 @@ def run_tool(command: Sequence[str], *, stdin: str | None = None, timeout_s: flo
         )
     except OSError as error:
         raise ToolError(f"cannot start {command[0]}: {error}", command=command) from error
+    if memory is not None:
+        _limit_memory(process.pid, memory)
     try:
         stdout, stderr = process.communicate(stdin, timeout=timeout_s)
         return Completed(stdout, stderr, process.returncode)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from ssa_compiler import SourceLocation, ToolError, UnsupportedOpError, UnsupportedProgramError
 from ssa_compiler._opt import find_ssa_opt, run_ssa_opt
-from ssa_compiler._process import parse_diagnostics, run_tool
+from ssa_compiler._process import MEMORY_VARIABLE, memory_limit, parse_diagnostics, run_tool
 from ssa_compiler._versions import check_versions
 
 
@@ -63,6 +64,27 @@ def test_call_sites_belong_to_the_last_caller() -> None:
     assert found.user_location == SourceLocation("model.py", 12)
     (found,) = parse_diagnostics("/tmp/x/module1.mlir:12:5: error: wrong\n")
     assert found.user_location is None
+
+
+_ALLOCATE = "import sys; kept = [bytearray(1 << 20) for _ in range(int(sys.argv[1]))]; print(len(kept))"
+
+
+def test_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, "-c", _ALLOCATE]
+    monkeypatch.setenv(MEMORY_VARIABLE, "0.25")
+    assert run_tool([*command, "16"]).stdout == "16\n"
+    failed = run_tool([*command, "1024"])
+    assert failed.returncode not in (0, None)
+    assert "MemoryError" in failed.stderr
+    assert run_tool([*command, "512"], memory=2**30).stdout == "512\n"
+    monkeypatch.setenv(MEMORY_VARIABLE, "0")
+    assert run_tool([*command, "512"]).stdout == "512\n"
+
+
+def test_memory_limit_that_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MEMORY_VARIABLE, "much")
+    with pytest.raises(ToolError, match="expected a number of GiB"):
+        memory_limit()
 
 
 def test_missing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,9 +206,11 @@ TensorAliasAnalysis::getPossibleArguments(Value root) const {
       arguments.push_back(argument.getArgNumber());
     if (!merges.contains(value))
       continue;
+    // A pass that is at work may have given the edge another source.
     for (const MergeEdge &edge : edges)
       if (edge.target == value)
-        reached.insert(locations.lookup(edge.source->get()).root);
+        if (const TensorLocation *location = getLocation(edge.source->get()))
+          reached.insert(location->root);
   }
   llvm::sort(arguments);
   return arguments;

@@ -123,3 +123,22 @@ func.func @loop_replaces_view(%a: !torch.tensor<[4,3],f32>, %n: index) {
   }
   return
 }
+
+// The returned choice is read by its tag, and may be one of the arguments. Used to
+// crash.
+// CHECK-LABEL: func.func @written_choice_is_returned(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.tensor<[3],f32>
+// CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.tensor<[3],f32>
+// CHECK: %[[NEG:.+]] = torch.aten.neg_ %{{.+}}
+// CHECK: %[[COPY:.+]] = torch.aten.copy_ %[[ARG0]], %{{.+}}, %false
+// CHECK: %[[COPY_2:.+]] = torch.aten.copy_ %[[ARG1]], %{{.+}}, %false
+// CHECK: return %{{.+}}
+func.func @written_choice_is_returned(%x: !torch.tensor<[3],f32>, %y: !torch.tensor<[3],f32>, %c: i1) -> !torch.tensor<[3],f32> {
+  %v = scf.if %c -> (!torch.tensor<[3],f32>) {
+    scf.yield %x : !torch.tensor<[3],f32>
+  } else {
+    scf.yield %y : !torch.tensor<[3],f32>
+  }
+  %w = torch.aten.neg_ %v : !torch.tensor<[3],f32> -> !torch.tensor<[3],f32>
+  return %v : !torch.tensor<[3],f32>
+}

@@ -154,6 +154,7 @@ private:
   Value read(Value tensor, Location loc);
   void store(Value tensor, Value contents, Location loc);
   void rewriteUses(Value tensor);
+  void markResults();
   Value clone(Value tensor, Location loc);
 
   func::FuncOp function;
@@ -450,15 +451,6 @@ void ChoiceResolver::rewriteUses(Value tensor) {
       if (!isa<func::ReturnOp>(owner))
         continue;
     builder.setInsertionPoint(owner);
-    if (isa<func::ReturnOp>(owner)) {
-      SmallVector<unsigned> possible = aliases.getPossibleArguments(
-          aliases.getLocation(tensor)->root);
-      if (!possible.empty())
-        function.setResultAttr(
-            use->getOperandNumber(), "tssa.may_alias",
-            builder.getI64ArrayAttr(
-                SmallVector<int64_t>(possible.begin(), possible.end())));
-    }
     bool writes = llvm::is_contained(aliases.getWrittenOperands(owner),
                                      use->getOperandNumber());
     Value contents = read(tensor, owner->getLoc());
@@ -467,6 +459,23 @@ void ChoiceResolver::rewriteUses(Value tensor) {
       builder.setInsertionPointAfter(owner);
       store(tensor, contents, owner->getLoc());
     }
+  }
+}
+
+/// Says which results may be arguments, while the edges still tell.
+void ChoiceResolver::markResults() {
+  Operation *returnOp = function.getBody().front().getTerminator();
+  for (OpOperand &result : returnOp->getOpOperands()) {
+    const TensorLocation *location = aliases.getLocation(result.get());
+    if (!location || !choices.lookup(location->root))
+      continue;
+    SmallVector<unsigned> possible =
+        aliases.getPossibleArguments(location->root);
+    if (!possible.empty())
+      function.setResultAttr(
+          result.getOperandNumber(), "tssa.may_alias",
+          builder.getI64ArrayAttr(
+              SmallVector<int64_t>(possible.begin(), possible.end())));
   }
 }
 
@@ -490,6 +499,7 @@ void ChoiceResolver::run() {
           add(argument);
   });
 
+  markResults();
   for (const auto &choice : choices.getChoices())
     for (OpOperand *source : choice->sources)
       fillEdge(*choice, *source);

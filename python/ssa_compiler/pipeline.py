@@ -15,7 +15,7 @@ __all__ = ["PASSES", "STAGES", "PipelineResult", "dump_stage", "run_pipeline"]
 PASSES: dict[str, tuple[str, ...]] = {
     "scf": ("--torch-to-scf",),
     "tensorssa": ("--convert-to-tensorssa",),
-    "iree": ("--legalize-iree-boundary",),
+    "iree": ("--expand-float-to-int", "--legalize-iree-boundary"),
 }
 STAGES = ("imported", *PASSES)
 

@@ -48,6 +48,20 @@ def TorchToSCFPass : Pass<"torch-to-scf", "::mlir::ModuleOp"> {
   ];
 }
 
+def ExpandFloatToIntPass : Pass<"expand-float-to-int", "::mlir::ModuleOp"> {
+  let summary = "convert double to int64 by integer arithmetic";
+  let description = [{
+    IREE's virtual machine runs scalar code and cannot convert an `f64` to an `i64`.
+    Each `arith.fptosi` between these types becomes shifts of the significand by the
+    exponent. Other conversions are left alone.
+
+    Before: `%i = arith.fptosi %x : f64 to i64`
+    After: `%bits = arith.bitcast %x : f64 to i64`, then `arith.andi`, `arith.shli`,
+    `arith.shrui` and `arith.select` on `%bits`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LegalizeIREEBoundaryPass
     : Pass<"legalize-iree-boundary", "::mlir::ModuleOp"> {
   let summary = "use builtin tensors at function and region boundaries";

@@ -129,6 +129,7 @@ func.func @loop_replaces_view(%a: !torch.tensor<[4,3],f32>, %n: index) {
 // CHECK-LABEL: func.func @written_choice_is_returned(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.tensor<[3],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.tensor<[3],f32>
+// CHECK-SAME: tssa.may_alias = [0, 1]
 // CHECK: %[[NEG:.+]] = torch.aten.neg_ %{{.+}}
 // CHECK: %[[COPY:.+]] = torch.aten.copy_ %[[ARG0]], %{{.+}}, %false
 // CHECK: %[[COPY_2:.+]] = torch.aten.copy_ %[[ARG1]], %{{.+}}, %false

@@ -16,11 +16,12 @@ import torch
 
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
-from .fakes import Trace, run, same_view, shares_storage
+from .fakes import Record, Trace, run, same_view, shares_storage
 from .overlap import check_write
-from .schemas import functional_of, registered_name
+from .schemas import functional_of, registered_name, with_numbers
 from .state import ProgramRaises, State
 from .symbols import expr_of
+from .unannounced import writes_unannounced
 from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value
 
 __all__ = ["TensorOps"]
@@ -45,6 +46,15 @@ def _tensors(value: Any) -> list[torch.Tensor]:
     return []
 
 
+def _writes_into(record: Record, inputs: Sequence[torch.Tensor]) -> bool:
+    """Whether a recorded op writes the storage of one of the tensors."""
+    for argument, value in zip(record.op._schema.arguments, record.args):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            if any(shares_storage(written, tensor) for written in _tensors(value) for tensor in inputs):
+                return True
+    return False
+
+
 def _tensor_values(argument: Argument) -> list[TensorValue]:
     if isinstance(argument, TensorValue):
         return [argument]
@@ -66,6 +76,7 @@ class TensorOps:
             "aten::unsafe_split.Tensor": self._split,
             "aten::unsafe_split_with_sizes": self._split,
             "aten::unbind.int": self._unbind,
+            "aten::squeeze.dims": self._squeeze,  # torch-mlir does not know it
         }
 
     # Values to Python and back.
@@ -180,6 +191,9 @@ class TensorOps:
         for tensor, shape, stride, dtype in before:
             if (tuple(tensor.shape), tensor.stride(), tensor.dtype) != (shape, stride, dtype):
                 raise state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
+        for record in trace.records:
+            if writes_unannounced(record.op, record.args):
+                raise state.refuse_op(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
             state.check(requirement, f"RuntimeError: {op.name()}: the sizes do not fit, required {requirement}")
         if op._schema.is_mutable:
@@ -200,8 +214,10 @@ class TensorOps:
         if is_base:
             return self._base(op, args, trace.out)
         annotated = any(result.alias_info is not None for result in op._schema.returns)
-        # A composite op whose schema announces an alias, but which copied, has to show the copy it made.
-        if not shared and (self._name_known(op) or not trace.records):
+        writes = any(_writes_into(record, inputs) for record in trace.records)
+        # A composite op whose schema announces an alias, but which copied, has to show the copy it made; so has one that
+        # writes, which only its parts announce.
+        if not shared and not writes and (self._name_known(op) or not trace.records):
             result = self._fresh(op, args, trace.out)
         else:
             result = self._replay(args, python, trace)
@@ -248,11 +264,13 @@ class TensorOps:
                 # The recorded tensor has the shape after this op, not the one before.
                 raise self.state.refuse_op(f"{record.op.name()} inside a composite op")
             arguments = [self.value(argument, known) for argument in record.args]
-            if record.op._schema.is_mutable:
-                outcome: Any = self._write(record.op, arguments, record.args, Trace(record.out, [record]))
+            numbers = {i for i, a in enumerate(record.args) if isinstance(a, (int, float)) and not isinstance(a, bool)}
+            op = with_numbers(record.op, numbers)
+            if op._schema.is_mutable:
+                outcome: Any = self._write(op, arguments, record.args, Trace(record.out, [record]))
                 outcome = outcome[0] if len(outcome) == 1 else outcome
             else:
-                outcome = self._base(record.op, arguments, record.out)
+                outcome = self._base(op, arguments, record.out)
             self._remember(record.out, outcome, known)
         return self.value(trace.out, known)
 
@@ -380,6 +398,13 @@ class TensorOps:
             pieces.append(self.slice(base, dim, ConstValue(start), ConstValue(end), piece))
             start = end
         return pieces
+
+    def _squeeze(self, args: list[Argument], out: torch.Tensor) -> TensorValue:
+        base: TensorValue = args[0]
+        rank = base.fake.dim()
+        for dim in sorted((self.python(dim) % rank for dim in args[1]), reverse=True):
+            base = self.call_arguments(torch.ops.aten.squeeze.dim, [base, ConstValue(dim)])[0]
+        return replace(base)
 
     def slice(self, base: TensorValue, dim: int, start: Value, end: Value, out: torch.Tensor) -> TensorValue:
         """Emit `base[.., start:end]`, whose FakeTensor is `out`."""

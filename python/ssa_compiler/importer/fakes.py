@@ -26,6 +26,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .emitter import DTYPE_NUMBERS
 from .state import ProgramRaises, State
+from .unannounced import replacement
 
 __all__ = ["Record", "Trace", "python_argument", "run", "same_view", "shares_storage"]
 
@@ -92,6 +93,10 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.records: list[Record] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        announced = replacement(func, args, kwargs or {})
+        if announced is not None:
+            with self:
+                return announced(*args, **(kwargs or {}))
         out = func(*args, **(kwargs or {}))
         if func.namespace != "prim":
             self.records.append(Record(func, schema_arguments(func, args, kwargs or {}), out))

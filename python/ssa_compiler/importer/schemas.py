@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["find_op", "functional_of", "registered_name"]
+__all__ = ["find_op", "functional_of", "registered_name", "with_numbers"]
 
 
 def registered_name(schema: Any) -> str:
@@ -44,3 +44,26 @@ def functional_of(op: Any, written: int) -> Any:
         if [str(a.type) for a in candidate._schema.arguments] == expected:
             return candidate
     return None
+
+
+def with_numbers(op: Any, numbers: set[int]) -> Any:
+    """Return the overload that takes numbers where `op` takes tensors: `mul.Scalar` for `mul.Tensor`.
+
+    PyTorch's decompositions pass numbers for tensors.
+
+    Args:
+        op: an OpOverload.
+        numbers: positions of the arguments that are numbers.
+    Returns:
+        The overload, `op` itself if there is no such one.
+    """
+    wrapped = {i for i in numbers if str(op._schema.arguments[i].type) == "Tensor"}
+    if not wrapped:
+        return op
+    expected = ["number" if i in wrapped else str(a.type) for i, a in enumerate(op._schema.arguments)]
+    packet = op._overloadpacket
+    for overload in packet.overloads():
+        candidate = getattr(packet, overload)
+        if [str(a.type) for a in candidate._schema.arguments][: len(expected)] == expected:
+            return candidate
+    return op

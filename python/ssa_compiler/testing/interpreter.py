@@ -35,6 +35,8 @@ _TERMINATORS = frozenset(
     )
 )
 
+_SMALL = 1 << 12  # elements
+
 
 class Interpreter:
     """Runs the functions of one module.
@@ -240,18 +242,27 @@ def _is_pure(op: Operation) -> bool:
 
 
 def _checked(op: Operation, handler: Callable[..., Sequence[Any]]) -> Callable[[Sequence[Any], list[Any]], Any]:
-    """Wrap an operation with value semantics: an operand whose version counter moved was written."""
+    """Wrap an operation with value semantics: an operand whose version counter moved or contents changed was written.
+
+    Some operators (`aten::batch_norm`) write without moving the counter; of small tensors the contents are compared.
+    """
 
     def run(values: Sequence[Any], frame: list[Any]) -> Sequence[Any]:
         tensors = [value for value in _flatten(values) if isinstance(value, torch.Tensor)]
         versions = [tensor._version for tensor in tensors]
+        contents = [tensor.clone() if tensor.numel() <= _SMALL else None for tensor in tensors]
         results = handler(*values)
-        for tensor, version in zip(tensors, versions, strict=True):
-            if tensor._version != version:
+        for tensor, version, before in zip(tensors, versions, contents, strict=True):
+            if tensor._version != version or (before is not None and not _same(tensor, before)):
                 raise InterpreterError(f"'{op.name}' writes an operand that is a value", location=op.location)
         return results
 
     return run
+
+
+def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors hold the same numbers; NaN equals NaN."""
+    return bool(((a == b) | ((a != a) & (b != b))).all())
 
 
 def _flatten(values: Sequence[Any]) -> Iterator[Any]:

@@ -1,4 +1,5 @@
-// Registers everything that ssa-opt knows: our dialects and passes, and the upstream ones that our IR is made of.
+// Registers everything that ssa-opt knows: our dialects and passes, and the
+// upstream ones that our IR is made of.
 
 #ifndef SSA_COMPILER_INITALL_H
 #define SSA_COMPILER_INITALL_H
@@ -23,13 +24,16 @@ namespace ssa_compiler {
 
 /// Registers the dialects and extensions of ssa-opt.
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-                  mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::tensor::TensorDialect, torch::TorchDialect,
-                  torch_c::TorchConversionDialect, tssa::TSSADialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                  mlir::func::FuncDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect, mlir::tensor::TensorDialect,
+                  torch::TorchDialect, torch_c::TorchConversionDialect,
+                  tssa::TSSADialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 
-/// Registers the passes of ssa-opt, and upstream's transformation passes (--cse, --canonicalize, --inline, ...).
+/// Registers the passes of ssa-opt, and upstream's transformation passes
+/// (--cse, --canonicalize, --inline, ...).
 inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   registerConversionPasses();

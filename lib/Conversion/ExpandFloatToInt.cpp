@@ -28,7 +28,8 @@ static Value buildTruncation(OpBuilder &builder, Location loc, Value value) {
       arith::BitcastOp::create(builder, loc, builder.getI64Type(), value);
   Value fraction = arith::AndIOp::create(builder, loc, bits,
                                          constant((int64_t(1) << 52) - 1));
-  // Subnormal numbers have no implicit one, but truncate to zero with it as well.
+  // Subnormal numbers have no implicit one, but truncate to zero with it as
+  // well.
   Value significand =
       arith::OrIOp::create(builder, loc, fraction, constant(int64_t(1) << 52));
   Value biased = arith::AndIOp::create(
@@ -43,15 +44,14 @@ static Value buildTruncation(OpBuilder &builder, Location loc, Value value) {
     Value atLeastZero = arith::MaxSIOp::create(builder, loc, amount, zero);
     return arith::MinSIOp::create(builder, loc, atLeastZero, limit);
   };
-  Value left = arith::ShLIOp::create(builder, loc, significand,
-                                     clampShift(exponent));
+  Value left =
+      arith::ShLIOp::create(builder, loc, significand, clampShift(exponent));
   Value right = arith::ShRUIOp::create(
       builder, loc, significand,
       clampShift(arith::SubIOp::create(builder, loc, zero, exponent)));
-  Value isLarge = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sge, exponent, zero);
-  Value magnitude =
-      arith::SelectOp::create(builder, loc, isLarge, left, right);
+  Value isLarge = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                        exponent, zero);
+  Value magnitude = arith::SelectOp::create(builder, loc, isLarge, left, right);
   Value isNegative = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::slt, bits, zero);
   return arith::SelectOp::create(

@@ -17,8 +17,8 @@
 using namespace mlir;
 using namespace ssa_compiler;
 
-/// A choice with more alternatives, or longer paths, is refused: it comes from a
-/// loop that makes views of views without end.
+/// A choice with more alternatives, or longer paths, is refused: it comes from
+/// a loop that makes views of views without end.
 static constexpr size_t kMaxAlternatives = 16;
 static constexpr size_t kMaxPath = 16;
 
@@ -62,7 +62,9 @@ ChoicePath ChoiceAnalysis::getPath(ArrayRef<Operation *> views) {
   return path;
 }
 
-static bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
+static bool isConstant(Value value) {
+  return matchPattern(value, m_Constant());
+}
 
 static bool isSameValue(Value first, Value second) {
   if (first == second)
@@ -83,11 +85,10 @@ static bool isUnifiable(const ChoiceParam &first, const ChoiceParam &second) {
     return false;
   if (first.kind == Kind::List)
     return first.elements.size() == second.elements.size() &&
-           llvm::all_of(llvm::zip_equal(first.elements, second.elements),
-                        [](auto pair) {
-                          return isUnifiable(std::get<0>(pair),
-                                             std::get<1>(pair));
-                        });
+           llvm::all_of(
+               llvm::zip_equal(first.elements, second.elements), [](auto pair) {
+                 return isUnifiable(std::get<0>(pair), std::get<1>(pair));
+               });
   if (isa<torch::IntType>(first.type))
     return true;
   return first.kind == Kind::Fixed && second.kind == Kind::Fixed &&
@@ -137,8 +138,8 @@ static bool unify(ChoiceParam &param, const ChoiceParam &other) {
   return true;
 }
 
-/// Turns params that are not known outside of `regionOp` into carried ones. Fails
-/// if one is not an int.
+/// Turns params that are not known outside of `regionOp` into carried ones.
+/// Fails if one is not an int.
 static LogicalResult carryInnerParams(MutableArrayRef<ChoiceParam> params,
                                       Operation *regionOp) {
   for (ChoiceParam &param : params) {
@@ -198,8 +199,10 @@ void ChoiceAnalysis::groupMembers(ArrayRef<Value> members) {
       sources[target].push_back(&source);
     });
     for (auto &[source, fed] : targets) {
-      if (llvm::none_of(fed, [&](Value value) { return isMember.contains(value); }) ||
-          llvm::any_of(fed, [&](Value value) { return choiceOf.contains(value); }))
+      if (llvm::none_of(
+              fed, [&](Value value) { return isMember.contains(value); }) ||
+          llvm::any_of(fed,
+                       [&](Value value) { return choiceOf.contains(value); }))
         continue;
       auto choice = std::make_unique<Choice>();
       choice->regionOp = regionOp;
@@ -251,11 +254,10 @@ LogicalResult ChoiceAnalysis::addAlternatives(Choice &choice, Value root,
     for (Alternative &alternative : alternatives) {
       ChoicePath whole = alternative.path;
       llvm::append_range(whole, path);
-      LogicalResult added =
-          alternative.root
-              ? addAlternatives(choice, alternative.root, std::move(whole),
-                                changed)
-              : addAlternative(choice, {}, {}, changed);
+      LogicalResult added = alternative.root
+                                ? addAlternatives(choice, alternative.root,
+                                                  std::move(whole), changed)
+                                : addAlternative(choice, {}, {}, changed);
       if (failed(added))
         return failure();
     }
@@ -295,9 +297,9 @@ LogicalResult ChoiceAnalysis::run() {
     for (auto &choice : choices)
       for (OpOperand *source : choice->sources) {
         const TensorLocation *location = aliases.getLocation(source->get());
-        if (!location || failed(addAlternatives(*choice, location->root,
-                                                getPath(location->path),
-                                                changed)))
+        if (!location ||
+            failed(addAlternatives(*choice, location->root,
+                                   getPath(location->path), changed)))
           return failure();
       }
   }

@@ -1,11 +1,11 @@
 //===- Choices.h - the tensors that a merge can be --------------*- C++ -*-===//
 //
-// A merge (TensorAliasAnalysis.h) whose snapshot is not what the program means is
-// a *choice*: at run time it is one of finitely many *alternatives*. An
+// A merge (TensorAliasAnalysis.h) whose snapshot is not what the program means
+// is a *choice*: at run time it is one of finitely many *alternatives*. An
 // alternative is a storage that lives outside of the region op, with a path of
 // views, or the merge's own storage, into which what a region made has moved.
-// Which alternative it is, and the ints in its path that differ from one edge to
-// the next (`row = a[i + 1]`), are run-time values beside the tensor.
+// Which alternative it is, and the ints in its path that differ from one edge
+// to the next (`row = a[i + 1]`), are run-time values beside the tensor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,9 +78,7 @@ public:
   llvm::LogicalResult run();
 
   /// The choices in program order, outer ops first.
-  llvm::ArrayRef<std::unique_ptr<Choice>> getChoices() const {
-    return choices;
-  }
+  llvm::ArrayRef<std::unique_ptr<Choice>> getChoices() const { return choices; }
 
   /// The choice that `value` is a member of, or null.
   Choice *lookup(mlir::Value value) const { return choiceOf.lookup(value); }
@@ -90,9 +88,9 @@ public:
 
   /// The alternative of `choice` with this root and a path that differs at most
   /// in carried ints.
-  static std::optional<unsigned> findAlternative(const Choice &choice,
-                                                 mlir::Value root,
-                                                 llvm::ArrayRef<ChoiceStep> path);
+  static std::optional<unsigned>
+  findAlternative(const Choice &choice, mlir::Value root,
+                  llvm::ArrayRef<ChoiceStep> path);
 
 private:
   llvm::SmallVector<mlir::Value> collectMembers() const;

@@ -45,7 +45,8 @@ void ssa_compiler::registerPipelines() {
       "convert-to-tensorssa",
       "Turn views and in-place writes into pure tensor values, across scf "
       "regions (runs after --torch-to-scf): torch-insert-bounds-checks, "
-      "tssa-resolve-choices, tssa-rewrite-mutation, tssa-block-propagation, tssa-rename, "
+      "tssa-resolve-choices, tssa-rewrite-mutation, tssa-block-propagation, "
+      "tssa-rename, "
       "tssa-remove-update, torch-simplify, tssa-promote-slots, tssa-lower, "
       "verify-value-semantics",
       [](OpPassManager &pm) { buildConvertToTensorSSA(pm); });

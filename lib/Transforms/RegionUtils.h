@@ -11,9 +11,9 @@
 
 namespace ssa_compiler {
 
-/// Creates `op` again with `operands` and results of `types` appended, moving its
-/// regions, and replaces and erases `op`. Terminators and block arguments are the
-/// caller's to extend.
+/// Creates `op` again with `operands` and results of `types` appended, moving
+/// its regions, and replaces and erases `op`. Terminators and block arguments
+/// are the caller's to extend.
 mlir::Operation *rebuildRegionOp(mlir::RewriterBase &rewriter,
                                  mlir::Operation *op, mlir::ValueRange operands,
                                  mlir::TypeRange types);

@@ -2,7 +2,8 @@
 //
 // Makes every choice (Choices.h) explicit: a tag says which alternative it is,
 // reads select by the tag, and writes go to the alternative that the tag names.
-// What is left are tensors with one location each, and merges that are snapshots.
+// What is left are tensors with one location each, and merges that are
+// snapshots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -172,9 +173,10 @@ void ChoiceResolver::findExtras(const RegionChoices &regionChoices,
     unsigned fromEnd = countExtras(fed);
     for (Choice *choice : fed) {
       for (Value member : choice->members) {
-        ValueRange all = isa<BlockArgument>(member)
-                             ? ValueRange(member.getParentBlock()->getArguments())
-                             : ValueRange(op->getResults());
+        ValueRange all =
+            isa<BlockArgument>(member)
+                ? ValueRange(member.getParentBlock()->getArguments())
+                : ValueRange(op->getResults());
         ValueRange own =
             all.slice(all.size() - fromEnd, choice->getNumExtras());
         Extras extras;
@@ -193,8 +195,7 @@ void ChoiceResolver::findExtras(const RegionChoices &regionChoices,
 }
 
 Value ChoiceResolver::clone(Value tensor, Location loc) {
-  Value none =
-      createNoneConstant(builder, loc);
+  Value none = createNoneConstant(builder, loc);
   return createTorchOp(builder, loc, "torch.aten.clone", tensor.getType(),
                        {tensor, none})
       ->getResult(0);
@@ -250,9 +251,9 @@ Value ChoiceResolver::applyPath(Value tensor, ArrayRef<ChoiceStep> path,
   return tensor;
 }
 
-/// Builds `body` for the tensor that `root` is: once if `root` is a storage, else
-/// once for each alternative, under its tag. Returns the result of `body`, of
-/// type `resultType`, or null if that is null.
+/// Builds `body` for the tensor that `root` is: once if `root` is a storage,
+/// else once for each alternative, under its tag. Returns the result of `body`,
+/// of type `resultType`, or null if that is null.
 Value ChoiceResolver::forTensor(Value root, Type resultType, Location loc,
                                 BodyFn body) {
   if (!choices.lookup(root))
@@ -277,8 +278,8 @@ Value ChoiceResolver::forAlternative(Value member, unsigned alternative,
   if (alternative + 1 == choice.alternatives.size())
     return build();
   Value index = arith::ConstantIntOp::create(builder, loc, alternative, 64);
-  Value isChosen = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq, extras.tag, index);
+  Value isChosen = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         extras.tag, index);
   SmallVector<Type> types;
   if (resultType)
     types.push_back(resultType);
@@ -314,9 +315,9 @@ void ChoiceResolver::store(Value tensor, Value contents, Location loc) {
   ChoicePath path = ChoiceAnalysis::getPath(location.path);
   forTensor(location.root, Type(), loc, [&](Value base) {
     Value target = applyPath(base, path, loc);
-    Value blocking = ConstantBoolOp::create(
-        builder, loc, BoolType::get(builder.getContext()),
-        builder.getBoolAttr(false));
+    Value blocking = ConstantBoolOp::create(builder, loc,
+                                            BoolType::get(builder.getContext()),
+                                            builder.getBoolAttr(false));
     createTorchOp(builder, loc, "torch.aten.copy_", target.getType(),
                   {target, contents, blocking});
     return Value();
@@ -334,8 +335,7 @@ ChoiceResolver::Extras ChoiceResolver::makeConstant(const Choice &choice,
   if (choice.hasTag())
     extras.tag = arith::ConstantIntOp::create(builder, loc, alternative, 64);
   for (unsigned index = 0; index < choice.numCarried; ++index)
-    extras.carried.push_back(
-        arith::ConstantIntOp::create(builder, loc, 0, 64));
+    extras.carried.push_back(arith::ConstantIntOp::create(builder, loc, 0, 64));
   return extras;
 }
 
@@ -344,8 +344,8 @@ void ChoiceResolver::takeCarried(const ChoiceParam &pattern,
                                  const ChoiceParam &param, Extras &extras,
                                  Location loc) {
   if (pattern.kind == ChoiceParam::Kind::Carried)
-    extras.carried[pattern.position] = builder.createOrFold<torch_c::ToI64Op>(
-        loc, materialize(param, loc));
+    extras.carried[pattern.position] =
+        builder.createOrFold<torch_c::ToI64Op>(loc, materialize(param, loc));
   for (auto [element, value] : llvm::zip(pattern.elements, param.elements))
     takeCarried(element, value, extras, loc);
 }
@@ -379,16 +379,16 @@ ChoiceResolver::Extras ChoiceResolver::encode(const Choice &choice, Value root,
       llvm::append_range(whole, path);
       one = encode(choice, alternative.root, whole, loc);
     } else {
-      one = makeConstant(
-          choice, *ChoiceAnalysis::findAlternative(choice, {}, {}), loc);
+      one = makeConstant(choice,
+                         *ChoiceAnalysis::findAlternative(choice, {}, {}), loc);
     }
     if (index == 0) {
       result = std::move(one);
       continue;
     }
     Value number = arith::ConstantIntOp::create(builder, loc, index, 64);
-    Value isThis = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, innerExtras.tag, number);
+    Value isThis = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         innerExtras.tag, number);
     auto select = [&](Value yes, Value no) -> Value {
       return arith::SelectOp::create(builder, loc, isThis, yes, no);
     };
@@ -400,9 +400,9 @@ ChoiceResolver::Extras ChoiceResolver::encode(const Choice &choice, Value root,
   return result;
 }
 
-/// Sets the extras on one edge. The tensor itself is handed on if it moves; what
-/// lives on outside is replaced by a copy, which no one but the own-storage
-/// alternative looks at.
+/// Sets the extras on one edge. The tensor itself is handed on if it moves;
+/// what lives on outside is replaced by a copy, which no one but the
+/// own-storage alternative looks at.
 void ChoiceResolver::fillEdge(const Choice &choice, OpOperand &source) {
   Operation *owner = source.getOwner();
   Location loc = owner->getLoc();
@@ -436,8 +436,8 @@ void ChoiceResolver::fillEdge(const Choice &choice, OpOperand &source) {
 // Uses
 //===----------------------------------------------------------------------===//
 
-/// Replaces the uses of a tensor whose root is a choice: an op gets a copy of the
-/// contents, and what it writes goes back.
+/// Replaces the uses of a tensor whose root is a choice: an op gets a copy of
+/// the contents, and what it writes goes back.
 void ChoiceResolver::rewriteUses(Value tensor) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : tensor.getUses())
@@ -472,10 +472,9 @@ void ChoiceResolver::markResults() {
     SmallVector<unsigned> possible =
         aliases.getPossibleArguments(location->root);
     if (!possible.empty())
-      function.setResultAttr(
-          result.getOperandNumber(), "tssa.may_alias",
-          builder.getI64ArrayAttr(
-              SmallVector<int64_t>(possible.begin(), possible.end())));
+      function.setResultAttr(result.getOperandNumber(), "tssa.may_alias",
+                             builder.getI64ArrayAttr(SmallVector<int64_t>(
+                                 possible.begin(), possible.end())));
   }
 }
 
@@ -522,9 +521,9 @@ void expandSelects(func::FuncOp function) {
         scf::YieldOp::create(builder, loc, value);
       };
     };
-    auto ifOp = scf::IfOp::create(builder, op.getLoc(), op.getCondition(),
-                                  yield(op.getTrueValue()),
-                                  yield(op.getFalseValue()));
+    auto ifOp =
+        scf::IfOp::create(builder, op.getLoc(), op.getCondition(),
+                          yield(op.getTrueValue()), yield(op.getFalseValue()));
     op.replaceAllUsesWith(ifOp.getResult(0));
     op.erase();
   });

@@ -256,10 +256,9 @@ void MutationRewriter::rewriteReturn(func::ReturnOp op) {
     else if (SmallVector<unsigned> possible =
                  aliases.getPossibleArguments(location->root);
              !possible.empty())
-      function.setResultAttr(
-          index, "tssa.may_alias",
-          builder.getI64ArrayAttr(
-              SmallVector<int64_t>(possible.begin(), possible.end())));
+      function.setResultAttr(index, "tssa.may_alias",
+                             builder.getI64ArrayAttr(SmallVector<int64_t>(
+                                 possible.begin(), possible.end())));
     else
       for (size_t other = 0; other < index; ++other)
         if (locations[other].root && locations[other] == *location) {

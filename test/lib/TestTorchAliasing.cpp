@@ -1,5 +1,6 @@
-// --test-print-torch-aliasing: says in remarks what each schema op writes, what its results may alias, which op is its
-// functional form and what memory effects it has.
+// --test-print-torch-aliasing: says in remarks what each schema op writes, what
+// its results may alias, which op is its functional form and what memory
+// effects it has.
 
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 
@@ -10,17 +11,21 @@ using namespace ssa_compiler::torch;
 
 namespace {
 
-struct TestPrintTorchAliasing final : PassWrapper<TestPrintTorchAliasing, OperationPass<>> {
+struct TestPrintTorchAliasing final
+    : PassWrapper<TestPrintTorchAliasing, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestPrintTorchAliasing)
 
   StringRef getArgument() const override { return "test-print-torch-aliasing"; }
-  StringRef getDescription() const override { return "prints the alias facts and memory effects of torch ops"; }
+  StringRef getDescription() const override {
+    return "prints the alias facts and memory effects of torch ops";
+  }
 
   void runOnOperation() override {
     getOperation()->walk([](TorchSchemaOpInterface op) {
       std::string text;
       llvm::raw_string_ostream os(text);
-      os << op.getTorchName() << (op.getSchema() ? "" : " (no schema)") << " writes:";
+      os << op.getTorchName() << (op.getSchema() ? "" : " (no schema)")
+         << " writes:";
       for (unsigned index : op.getWrittenOperands())
         os << " " << index;
       os << "; aliases:";
@@ -51,7 +56,8 @@ struct TestPrintTorchAliasing final : PassWrapper<TestPrintTorchAliasing, Operat
       if (OpOperand *operand = effect.getEffectValue<OpOperand *>())
         os << "(operand " << operand->getOperandNumber() << ")";
       else if (effect.getEffectValue<OpResult>())
-        os << "(result " << effect.getEffectValue<OpResult>().getResultNumber() << ")";
+        os << "(result " << effect.getEffectValue<OpResult>().getResultNumber()
+           << ")";
     }
   }
 };
@@ -60,5 +66,7 @@ struct TestPrintTorchAliasing final : PassWrapper<TestPrintTorchAliasing, Operat
 
 namespace ssa_compiler {
 void registerTestTorchAliasingPass();
-void registerTestTorchAliasingPass() { PassRegistration<TestPrintTorchAliasing>(); }
+void registerTestTorchAliasingPass() {
+  PassRegistration<TestPrintTorchAliasing>();
+}
 } // namespace ssa_compiler

@@ -1,4 +1,5 @@
-// ssa-opt: reads MLIR of the torch, torch_c, tssa and a few upstream dialects, runs passes on it and prints the result.
+// ssa-opt: reads MLIR of the torch, torch_c, tssa and a few upstream dialects,
+// runs passes on it and prints the result.
 
 #include "ssa-compiler/InitAll.h"
 
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
   ssa_compiler::registerTestPasses();
   mlir::DialectRegistry registry;
   ssa_compiler::registerAllDialects(registry);
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "ssa-compiler: pure tensor SSA from TorchScript programs\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "ssa-compiler: pure tensor SSA from TorchScript programs\n",
+      registry));
 }

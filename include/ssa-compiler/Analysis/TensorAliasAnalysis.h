@@ -1,4 +1,5 @@
-//===- TensorAliasAnalysis.h - which tensor looks at which storage -*- C++ -*-===//
+//===- TensorAliasAnalysis.h - which tensor looks at which storage -*- C++
+//-*-===//
 //
 // Definitions (docs/Rationale/TensorSSA.md has the argument why they are
 // sound).
@@ -7,9 +8,9 @@
 // first got hold of it. Roots are function arguments, results of ops that
 // allocate, and *merges*: block arguments and results of region ops and
 // selects (and results of ops that may or may not alias) that do not see the
-// same location on every way in, or one that is out of scope. A *location* is a root and the path of view ops from it.
-// Every tensor value has exactly one location, and two values with one root may
-// share memory.
+// same location on every way in, or one that is out of scope. A *location* is a
+// root and the path of view ops from it. Every tensor value has exactly one
+// location, and two values with one root may share memory.
 //
 // A merge is treated as a storage of its own that takes a snapshot of what
 // flows in. That equals the program's meaning unless a write through one name
@@ -84,8 +85,8 @@ public:
     return writtenDownstream.contains(merge);
   }
 
-  /// The function's arguments that `root` may be, in order: itself, or those that
-  /// flow into it if it is a merge.
+  /// The function's arguments that `root` may be, in order: itself, or those
+  /// that flow into it if it is a merge.
   llvm::SmallVector<unsigned> getPossibleArguments(mlir::Value root) const;
 
   /// The edges into merges for which a snapshot is not what the program means.

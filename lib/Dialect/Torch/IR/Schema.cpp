@@ -1,5 +1,6 @@
-// Parser of PyTorch schema strings, by recursive descent over the text. Nothing in a string can make it crash: what does
-// not fit the grammar is an error with the position.
+// Parser of PyTorch schema strings, by recursive descent over the text. Nothing
+// in a string can make it crash: what does not fit the grammar is an error with
+// the position.
 
 #include "ssa-compiler/Dialect/Torch/IR/Schema.h"
 
@@ -15,7 +16,9 @@ bool AliasInfo::mayAlias(const AliasInfo &other) const {
     return false;
   if (wildcard || other.wildcard)
     return true;
-  return llvm::any_of(sets, [&](const std::string &set) { return llvm::is_contained(other.sets, set); });
+  return llvm::any_of(sets, [&](const std::string &set) {
+    return llvm::is_contained(other.sets, set);
+  });
 }
 
 std::string Schema::getTorchName() const {
@@ -26,12 +29,15 @@ std::string Schema::getTorchName() const {
 }
 
 bool Schema::hasWrites() const {
-  return llvm::any_of(arguments, [](const Argument &argument) { return argument.alias.isWrite; });
+  return llvm::any_of(arguments, [](const Argument &argument) {
+    return argument.alias.isWrite;
+  });
 }
 
 namespace {
 
-/// One pass over a schema string. A method that returns failure has set `error`.
+/// One pass over a schema string. A method that returns failure has set
+/// `error`.
 class SchemaParser {
 public:
   explicit SchemaParser(StringRef text) : text(text), rest(text) {}
@@ -53,7 +59,8 @@ private:
   static constexpr unsigned kMaxDepth = 64;
 
   LogicalResult fail(const Twine &message) {
-    error = (message + " at character " + Twine(text.size() - rest.size())).str();
+    error =
+        (message + " at character " + Twine(text.size() - rest.size())).str();
     return failure();
   }
 
@@ -69,7 +76,8 @@ private:
     return rest.starts_with(token);
   }
 
-  /// Takes the longest run of characters of an identifier; `extra` are characters allowed besides.
+  /// Takes the longest run of characters of an identifier; `extra` are
+  /// characters allowed besides.
   StringRef takeIdentifier(StringRef extra = "") {
     skipSpace();
     StringRef identifier = rest.take_while([&](char c) {
@@ -85,7 +93,8 @@ private:
     auto [name, overload] = qualified.split('.');
     if (name.empty())
       return fail("expected an operator's name");
-    // `__torch__.foo` and the like have no namespace; their dots belong to the name.
+    // `__torch__.foo` and the like have no namespace; their dots belong to the
+    // name.
     schema.name = name.str();
     schema.overload = overload.str();
     return success();
@@ -126,7 +135,8 @@ private:
     return success();
   }
 
-  /// Text up to the next comma or parenthesis that is not inside brackets or quotes.
+  /// Text up to the next comma or parenthesis that is not inside brackets or
+  /// quotes.
   LogicalResult parseDefault(Argument &argument) {
     skipSpace();
     unsigned depth = 0;
@@ -189,8 +199,9 @@ private:
     return success();
   }
 
-  /// A type with its annotations: `Tensor(a!)[]`, `Dict(str, t)(a)`, `(int, Tensor?)`, `int[2]?`. Annotations inside a
-  /// container are those of the container: the op reaches the elements through it.
+  /// A type with its annotations: `Tensor(a!)[]`, `Dict(str, t)(a)`, `(int,
+  /// Tensor?)`, `int[2]?`. Annotations inside a container are those of the
+  /// container: the op reaches the elements through it.
   LogicalResult parseType(Argument &argument, unsigned depth) {
     if (depth > kMaxDepth)
       return fail("expected fewer nested types");
@@ -203,7 +214,9 @@ private:
       if (base.empty())
         return fail("expected a type");
       std::string type = base.str();
-      bool generic = llvm::is_contained({"Dict", "Future", "RRef", "Await", "Union", "Optional", "List"}, base);
+      bool generic = llvm::is_contained(
+          {"Dict", "Future", "RRef", "Await", "Union", "Optional", "List"},
+          base);
       if (generic && consume("(")) {
         if (failed(parseTypeList(argument, depth)))
           return failure();
@@ -214,7 +227,8 @@ private:
     return parseSuffixes(argument);
   }
 
-  /// The types of a tuple or of a generic type, after the opening parenthesis; their text is left in `argument.type`.
+  /// The types of a tuple or of a generic type, after the opening parenthesis;
+  /// their text is left in `argument.type`.
   LogicalResult parseTypeList(Argument &argument, unsigned depth) {
     std::string types;
     if (!consume(")")) {
@@ -299,13 +313,15 @@ private:
 
 } // namespace
 
-FailureOr<Schema> ssa_compiler::torch::parseSchema(StringRef text, std::string *error) {
+FailureOr<Schema> ssa_compiler::torch::parseSchema(StringRef text,
+                                                   std::string *error) {
   Schema schema;
   SchemaParser parser(text);
   if (succeeded(parser.parse(schema))) {
-    schema.isRandom = llvm::any_of(schema.arguments, [](const Argument &argument) {
-      return StringRef(argument.type).starts_with("Generator");
-    });
+    schema.isRandom =
+        llvm::any_of(schema.arguments, [](const Argument &argument) {
+          return StringRef(argument.type).starts_with("Generator");
+        });
     return schema;
   }
   if (error)

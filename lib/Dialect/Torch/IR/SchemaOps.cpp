@@ -1,5 +1,6 @@
-// Ops that exist only as rows of the schema table: their registration, textual form, verifier and interfaces. One model
-// class serves them all, so that 780 ops cost no compile time.
+// Ops that exist only as rows of the schema table: their registration, textual
+// form, verifier and interfaces. One model class serves them all, so that 780
+// ops cost no compile time.
 
 #include "SchemaTable.h"
 
@@ -17,18 +18,25 @@ using namespace ssa_compiler::torch;
 // Textual form
 //===----------------------------------------------------------------------===//
 
-ParseResult ssa_compiler::torch::parseSchemaOp(OpAsmParser &parser, OperationState &state, const Schema &schema) {
+ParseResult ssa_compiler::torch::parseSchemaOp(OpAsmParser &parser,
+                                               OperationState &state,
+                                               const Schema &schema) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   SMLoc loc = parser.getCurrentLocation();
-  auto delimiter = schema.isVararg ? OpAsmParser::Delimiter::Paren : OpAsmParser::Delimiter::None;
+  auto delimiter = schema.isVararg ? OpAsmParser::Delimiter::Paren
+                                   : OpAsmParser::Delimiter::None;
   int count = schema.isVararg ? -1 : static_cast<int>(schema.arguments.size());
-  if (parser.parseOperandList(operands, delimiter, /*allowResultNumber=*/true, count) ||
+  if (parser.parseOperandList(operands, delimiter, /*allowResultNumber=*/true,
+                              count) ||
       parser.parseOptionalAttrDict(state.attributes) || parser.parseColon())
     return failure();
-  bool hasOperandTypes = schema.isVararg ? !operands.empty() : !schema.arguments.empty();
+  bool hasOperandTypes =
+      schema.isVararg ? !operands.empty() : !schema.arguments.empty();
   bool mayHaveResults = schema.isVarret || !schema.returns.empty();
   SmallVector<Type> types;
-  if (hasOperandTypes && (parser.parseTypeList(types) || parser.resolveOperands(operands, types, loc, state.operands)))
+  if (hasOperandTypes &&
+      (parser.parseTypeList(types) ||
+       parser.resolveOperands(operands, types, loc, state.operands)))
     return failure();
   if (!mayHaveResults)
     return success();
@@ -51,7 +59,8 @@ ParseResult ssa_compiler::torch::parseSchemaOp(OpAsmParser &parser, OperationSta
   return parser.parseTypeList(state.types);
 }
 
-void ssa_compiler::torch::printSchemaOp(OpAsmPrinter &printer, Operation *op, const Schema &schema) {
+void ssa_compiler::torch::printSchemaOp(OpAsmPrinter &printer, Operation *op,
+                                        const Schema &schema) {
   if (schema.isVararg)
     printer << "(" << op->getOperands() << ")";
   else if (op->getNumOperands() != 0)
@@ -73,24 +82,32 @@ void ssa_compiler::torch::printSchemaOp(OpAsmPrinter &printer, Operation *op, co
 
 namespace {
 
-/// What MLIR asks of a registered op, answered from its schema. The ops have no properties, no regions and no traits.
+/// What MLIR asks of a registered op, answered from its schema. The ops have no
+/// properties, no regions and no traits.
 class SchemaOpModel final : public OperationName::Impl {
 public:
-  SchemaOpModel(StringRef name, Dialect *dialect, TypeID typeID, const Schema &schema)
-      : Impl(name, dialect, typeID, mlir::detail::InterfaceMap()), schema(schema) {}
+  SchemaOpModel(StringRef name, Dialect *dialect, TypeID typeID,
+                const Schema &schema)
+      : Impl(name, dialect, typeID, mlir::detail::InterfaceMap()),
+        schema(schema) {}
 
-  LogicalResult foldHook(Operation *, ArrayRef<Attribute>, SmallVectorImpl<OpFoldResult> &) final {
+  LogicalResult foldHook(Operation *, ArrayRef<Attribute>,
+                         SmallVectorImpl<OpFoldResult> &) final {
     return failure();
   }
   void getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) final {}
   bool hasTrait(TypeID) final { return false; }
   OperationName::ParseAssemblyFn getParseAssemblyFn() final {
-    return [this](OpAsmParser &parser, OperationState &state) { return parseSchemaOp(parser, state, schema); };
+    return [this](OpAsmParser &parser, OperationState &state) {
+      return parseSchemaOp(parser, state, schema);
+    };
   }
   void populateDefaultAttrs(const OperationName &, NamedAttrList &) final {}
-  void printAssembly(Operation *op, OpAsmPrinter &printer, StringRef defaultDialect) final {
+  void printAssembly(Operation *op, OpAsmPrinter &printer,
+                     StringRef defaultDialect) final {
     StringRef name = op->getName().getStringRef();
-    if (!defaultDialect.empty() && name.starts_with((defaultDialect + ".").str()))
+    if (!defaultDialect.empty() &&
+        name.starts_with((defaultDialect + ".").str()))
       name = name.drop_front(defaultDialect.size() + 1);
     printer << name;
     printSchemaOp(printer, op, schema);
@@ -104,24 +121,33 @@ public:
   }
   LogicalResult verifyRegionInvariants(Operation *) final { return success(); }
 
-  std::optional<Attribute> getInherentAttr(Operation *, StringRef) final { return std::nullopt; }
-  void setInherentAttr(Operation *op, StringAttr name, Attribute value) final { op->setDiscardableAttr(name, value); }
+  std::optional<Attribute> getInherentAttr(Operation *, StringRef) final {
+    return std::nullopt;
+  }
+  void setInherentAttr(Operation *op, StringAttr name, Attribute value) final {
+    op->setDiscardableAttr(name, value);
+  }
   void populateInherentAttrs(Operation *, NamedAttrList &) final {}
-  LogicalResult verifyInherentAttrs(OperationName, NamedAttrList &, function_ref<InFlightDiagnostic()>) final {
+  LogicalResult verifyInherentAttrs(OperationName, NamedAttrList &,
+                                    function_ref<InFlightDiagnostic()>) final {
     return success();
   }
   int getOpPropertyByteSize() final { return 0; }
-  void initProperties(OperationName, OpaqueProperties, OpaqueProperties) final {}
+  void initProperties(OperationName, OpaqueProperties, OpaqueProperties) final {
+  }
   void deleteProperties(OpaqueProperties) final {}
   void populateDefaultProperties(OperationName, OpaqueProperties) final {}
-  LogicalResult setPropertiesFromAttr(OperationName, OpaqueProperties, Attribute,
-                                      function_ref<InFlightDiagnostic()> emitError) final {
+  LogicalResult
+  setPropertiesFromAttr(OperationName, OpaqueProperties, Attribute,
+                        function_ref<InFlightDiagnostic()> emitError) final {
     emitError() << "this operation does not support properties";
     return failure();
   }
   Attribute getPropertiesAsAttr(Operation *) final { return {}; }
   void copyProperties(OpaqueProperties, OpaqueProperties) final {}
-  bool compareProperties(OpaqueProperties, OpaqueProperties) final { return true; }
+  bool compareProperties(OpaqueProperties, OpaqueProperties) final {
+    return true;
+  }
   llvm::hash_code hashProperties(OpaqueProperties) final { return {}; }
 
 private:
@@ -129,9 +155,14 @@ private:
 };
 
 /// The interfaces of all schema ops, answered from the table by name.
-struct SchemaInterfaceModel : TorchSchemaOpInterface::FallbackModel<SchemaInterfaceModel> {
-  const Schema *getSchema(Operation *op) const { return lookupSchema(op->getName().getStringRef()); }
-  StringRef getTorchName(Operation *op) const { return op->getName().getStringRef(); }
+struct SchemaInterfaceModel
+    : TorchSchemaOpInterface::FallbackModel<SchemaInterfaceModel> {
+  const Schema *getSchema(Operation *op) const {
+    return lookupSchema(op->getName().getStringRef());
+  }
+  StringRef getTorchName(Operation *op) const {
+    return op->getName().getStringRef();
+  }
   std::optional<FunctionalOp> getFunctionalOp(Operation *op) const {
     StringRef name = lookupFunctionalName(op->getName().getStringRef());
     if (name.empty())
@@ -140,13 +171,17 @@ struct SchemaInterfaceModel : TorchSchemaOpInterface::FallbackModel<SchemaInterf
   }
 };
 
-struct SchemaEffectsModel : MemoryEffectOpInterface::FallbackModel<SchemaEffectsModel> {
-  void getEffects(Operation *op, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) const {
+struct SchemaEffectsModel
+    : MemoryEffectOpInterface::FallbackModel<SchemaEffectsModel> {
+  void
+  getEffects(Operation *op,
+             SmallVectorImpl<MemoryEffects::EffectInstance> &effects) const {
     getSchemaEffects(op, lookupSchema(op->getName().getStringRef()), effects);
   }
 };
 
-/// Names the results of an op that has several, as torch-mlir does: by the schema's names, `result0` where it has none.
+/// Names the results of an op that has several, as torch-mlir does: by the
+/// schema's names, `result0` where it has none.
 struct SchemaNamesModel : OpAsmOpInterface::FallbackModel<SchemaNamesModel> {
   void getAsmResultNames(Operation *op, OpAsmSetValueNameFn setName) const {
     const Schema *schema = lookupSchema(op->getName().getStringRef());
@@ -155,10 +190,12 @@ struct SchemaNamesModel : OpAsmOpInterface::FallbackModel<SchemaNamesModel> {
       if (index >= schema->returns.size())
         return;
       StringRef name = schema->returns[index].name;
-      setName(result, name.empty() ? ("result" + Twine(index)).str() : name.str());
+      setName(result,
+              name.empty() ? ("result" + Twine(index)).str() : name.str());
     }
   }
-  void getAsmBlockArgumentNames(Operation *, Region &, OpAsmSetValueNameFn) const {}
+  void getAsmBlockArgumentNames(Operation *, Region &,
+                                OpAsmSetValueNameFn) const {}
   void getAsmBlockNames(Operation *, OpAsmSetBlockNameFn) const {}
   static StringRef getDefaultDialect() { return ""; }
 };
@@ -170,8 +207,10 @@ void TorchDialect::registerSchemaOps() {
     if (!row.isRegistered)
       continue;
     const Schema *schema = lookupSchema(row.name);
-    RegisteredOperationName::insert(std::make_unique<SchemaOpModel>(row.name, this, typeIDs.allocate(), *schema),
-                                    /*attrNames=*/{});
+    RegisteredOperationName::insert(
+        std::make_unique<SchemaOpModel>(row.name, this, typeIDs.allocate(),
+                                        *schema),
+        /*attrNames=*/{});
     OperationName name(row.name, getContext());
     name.attachInterface<SchemaInterfaceModel, SchemaEffectsModel>();
     if (schema->returns.size() > 1)

@@ -1,4 +1,5 @@
-// The table of operator schemas: GeneratedTorchOps.inc, parsed once per process.
+// The table of operator schemas: GeneratedTorchOps.inc, parsed once per
+// process.
 
 #include "SchemaTable.h"
 
@@ -12,8 +13,10 @@ using namespace mlir;
 using namespace ssa_compiler::torch;
 
 static const SchemaRow rows[] = {
-#define TORCH_OP(NAME, SCHEMA, FUNCTIONAL, RANDOM) {NAME, SCHEMA, FUNCTIONAL, RANDOM, true},
-#define TORCH_KNOWN_OP(NAME, SCHEMA, FUNCTIONAL, RANDOM) {NAME, SCHEMA, FUNCTIONAL, RANDOM, false},
+#define TORCH_OP(NAME, SCHEMA, FUNCTIONAL, RANDOM)                             \
+  {NAME, SCHEMA, FUNCTIONAL, RANDOM, true},
+#define TORCH_KNOWN_OP(NAME, SCHEMA, FUNCTIONAL, RANDOM)                       \
+  {NAME, SCHEMA, FUNCTIONAL, RANDOM, false},
 #include "ssa-compiler/Dialect/Torch/IR/GeneratedTorchOps.inc"
 };
 
@@ -26,7 +29,8 @@ struct ParsedRow {
 };
 } // namespace
 
-/// All rows by torch name. A row that does not parse is a mistake of the generator, which a test would have found.
+/// All rows by torch name. A row that does not parse is a mistake of the
+/// generator, which a test would have found.
 static const llvm::StringMap<ParsedRow> &getTable() {
   static const llvm::StringMap<ParsedRow> table = [] {
     llvm::StringMap<ParsedRow> result;
@@ -34,7 +38,9 @@ static const llvm::StringMap<ParsedRow> &getTable() {
       std::string error;
       FailureOr<Schema> schema = parseSchema(row.schema, &error);
       if (failed(schema))
-        llvm::report_fatal_error(Twine("bad schema in GeneratedTorchOps.inc: ") + row.schema + ": " + error);
+        llvm::report_fatal_error(
+            Twine("bad schema in GeneratedTorchOps.inc: ") + row.schema + ": " +
+            error);
       schema->isRandom |= row.isRandom;
       result.try_emplace(row.name, ParsedRow{&row, std::move(*schema)});
     }
@@ -50,12 +56,14 @@ const Schema *ssa_compiler::torch::lookupSchema(StringRef torchName) {
 
 StringRef ssa_compiler::torch::lookupSchemaText(StringRef torchName) {
   auto it = getTable().find(torchName);
-  return it == getTable().end() ? StringRef() : StringRef(it->second.row->schema);
+  return it == getTable().end() ? StringRef()
+                                : StringRef(it->second.row->schema);
 }
 
 StringRef ssa_compiler::torch::lookupFunctionalName(StringRef torchName) {
   auto it = getTable().find(torchName);
-  return it == getTable().end() ? StringRef() : StringRef(it->second.row->functional);
+  return it == getTable().end() ? StringRef()
+                                : StringRef(it->second.row->functional);
 }
 
 const Schema *ssa_compiler::torch::internSchema(StringRef text) {
@@ -66,11 +74,14 @@ const Schema *ssa_compiler::torch::internSchema(StringRef text) {
   if (inserted) {
     FailureOr<Schema> schema = parseSchema(text);
     if (succeeded(schema)) {
-      // The table knows what is not in PyTorch's text: tags, and aliases that PyTorch does not announce.
+      // The table knows what is not in PyTorch's text: tags, and aliases that
+      // PyTorch does not announce.
       const Schema *known = lookupSchema(schema->getTorchName());
-      bool sameOp = known && known->arguments.size() == schema->arguments.size() &&
+      bool sameOp = known &&
+                    known->arguments.size() == schema->arguments.size() &&
                     known->returns.size() == schema->returns.size();
-      it->second = std::make_unique<Schema>(sameOp ? *known : std::move(*schema));
+      it->second =
+          std::make_unique<Schema>(sameOp ? *known : std::move(*schema));
     }
   }
   return it->second.get();

@@ -1,4 +1,5 @@
-// Which types of the torch dialect a PyTorch schema type stands for, and the verifier made of that.
+// Which types of the torch dialect a PyTorch schema type stands for, and the
+// verifier made of that.
 
 #include "SchemaTable.h"
 
@@ -14,8 +15,9 @@ namespace ssa_compiler::torch {
 
 using TypePredicate = bool (*)(Type);
 
-/// The types that a schema type without `?` and `[]` stands for. What is not listed is a type variable (`t`, `key`) or a
-/// class that the dialect does not distinguish: any torch type.
+/// The types that a schema type without `?` and `[]` stands for. What is not
+/// listed is a type variable (`t`, `key`) or a class that the dialect does not
+/// distinguish: any torch type.
 static TypePredicate getAtomPredicate(StringRef atom) {
   if (atom.starts_with("("))
     return [](Type type) { return isa<TupleType>(type); };
@@ -25,11 +27,14 @@ static TypePredicate getAtomPredicate(StringRef atom) {
     return [](Type type) { return isa<LinearParamsType>(type); };
   return llvm::StringSwitch<TypePredicate>(atom)
       .Case("Tensor", [](Type type) { return isa<BaseTensorType>(type); })
-      .Cases({"int", "SymInt", "ScalarType", "Layout", "MemoryFormat", "QScheme"},
-             [](Type type) { return isa<IntType>(type); })
+      .Cases(
+          {"int", "SymInt", "ScalarType", "Layout", "MemoryFormat", "QScheme"},
+          [](Type type) { return isa<IntType>(type); })
       .Case("float", [](Type type) { return isa<FloatType>(type); })
       .Cases({"bool", "SymBool"}, [](Type type) { return isa<BoolType>(type); })
-      .Cases({"Scalar", "number"}, [](Type type) { return isa<NumberType, IntType, FloatType>(type); })
+      .Cases(
+          {"Scalar", "number"},
+          [](Type type) { return isa<NumberType, IntType, FloatType>(type); })
       .Case("str", [](Type type) { return isa<StringType>(type); })
       .Case("Device", [](Type type) { return isa<DeviceType>(type); })
       .Case("Generator", [](Type type) { return isa<GeneratorType>(type); })
@@ -42,53 +47,66 @@ static bool isAccepted(StringRef schemaType, Type type) {
     return isa<NoneType, OptionalType>(type) || isAccepted(schemaType, type);
   if (schemaType.ends_with("]")) {
     auto list = dyn_cast<ListType>(type);
-    return list && isAccepted(schemaType.take_front(schemaType.rfind('[')), list.getContainedType());
+    return list && isAccepted(schemaType.take_front(schemaType.rfind('[')),
+                              list.getContainedType());
   }
   return getAtomPredicate(schemaType)(type);
 }
 
-static LogicalResult verifyOperand(Operation *op, unsigned index, const Argument &argument) {
+static LogicalResult verifyOperand(Operation *op, unsigned index,
+                                   const Argument &argument) {
   Type type = op->getOperand(index).getType();
   if (!isAccepted(argument.type, type))
-    return op->emitOpError() << "operand #" << index << " ('" << argument.name << "') must be " << argument.type
-                             << ", but got " << type;
+    return op->emitOpError()
+           << "operand #" << index << " ('" << argument.name << "') must be "
+           << argument.type << ", but got " << type;
   if (argument.alias.isWrite && isa<ValueTensorType>(type))
-    return op->emitOpError() << "operand #" << index << " ('" << argument.name
-                             << "') is written and must be !torch.tensor, but got " << type;
+    return op->emitOpError()
+           << "operand #" << index << " ('" << argument.name
+           << "') is written and must be !torch.tensor, but got " << type;
   return success();
 }
 
-static LogicalResult verifyResult(Operation *op, unsigned index, const Argument &result) {
+static LogicalResult verifyResult(Operation *op, unsigned index,
+                                  const Argument &result) {
   Type type = op->getResult(index).getType();
   // As in torch-mlir, a tensor result may also be an optional tensor.
   bool accepted = isAccepted(result.type, type) ||
-                  (StringRef(result.type).starts_with("Tensor") && isa<OptionalType, NoneType>(type));
+                  (StringRef(result.type).starts_with("Tensor") &&
+                   isa<OptionalType, NoneType>(type));
   if (!accepted)
-    return op->emitOpError() << "result #" << index << " must be " << result.type << ", but got " << type;
+    return op->emitOpError() << "result #" << index << " must be "
+                             << result.type << ", but got " << type;
   return success();
 }
 
 LogicalResult verifyAgainstSchema(Operation *op, const Schema &schema) {
   unsigned arguments = schema.arguments.size();
   if (!schema.isVararg && op->getNumOperands() != arguments)
-    return op->emitOpError() << "expected " << arguments << " operands, but got " << op->getNumOperands();
+    return op->emitOpError() << "expected " << arguments
+                             << " operands, but got " << op->getNumOperands();
   unsigned returns = schema.returns.size();
   if (!schema.isVarret && op->getNumResults() != returns)
-    return op->emitOpError() << "expected " << returns << " results, but got " << op->getNumResults();
+    return op->emitOpError() << "expected " << returns << " results, but got "
+                             << op->getNumResults();
   for (unsigned index = 0, end = op->getNumOperands(); index < end; ++index) {
     if (index < arguments) {
       if (failed(verifyOperand(op, index, schema.arguments[index])))
         return failure();
-    } else if (Type type = op->getOperand(index).getType(); !isTorchValueType(type)) {
-      return op->emitOpError() << "operand #" << index << " must be a torch type, but got " << type;
+    } else if (Type type = op->getOperand(index).getType();
+               !isTorchValueType(type)) {
+      return op->emitOpError() << "operand #" << index
+                               << " must be a torch type, but got " << type;
     }
   }
   for (unsigned index = 0, end = op->getNumResults(); index < end; ++index) {
     if (index < returns) {
       if (failed(verifyResult(op, index, schema.returns[index])))
         return failure();
-    } else if (Type type = op->getResult(index).getType(); !isTorchValueType(type)) {
-      return op->emitOpError() << "result #" << index << " must be a torch type, but got " << type;
+    } else if (Type type = op->getResult(index).getType();
+               !isTorchValueType(type)) {
+      return op->emitOpError() << "result #" << index
+                               << " must be a torch type, but got " << type;
     }
   }
   return success();

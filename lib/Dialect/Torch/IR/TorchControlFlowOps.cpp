@@ -1,4 +1,5 @@
-// Control flow of the torch dialect's region ops: who branches where, and with which values.
+// Control flow of the torch dialect's region ops: who branches where, and with
+// which values.
 
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 
@@ -19,21 +20,25 @@ template <typename TerminatorOp>
 static LogicalResult verifyTerminator(Operation *op, Region &region) {
   Block &block = region.front();
   if (block.empty() || !isa<TerminatorOp>(block.back()))
-    return op->emitOpError() << "expected region #" << region.getRegionNumber() << " to end in '"
-                             << TerminatorOp::getOperationName() << "'";
+    return op->emitOpError()
+           << "expected region #" << region.getRegionNumber() << " to end in '"
+           << TerminatorOp::getOperationName() << "'";
   return success();
 }
 
 static LogicalResult verifyNoArguments(Operation *op, Region &region) {
   if (region.getNumArguments() == 0)
     return success();
-  return op->emitOpError() << "expected region #" << region.getRegionNumber() << " to have no arguments";
+  return op->emitOpError() << "expected region #" << region.getRegionNumber()
+                           << " to have no arguments";
 }
 
-static LogicalResult verifySameTypes(Operation *op, TypeRange types, TypeRange expected, StringRef what) {
+static LogicalResult verifySameTypes(Operation *op, TypeRange types,
+                                     TypeRange expected, StringRef what) {
   if (types == expected)
     return success();
-  return op->emitOpError() << "expected " << what << " of types (" << expected << "), got (" << types << ")";
+  return op->emitOpError() << "expected " << what << " of types (" << expected
+                           << "), got (" << types << ")";
 }
 
 //===----------------------------------------------------------------------===//
@@ -45,9 +50,12 @@ ParseResult PrimIfOp::parse(OpAsmParser &parser, OperationState &state) {
   Region *thenRegion = state.addRegion();
   Region *elseRegion = state.addRegion();
   if (parser.parseOperand(condition) ||
-      parser.resolveOperand(condition, BoolType::get(parser.getContext()), state.operands) ||
-      parser.parseArrowTypeList(state.types) || parser.parseRegion(*thenRegion) || parser.parseKeyword("else") ||
-      parser.parseRegion(*elseRegion) || parser.parseOptionalAttrDict(state.attributes))
+      parser.resolveOperand(condition, BoolType::get(parser.getContext()),
+                            state.operands) ||
+      parser.parseArrowTypeList(state.types) ||
+      parser.parseRegion(*thenRegion) || parser.parseKeyword("else") ||
+      parser.parseRegion(*elseRegion) ||
+      parser.parseOptionalAttrDict(state.attributes))
     return failure();
   return success();
 }
@@ -62,16 +70,19 @@ void PrimIfOp::print(OpAsmPrinter &printer) {
 
 LogicalResult PrimIfOp::verifyRegions() {
   for (Region *region : {&getThenRegion(), &getElseRegion()}) {
-    if (failed(verifyNoArguments(*this, *region)) || failed(verifyTerminator<PrimIfYieldOp>(*this, *region)))
+    if (failed(verifyNoArguments(*this, *region)) ||
+        failed(verifyTerminator<PrimIfYieldOp>(*this, *region)))
       return failure();
     TypeRange types = region->front().back().getOperandTypes();
-    if (failed(verifySameTypes(*this, types, getResultTypes(), "yielded values")))
+    if (failed(
+            verifySameTypes(*this, types, getResultTypes(), "yielded values")))
       return failure();
   }
   return success();
 }
 
-void PrimIfOp::getSuccessorRegions(RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
+void PrimIfOp::getSuccessorRegions(RegionBranchPoint point,
+                                   SmallVectorImpl<RegionSuccessor> &regions) {
   if (!point.isParent()) {
     regions.emplace_back(getOperation(), getResults());
     return;
@@ -87,7 +98,9 @@ void PrimIfOp::getSuccessorRegions(RegionBranchPoint point, SmallVectorImpl<Regi
 // PrimLoopOp
 //===----------------------------------------------------------------------===//
 
-PrimLoopConditionOp PrimLoopOp::getConditionOp() { return cast<PrimLoopConditionOp>(getRegion().front().back()); }
+PrimLoopConditionOp PrimLoopOp::getConditionOp() {
+  return cast<PrimLoopConditionOp>(getRegion().front().back());
+}
 
 bool PrimLoopOp::isForLike() {
   return getConstantBool(getInitialCondition()).value_or(false) &&
@@ -96,28 +109,37 @@ bool PrimLoopOp::isForLike() {
 
 LogicalResult PrimLoopOp::verifyRegions() {
   Region &region = getRegion();
-  if (region.getNumArguments() == 0 || !isa<IntType>(region.getArgument(0).getType()))
-    return emitOpError("expected the first argument of the body to be the iteration number, a !torch.int");
+  if (region.getNumArguments() == 0 ||
+      !isa<IntType>(region.getArgument(0).getType()))
+    return emitOpError("expected the first argument of the body to be the "
+                       "iteration number, a !torch.int");
   if (failed(verifyTerminator<PrimLoopConditionOp>(*this, region)))
     return failure();
   TypeRange carried = TypeRange(region.getArgumentTypes()).drop_front();
-  if (failed(verifySameTypes(*this, getIterArgsInit().getTypes(), carried, "initial values")) ||
-      failed(verifySameTypes(*this, getConditionOp().getIterArgs().getTypes(), carried, "carried values")))
+  if (failed(verifySameTypes(*this, getIterArgsInit().getTypes(), carried,
+                             "initial values")) ||
+      failed(verifySameTypes(*this, getConditionOp().getIterArgs().getTypes(),
+                             carried, "carried values")))
     return failure();
   return verifySameTypes(*this, getResultTypes(), carried, "results");
 }
 
-OperandRange PrimLoopOp::getEntrySuccessorOperands(RegionSuccessor) { return getIterArgsInit(); }
+OperandRange PrimLoopOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getIterArgsInit();
+}
 
-void PrimLoopOp::getSuccessorRegions(RegionBranchPoint, SmallVectorImpl<RegionSuccessor> &regions) {
+void PrimLoopOp::getSuccessorRegions(
+    RegionBranchPoint, SmallVectorImpl<RegionSuccessor> &regions) {
   // Invalid IR is asked as well, before the verifier of the region has seen it.
   Region &region = getRegion();
   auto carried = region.getArguments();
-  regions.emplace_back(&region, carried.empty() ? carried : carried.drop_front());
+  regions.emplace_back(&region,
+                       carried.empty() ? carried : carried.drop_front());
   regions.emplace_back(getOperation(), getResults());
 }
 
-MutableOperandRange PrimLoopConditionOp::getMutableSuccessorOperands(RegionSuccessor) {
+MutableOperandRange
+PrimLoopConditionOp::getMutableSuccessorOperands(RegionSuccessor) {
   return getIterArgsMutable();
 }
 
@@ -125,7 +147,8 @@ MutableOperandRange PrimLoopConditionOp::getMutableSuccessorOperands(RegionSucce
 // Shape and dtype calculations
 //===----------------------------------------------------------------------===//
 
-/// From outside to the calculation, from there to the body, from there out with the results.
+/// From outside to the calculation, from there to the body, from there out with
+/// the results.
 template <typename YieldFactsOp, typename CalculateOp>
 static void getCalculateSuccessors(CalculateOp op, RegionBranchPoint point,
                                    SmallVectorImpl<RegionSuccessor> &regions) {
@@ -139,34 +162,43 @@ static void getCalculateSuccessors(CalculateOp op, RegionBranchPoint point,
 
 template <typename YieldOp, typename YieldFactsOp, typename CalculateOp>
 static LogicalResult verifyCalculateRegions(CalculateOp op) {
-  if (failed(verifyNoArguments(op, op.getBody())) || failed(verifyNoArguments(op, op.getCalculation())) ||
+  if (failed(verifyNoArguments(op, op.getBody())) ||
+      failed(verifyNoArguments(op, op.getCalculation())) ||
       failed(verifyTerminator<YieldOp>(op, op.getBody())) ||
       failed(verifyTerminator<YieldFactsOp>(op, op.getCalculation())))
     return failure();
   Operation &facts = op.getCalculation().front().back();
   if (facts.getNumOperands() != op->getNumResults())
-    return op.emitOpError() << "expected " << op->getNumResults() << " calculated values, got "
-                            << facts.getNumOperands();
-  return verifySameTypes(op, op.getBody().front().back().getOperandTypes(), op.getResultTypes(), "yielded values");
+    return op.emitOpError()
+           << "expected " << op->getNumResults() << " calculated values, got "
+           << facts.getNumOperands();
+  return verifySameTypes(op, op.getBody().front().back().getOperandTypes(),
+                         op.getResultTypes(), "yielded values");
 }
 
 LogicalResult ShapeCalculateOp::verifyRegions() {
-  return verifyCalculateRegions<ShapeCalculateYieldOp, ShapeCalculateYieldShapesOp>(*this);
+  return verifyCalculateRegions<ShapeCalculateYieldOp,
+                                ShapeCalculateYieldShapesOp>(*this);
 }
-void ShapeCalculateOp::getSuccessorRegions(RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
+void ShapeCalculateOp::getSuccessorRegions(
+    RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
   getCalculateSuccessors<ShapeCalculateYieldShapesOp>(*this, point, regions);
 }
 LogicalResult DtypeCalculateOp::verifyRegions() {
-  return verifyCalculateRegions<DtypeCalculateYieldOp, DtypeCalculateYieldDtypesOp>(*this);
+  return verifyCalculateRegions<DtypeCalculateYieldOp,
+                                DtypeCalculateYieldDtypesOp>(*this);
 }
-void DtypeCalculateOp::getSuccessorRegions(RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
+void DtypeCalculateOp::getSuccessorRegions(
+    RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
   getCalculateSuccessors<DtypeCalculateYieldDtypesOp>(*this, point, regions);
 }
 
 // What the calculation yields is for the reader: the body takes no arguments.
-MutableOperandRange ShapeCalculateYieldShapesOp::getMutableSuccessorOperands(RegionSuccessor) {
+MutableOperandRange
+ShapeCalculateYieldShapesOp::getMutableSuccessorOperands(RegionSuccessor) {
   return MutableOperandRange(*this, /*start=*/0, /*length=*/0);
 }
-MutableOperandRange DtypeCalculateYieldDtypesOp::getMutableSuccessorOperands(RegionSuccessor) {
+MutableOperandRange
+DtypeCalculateYieldDtypesOp::getMutableSuccessorOperands(RegionSuccessor) {
   return MutableOperandRange(*this, /*start=*/0, /*length=*/0);
 }

@@ -1,4 +1,5 @@
-// The torch dialect: registration of types and ops, and constants for folded values.
+// The torch dialect: registration of types and ops, and constants for folded
+// values.
 
 #include "ssa-compiler/Dialect/Torch/IR/TorchDialect.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
@@ -19,7 +20,9 @@ void TorchDialect::initialize() {
   registerTorchViewOps(*getContext());
 }
 
-Operation *TorchDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *TorchDialect::materializeConstant(OpBuilder &builder,
+                                             Attribute value, Type type,
+                                             Location loc) {
   if (auto integer = dyn_cast<IntegerAttr>(value)) {
     if (isa<IntType>(type) && integer.getType().isSignlessInteger(64))
       return ConstantIntOp::create(builder, loc, type, integer);
@@ -30,11 +33,13 @@ Operation *TorchDialect::materializeConstant(OpBuilder &builder, Attribute value
     return ConstantFloatOp::create(builder, loc, type, number);
   if (isa<NumberType>(type) && isa<IntegerAttr, FloatAttr>(value))
     return ConstantNumberOp::create(builder, loc, type, value);
-  if (auto string = dyn_cast<StringAttr>(value); string && isa<StringType>(type))
+  if (auto string = dyn_cast<StringAttr>(value);
+      string && isa<StringType>(type))
     return ConstantStrOp::create(builder, loc, type, string);
   if (isa<NoneType>(type) && isa<TypeAttr>(value))
     return ConstantNoneOp::create(builder, loc, type);
-  if (auto elements = dyn_cast<ElementsAttr>(value); elements && isa<ValueTensorType>(type)) {
+  if (auto elements = dyn_cast<ElementsAttr>(value);
+      elements && isa<ValueTensorType>(type)) {
     auto literal = ValueTensorLiteralOp::create(builder, loc, elements);
     if (literal.getType() == type)
       return literal;

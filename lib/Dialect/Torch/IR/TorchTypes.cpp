@@ -1,4 +1,5 @@
-// Types of the torch dialect: parsing, printing and subtyping. Inside angle brackets torch types are written without the
+// Types of the torch dialect: parsing, printing and subtyping. Inside angle
+// brackets torch types are written without the
 // `!torch.` prefix, a tensor's dtype with it.
 
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
@@ -33,7 +34,8 @@ void TorchDialect::registerTypes() {
 // Contained types
 //===----------------------------------------------------------------------===//
 
-/// Parses a torch type without its prefix, `int` of `!torch.list<int>`. Null, after a diagnostic, if there is none.
+/// Parses a torch type without its prefix, `int` of `!torch.list<int>`. Null,
+/// after a diagnostic, if there is none.
 static Type parseContained(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef mnemonic;
@@ -52,14 +54,15 @@ static void printContained(AsmPrinter &printer, Type type) {
 }
 
 /// Only torch types can be written without a prefix.
-static LogicalResult verifyContained(function_ref<InFlightDiagnostic()> emitError, Type type) {
+static LogicalResult
+verifyContained(function_ref<InFlightDiagnostic()> emitError, Type type) {
   if (!type || !isa<TorchDialect>(type.getDialect()))
-    return emitError() << "expected a torch type inside a torch type, got " << type;
+    return emitError() << "expected a torch type inside a torch type, got "
+                       << type;
   return success();
 }
 
-template <typename ConcreteType>
-static Type parseOne(AsmParser &parser) {
+template <typename ConcreteType> static Type parseOne(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess())
     return {};
@@ -69,7 +72,9 @@ static Type parseOne(AsmParser &parser) {
   return parser.getChecked<ConcreteType>(loc, parser.getContext(), type);
 }
 
-Type OptionalType::parse(AsmParser &parser) { return parseOne<OptionalType>(parser); }
+Type OptionalType::parse(AsmParser &parser) {
+  return parseOne<OptionalType>(parser);
+}
 Type ListType::parse(AsmParser &parser) { return parseOne<ListType>(parser); }
 
 static void printOne(AsmPrinter &printer, Type type) {
@@ -78,49 +83,70 @@ static void printOne(AsmPrinter &printer, Type type) {
   printer << ">";
 }
 
-void OptionalType::print(AsmPrinter &printer) const { printOne(printer, getContainedType()); }
-void ListType::print(AsmPrinter &printer) const { printOne(printer, getContainedType()); }
-
-LogicalResult OptionalType::verify(function_ref<InFlightDiagnostic()> emitError, Type type) {
-  return verifyContained(emitError, type);
+void OptionalType::print(AsmPrinter &printer) const {
+  printOne(printer, getContainedType());
 }
-LogicalResult ListType::verify(function_ref<InFlightDiagnostic()> emitError, Type type) {
-  return verifyContained(emitError, type);
+void ListType::print(AsmPrinter &printer) const {
+  printOne(printer, getContainedType());
 }
 
-template <typename ConcreteType>
-static Type parseMany(AsmParser &parser) {
+LogicalResult OptionalType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   Type type) {
+  return verifyContained(emitError, type);
+}
+LogicalResult ListType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               Type type) {
+  return verifyContained(emitError, type);
+}
+
+template <typename ConcreteType> static Type parseMany(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> types;
   auto parseElement = [&]() -> ParseResult {
     types.push_back(parseContained(parser));
     return success(static_cast<bool>(types.back()));
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseElement))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseElement))
     return {};
   return parser.getChecked<ConcreteType>(loc, parser.getContext(), types);
 }
 
-Type TupleType::parse(AsmParser &parser) { return parseMany<TupleType>(parser); }
-Type UnionType::parse(AsmParser &parser) { return parseMany<UnionType>(parser); }
+Type TupleType::parse(AsmParser &parser) {
+  return parseMany<TupleType>(parser);
+}
+Type UnionType::parse(AsmParser &parser) {
+  return parseMany<UnionType>(parser);
+}
 
 static void printMany(AsmPrinter &printer, ArrayRef<Type> types) {
   printer << "<";
-  llvm::interleaveComma(types, printer.getStream(), [&](Type type) { printContained(printer, type); });
+  llvm::interleaveComma(types, printer.getStream(),
+                        [&](Type type) { printContained(printer, type); });
   printer << ">";
 }
 
-void TupleType::print(AsmPrinter &printer) const { printMany(printer, getContainedTypes()); }
-void UnionType::print(AsmPrinter &printer) const { printMany(printer, getContainedTypes()); }
-
-static LogicalResult verifyAllContained(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
-  return success(llvm::all_of(types, [&](Type type) { return succeeded(verifyContained(emitError, type)); }));
+void TupleType::print(AsmPrinter &printer) const {
+  printMany(printer, getContainedTypes());
+}
+void UnionType::print(AsmPrinter &printer) const {
+  printMany(printer, getContainedTypes());
 }
 
-LogicalResult TupleType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
+static LogicalResult
+verifyAllContained(function_ref<InFlightDiagnostic()> emitError,
+                   ArrayRef<Type> types) {
+  return success(llvm::all_of(types, [&](Type type) {
+    return succeeded(verifyContained(emitError, type));
+  }));
+}
+
+LogicalResult TupleType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<Type> types) {
   return verifyAllContained(emitError, types);
 }
-LogicalResult UnionType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
+LogicalResult UnionType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<Type> types) {
   return verifyAllContained(emitError, types);
 }
 
@@ -137,9 +163,12 @@ Type DictType::parse(AsmParser &parser) {
   return parser.getChecked<DictType>(loc, parser.getContext(), key, value);
 }
 
-void DictType::print(AsmPrinter &printer) const { printMany(printer, {getKeyType(), getValueType()}); }
+void DictType::print(AsmPrinter &printer) const {
+  printMany(printer, {getKeyType(), getValueType()});
+}
 
-LogicalResult DictType::verify(function_ref<InFlightDiagnostic()> emitError, Type key, Type value) {
+LogicalResult DictType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               Type key, Type value) {
   return verifyAllContained(emitError, {key, value});
 }
 
@@ -150,15 +179,21 @@ Type NnModuleType::parse(AsmParser &parser) {
   return get(parser.getContext(), name);
 }
 
-void NnModuleType::print(AsmPrinter &printer) const { printer << "<\"" << getClassName() << "\">"; }
+void NnModuleType::print(AsmPrinter &printer) const {
+  printer << "<\"" << getClassName() << "\">";
+}
 
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//
 
-bool BaseTensorType::classof(Type type) { return isa<NonValueTensorType, ValueTensorType>(type); }
+bool BaseTensorType::classof(Type type) {
+  return isa<NonValueTensorType, ValueTensorType>(type);
+}
 
-bool BaseTensorType::hasValueSemantics() const { return isa<ValueTensorType>(*this); }
+bool BaseTensorType::hasValueSemantics() const {
+  return isa<ValueTensorType>(*this);
+}
 
 std::optional<ArrayRef<int64_t>> BaseTensorType::getOptionalSizes() const {
   auto get = [](auto type) -> std::optional<ArrayRef<int64_t>> {
@@ -177,36 +212,45 @@ Type BaseTensorType::getOptionalDtype() const {
   return cast<ValueTensorType>(*this).getOptionalDtype();
 }
 
-BaseTensorType BaseTensorType::getWithSizesAndDtype(std::optional<ArrayRef<int64_t>> sizes, Type dtype) const {
+BaseTensorType
+BaseTensorType::getWithSizesAndDtype(std::optional<ArrayRef<int64_t>> sizes,
+                                     Type dtype) const {
   if (hasValueSemantics())
     return ValueTensorType::get(getContext(), sizes, dtype);
   return NonValueTensorType::get(getContext(), sizes, dtype);
 }
 
 ValueTensorType BaseTensorType::getWithValueSemantics() const {
-  return ValueTensorType::get(getContext(), getOptionalSizes(), getOptionalDtype());
+  return ValueTensorType::get(getContext(), getOptionalSizes(),
+                              getOptionalDtype());
 }
 
 NonValueTensorType BaseTensorType::getWithoutValueSemantics() const {
-  return NonValueTensorType::get(getContext(), getOptionalSizes(), getOptionalDtype());
+  return NonValueTensorType::get(getContext(), getOptionalSizes(),
+                                 getOptionalDtype());
 }
 
-ValueTensorType NonValueTensorType::getWithValueSemantics() const { return BaseTensorType::getWithValueSemantics(); }
+ValueTensorType NonValueTensorType::getWithValueSemantics() const {
+  return BaseTensorType::getWithValueSemantics();
+}
 
 NonValueTensorType ValueTensorType::getWithoutValueSemantics() const {
   return BaseTensorType::getWithoutValueSemantics();
 }
 
-NonValueTensorType NonValueTensorType::getWithLeastStaticInformation(MLIRContext *context) {
+NonValueTensorType
+NonValueTensorType::getWithLeastStaticInformation(MLIRContext *context) {
   return get(context, std::nullopt, Type());
 }
 
-ValueTensorType ValueTensorType::getWithLeastStaticInformation(MLIRContext *context) {
+ValueTensorType
+ValueTensorType::getWithLeastStaticInformation(MLIRContext *context) {
   return get(context, std::nullopt, Type());
 }
 
 TensorType ValueTensorType::toBuiltinTensor() const {
-  if (!hasDtype() || !TensorType::isValidElementType(getDtype()) || isa<TorchDialect>(getDtype().getDialect()))
+  if (!hasDtype() || !TensorType::isValidElementType(getDtype()) ||
+      isa<TorchDialect>(getDtype().getDialect()))
     return {};
   if (!hasSizes())
     return UnrankedTensorType::get(getDtype());
@@ -217,7 +261,8 @@ Type getTorchDtype(Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   if (!integer || !integer.isSignless() || integer.getWidth() == 1)
     return element;
-  return IntegerType::get(element.getContext(), integer.getWidth(), IntegerType::Signed);
+  return IntegerType::get(element.getContext(), integer.getWidth(),
+                          IntegerType::Signed);
 }
 
 /// True for the element types that torch-mlir's tensor types have.
@@ -226,8 +271,9 @@ static bool isDtype(Type type) {
     type = complex.getElementType();
   if (isa<QInt8Type, QUInt8Type, QInt16Type, QInt32Type, StringType>(type))
     return true;
-  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type, Float4E2M1FNType, Float8E5M2Type, Float8E4M3FNType,
-          Float8E5M2FNUZType, Float8E4M3FNUZType, Float8E4M3B11FNUZType, Float8E8M0FNUType>(type))
+  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type, Float4E2M1FNType,
+          Float8E5M2Type, Float8E4M3FNType, Float8E5M2FNUZType,
+          Float8E4M3FNUZType, Float8E4M3B11FNUZType, Float8E8M0FNUType>(type))
     return true;
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
@@ -237,7 +283,8 @@ static bool isDtype(Type type) {
   return llvm::is_contained({4u, 8u, 16u, 32u, 64u}, integer.getWidth());
 }
 
-static LogicalResult verifyTensor(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> sizes, bool ranked,
+static LogicalResult verifyTensor(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<int64_t> sizes, bool ranked,
                                   Type dtype) {
   if (dtype && !isDtype(dtype))
     return emitError() << "expected a PyTorch dtype, got " << dtype;
@@ -249,31 +296,34 @@ static LogicalResult verifyTensor(function_ref<InFlightDiagnostic()> emitError, 
   return success();
 }
 
-LogicalResult NonValueTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> sizes,
-                                         bool ranked, Type dtype) {
+LogicalResult
+NonValueTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
+                           ArrayRef<int64_t> sizes, bool ranked, Type dtype) {
   return verifyTensor(emitError, sizes, ranked, dtype);
 }
-LogicalResult ValueTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> sizes,
-                                      bool ranked, Type dtype) {
+LogicalResult
+ValueTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
+                        ArrayRef<int64_t> sizes, bool ranked, Type dtype) {
   return verifyTensor(emitError, sizes, ranked, dtype);
 }
 
 /// Parses `*` or `[2,?]`.
-static ParseResult parseSizes(AsmParser &parser, SmallVectorImpl<int64_t> &sizes, bool &ranked) {
+static ParseResult parseSizes(AsmParser &parser,
+                              SmallVectorImpl<int64_t> &sizes, bool &ranked) {
   ranked = failed(parser.parseOptionalStar());
   if (!ranked)
     return success();
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-    if (succeeded(parser.parseOptionalQuestion())) {
-      sizes.push_back(kUnknownSize);
-      return success();
-    }
-    return parser.parseInteger(sizes.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        if (succeeded(parser.parseOptionalQuestion())) {
+          sizes.push_back(kUnknownSize);
+          return success();
+        }
+        return parser.parseInteger(sizes.emplace_back());
+      });
 }
 
-template <typename ConcreteType>
-static Type parseTensor(AsmParser &parser) {
+template <typename ConcreteType> static Type parseTensor(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   MLIRContext *context = parser.getContext();
   if (parser.parseOptionalLess())
@@ -286,7 +336,8 @@ static Type parseTensor(AsmParser &parser) {
   if (failed(parser.parseOptionalKeyword("unk")) && parser.parseType(dtype))
     return {};
   if (succeeded(parser.parseOptionalComma())) {
-    parser.emitError(parser.getCurrentLocation()) << "unsupported: sparse tensor encoding";
+    parser.emitError(parser.getCurrentLocation())
+        << "unsupported: sparse tensor encoding";
     return {};
   }
   if (parser.parseGreater())
@@ -300,8 +351,12 @@ static Type parseTensor(AsmParser &parser) {
   return ConcreteType::get(context, optionalSizes, dtype);
 }
 
-Type NonValueTensorType::parse(AsmParser &parser) { return parseTensor<NonValueTensorType>(parser); }
-Type ValueTensorType::parse(AsmParser &parser) { return parseTensor<ValueTensorType>(parser); }
+Type NonValueTensorType::parse(AsmParser &parser) {
+  return parseTensor<NonValueTensorType>(parser);
+}
+Type ValueTensorType::parse(AsmParser &parser) {
+  return parseTensor<ValueTensorType>(parser);
+}
 
 static void printTensor(AsmPrinter &printer, BaseTensorType type) {
   if (!type.hasSizes() && !type.hasDtype())
@@ -330,20 +385,26 @@ static void printTensor(AsmPrinter &printer, BaseTensorType type) {
   printer << ">";
 }
 
-void NonValueTensorType::print(AsmPrinter &printer) const { printTensor(printer, *this); }
-void ValueTensorType::print(AsmPrinter &printer) const { printTensor(printer, *this); }
+void NonValueTensorType::print(AsmPrinter &printer) const {
+  printTensor(printer, *this);
+}
+void ValueTensorType::print(AsmPrinter &printer) const {
+  printTensor(printer, *this);
+}
 
 //===----------------------------------------------------------------------===//
 // Predicates
 //===----------------------------------------------------------------------===//
 
 bool isTorchValueType(Type type) {
-  return isa<BaseTensorType, AnyType, BoolType, DictType, DeviceType, FloatType, GeneratorType, IntType, ListType,
-             LinearParamsType, NumberType, NnModuleType, NoneType, OptionalType, StringType, TupleType, UnionType>(
-      type);
+  return isa<BaseTensorType, AnyType, BoolType, DictType, DeviceType, FloatType,
+             GeneratorType, IntType, ListType, LinearParamsType, NumberType,
+             NnModuleType, NoneType, OptionalType, StringType, TupleType,
+             UnionType>(type);
 }
 
-/// True if a tensor of type `subtype` is one of type `type`: same semantics, and what `type` says `subtype` says as well.
+/// True if a tensor of type `subtype` is one of type `type`: same semantics,
+/// and what `type` says `subtype` says as well.
 static bool isTensorSubtype(BaseTensorType subtype, BaseTensorType type) {
   if (subtype.hasValueSemantics() != type.hasValueSemantics())
     return false;
@@ -351,12 +412,14 @@ static bool isTensorSubtype(BaseTensorType subtype, BaseTensorType type) {
     return false;
   if (!type.hasSizes())
     return true;
-  if (!subtype.hasSizes() || subtype.getSizes().size() != type.getSizes().size())
+  if (!subtype.hasSizes() ||
+      subtype.getSizes().size() != type.getSizes().size())
     return false;
-  return llvm::all_of(llvm::zip_equal(subtype.getSizes(), type.getSizes()), [](auto sizes) {
-    auto [subsize, size] = sizes;
-    return size == kUnknownSize || size == subsize;
-  });
+  return llvm::all_of(llvm::zip_equal(subtype.getSizes(), type.getSizes()),
+                      [](auto sizes) {
+                        auto [subsize, size] = sizes;
+                        return size == kUnknownSize || size == subsize;
+                      });
 }
 
 bool isValidSubtype(Type subtype, Type type) {
@@ -368,12 +431,15 @@ bool isValidSubtype(Type subtype, Type type) {
     if (isa<NoneType>(subtype))
       return true;
     if (auto other = dyn_cast<OptionalType>(subtype))
-      return isValidSubtype(other.getContainedType(), optional.getContainedType());
+      return isValidSubtype(other.getContainedType(),
+                            optional.getContainedType());
     return isValidSubtype(subtype, optional.getContainedType());
   }
   if (auto unionType = dyn_cast<UnionType>(type)) {
     auto isMember = [&](Type member) {
-      return llvm::any_of(unionType.getContainedTypes(), [&](Type other) { return isValidSubtype(member, other); });
+      return llvm::any_of(unionType.getContainedTypes(), [&](Type other) {
+        return isValidSubtype(member, other);
+      });
     };
     if (auto other = dyn_cast<UnionType>(subtype))
       return llvm::all_of(other.getContainedTypes(), isMember);
@@ -381,9 +447,15 @@ bool isValidSubtype(Type subtype, Type type) {
   }
   if (auto tuple = dyn_cast<TupleType>(type)) {
     auto other = dyn_cast<TupleType>(subtype);
-    return other && other.getContainedTypes().size() == tuple.getContainedTypes().size() &&
-           llvm::all_of(llvm::zip_equal(other.getContainedTypes(), tuple.getContainedTypes()),
-                        [](auto pair) { return isValidSubtype(std::get<0>(pair), std::get<1>(pair)); });
+    return other &&
+           other.getContainedTypes().size() ==
+               tuple.getContainedTypes().size() &&
+           llvm::all_of(llvm::zip_equal(other.getContainedTypes(),
+                                        tuple.getContainedTypes()),
+                        [](auto pair) {
+                          return isValidSubtype(std::get<0>(pair),
+                                                std::get<1>(pair));
+                        });
   }
   auto tensor = dyn_cast<BaseTensorType>(type);
   auto other = dyn_cast<BaseTensorType>(subtype);
@@ -391,7 +463,8 @@ bool isValidSubtype(Type subtype, Type type) {
 }
 
 bool isMutableType(Type type) {
-  if (isa<NonValueTensorType, ListType, DictType, NnModuleType, AnyType, GeneratorType, LinearParamsType>(type))
+  if (isa<NonValueTensorType, ListType, DictType, NnModuleType, AnyType,
+          GeneratorType, LinearParamsType>(type))
     return true;
   if (auto optional = dyn_cast<OptionalType>(type))
     return isMutableType(optional.getContainedType());

@@ -1,4 +1,5 @@
-// The torch_c dialect: casts between torch types and builtin types, and their folding.
+// The torch_c dialect: casts between torch types and builtin types, and their
+// folding.
 
 #include "ssa-compiler/Dialect/TorchConversion/IR/TorchConversionDialect.h"
 
@@ -23,10 +24,14 @@ void TorchConversionDialect::initialize() {
       >();
 }
 
-Operation *TorchConversionDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *TorchConversionDialect::materializeConstant(OpBuilder &builder,
+                                                       Attribute value,
+                                                       Type type,
+                                                       Location loc) {
   if (isa<torch::TorchDialect>(type.getDialect()))
-    return builder.getContext()->getLoadedDialect<torch::TorchDialect>()->materializeConstant(builder, value, type,
-                                                                                               loc);
+    return builder.getContext()
+        ->getLoadedDialect<torch::TorchDialect>()
+        ->materializeConstant(builder, value, type, loc);
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
@@ -34,8 +39,9 @@ Operation *TorchConversionDialect::materializeConstant(OpBuilder &builder, Attri
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// A tensor's dtype and a builtin tensor's element type fit if they are the same, or the same number of bits where the
-/// builtin type says nothing of the sign.
+/// A tensor's dtype and a builtin tensor's element type fit if they are the
+/// same, or the same number of bits where the builtin type says nothing of the
+/// sign.
 static bool isSameElement(Type dtype, Type element) {
   if (dtype == element)
     return true;
@@ -49,21 +55,31 @@ static bool isSameElement(Type dtype, Type element) {
   return integer && element.isSignlessInteger(integer.getWidth());
 }
 
-static LogicalResult verifyTensorCast(Operation *op, torch::ValueTensorType torchType, TensorType builtinType) {
+static LogicalResult verifyTensorCast(Operation *op,
+                                      torch::ValueTensorType torchType,
+                                      TensorType builtinType) {
   if (!torchType.hasDtype())
-    return op->emitOpError() << "expected a tensor of known dtype, got " << torchType;
+    return op->emitOpError()
+           << "expected a tensor of known dtype, got " << torchType;
   if (!isSameElement(torchType.getDtype(), builtinType.getElementType()))
-    return op->emitOpError() << "expected the same element type on both sides, got " << torchType << " and "
-                             << builtinType;
-  bool sameSizes = torchType.hasSizes() == builtinType.hasRank() &&
-                   (!torchType.hasSizes() || torchType.getSizes() == builtinType.getShape());
+    return op->emitOpError()
+           << "expected the same element type on both sides, got " << torchType
+           << " and " << builtinType;
+  bool sameSizes =
+      torchType.hasSizes() == builtinType.hasRank() &&
+      (!torchType.hasSizes() || torchType.getSizes() == builtinType.getShape());
   if (!sameSizes)
-    return op->emitOpError() << "expected the same sizes on both sides, got " << torchType << " and " << builtinType;
+    return op->emitOpError() << "expected the same sizes on both sides, got "
+                             << torchType << " and " << builtinType;
   return success();
 }
 
-LogicalResult ToBuiltinTensorOp::verify() { return verifyTensorCast(*this, getOperand().getType(), getType()); }
-LogicalResult FromBuiltinTensorOp::verify() { return verifyTensorCast(*this, getType(), getOperand().getType()); }
+LogicalResult ToBuiltinTensorOp::verify() {
+  return verifyTensorCast(*this, getOperand().getType(), getType());
+}
+LogicalResult FromBuiltinTensorOp::verify() {
+  return verifyTensorCast(*this, getType(), getOperand().getType());
+}
 
 /// The operand of the inverse cast that made `value`, if it has type `type`.
 template <typename InverseOp>
@@ -74,8 +90,12 @@ static OpFoldResult foldInverse(Value value, Type type) {
   return {};
 }
 
-OpFoldResult ToBuiltinTensorOp::fold(FoldAdaptor) { return foldInverse<FromBuiltinTensorOp>(getOperand(), getType()); }
-OpFoldResult FromBuiltinTensorOp::fold(FoldAdaptor) { return foldInverse<ToBuiltinTensorOp>(getOperand(), getType()); }
+OpFoldResult ToBuiltinTensorOp::fold(FoldAdaptor) {
+  return foldInverse<FromBuiltinTensorOp>(getOperand(), getType());
+}
+OpFoldResult FromBuiltinTensorOp::fold(FoldAdaptor) {
+  return foldInverse<ToBuiltinTensorOp>(getOperand(), getType());
+}
 
 //===----------------------------------------------------------------------===//
 // Scalars
@@ -89,9 +109,21 @@ static OpFoldResult foldScalar(Attribute constant, Value operand, Type type) {
   return foldInverse<InverseOp>(operand, type);
 }
 
-OpFoldResult ToI1Op::fold(FoldAdaptor a) { return foldScalar<FromI1Op>(a.getOperand(), getOperand(), getType()); }
-OpFoldResult FromI1Op::fold(FoldAdaptor a) { return foldScalar<ToI1Op>(a.getOperand(), getOperand(), getType()); }
-OpFoldResult ToI64Op::fold(FoldAdaptor a) { return foldScalar<FromI64Op>(a.getOperand(), getOperand(), getType()); }
-OpFoldResult FromI64Op::fold(FoldAdaptor a) { return foldScalar<ToI64Op>(a.getOperand(), getOperand(), getType()); }
-OpFoldResult ToF64Op::fold(FoldAdaptor a) { return foldScalar<FromF64Op>(a.getOperand(), getOperand(), getType()); }
-OpFoldResult FromF64Op::fold(FoldAdaptor a) { return foldScalar<ToF64Op>(a.getOperand(), getOperand(), getType()); }
+OpFoldResult ToI1Op::fold(FoldAdaptor a) {
+  return foldScalar<FromI1Op>(a.getOperand(), getOperand(), getType());
+}
+OpFoldResult FromI1Op::fold(FoldAdaptor a) {
+  return foldScalar<ToI1Op>(a.getOperand(), getOperand(), getType());
+}
+OpFoldResult ToI64Op::fold(FoldAdaptor a) {
+  return foldScalar<FromI64Op>(a.getOperand(), getOperand(), getType());
+}
+OpFoldResult FromI64Op::fold(FoldAdaptor a) {
+  return foldScalar<ToI64Op>(a.getOperand(), getOperand(), getType());
+}
+OpFoldResult ToF64Op::fold(FoldAdaptor a) {
+  return foldScalar<FromF64Op>(a.getOperand(), getOperand(), getType());
+}
+OpFoldResult FromF64Op::fold(FoldAdaptor a) {
+  return foldScalar<ToF64Op>(a.getOperand(), getOperand(), getType());
+}

@@ -1,7 +1,9 @@
-// PyTorch operator schemas: what an op takes and returns, what it writes and what its results share storage with.
+// PyTorch operator schemas: what an op takes and returns, what it writes and
+// what its results share storage with.
 //
 // The grammar is that of torch/csrc/jit/frontend/function_schema_parser.cpp:
-//   aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+//   aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) ->
+//   Tensor(a!)
 
 #ifndef SSA_COMPILER_DIALECT_TORCH_IR_SCHEMA_H
 #define SSA_COMPILER_DIALECT_TORCH_IR_SCHEMA_H
@@ -15,13 +17,16 @@
 
 namespace ssa_compiler::torch {
 
-/// The alias annotation of an argument or a return: `(a)`, `(a!)`, `(a -> *)`, `(a|b)`, `(*)`.
+/// The alias annotation of an argument or a return: `(a)`, `(a!)`, `(a -> *)`,
+/// `(a|b)`, `(*)`.
 struct AliasInfo {
-  /// False if there is no annotation: the argument is only read, the return is fresh.
+  /// False if there is no annotation: the argument is only read, the return is
+  /// fresh.
   bool present = false;
   /// `!`: the op writes it.
   bool isWrite = false;
-  /// `*`: it may be anything (a set, before or after the arrow, is the wildcard).
+  /// `*`: it may be anything (a set, before or after the arrow, is the
+  /// wildcard).
   bool wildcard = false;
   /// The names of the sets before and after the op (`a` of `(a!)`), in order.
   llvm::SmallVector<std::string, 1> sets;
@@ -34,9 +39,11 @@ struct AliasInfo {
 struct Argument {
   /// Empty for most returns.
   std::string name;
-  /// The type without alias annotations: `Tensor`, `int[2]`, `Tensor?[]`, `Dict(str, t)`, `(int, int)`.
+  /// The type without alias annotations: `Tensor`, `int[2]`, `Tensor?[]`,
+  /// `Dict(str, t)`, `(int, int)`.
   std::string type;
-  /// Annotation of the value itself (of the list, for `Tensor(a)[]`, it is that of the elements).
+  /// Annotation of the value itself (of the list, for `Tensor(a)[]`, it is that
+  /// of the elements).
   AliasInfo alias;
   /// After the `*`.
   bool kwargOnly = false;
@@ -54,7 +61,8 @@ struct Schema {
   /// `...` among the arguments or returns: more may follow.
   bool isVararg = false;
   bool isVarret = false;
-  /// Facts that are not in the schema string: PyTorch tags the op nondeterministic_seeded, or it takes a Generator.
+  /// Facts that are not in the schema string: PyTorch tags the op
+  /// nondeterministic_seeded, or it takes a Generator.
   bool isRandom = false;
 
   /// `torch.aten.add_.Tensor`.
@@ -63,16 +71,20 @@ struct Schema {
   bool hasWrites() const;
 };
 
-/// Parses a schema string. On failure returns failure and, if `error` is given, says why in it.
-mlir::FailureOr<Schema> parseSchema(llvm::StringRef text, std::string *error = nullptr);
+/// Parses a schema string. On failure returns failure and, if `error` is given,
+/// says why in it.
+mlir::FailureOr<Schema> parseSchema(llvm::StringRef text,
+                                    std::string *error = nullptr);
 
-/// The table row of a torch op (`torch.aten.add_.Tensor`), registered or not, or null.
+/// The table row of a torch op (`torch.aten.add_.Tensor`), registered or not,
+/// or null.
 const Schema *lookupSchema(llvm::StringRef torchName);
 
 /// The schema text of that row, empty if there is none.
 llvm::StringRef lookupSchemaText(llvm::StringRef torchName);
 
-/// The torch name of the functional counterpart of an in-place op, empty if it has none.
+/// The torch name of the functional counterpart of an in-place op, empty if it
+/// has none.
 llvm::StringRef lookupFunctionalName(llvm::StringRef torchName);
 
 } // namespace ssa_compiler::torch

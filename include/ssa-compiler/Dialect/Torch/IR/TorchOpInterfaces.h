@@ -1,4 +1,5 @@
-// C++ side of TorchOpInterfaces.td, with the functions that answer alias questions from a schema.
+// C++ side of TorchOpInterfaces.td, with the functions that answer alias
+// questions from a schema.
 
 #ifndef SSA_COMPILER_DIALECT_TORCH_IR_TORCHOPINTERFACES_H
 #define SSA_COMPILER_DIALECT_TORCH_IR_TORCHOPINTERFACES_H
@@ -23,20 +24,28 @@ struct FunctionalOp {
   const Schema *schema;
 };
 
-/// True if `op`, described by `schema` (null: unknown), may write what its operand `index` refers to.
-bool isWrittenOperand(mlir::Operation *op, const Schema *schema, unsigned index);
+/// True if `op`, described by `schema` (null: unknown), may write what its
+/// operand `index` refers to.
+bool isWrittenOperand(mlir::Operation *op, const Schema *schema,
+                      unsigned index);
 
-/// True if result `result` of `op` may share storage with its operand `operand`.
-bool mayAliasOperand(mlir::Operation *op, const Schema *schema, unsigned result, unsigned operand);
+/// True if result `result` of `op` may share storage with its operand
+/// `operand`.
+bool mayAliasOperand(mlir::Operation *op, const Schema *schema, unsigned result,
+                     unsigned operand);
 
-/// Appends the memory effects of `op` that follow from `schema` (null: unknown) and its operand and result types: it reads
-/// every operand that can be written by someone, writes those that the schema says, allocates fresh mutable results, and
-/// has an effect on the outside if it is random, prints, raises or returns nothing.
-void getSchemaEffects(mlir::Operation *op, const Schema *schema,
-                      llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
+/// Appends the memory effects of `op` that follow from `schema` (null: unknown)
+/// and its operand and result types: it reads every operand that can be written
+/// by someone, writes those that the schema says, allocates fresh mutable
+/// results, and has an effect on the outside if it is random, prints, raises or
+/// returns nothing.
+void getSchemaEffects(
+    mlir::Operation *op, const Schema *schema,
+    llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
 
-/// True if `value` is a list made by `torch.prim.ListConstruct` that is only read: all its uses are operands of schema ops
-/// that neither write it nor return anything that shares its elements.
+/// True if `value` is a list made by `torch.prim.ListConstruct` that is only
+/// read: all its uses are operands of schema ops that neither write it nor
+/// return anything that shares its elements.
 bool isNeverWrittenList(mlir::Value value);
 
 } // namespace ssa_compiler::torch

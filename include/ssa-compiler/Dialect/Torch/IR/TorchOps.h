@@ -1,4 +1,5 @@
-// C++ classes of the torch dialect's hand-written ops, and how to build an op that has no class.
+// C++ classes of the torch dialect's hand-written ops, and how to build an op
+// that has no class.
 
 #ifndef SSA_COMPILER_DIALECT_TORCH_IR_TORCHOPS_H
 #define SSA_COMPILER_DIALECT_TORCH_IR_TORCHOPS_H
@@ -22,10 +23,13 @@
 
 namespace ssa_compiler::torch {
 
-/// Builds the torch op `name` (`torch.aten.add.Tensor`): the registered op where there is one, else `torch.operator` with
-/// `schema` as its `tssa.schema` (looked up in the table if empty).
-mlir::Operation *createTorchOp(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
-                               mlir::TypeRange results, mlir::ValueRange operands, llvm::StringRef schema = {});
+/// Builds the torch op `name` (`torch.aten.add.Tensor`): the registered op
+/// where there is one, else `torch.operator` with `schema` as its `tssa.schema`
+/// (looked up in the table if empty).
+mlir::Operation *createTorchOp(mlir::OpBuilder &builder, mlir::Location loc,
+                               llvm::StringRef name, mlir::TypeRange results,
+                               mlir::ValueRange operands,
+                               llvm::StringRef schema = {});
 
 } // namespace ssa_compiler::torch
 

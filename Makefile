@@ -1,7 +1,7 @@
 # The two commands of this repository, each of which prepares the machine first (scripts/setup.sh):
 #   make demo   compile two programs, compare them with eager PyTorch, show IR and times
-#   make test   format and type checks, lit tests, Python tests
-# and the pieces that `make test` is made of: lint, lit, pytest.
+#   make test   format and type checks, generated documentation, lit tests, Python tests
+# and the pieces that `make test` is made of: lint, docs, lit, pytest.
 VENV ?= .venv
 PYTHON_SOURCES = python test tools scripts examples
 CPP_SOURCES = $(shell git ls-files '*.h' '*.cpp' 2>/dev/null)
@@ -9,14 +9,14 @@ BIN = $(VENV)/bin
 export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated lit pytest format clean
+.PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean
 
 demo: setup
 	$(BIN)/python examples/demo.py
 
 # Every part runs even if one before it fails. pytest comes last: its summary ends the output.
 test: setup
-	@status=0; for part in lint lit pytest; do \
+	@status=0; for part in lint docs lit pytest; do \
 	  $(MAKE) -k --no-print-directory $$part || status=1; done; exit $$status
 
 setup build:
@@ -40,6 +40,10 @@ lint-cpp:
 
 lint-generated:
 	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
+
+# Passes, dialects and ops as Markdown, from their TableGen descriptions: build/wheel/docs.
+docs:
+	@cmake --build build/wheel --target mlir-doc >build/mlir-doc.log || (cat build/mlir-doc.log; exit 1)
 
 # The build that `pip install` made, not a developer's build folder.
 lit:

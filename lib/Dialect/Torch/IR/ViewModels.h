@@ -1,0 +1,36 @@
+//===- ViewModels.h - what the view models share ----------------*- C++ -*-===//
+//
+// Builders that several view models use, and the functions through which each
+// family of models enters the registry (TorchViewOps.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SSA_COMPILER_LIB_DIALECT_TORCH_IR_VIEWMODELS_H
+#define SSA_COMPILER_LIB_DIALECT_TORCH_IR_VIEWMODELS_H
+
+#include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
+
+namespace ssa_compiler::torch {
+
+/// Builds a torch op with one result.
+mlir::Value buildOp(mlir::OpBuilder &builder, mlir::Location loc,
+                    llvm::StringRef name, mlir::Type resultType,
+                    mlir::ValueRange operands);
+
+/// Builds a view of `tensor` with the sizes of `like`.
+mlir::Value buildViewAs(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value tensor, mlir::Value like);
+
+using AddViewModelFn =
+    llvm::function_ref<void(llvm::StringRef, std::unique_ptr<ViewModel>)>;
+
+/// Adds the views that pick a part of their base: select, slice, narrow.
+void addPartViewModels(AddViewModelFn add);
+
+/// Adds the views that show every element, in order, permuted or repeated, and
+/// those of the generic model.
+void addWholeViewModels(AddViewModelFn add);
+
+} // namespace ssa_compiler::torch
+
+#endif // SSA_COMPILER_LIB_DIALECT_TORCH_IR_VIEWMODELS_H

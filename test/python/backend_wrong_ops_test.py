@@ -101,6 +101,44 @@ def test_wrong_without_it(name: str, tmp_path: Path) -> None:
     assert not torch.equal(_call(_plain(text, tmp_path), text, [argument]), expected)
 
 
+def test_while_that_passes_on_what_it_computes() -> None:
+    """Of two numbers computed in the first region, one takes the place of an unused argument and one gets a new place."""
+    text = """module {
+  func.func @main(%a: tensor<4xf32>, %n: i64) -> (tensor<4xf32>, i64, i64) {
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %true = arith.constant true
+    %r:4 = scf.while (%i = %zero, %go = %true, %x = %a, %j = %zero) : (i64, i1, tensor<4xf32>, i64) -> (i64, tensor<4xf32>, i64, i64) {
+      %less = arith.cmpi slt, %i, %n : i64
+      %both = arith.andi %less, %go : i1
+      %more = arith.addi %j, %i : i64
+      %twice = arith.addi %i, %i : i64
+      scf.condition(%both) %more, %x, %i, %twice : i64, tensor<4xf32>, i64, i64
+    } do {
+    ^bb0(%more: i64, %x: tensor<4xf32>, %i: i64, %twice: i64):
+      %k = arith.addi %i, %one : i64
+      %five = arith.constant 5 : i64
+      %flag = arith.cmpi slt, %k, %five : i64
+      %t = torch_c.from_builtin_tensor %x : tensor<4xf32> -> !torch.vtensor<[4],f32>
+      %u = torch.aten.neg %t : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+      %b = torch_c.to_builtin_tensor %u : !torch.vtensor<[4],f32> -> tensor<4xf32>
+      scf.yield %k, %flag, %b, %more : i64, i1, tensor<4xf32>, i64
+    }
+    return %r#1, %r#0, %r#3 : tensor<4xf32>, i64, i64
+  }
+}
+"""
+    artifact = compile_module(text, TARGET)
+    program = Program(artifact.path, read_signature(text))
+    a = torch.arange(4.0)
+    for n in (0, 1, 2, 3, 9):
+        trips = min(n, 5)
+        x, total, twice = program([a, n])
+        torch.testing.assert_close(x, a * (-1) ** trips)
+        assert total == sum(range(trips + 1))
+        assert twice == 2 * trips
+
+
 def test_while_with_a_flag_for_its_condition() -> None:
     text = """module {
   func.func @main(%a: tensor<4xf32>, %n: i64) -> tensor<4xf32> {

@@ -1,7 +1,7 @@
 """Drive iree-compile over an `iree`-stage module until the result is both compiled and proved.
 
 One attempt compiles the module and, in the same run, prints the stream IR on which `_aliasing` checks what IREE does in
-place. A failure that names an op turns the op into a callback; an update that is not proved gets a copy or a barrier at the
+place. An op that does not compile becomes a callback (`_probe`); an update that is not proved gets a copy or a barrier at the
 op it comes from. Then the module is compiled again. Ops are recognised by line: the module is printed without locations, and
 iree-compile's own locations then are lines of that text.
 """
@@ -18,13 +18,16 @@ from pathlib import Path
 
 from iree.compiler import ir
 
-from .._process import Completed, parse_diagnostics, run_tool, tool_error
+from .._process import Completed, memory_limit, parse_diagnostics, run_tool, tool_error
 from ..errors import SourceLocation, SsaCompilerError, ToolError
 from ._aliasing import find_violations
+from ._bytecode import find_bad_moves
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._ir import walk
 from ._mended import mend_ops
+from ._moves import mend_moves
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers
+from ._probe import failing_ops, known_to_fail, probe_memory
 from ._refused import must_call_back
 from ._repairs import Repairs
 from ._targets import Target
@@ -49,7 +52,8 @@ _PRINT_FLAGS = (
 _MAX_ATTEMPTS = 40
 # Failures of the program's structure: the op at the location is not to blame.
 _NOT_OF_AN_OP = ("unresolved target materialization", "failed to solve for", "does not dominate")
-_EMPTY = re.compile(r"^!torch\.vtensor<\[(?:[\d?]+,)*0[,\]]")
+# A diagnostic, or a line of a stack dump.
+_MESSAGE = re.compile(r"^\S.*: (?:error|note|warning): |^ *#\d+ 0x|^LLVM ERROR")
 _USER_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)(?::\d+)?')
 
 
@@ -149,7 +153,9 @@ class _Compilation:
         self._timeout_s = timeout_s
         self._dump_dir = dump_dir
         self._flags = (*target.flags, *extra_flags)
+        self._memory = probe_memory()  # an op that takes all memory is found sooner so; then all that is allowed
         self._callbacks: list[CallbackSite] = []
+        self._suspect: ir.Operation | None = None  # fails alone, and cannot be a callback
         self._seconds = {"prepare": 0.0, "iree-compile": 0.0, "verify": 0.0}
         self._folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
         start = time.perf_counter()
@@ -159,6 +165,8 @@ class _Compilation:
             attributes[name] = ir.Attribute.parse(value, context)
         # All are found before the first is replaced: replacing one erases the constants that only it used.
         refused = [(op, reason) for op in walk(self._module.operation) if (reason := must_call_back(op)) is not None]
+        known = known_to_fail(self._module, (compiler_path(), *self._flags))
+        refused += [(op, f"iree-compile: {reason}") for op, reason in known if all(op != other for other, _ in refused)]
         for op, reason in refused:
             self._call_back(op, reason)
         mend_ops(self._module)
@@ -179,7 +187,7 @@ class _Compilation:
             command = [compiler_path(), str(source), *self._flags, *_PRINT_FLAGS, "-o", str(output)]
             self._seconds["prepare"] += time.perf_counter() - start
             start = time.perf_counter()
-            completed = run_tool(command, timeout_s=self._timeout_s)
+            completed = run_tool(command, timeout_s=self._timeout_s, memory=self._memory)
             self._seconds["iree-compile"] += time.perf_counter() - start
             if completed.returncode != 0:
                 if not self._cure_failure(attempt, completed):
@@ -190,6 +198,9 @@ class _Compilation:
             violations = self._violations(stream)
             self._seconds["verify"] += time.perf_counter() - start
             if not violations:
+                start = time.perf_counter()
+                output = self._with_right_moves(source, output)
+                self._seconds["verify"] += time.perf_counter() - start
                 return Artifact(
                     str(output),
                     self._target,
@@ -215,6 +226,33 @@ class _Compilation:
             reproducer=str(source),
         )
 
+    def _with_right_moves(self, source: Path, output: Path) -> Path:
+        """Return the compiled program, or another one where IREE's virtual machine would move values wrongly."""
+        wrong = find_bad_moves(str(output))
+        if not wrong:
+            return output
+        _logger.debug("%d wrong moves: %s", len(wrong), wrong)
+        machine, mended, again = (self._folder / name for name in ("machine.mlir", "mended.mlir", "mended.vmfb"))
+        self._run([compiler_path(), str(source), *self._flags, "--compile-to=vm", "-o", str(machine)], source)
+        mended.write_text(mend_moves(machine.read_text(encoding="utf-8")), encoding="utf-8")
+        command = [compiler_path(), str(mended), *self._flags, "--compile-from=vm", "-o", str(again)]
+        self._run(command, mended)
+        wrong = find_bad_moves(str(again))
+        if wrong:
+            raise ToolError(
+                f"IREE's virtual machine would move values wrongly; please report it\n{wrong[0]}",
+                command=command,
+                reproducer=str(mended),
+            )
+        return again
+
+    def _run(self, command: list[str], source: Path) -> None:
+        completed = run_tool(command, timeout_s=self._timeout_s)
+        if completed.returncode != 0:
+            shown = ["{input}" if part == str(source) else part for part in command]
+            text = source.read_text(encoding="utf-8")
+            raise tool_error("iree-compile", shown, completed, source=text, dump_dir=self._dump_dir)
+
     def _ops(self, attempt: _Attempt, lines: list[int]) -> list[ir.Operation]:
         found = [attempt.op_at(line) for line in lines]
         return [op for op in found if op is not None]
@@ -232,7 +270,27 @@ class _Compilation:
         return site is not None
 
     def _cure_failure(self, attempt: _Attempt, completed: Completed) -> bool:
-        """Turn the ops that iree-compile names into callbacks; returns whether there was one."""
+        """Change the module so that iree-compile may get further; returns whether there was something to change.
+
+        Ops that fail alone become callbacks: those that iree-compile names, else any other. Where none does, the run may
+        have needed more memory, or the failure is of ops that were fused, and barriers keep all of them apart. What
+        iree-compile names after that becomes a callback.
+        """
+        named = self._named_ops(attempt, completed)
+        if self._call_back_failing([op for op, _ in named]) or self._call_back_failing(
+            list(walk(self._module.operation))
+        ):
+            return True
+        if completed.returncode != 1 and self._memory != memory_limit():
+            self._memory = memory_limit()
+            return True
+        if self._repairs.separate_all():
+            return True
+        made = [self._call_back(op, f"iree-compile: {text}") for op, text in named]
+        return any(made)
+
+    def _named_ops(self, attempt: _Attempt, completed: Completed) -> list[tuple[ir.Operation, str]]:
+        """The ops to blame for the first message that names one, each with the message."""
         for diagnostic in parse_diagnostics(completed.stderr):
             if diagnostic.kind not in ("error", "note") or not diagnostic.file.endswith(".mlir"):
                 continue
@@ -241,22 +299,20 @@ class _Compilation:
                 continue
             # A constant that is left over belongs to the ops that could not be converted.
             blamed = [op] if torch_operator(op) is not None else _torch_users(op)
-            made = [self._call_back(found, f"iree-compile: {diagnostic.text}") for found in blamed]
-            if any(made):
-                return True
-        if completed.returncode is not None and completed.returncode < 0:
-            return self._cure_crash()
-        return False
+            if blamed:
+                return [(found, diagnostic.text) for found in blamed]
+        return []
 
-    def _cure_crash(self) -> bool:
-        """Turn ops on tensors without elements into callbacks: a matrix product of such kills iree-compile (SIGFPE)."""
-        empty = [
-            op
-            for op in walk(self._module.operation)
-            if torch_operator(op) is not None and any(_EMPTY.search(str(operand.type)) for operand in op.operands)
-        ]
-        made = [self._call_back(op, "iree-compile crashes on tensors without elements") for op in empty]
-        return any(made)
+    def _call_back_failing(self, ops: list[ir.Operation]) -> bool:
+        """Turn the ops that do not compile alone into callbacks; returns whether there was one."""
+        failing = failing_ops(ops, (compiler_path(), *self._flags), timeout_s=self._timeout_s)
+        made = False
+        for op, reason in failing:
+            if self._call_back(op, f"iree-compile: {reason}"):
+                made = True
+            else:
+                self._suspect = op
+        return made
 
     def _failure(self, attempt: _Attempt, command: list[str], completed: Completed) -> SsaCompilerError:
         location = None
@@ -265,9 +321,11 @@ class _Compilation:
             if diagnostic.kind == "error" and op is not None:
                 location = user_location(op)
                 break
+        if self._suspect is not None:
+            location = user_location(self._suspect)
         without_print = [part for part in command if part not in _PRINT_FLAGS]
         shown = ["{input}" if part.endswith(".mlir") else part for part in without_print]
-        trimmed = Completed(completed.stdout, _DUMP.split(completed.stderr)[0], completed.returncode)
+        trimmed = Completed(completed.stdout, _without_dump(completed.stderr), completed.returncode)
         return tool_error(
             "iree-compile", shown, trimmed, source=attempt.text, dump_dir=self._dump_dir, location=location
         )
@@ -283,6 +341,13 @@ def _torch_users(op: ir.Operation) -> list[ir.Operation]:
                 users = [user] if torch_operator(user) not in (None, "prim::ListConstruct") else _torch_users(user)
                 found += [other for other in users if other not in found]
     return found
+
+
+def _without_dump(stderr: str) -> str:
+    """Return what iree-compile printed before the IR, and the messages and stack dump after it."""
+    before, *after = _DUMP.split(stderr)
+    kept = [line for text in after for line in text.splitlines() if _MESSAGE.search(line)]
+    return before + "\n".join(kept)
 
 
 def _last_dump(stderr: str) -> str:

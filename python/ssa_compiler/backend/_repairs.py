@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 from iree.compiler import ir
 
+from ._callbacks import torch_operator
 from ._copies import barrier, opaque_copy
-from ._ir import CASTS, LOOPS, cast_root, defining_block
+from ._ir import CASTS, LOOPS, cast_root, defining_block, walk
 
 __all__ = ["Repairs"]
 
@@ -53,6 +54,11 @@ class Repairs:
                 made = self._copy_bases(user for op in ops for user in _users(op) if self._base_is_outside(user, op))
             return made or self._separate(ops) or self._copy_bases([*ops, *(user for op in ops for user in _users(op))])
         return self._copy_bases(ops) or self._copy_bases(ops, every=True) or self._separate(ops)
+
+    def separate_all(self) -> int:
+        """Put a barrier on the results of every torch op, so that each is compiled alone; returns how many."""
+        torch_ops = [op for op in walk(self._module.operation) if torch_operator(op) is not None]
+        return sum(self._separate([op]) for op in torch_ops)
 
     def _separate(self, ops: list[ir.Operation]) -> int:
         """Put a barrier on each tensor that leaves a group of ops."""

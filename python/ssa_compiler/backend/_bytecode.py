@@ -1,0 +1,191 @@
+"""Check the register moves of a compiled program: IREE's virtual machine gets some of them wrong.
+
+IREE 3.13 allocates registers when it writes the bytecode, and makes two mistakes where a branch hands values to a block:
+
+- moves of different widths are ordered by the whole of a 64-bit value: `i10 -> i8, i8+9 -> i2+3` reads `i8` after it has
+  been overwritten, and the program goes on with a wrong number;
+- a reference that is handed on twice, once in the register that it lies in, is moved out of that register all the same
+  (`R12 -> r14` while `r12` is read in the target): the program fails with "indirect buffer reference slot 0 is out range".
+
+The bytecode is disassembled and executed symbolically: no move may read what an earlier move of the same branch has
+overwritten, and no instruction may read a reference that has been moved away on some path to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .._process import run_tool
+from ..errors import ToolError
+
+__all__ = ["find_bad_moves", "find_bad_moves_in_text"]
+
+_FUNCTION = re.compile(r"^vm\.func @(?P<name>[^(\s]+)")
+_BLOCK = re.compile(r"\^bb(\d+):$")
+_TARGET = re.compile(r"\^bb(\d+)\(([^)]*)\)")
+# A call that may be suspended goes on in a block, with its results in registers of that block.
+_RESUMED = re.compile(r" -> \^bb(\d+)\(([^)]*)\)$")
+_MOVE = re.compile(r"%([irR])(\d+)->%([irR])(\d+)")
+_REGISTER = re.compile(r"%([irR])(\d+)(?::(\d+))?")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BRANCHES = ("vm.br ", "vm.cond_br ", "vm.br_table ")
+# Letting go of a register that is empty does nothing.
+_DISCARD = "vm.discard.refs"
+
+
+@dataclass
+class _Block:
+    """A block of a function: its instructions as text, in order."""
+
+    lines: list[str] = field(default_factory=list)
+
+
+def find_bad_moves(path: str) -> list[str]:
+    """Check a compiled program.
+
+    Args:
+        path: the `.vmfb` file.
+    Returns:
+        One line for each wrong move, empty if all are right.
+    Raises:
+        ToolError: the file cannot be disassembled.
+    """
+    import iree._runtime_libs as libraries
+
+    tool = str(Path(libraries.__path__[0]) / "iree-dump-module")
+    completed = run_tool([tool, "--output=disassembly", path])
+    if completed.returncode != 0 or "vm.func @" not in completed.stdout:
+        raise ToolError(f"iree-dump-module cannot disassemble {path}", command=[tool, path], stderr=completed.stderr)
+    return find_bad_moves_in_text(completed.stdout)
+
+
+def find_bad_moves_in_text(disassembly: str) -> list[str]:
+    """Check the disassembly of a program, as `find_bad_moves` does."""
+    found: list[str] = []
+    for name, blocks in _functions(disassembly):
+        found += [f"@{name}: {problem}" for problem in _check(blocks)]
+    return found
+
+
+def _functions(disassembly: str) -> list[tuple[str, dict[str, _Block]]]:
+    """Split the text into functions of blocks; a function's first block is its entry."""
+    functions: list[tuple[str, dict[str, _Block]]] = []
+    block: _Block | None = None
+    for line in disassembly.splitlines():
+        match = _FUNCTION.match(line)
+        if match:
+            functions.append((match["name"], {}))
+            block = None
+        elif functions and (label := _BLOCK.search(line)):
+            block = functions[-1][1].setdefault(label[1], _Block())
+        elif block is not None and line.strip() not in ("", "}"):
+            block.lines.append(_STRING.sub("", line).split("//")[0].strip())
+    return functions
+
+
+def _targets(line: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The targets of a branch and the moves to each, as (source, destination); `R` is a reference that is moved away."""
+    return [
+        (block, [(kind + number, to.lower() + place) for kind, number, to, place in _MOVE.findall(moves)])
+        for block, moves in _TARGET.findall(line)
+    ]
+
+
+def _is_branch(line: str) -> bool:
+    return line.startswith(_BRANCHES)
+
+
+def _operands(line: str) -> list[str]:
+    """The registers that an instruction reads, in order; for a branch those of its condition only."""
+    line = _RESUMED.sub("", line)
+    if _is_branch(line):
+        line = _TARGET.sub("", line)
+    left, equals, right = line.partition(" = ")
+    return [kind + number for kind, number, _ in _REGISTER.findall(right if equals else left)]
+
+
+def _results(line: str) -> list[str]:
+    if resumed := _RESUMED.search(line):
+        return [kind.lower() + number for kind, number, _ in _REGISTER.findall(resumed[2])]
+    left, equals, _ = line.partition(" = ")
+    return [kind.lower() + number for kind, number, _ in _REGISTER.findall(left)] if equals else []
+
+
+def _check(blocks: dict[str, _Block]) -> list[str]:
+    found: list[str] = []
+    temporary = _temporaries(blocks)
+    empty: dict[str, set[str]] = {}  # references that may have been moved away when a block starts
+    pending = list(blocks)[:1]
+    empty.update({name: set() for name in pending})
+    reported: set[str] = set()
+    while pending:
+        name = pending.pop()
+        gone = set(empty[name])
+        for line in blocks[name].lines:
+            problem = _execute(line, gone)
+            resumed = _RESUMED.search(line)
+            for target, moves in [(resumed[1], [])] if resumed else _targets(line) if _is_branch(line) else []:
+                after = set(gone)
+                problem = _move(moves, after, temporary) or problem
+                if target not in empty or not after <= empty[target]:
+                    empty[target] = empty.get(target, set()) | after
+                    pending.append(target)
+            if problem and line not in reported:
+                reported.add(line)
+                found.append(f"{problem}: {line}")
+    return found
+
+
+def _execute(line: str, gone: set[str]) -> str | None:
+    """Execute an instruction, except for the moves of a branch; returns what is wrong with it."""
+    problem = None
+    discards = line.startswith(_DISCARD)
+    for operand in _operands(line):
+        register = operand.lower()
+        if register in gone and not discards:
+            problem = f"%{register} has been moved away"
+        if operand[0] == "R" or (discards and operand[0] == "r"):
+            gone.add(register)
+    gone.difference_update(_results(line))
+    return problem
+
+
+def _move(moves: Sequence[tuple[str, str]], gone: set[str], temporary: set[str]) -> str | None:
+    """Execute the moves of a branch in order; returns what is wrong with them."""
+    problem = None
+    written: set[str] = set()
+    for source, destination in moves:
+        register = source.lower()
+        if register in gone:
+            problem = f"%{register} has been moved away"
+        elif register in written and register not in temporary:
+            problem = f"%{register} is overwritten before it is read"
+        if register in gone:
+            gone.add(destination)
+        else:
+            gone.discard(destination)
+        if source[0] == "R" and register != destination:
+            gone.add(register)
+        written.add(destination)
+    return problem
+
+
+def _temporaries(blocks: dict[str, _Block]) -> set[str]:
+    """Registers that only hold a value between two moves of one branch: how cycles of moves are broken."""
+    written_first: set[str] = set()
+    used: set[str] = set()
+    for block in blocks.values():
+        for line in block.lines:
+            used.update(operand.lower() for operand in [*_operands(line), *_results(line)])
+            if _is_branch(line):
+                for _, moves in _targets(line):
+                    here: set[str] = set()
+                    for source, destination in moves:
+                        if source.lower() not in here:
+                            used.add(source.lower())
+                        here.add(destination)
+                    written_first |= here
+    return written_first - used

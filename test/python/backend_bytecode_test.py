@@ -1,0 +1,106 @@
+"""Register moves of the compiled program: wrong ones are found, and programs that would have them are right."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.backend import compiler_path, resolve_target
+from ssa_compiler.backend._bytecode import find_bad_moves, find_bad_moves_in_text
+from ssa_compiler.errors import ToolError
+from ssa_compiler.testing import check
+
+
+def _fill_in_branches(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Tensor, Tensor]:
+    t = x + torch.tanh(x)
+    if k % 3 == 0:
+        t.zero_()
+    else:
+        t.transpose(0, 1).fill_(2.0)
+    v = y.select(0, n % 4)
+    return t + 0.0, v + 0.0
+
+
+def _two_tensors_from_a_branch(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Tensor, Tensor]:
+    y = y.clone()
+    v2 = x.chunk(2, dim=0)[1]
+    t3 = x + x.diagonal(0, 0, 1).clone()
+    t4 = y[1:]
+    v5 = t3.chunk(2, dim=1)[1]
+    for i in range(2):
+        if i % 2 == 0:
+            v2.diagonal(0, 0, 1).masked_fill_(v2.diagonal(0, 0, 1) > 4.0, -1.0)
+        else:
+            t3.chunk(2, dim=1)[1].masked_fill_(t3.chunk(2, dim=1)[1] > 7.0, -1.0)
+            t4[::2].mul_(0.5)
+    return y + 0.0, v5 + 0.0
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [(_fill_in_branches, "is overwritten before it is read"), (_two_tensors_from_a_branch, "has been moved away")],
+)
+def test_program_is_right_although_plain_iree_moves_wrongly(function: object, problem: str, tmp_path: Path) -> None:
+    calls = [(torch.randn(4, 3) * 5, torch.randn(4), n, k) for n, k in ((2, 1), (0, 0), (3, 2))]
+    compiled = check(function, *calls).compiled  # type: ignore[arg-type]
+    assert find_bad_moves(compiled.artifact.path) == []
+    source, output = tmp_path / "plain.mlir", tmp_path / "plain.vmfb"
+    source.write_text(compiled.artifact.module)
+    flags = resolve_target("cpu").flags
+    subprocess.run([compiler_path(), str(source), *flags, "-o", str(output)], check=True)
+    found = find_bad_moves(str(output))
+    assert found
+    assert problem in found[0]
+
+
+def _text(*lines: str) -> str:
+    return "vm.func @f(%i0: i32, %r0: !vm.ref<?>)\n{\n" + "\n".join(lines) + "\n}\n"
+
+
+def _found(*lines: str) -> list[str]:
+    plain = [line if line.startswith("^") else "  " + line for line in lines]
+    return find_bad_moves_in_text(_text(*plain))
+
+
+def test_right_moves() -> None:
+    # A cycle that is broken by a register which serves for nothing else.
+    assert not _found("^bb0:", "vm.br ^bb1(%i0->%i9, %i1->%i0, %i9->%i1)", "^bb1:", "vm.return %i0, %i1")
+    assert not _found("^bb0:", "vm.br ^bb1(%R1->%r2, %R0->%r1)", "^bb1:", "vm.return %R1, %R2")
+    # Letting go of what is gone, and a new value in its place.
+    assert not _found("^bb0:", "vm.call @g(%R0)", "vm.discard.refs %r0", "%r0 = vm.call @h()", "vm.return %R0")
+    # A suspended call: its results are the arguments of the block that it goes on in.
+    assert not _found("^bb0:", "vm.call.yieldable @g(%R0) -> ^bb1(%r0)", "^bb1:", "vm.return %R0")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("^bb0:", "vm.br ^bb1(%i0->%i1, %i1->%i2)", "^bb1:", "vm.return %i1, %i2"),
+        ("^bb0:", "vm.call @g(%R0)", "vm.return %r0"),
+        ("^bb0:", "vm.call @g(%R0, %R0)", "vm.return"),
+        ("^bb0:", "vm.br ^bb1(%R0->%r1)", "^bb1:", "vm.call @g(%r0)", "vm.return"),
+        (
+            "^bb0:",
+            "vm.cond_br %i0, ^bb1(), ^bb2(%R0->%r1)",
+            "^bb1:",
+            "vm.br ^bb2(%r0->%r1)",
+            "^bb2:",
+            "vm.call @g(%r0)",
+        ),
+        ("^bb0:", "vm.call.yieldable @g(%R0) -> ^bb1(%r1)", "^bb1:", "vm.return %R0"),
+    ],
+    ids=["overwritten", "used_again", "twice_in_a_call", "in_the_target", "on_one_path", "after_a_suspended_call"],
+)
+def test_wrong_moves(lines: tuple[str, ...]) -> None:
+    assert len(_found(*lines)) == 1
+
+
+def test_file_that_is_no_program(tmp_path: Path) -> None:
+    path = tmp_path / "no.vmfb"
+    path.write_bytes(b"nothing")
+    with pytest.raises(ToolError, match="cannot disassemble"):
+        find_bad_moves(str(path))

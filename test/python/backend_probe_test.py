@@ -1,0 +1,132 @@
+"""Ops that iree-compile crashes on, fails on without a location, or fails on only together: programs with them compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from iree.compiler import ir
+from torch import Tensor
+
+from ssa_compiler.backend import _probe, compile_module, compiler_path, resolve_target
+from ssa_compiler.backend._ir import walk
+from ssa_compiler.errors import ToolError
+from ssa_compiler.runtime import Program, read_signature
+from ssa_compiler.testing import check
+
+TARGET = resolve_target("cpu")
+COMMAND = (compiler_path(), *TARGET.flags)
+
+
+def _boolean_mask(x: Tensor) -> Tensor:
+    return x[x > 0] * 2
+
+
+def _index_without_dimensions(keep: Tensor, at: Tensor) -> Tensor:
+    keep = keep.clone()
+    keep[at] = False
+    return keep
+
+
+def _sine_of_doubles(x: Tensor) -> Tensor:
+    return torch.sin(x.double())
+
+
+def _empty_product(x: Tensor, y: Tensor) -> Tensor:
+    return x @ y
+
+
+def _scatter_from_a_count(x: Tensor) -> Tensor:
+    x = x.clone()
+    v = x[:, ::2]
+    v.diagonal(0, 0, 1).masked_fill_(v.diagonal(0, 0, 1) > 1.0, -1.0)
+    return x + 0.0
+
+
+CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], str | None]] = {
+    "boolean_mask": (_boolean_mask, (torch.tensor([1.0, -1.0, 2.0]),), "aten::index.Tensor"),
+    "boolean_mask_of_a_matrix": (_boolean_mask, (torch.tensor([[1.0, -1.0], [2.0, 3.0]]),), "aten::index.Tensor"),
+    "index_without_dimensions": (
+        _index_without_dimensions,
+        (torch.ones(5, dtype=torch.bool), torch.tensor(2)),
+        "aten::index_put",
+    ),
+    "sine_of_doubles": (_sine_of_doubles, (torch.randn(4),), "aten::sin"),
+    "empty_product": (_empty_product, (torch.zeros(3, 0), torch.zeros(0, 2)), "aten::matmul"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_op_that_fails_alone_runs_in_pytorch(name: str) -> None:
+    function, arguments, operator = CASES[name]
+    compiled = check(function, arguments).compiled
+    assert [use.op for use in compiled.explain().callbacks] == [operator]
+    assert compiled.explain().callbacks[0].reason.startswith("iree-compile: ")
+
+
+def test_what_was_learnt_is_used_again() -> None:
+    function, arguments, _ = CASES["index_without_dimensions"]
+    check(function, arguments)
+    assert check(function, arguments).compiled.artifact.attempts == 1
+
+
+_TWO_OPS = """module {{
+  func.func @main(%a: tensor<4xf64>) -> tensor<4xf64> {{
+    %t = torch_c.from_builtin_tensor %a : tensor<4xf64> -> !torch.vtensor<[4],f64>
+    %n = torch.aten.neg %t : !torch.vtensor<[4],f64> -> !torch.vtensor<[4],f64>
+    %s = torch.aten.{name} %n : !torch.vtensor<[4],f64> -> !torch.vtensor<[4],f64>
+    %b = torch_c.to_builtin_tensor %s : !torch.vtensor<[4],f64> -> tensor<4xf64>
+    return %b : tensor<4xf64>
+  }}
+}}
+"""
+
+
+def test_only_the_op_that_fails_is_found() -> None:
+    with ir.Context() as context:
+        module = ir.Module.parse(_TWO_OPS.format(name="sin"), context)
+        failing = _probe.failing_ops(list(walk(module.operation)), COMMAND, timeout_s=300.0)
+        assert [op.name for op, _ in failing] == ["torch.aten.sin"]
+        module = ir.Module.parse(_TWO_OPS.format(name="neg"), context)
+        assert _probe.failing_ops(list(walk(module.operation)), COMMAND, timeout_s=300.0) == []
+
+
+def _stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
+    """Put a script before iree-compile that is killed when it gets a whole program that fulfils a shell condition."""
+    path = tmp_path / "iree-compile"
+    path.write_text(
+        f'#!/bin/sh\ncase "$1" in *module*.mlir) if {condition}; then kill -ABRT $$; fi;; esac\n'
+        f'exec {compiler_path()} "$@"\n'
+    )
+    path.chmod(0o755)
+    monkeypatch.setattr("ssa_compiler.backend._driver.compiler_path", lambda: str(path))
+
+
+def _run(text: str, argument: Tensor) -> tuple[Any, Tensor]:
+    artifact = compile_module(text, TARGET)
+    program = Program(artifact.path, read_signature(text), callbacks=artifact.callbacks)
+    return artifact, program([argument])[0]
+
+
+def test_ops_that_fail_only_together_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that crashes on the whole program, unless its ops are separated by barriers."""
+    _stub(tmp_path, monkeypatch, '! grep -q optimization_barrier "$1"')
+    artifact, result = _run(_TWO_OPS.format(name="abs"), torch.arange(-2.0, 2.0, dtype=torch.float64))
+    assert torch.equal(result, torch.arange(-2.0, 2.0, dtype=torch.float64).abs())
+    assert artifact.callbacks == ()
+    assert artifact.attempts == 3  # as it is, with more memory, with barriers
+
+
+def test_crash_that_nothing_cures_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _stub(tmp_path, monkeypatch, "true")
+    with pytest.raises(ToolError, match="killed by SIGABRT"):
+        compile_module(_TWO_OPS.format(name="abs"), TARGET, dump_dir=tmp_path)
+
+
+def test_scatter_from_a_count() -> None:
+    """Seen with IREE 3.13.0: no op fails alone, the kernel that they are fused into does."""
+    compiled = check(_scatter_from_a_count, (torch.randn(4, 3),)).compiled
+    assert compiled.explain().callbacks == ()

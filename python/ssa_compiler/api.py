@@ -76,6 +76,7 @@ def compile(
     example_kwargs: Mapping[str, Any] | None = None,
     target: str = "auto",
     data_tiling: bool | None = None,
+    index_checks: bool = True,
     dump_dir: str | os.PathLike[str] | None = None,
     ssa_opt: str | os.PathLike[str] | None = None,
     timeout_s: float = 300.0,
@@ -89,6 +90,8 @@ def compile(
         example_kwargs: keyword arguments, likewise.
         target: "cpu", "cuda", "cuda:sm_80" to "cuda:sm_90", or "auto" for the device of the examples and parameters.
         data_tiling: tile matrix operands and use microkernels on the CPU; None leaves the choice to the compiler.
+        index_checks: raise, as eager does, when a number in an index tensor is out of range. Without it such a number is
+            undefined behaviour: anything may be read or written, and no error is raised.
         dump_dir: folder that receives the IR of every stage, and the input of a tool that fails.
         ssa_opt: the ssa-opt executable; searched for if None.
         timeout_s: wall-clock limit of each tool run in seconds.
@@ -119,7 +122,7 @@ def compile(
     chosen = resolve_target(
         _device_target(model, example_inputs, kwargs) if target == "auto" else target, data_tiling=bool(data_tiling)
     )
-    program = import_program(model, tuple(example_inputs), kwargs)
+    program = import_program(model, tuple(example_inputs), kwargs, index_checks=index_checks)
     lap("import")
     pipeline = run_pipeline(program.module, ssa_opt=ssa_opt, timeout_s=timeout_s, dump_dir=dump_dir)
     lap("pipeline")

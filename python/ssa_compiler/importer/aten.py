@@ -17,6 +17,7 @@ import torch
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
 from .fakes import Record, Trace, run, same_view, shares_storage
+from .indexing import Indexing
 from .overlap import check_write
 from .schemas import functional_of, registered_name, with_numbers
 from .state import ProgramRaises, State
@@ -69,6 +70,7 @@ class TensorOps:
     def __init__(self, state: State) -> None:
         self.state = state
         self.emitter = state.emitter
+        self.indexing = Indexing(state, self)
         self._views: dict[str, Callable[[list[Argument], Any], Any]] = {
             "aten::split.Tensor": self._split,
             "aten::split_with_sizes": self._split,
@@ -182,6 +184,9 @@ class TensorOps:
     def call_arguments(self, op: Any, args: list[Argument]) -> list[Any]:
         """Import one op whose list arguments are Python lists."""
         state = self.state
+        indexed = self.indexing.call(op, args)
+        if indexed is not None:
+            return indexed
         if op.name() == "aten::narrow" and isinstance(args[2], ScalarValue):
             return [self._narrow(*args)]
         python = [self.python(argument) for argument in args]
@@ -197,6 +202,7 @@ class TensorOps:
         for requirement in trace.requirements:
             state.check(requirement, f"RuntimeError: {op.name()}: the sizes do not fit, required {requirement}")
         if op._schema.is_mutable:
+            args = self.indexing.checked(op, args)
             return self._write(op, args, python, trace)
         outcome = self._outcome(op, args, python, trace)
         return outcome if len(op._schema.returns) != 1 else [outcome]
@@ -211,13 +217,15 @@ class TensorOps:
         inputs = _tensors(python)
         shared = any(shares_storage(out, tensor) for out in _tensors(trace.out) for tensor in inputs)
         is_base = len(trace.records) == 1 and trace.records[0].op is op
+        args = self.indexing.checked(op, args)
         if is_base:
             return self._base(op, args, trace.out)
         annotated = any(result.alias_info is not None for result in op._schema.returns)
         writes = any(_writes_into(record, inputs) for record in trace.records)
         # A composite op whose schema announces an alias, but which copied, has to show the copy it made; so has one that
         # writes, which only its parts announce.
-        if not shared and not writes and (self._name_known(op) or not trace.records):
+        named = not shared and not writes and (self._name_known(op) or not trace.records)
+        if named and not self.indexing.is_hidden(args, trace):
             result = self._fresh(op, args, trace.out)
         else:
             result = self._replay(args, python, trace)
@@ -266,6 +274,7 @@ class TensorOps:
             arguments = [self.value(argument, known) for argument in record.args]
             numbers = {i for i, a in enumerate(record.args) if isinstance(a, (int, float)) and not isinstance(a, bool)}
             op = with_numbers(record.op, numbers)
+            arguments = self.indexing.checked(op, arguments)
             if op._schema.is_mutable:
                 outcome: Any = self._write(op, arguments, record.args, Trace(record.out, [record]))
                 outcome = outcome[0] if len(outcome) == 1 else outcome
@@ -382,6 +391,8 @@ class TensorOps:
                 values.append(self.state.fresh(ssa, element))
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
+        sources = [value for argument in args for value in _tensor_values(argument)]
+        self.state.ranges.note(op, [self.python(argument) for argument in args], sources, values)
         return values if isinstance(out, (list, tuple)) else values[0]
 
     def _unsafe_view(self, args: list[Argument], out: torch.Tensor) -> TensorValue:
@@ -485,7 +496,8 @@ class TensorOps:
 
     def _write_functional(self, op: Any, functional: Any, args: list[Argument], target: TensorValue) -> None:
         """Emit the functional op, then `copy_` into the target."""
-        value = self.call_arguments(functional, args)[0]
+        with self.indexing.already_checked():
+            value = self.call_arguments(functional, args)[0]
         if not isinstance(value, TensorValue):
             raise self.state.refuse_op(f"{op.name()}, whose functional form gives no tensor")
         if op._schema.arguments[-1].is_out and _sizes(value.fake) != _sizes(target.fake):

@@ -1,9 +1,10 @@
 """Finding writes that TorchScript dropped.
 
 While scripting, TorchScript removes what it believes to be dead code. It goes by alias annotations, and some ops return
-an alias without saying so: after `y = x.type_as(x)` it removes `y += 1`, though eager changes x. The graph shows nothing
-of it, so the source is compared with the graph: a statement that writes and of which no node is left was removed. Only
-functions that call such an op are looked at, as TorchScript is right about all others.
+an alias without saying so: after `y = x.type_as(x)` it removes `y += 1`, though eager changes x. So it does after `y = x[i]`
+with a 0-d tensor `i`, which is a view in eager. The graph shows nothing of it, so the source is compared with the graph:
+a statement that writes and of which no node is left was removed. Only functions that call such an op, and writes to what
+was indexed with a variable, are looked at, as TorchScript is right about all others.
 """
 
 from __future__ import annotations
@@ -62,19 +63,21 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
         return
     called = {_called_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     suspects = sorted(name for name in called if name in UNANNOTATED)
-    if not suspects:
+    indexed = _indexed_names(tree)
+    if not suspects and not any(_writes_indexed(node, indexed) for node in ast.walk(tree)):
         return
     indent = len(lines[0]) - len(lines[0].lstrip())
     present = set(_graph_places(graph, file))
     for statement in ast.walk(tree):
-        if not _writes(statement):
+        if not (_writes(statement) if suspects else _writes_indexed(statement, indexed)):
             continue
         start, end = _span(statement)
         places = [(line - first + 1, column - indent) for line, column in present]
         if not any(start <= place < end for place in places):
             raise UnsupportedProgramError(
-                f"unsupported: TorchScript drops the write here, as it does not see that {' and '.join(suspects)} may "
-                "return its argument itself; write to the argument instead, or clone() the result",
+                "unsupported: TorchScript drops the write here, as it does not see that "
+                f"{' and '.join(suspects) or 'indexing with a tensor'} may "
+                "return its argument itself or a view of it; write to the argument instead, or clone() the result",
                 location=SourceLocation(file, first + start[0] - 1),
             )
 
@@ -93,6 +96,44 @@ def _writes(statement: ast.AST) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         name = _called_name(statement.value)
         return name.endswith("_") and not name.startswith("_")
+    return False
+
+
+def _is_indexed(expression: ast.AST | None, names: set[str]) -> bool:
+    """Whether an expression is a part of something, chosen by a variable, or a method's result of such a part."""
+    while True:
+        if isinstance(expression, ast.Subscript):
+            if any(isinstance(node, ast.Name) for node in ast.walk(expression.slice)):
+                return True
+            expression = expression.value
+        elif isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
+            expression = expression.func.value
+        else:
+            return isinstance(expression, ast.Name) and expression.id in names
+
+
+def _indexed_names(tree: ast.AST) -> set[str]:
+    """The variables that are assigned something indexed with a variable."""
+    names: set[str] = set()
+    before = -1
+    while len(names) != before:
+        before = len(names)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and _is_indexed(node.value, names):
+                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def _writes_indexed(statement: ast.AST, names: set[str]) -> bool:
+    """Whether a statement may write through something indexed with a variable; TorchScript keeps `x[i] = y`."""
+    if isinstance(statement, ast.AugAssign):
+        return isinstance(statement.target, ast.Name) and _is_indexed(statement.target, names)
+    if isinstance(statement, ast.Assign):
+        targets = [target for target in statement.targets if isinstance(target, ast.Subscript)]
+        return any(_is_indexed(target.value, names) for target in targets)
+    if _writes(statement):
+        function = statement.value.func  # type: ignore[attr-defined]
+        return isinstance(function, ast.Attribute) and _is_indexed(function.value, names)
     return False
 
 

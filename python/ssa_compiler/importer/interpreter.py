@@ -131,6 +131,10 @@ class Interpreter:
         if has_tensor:
             if op is None:
                 raise self.state.refuse_op(f"{kind}: PyTorch has no operator {text}")
+            if kind == "aten::index":
+                # `x[i] += y` is index, add_ and index_put_ with one list of indices: nobody else sees the part.
+                users = [use.user.kind() for use in list(node.inputs())[1].uses()]
+                self.tensors.indexing.put_back = "aten::index_put_" in users
             return [self._wrap(result) for result in self.tensors.call(op, arguments)]
         return self._scalar(op, schema, arguments)
 

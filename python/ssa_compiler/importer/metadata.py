@@ -265,7 +265,10 @@ class Metadata:
         ssa = state.emitter.op("torch.tensor.literal", [to], (), {"value": attribute}).result
         with state.symbols.mode:
             fake = torch.empty(tensor.shape, dtype=tensor.dtype)
-        return state.fresh(ssa, fake)
+        value = state.fresh(ssa, fake)
+        if tensor.numel() and tensor.dtype in (torch.int64, torch.int32):
+            state.ranges.add(value, (int(tensor.min()), int(tensor.max())))
+        return value
 
 
 def _dense_text(tensor: torch.Tensor) -> str:

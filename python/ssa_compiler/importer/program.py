@@ -28,7 +28,7 @@ from .convention import (
 from .interpreter import Interpreter
 from .modules import Modules, Restart
 from .script import script_model
-from .state import ProgramRaises, State
+from .state import ProgramRaises, Retry, State
 from .values import (
     ConstValue,
     DictRef,
@@ -48,6 +48,8 @@ def import_program(
     model: Callable[..., Any] | torch.nn.Module,
     example_inputs: tuple[Any, ...],
     example_kwargs: dict[str, Any] | None = None,
+    *,
+    index_checks: bool = True,
 ) -> ImportedProgram:
     """Import a TorchScript program.
 
@@ -56,6 +58,9 @@ def import_program(
         example_inputs: positional arguments. Tensors give dtype, shape and strides; ints and floats stay dynamic; bool,
             str and None are specialised. They are neither run nor changed.
         example_kwargs: keyword arguments.
+        index_checks: check at run time that the numbers in index tensors are in range, as eager does. Without it a number
+            that is out of range is undefined behaviour: anything may be read or written, no error is raised, and a GPU
+            need not wait for the host.
     Returns:
         The module's text and the calling convention.
     Raises:
@@ -67,21 +72,26 @@ def import_program(
     """
     scripted = script_model(model)
     assigned: list[str] = []
+    retries: frozenset[Any] = frozenset()
     while True:
         try:
-            return _ProgramImport(model, scripted, assigned).run(tuple(example_inputs), dict(example_kwargs or {}))
+            state = State(retries, index_checks=index_checks)
+            importing = _ProgramImport(model, scripted, assigned, state)
+            return importing.run(tuple(example_inputs), dict(example_kwargs or {}))
         except Restart as restart:
             assigned.append(restart.path)
+        except Retry as retry:
+            retries |= retry.keys
 
 
 class _ProgramImport:
     """One run of the importer."""
 
-    def __init__(self, model: Any, scripted: Any, assigned: list[str]) -> None:
+    def __init__(self, model: Any, scripted: Any, assigned: list[str], state: State) -> None:
         self.model = model
         self.assigned = assigned
         self.scripted = scripted
-        self.state = State()
+        self.state = state
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
         self.modules = Modules(self.state, model, scripted._c if self.is_module else None)
         self.interpreter = Interpreter(self.state, self.modules)
@@ -114,6 +124,8 @@ class _ProgramImport:
                 ) from error
             output = self._output(result)
             self._store_attributes()
+            if failed := state.ranges.failed(state.written):
+                raise Retry(failed)
             state.emitter.op("func.return", [], self.results)
             self._finish_function(arguments.names)
             state.emitter.module.operation.verify()

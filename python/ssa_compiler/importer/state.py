@@ -13,10 +13,19 @@ import torch
 from ..errors import UnsupportedOpError, UnsupportedProgramError
 from .emitter import Emitter
 from .locations import Locations
+from .ranges import Ranges
 from .symbols import Symbols, expr_of
 from .values import EARLIER, ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value
 
-__all__ = ["ProgramRaises", "State"]
+__all__ = ["ProgramRaises", "Retry", "State"]
+
+
+class Retry(Exception):
+    """The import has to start again without what it assumed at the places `keys`."""
+
+    def __init__(self, keys: set[Any]) -> None:
+        super().__init__(str(keys))
+        self.keys = keys
 
 
 class ProgramRaises(Exception):
@@ -45,9 +54,15 @@ class State:
         examples: their example values.
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
         stride_reasons: storages whose strides decided whether an op aliases, with the op.
+        retries: the keys of every `Retry` so far.
+        index_checks: whether indices are checked at run time.
+        ranges: what is known about the numbers in integer tensors.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, retries: frozenset[Any] = frozenset(), *, index_checks: bool = True) -> None:
+        self.retries = retries
+        self.index_checks = index_checks
+        self.ranges = Ranges()
         self.locations = Locations()
         self.emitter = Emitter(self.locations)
         self.symbols = Symbols()
@@ -78,6 +93,10 @@ class State:
         finally:
             self._path.pop()
             self._counters.pop()
+
+    def place(self) -> Site:
+        """Return the path of the node that is being imported."""
+        return tuple(self._path)
 
     def site(self) -> Site:
         """Return a new site at the current place; the same in every pass over the same code."""
@@ -185,6 +204,8 @@ class State:
         """
         for maybe in value.maybe:
             if any(self.stamps.get(_made_at(storage), 0) > maybe.stamp for storage in maybe.storages):
+                if maybe.retry is not None:
+                    raise Retry({maybe.retry})
                 raise self.refuse(
                     f"{op} reads the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
                     "run-time size, after what it may alias was written; call .clone() there"
@@ -197,6 +218,8 @@ class State:
             UnsupportedProgramError: it depends on a run-time size what is written.
         """
         for maybe in value.maybe:
+            if maybe.retry is not None:
+                raise Retry({maybe.retry})
             raise self.refuse(
                 f"{op} writes the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
                 "run-time size; call .clone() there"
@@ -206,8 +229,15 @@ class State:
         self.stamps.update(dict.fromkeys(storages, self.clock))
         self.written |= storages
 
-    def maybe_alias(self, value: TensorValue, sources: list[TensorValue], op: str) -> None:
-        """Note that `value` aliases `sources` or is a copy, depending on a run-time size."""
+    def maybe_alias(self, value: TensorValue, sources: list[TensorValue], op: str, retry: Any = None) -> None:
+        """Note that `value` aliases `sources` or is a copy, depending on a run-time size.
+
+        Args:
+            value: a result.
+            sources: the arguments that it may alias.
+            op: the op that made it.
+            retry: the key of a `Retry` that makes it a sure alias; None if it cannot be made one.
+        """
         self.has_maybe = True
         storages = frozenset().union(*(source.storages for source in sources))
-        value.maybe += (MaybeAlias(storages, self.clock, op, self.locations.user()),)
+        value.maybe += (MaybeAlias(storages, self.clock, op, self.locations.user(), retry),)

@@ -52,12 +52,14 @@ class MaybeAlias:
         stamp: the write counter when it was made.
         op: the op that made it.
         location: the user's line of that op.
+        retry: the key of the `Retry` after which it surely aliases; None if there is none.
     """
 
     storages: frozenset[Site]
     stamp: int
     op: str
     location: SourceLocation | None
+    retry: Any = None
 
 
 class Value:

@@ -1,0 +1,133 @@
+"""Run-time checks that the numbers in index tensors are in range, as eager makes them.
+
+Compiled code would read or write outside of the tensor, or somewhere else in it. The table says for each op which
+argument holds indices, along which dimension, whether negative ones count from the end, and what eager raises; a test
+compares each entry with eager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+import torch
+
+from .symbols import expr_of
+
+__all__ = ["Check", "checks", "is_checked"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """All numbers of `tensor` have to be in [low, high), or equal to `ignored`.
+
+    Attributes:
+        tensor: the index tensor, a FakeTensor.
+        low: 0, or minus the size.
+        high: the size, an int or a symbolic expression.
+        message: "ExceptionName: text".
+        ignored: a number that is no index; None if there is none.
+    """
+
+    tensor: torch.Tensor
+    low: Any
+    high: Any
+    message: str
+    ignored: int | None = None
+
+
+@dataclass(frozen=True)
+class _Rule:
+    index: str
+    size: Callable[[dict[str, Any]], Any]
+    message: str
+    negative: bool = False
+
+
+def _along_dim(arguments: dict[str, Any]) -> Any:
+    tensor = arguments["self"]
+    return tensor.shape[arguments["dim"]] if tensor.dim() else 1
+
+
+def _numel(arguments: dict[str, Any]) -> Any:
+    return arguments["self"].numel()
+
+
+def _rows(arguments: dict[str, Any]) -> Any:
+    return arguments["weight"].shape[0]
+
+
+def _classes(arguments: dict[str, Any]) -> Any:
+    tensor = arguments["self"]
+    return tensor.shape[1 if tensor.dim() > 1 else 0]
+
+
+def _class_count(arguments: dict[str, Any]) -> Any:
+    return arguments["num_classes"]
+
+
+_OUT = "index is out of bounds for the dimension"
+_RULES: dict[str, _Rule] = {
+    "embedding": _Rule("indices", _rows, "IndexError: index out of range in self"),
+    "_embedding_bag": _Rule("indices", _rows, "RuntimeError: index is not in the valid range"),
+    "_embedding_bag_forward_only": _Rule("indices", _rows, "RuntimeError: index is not in the valid range"),
+    "gather": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
+    "scatter": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
+    "scatter_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
+    "scatter_reduce": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
+    "index_select": _Rule("index", _along_dim, "IndexError: index out of range in self"),
+    "index_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
+    "index_copy": _Rule("index", _along_dim, f"IndexError: {_OUT}"),
+    "index_reduce": _Rule("index", _along_dim, "IndexError: index out of range in self"),
+    "index_fill": _Rule("index", _along_dim, f"IndexError: {_OUT}", negative=True),
+    "take": _Rule("index", _numel, "IndexError: out of range: tried to access an element that is not there", True),
+    "put": _Rule("index", _numel, "IndexError: out of range: tried to access an element that is not there", True),
+    "one_hot": _Rule(
+        "self", _class_count, "RuntimeError: Class values must be non-negative and smaller than num_classes."
+    ),
+    "nll_loss_forward": _Rule("target", _classes, "IndexError: Target is out of bounds."),
+    "nll_loss2d_forward": _Rule("target", _classes, "IndexError: Target is out of bounds."),
+}
+_LISTS = ("index", "index_put", "_index_put_impl", "_unsafe_index", "_unsafe_index_put")
+
+
+def _name(op: Any) -> str:
+    name: str = op._schema.name.partition("::")[2]
+    return name[:-1] if op._schema.is_mutable and name.endswith("_") else name
+
+
+def is_checked(op: Any) -> bool:
+    """Whether an op takes index tensors that are checked."""
+    return op.namespace == "aten" and (_name(op) in _RULES or _name(op) in _LISTS)
+
+
+def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
+    """Yield what an op demands of its index tensors.
+
+    Args:
+        op: an OpOverload for which `is_checked` holds.
+        args: one Python value per schema argument, FakeTensors for tensors.
+    """
+    arguments = {argument.name: value for argument, value in zip(op._schema.arguments, args)}
+    if _name(op) in _LISTS:
+        yield from _of_list(arguments["self"], arguments["indices"])
+        return
+    rule = _RULES[_name(op)]
+    size = expr_of(rule.size(arguments))
+    low = -size if rule.negative else sympy.Integer(0)
+    yield Check(arguments[rule.index], low, size, rule.message, arguments.get("ignore_index"))
+
+
+def _of_list(tensor: torch.Tensor, indices: Sequence[torch.Tensor | None]) -> Iterator[Check]:
+    dim = 0
+    for index in indices:
+        if index is not None and index.dtype in (torch.bool, torch.uint8):
+            dim += index.dim()
+            continue
+        if index is not None:
+            size = expr_of(tensor.shape[dim])
+            text = f"IndexError: index is out of bounds for dimension {dim}"
+            yield Check(index, -size, size, text + (f" with size {size}" if size.is_Integer else ""))
+        dim += 1

@@ -1,0 +1,211 @@
+"""Indexing with tensors: 0-d integer tensors, which eager takes for ints, and checks of index tensors.
+
+In eager `x[i]` with a 0-d integer tensor is `x.select(0, int(i))`: a view, but reading the number needs the host.
+TorchScript makes it an advanced index. Here it is a gather of one row, which needs no host, as long as nobody can tell it
+from the view; where somebody could, the import starts again (`Retry`) with the view at that place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import sympy
+import torch
+
+from .index_checks import Check, checks, is_checked
+from .scalars import ScalarOps
+from .state import State
+from .values import ConstValue, TensorValue
+
+if TYPE_CHECKING:
+    from .aten import TensorOps
+    from .fakes import Trace
+
+__all__ = ["Indexing"]
+
+_WRITES = ("aten::index_put_", "aten::_index_put_impl_")
+_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
+
+
+def _is_number(index: Any) -> bool:
+    return isinstance(index, TensorValue) and index.fake.dim() == 0 and index.fake.dtype in _INTEGERS
+
+
+class Indexing:
+    """Imports `x[...]` where an index is a 0-d integer tensor, and emits the checks of every indexing op.
+
+    Attributes:
+        put_back: whether the part that is indexed next is only changed and put back.
+    """
+
+    def __init__(self, state: State, tensors: TensorOps) -> None:
+        self.state, self.tensors = state, tensors
+        self.put_back = False
+        self._is_checked = False
+        self._scalars = ScalarOps(state)
+
+    # 0-d indices.
+
+    def call(self, op: Any, args: list[Any]) -> list[Any] | None:
+        """Import an indexing op that has 0-d indices; None for every other op.
+
+        Args:
+            op: the OpOverload.
+            args: its arguments.
+        """
+        name = op._schema.name
+        if name not in ("aten::index", *_WRITES) or not any(_is_number(index) for index in args[1]):
+            return None
+        base, indices = args[0], list(args[1])
+        only_numbers = all(_is_number(index) or self._absent(index) for index in indices)
+        if name == "aten::index":
+            if not only_numbers:  # a gather all the same
+                base, indices = self._read(base, indices), [index for index in indices if not _is_number(index)]
+                return self.tensors.call_arguments(op, [base, indices])
+            if ("view", self.state.place()) in self.state.retries:
+                return [self._view(base, indices)]
+            result = self._read(base, indices)
+            if self.put_back:
+                return [result]
+            self.state.maybe_alias(result, [base], "an index", ("view", self.state.place()))
+            return [result]
+        if only_numbers and not self.tensors.python(args[3]):
+            self._put(op, base, indices, args[2])
+        else:
+            rest = [index for index in indices if not _is_number(index)]
+            self.tensors.call_arguments(op, [self._view(base, indices), rest, *args[2:]])
+        return [base]
+
+    def _absent(self, index: Any) -> bool:
+        return isinstance(index, ConstValue) and index.value is None
+
+    def _rows(self, indices: list[Any]) -> tuple[list[Any], int]:
+        """The 0-d indices with one element each and the others None, and the dimension that they make together."""
+        unsqueeze = torch.ops.aten.unsqueeze.default
+        none = ConstValue(None)
+        rows = [
+            self.tensors.call_arguments(unsqueeze, [index, ConstValue(0)])[0] if _is_number(index) else none
+            for index in indices
+        ]
+        dims = [dim for dim, index in enumerate(indices) if _is_number(index)]
+        adjacent = dims[-1] - dims[0] + 1 == len(dims)
+        return rows[: dims[-1] + 1], dims[0] if adjacent else 0
+
+    def _read(self, base: TensorValue, indices: list[Any]) -> TensorValue:
+        rows, dim = self._rows(indices)
+        gathered = self.tensors.call_arguments(torch.ops.aten.index.Tensor, [base, rows])[0]
+        return self.tensors.call_arguments(torch.ops.aten.squeeze.dim, [gathered, ConstValue(dim)])[0]
+
+    def _view(self, base: TensorValue, indices: list[Any]) -> TensorValue:
+        """The view that eager makes, at positions that the host reads."""
+        select = torch.ops.aten.select.int
+        for dim, index in reversed(list(enumerate(indices))):
+            if _is_number(index):
+                position = self._scalars.item(index, int)
+                base = self.tensors.call_arguments(select, [base, ConstValue(dim), position])[0]
+        return base
+
+    def _put(self, op: Any, base: TensorValue, indices: list[Any], value: TensorValue) -> None:
+        """`base[indices] = value`, which in eager is `copy_` into the view: the value is converted and broadcast."""
+        call, ops = self.tensors.call_arguments, torch.ops.aten
+        rows, dim = self._rows(indices)
+        behind = base.fake.dim() - sum(map(_is_number, indices)) - dim
+        while value.fake.dim() > base.fake.dim() - sum(map(_is_number, indices)) and value.fake.shape[0] == 1:
+            value = call(ops.select.int, [value, ConstValue(0), ConstValue(0)])[0]
+        if value.fake.dtype != base.fake.dtype:
+            like = call(ops.empty_like.default, [base, *[ConstValue(None)] * 5])[0]
+            value = call(ops.to.other, [value, like, ConstValue(False), ConstValue(False), ConstValue(None)])[0]
+        if value.fake.dim() > behind:
+            value = call(ops.unsqueeze.default, [value, ConstValue(value.fake.dim() - behind)])[0]
+        call(op, [base, rows, value, *[ConstValue(False)] * (len(op._schema.arguments) - 3)])
+
+    # Checks.
+
+    def checked(self, op: Any, args: list[Any]) -> list[Any]:
+        """Make the program raise what eager raises for indices that are out of range.
+
+        Args:
+            op: an OpOverload that is about to be emitted.
+            args: its arguments.
+        Returns:
+            The arguments to emit it with: what is written is indexed from the front, as IREE writes somewhere else at
+            negative indices.
+        """
+        if not is_checked(op) or self._is_checked:
+            return args
+        known = _tensors_by_fake(args)
+        python = [self.tensors.python(argument) for argument in args]
+        replaced = {}
+        for number, check in enumerate(checks(op, python)):
+            index = known[id(check.tensor)]
+            self._check(check, index, ("range", number))
+            if "index_put" in op._schema.name and not self._known(check, index, 0, ("sign", number)):
+                replaced[id(index)] = self._from_front(index, check.high)
+        if not replaced:
+            return args
+        return [args[0], [replaced.get(id(index), index) for index in args[1]], *args[2:]]
+
+    @contextmanager
+    def already_checked(self) -> Iterator[None]:
+        """Emit the functional form of an op that has been checked."""
+        self._is_checked = True
+        try:
+            yield
+        finally:
+            self._is_checked = False
+
+    def is_hidden(self, args: list[Any], trace: Trace) -> bool:
+        """Check the indexing ops that a composite op consists of.
+
+        Args:
+            args: the composite op's arguments.
+            trace: what it consists of.
+        Returns:
+            Whether one of them indexes with a tensor that it makes itself, so that only its parts can be checked.
+        """
+        if not self.state.index_checks:
+            return False
+        known = _tensors_by_fake(args)
+        found = [check for record in trace.records if is_checked(record.op) for check in checks(record.op, record.args)]
+        if any(id(check.tensor) not in known for check in found):
+            return True
+        for number, check in enumerate(found):
+            self._check(check, known[id(check.tensor)], ("range", number))
+        return False
+
+    def _known(self, check: Check, index: TensorValue, low: int, purpose: Any) -> bool:
+        """Whether all numbers of an index are known to be in [low, size); noted, to be verified in the end."""
+        state, key = self.state, (*purpose, self.state.place())
+        if not check.high.is_Integer or key in state.retries:
+            return False
+        return state.ranges.conclude(key, index, (low, int(check.high) - 1), state.written)
+
+    def _from_front(self, index: TensorValue, size: Any) -> TensorValue:
+        call, ops = self.tensors.call_arguments, torch.ops.aten
+        negative = call(ops.lt.Scalar, [index, ConstValue(0)])[0]
+        wrapped = call(ops.add.Scalar, [index, self.tensors.symbolic(size), ConstValue(1)])[0]
+        return call(ops.where.self, [negative, wrapped, index])[0]
+
+    def _check(self, check: Check, index: TensorValue, purpose: Any) -> None:
+        state, call, ops = self.state, self.tensors.call_arguments, torch.ops.aten
+        if not state.index_checks or (isinstance(index.fake.numel(), int) and index.fake.numel() == 0):
+            return
+        if check.low.is_Integer and self._known(check, index, int(check.low), purpose):
+            return
+        low, high = self.tensors.symbolic(sympy.expand(check.low)), self.tensors.symbolic(check.high)
+        reached, within = call(ops.ge.Scalar, [index, low])[0], call(ops.lt.Scalar, [index, high])[0]
+        inside = call(ops.logical_and.default, [reached, within])[0]
+        if check.ignored is not None:
+            ignored = call(ops.eq.Scalar, [index, ConstValue(check.ignored)])[0]
+            inside = call(ops.logical_or.default, [inside, ignored])[0]
+        if index.fake.dim():
+            inside = call(ops.all.default, [inside])[0]
+        verdict = self._scalars.item(inside, bool)
+        state.emitter.assertion(verdict.ssa, check.message)  # type: ignore[attr-defined]
+
+
+def _tensors_by_fake(args: list[Any]) -> dict[int, TensorValue]:
+    flat = [value for argument in args for value in (argument if isinstance(argument, list) else [argument])]
+    return {id(value.fake): value for value in flat if isinstance(value, TensorValue)}

@@ -37,6 +37,7 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
   func.addPass(createTSSALowerPass());
   func.addPass(createTorchSimplifyPass());
   func.addPass(createCSEPass());
+  func.addPass(createRemoveRedundantAssertsPass());
   pm.addPass(createVerifyValueSemanticsPass());
 }
 
@@ -46,8 +47,7 @@ void ssa_compiler::registerPipelines() {
       "Turn views and in-place writes into pure tensor values, across scf "
       "regions (runs after --torch-to-scf): torch-insert-bounds-checks, "
       "tssa-resolve-choices, tssa-rewrite-mutation, tssa-block-propagation, "
-      "tssa-rename, "
-      "tssa-remove-update, torch-simplify, tssa-promote-slots, tssa-lower, "
-      "verify-value-semantics",
+      "tssa-rename, tssa-remove-update, torch-simplify, tssa-promote-slots, "
+      "tssa-lower, remove-redundant-asserts, verify-value-semantics",
       [](OpPassManager &pm) { buildConvertToTensorSSA(pm); });
 }

@@ -199,6 +199,19 @@ def TorchSimplifyPass : Pass<"torch-simplify", "::mlir::func::FuncOp"> {
   }];
 }
 
+def RemoveRedundantAssertsPass
+    : Pass<"remove-redundant-asserts", "::mlir::func::FuncOp"> {
+  let summary = "check each condition once";
+  let description = [{
+    Erases a `cf.assert` whose condition, the same value, an assertion that dominates
+    it has checked. Lowers the scalar ops in each iteration of a loop that reads and
+    writes one slot.
+
+    Before: `cf.assert %ok, "m"` and later in the block `cf.assert %ok, "n"`
+    After: `cf.assert %ok, "m"`
+  }];
+}
+
 def VerifyValueSemanticsPass
     : Pass<"verify-value-semantics", "::mlir::ModuleOp"> {
   let summary = "check that nothing mutable and no tssa op is left";

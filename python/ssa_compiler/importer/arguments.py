@@ -127,7 +127,9 @@ class Arguments:
         specs, values = tuple(part[0] for part in parts), tuple(part[1] for part in parts)
         if is_tuple:
             return SequenceSpec(path, specs), TupleValue(values, tuple(getattr(example, "_fields", ())))
-        return ListSpec(path, specs), self.containers.new_list(values)
+        made = self.containers.new_list(values)
+        self.state.foreign.add(made.cell)
+        return ListSpec(path, specs), made
 
     def _dict(self, path: str, example: dict[Any, Any], declared: Any) -> tuple[InputSpec, Value]:
         if declared.kind() != "DictType":
@@ -135,4 +137,6 @@ class Arguments:
         element = declared.getValueType()
         parts = {key: self._leaf(f"{path}[{key!r}]", value, element) for key, value in example.items()}
         spec = DictSpec(path, tuple((key, part[0]) for key, part in parts.items()))
-        return spec, self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
+        made = self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
+        self.state.foreign.add(made.cell)
+        return spec, made

@@ -266,6 +266,8 @@ class TensorOps:
 
     def _replay(self, args: list[Argument], python: list[Any], trace: Trace) -> Any:
         """Emit the recorded base ops."""
+        if any(isinstance(argument, torch.SymFloat) for argument in python) and trace.stands_in:
+            raise self.state.refuse_op("a composite op with a float known only at run time")
         known = {id(value.fake): value for argument in args for value in _tensor_values(argument)}
         for record in trace.records:
             if torch.Tag.inplace_view in record.op.tags:
@@ -485,6 +487,8 @@ class TensorOps:
                 and pure_trace.out.dtype == target.fake.dtype
                 and _sizes(pure_trace.out) == _sizes(target.fake)
                 and not (torch.Tag.pointwise in op.tags and _mixes_dtypes(target, flat))
+                # Of logical and comparison ops, which give bools whatever they are given, the passes know no pure form.
+                and not (torch.Tag.pointwise in op.tags and target.fake.dtype == torch.bool)
             )
             name = registered_name(schema)
             if not is_out and same and self.emitter.registered(f"torch.{name}"):

@@ -56,6 +56,10 @@ class Containers:
         return self.state.heap[value.cell]
 
     def _store(self, value: Any, elements: Sequence[Value], op: str) -> None:
+        if value.cell in self.state.foreign:
+            raise self.state.refuse(
+                f"{op} on a list or dict that belongs to the caller or to a module, who would not see it; copy it first"
+            )
         if value.cell in self.state.frozen:
             raise self.state.refuse(
                 f"{op} on a list or dict that an if or loop with run-time values chose or replaced; build a new one"

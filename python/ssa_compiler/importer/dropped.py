@@ -64,21 +64,31 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
     called = {_called_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     suspects = sorted(name for name in called if name in UNANNOTATED)
     indexed = _indexed_names(tree)
-    if not suspects and not any(_writes_indexed(node, indexed) for node in ast.walk(tree)):
+    if not suspects and not any(
+        _writes_indexed(node, indexed) or _is_pure_to_torchscript(node) for node in ast.walk(tree)
+    ):
         return
     indent = len(lines[0]) - len(lines[0].lstrip())
     present = set(_graph_places(graph, file))
+    places = {(line - first + 1, column - indent) for line, column in present}
     for statement in ast.walk(tree):
-        if not (_writes(statement) if suspects else _writes_indexed(statement, indexed)):
+        if _is_pure_to_torchscript(statement):
+            # Of these only the result counts to TorchScript; an element's is always forgotten.
+            kept = isinstance(statement.target, ast.Name) and _span(statement)[0] in places  # type: ignore[attr-defined]
+            suspect = "&=, |=, ^= and **= change the tensor; write x = x & y, or use bitwise_and_ and alike"
+        elif _writes(statement) if suspects else _writes_indexed(statement, indexed):
+            start, end = _span(statement)
+            kept = any(start <= place < end for place in places)
+            suspect = (
+                f"{' and '.join(suspects) or 'indexing with a tensor'} may return its argument itself or a view of it; "
+                "write to the argument instead, or clone() the result"
+            )
+        else:
             continue
-        start, end = _span(statement)
-        places = [(line - first + 1, column - indent) for line, column in present]
-        if not any(start <= place < end for place in places):
+        if not kept:
             raise UnsupportedProgramError(
-                "unsupported: TorchScript drops the write here, as it does not see that "
-                f"{' and '.join(suspects) or 'indexing with a tensor'} may "
-                "return its argument itself or a view of it; write to the argument instead, or clone() the result",
-                location=SourceLocation(file, first + start[0] - 1),
+                f"unsupported: TorchScript drops the write here, as it does not see that {suspect}",
+                location=SourceLocation(file, first + _span(statement)[0][0] - 1),
             )
 
 
@@ -135,6 +145,15 @@ def _writes_indexed(statement: ast.AST, names: set[str]) -> bool:
         function = statement.value.func  # type: ignore[attr-defined]
         return isinstance(function, ast.Attribute) and _is_indexed(function.value, names)
     return False
+
+
+def _is_pure_to_torchscript(statement: ast.AST) -> bool:
+    """Whether TorchScript computes an augmented assignment as a new value."""
+    return (
+        isinstance(statement, ast.AugAssign)
+        and isinstance(statement.op, (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow))
+        and isinstance(statement.target, (ast.Subscript, ast.Name))
+    )
 
 
 def _span(statement: Any) -> tuple[tuple[int, int], tuple[int, int]]:

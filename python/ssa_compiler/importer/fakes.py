@@ -25,6 +25,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from .emitter import DTYPE_NUMBERS
+from .schemas import functional_of
 from .state import ProgramRaises, State
 from .unannounced import replacement
 
@@ -69,12 +70,14 @@ class Trace:
         records: the base ops it consists of.
         guesses: symbolic conditions that were guessed.
         requirements: symbolic conditions that have to hold.
+        stands_in: whether a constant stood for a float that is known only at run time, and may be in the records.
     """
 
     out: Any
     records: list[Record]
     guesses: list[Any] = field(default_factory=list)
     requirements: list[Any] = field(default_factory=list)
+    stands_in: bool = False
 
 
 def schema_arguments(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
@@ -97,9 +100,27 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if announced is not None:
             with self:
                 return announced(*args, **(kwargs or {}))
+        if torch.Tag.inplace_view in func.tags and isinstance(args[0], torch.Tensor):
+            return self._view_in_place(func, args, kwargs or {})
         out = func(*args, **(kwargs or {}))
         if func.namespace != "prim":
             self.records.append(Record(func, schema_arguments(func, args, kwargs or {}), out))
+        return out
+
+    def _view_in_place(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Record `transpose_` and alike as views: what came before speaks of another tensor, with the shape of then."""
+        tensor = args[0]
+        before = tensor.detach()
+        out = func(*args, **kwargs)
+        pure = functional_of(func, 0)
+        if pure is None:
+            self.records.append(Record(func, schema_arguments(func, args, kwargs), out))
+            return out
+        for record in self.records:
+            record.args, record.out = tree_map(
+                lambda leaf: before if leaf is tensor else leaf, (record.args, record.out)
+            )
+        self.records.append(Record(pure, schema_arguments(pure, (before, *args[1:]), kwargs), out))
         return out
 
 
@@ -140,8 +161,11 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
         UnsupportedOpError: the outcome depends on run-time values in a way FakeTensors cannot follow.
     """
     positional, keywords = [], {}
+    stands_in = False
     for argument, value in zip(op._schema.arguments, args):
         value = python_argument(value, argument)
+        if isinstance(value, torch.SymFloat) and str(argument.type) in ("float", "Optional[float]"):
+            value, stands_in = 0.5, True  # these take no symbol; no FakeTensor depends on the number
         if argument.kwarg_only:
             keywords[argument.name] = value
         else:
@@ -168,7 +192,7 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
         raise _confirmed(state, op, positional, keywords, error) from error
     finally:
         logger.setLevel(level)
-    return Trace(out, recorder.records, transaction.guesses, transaction.requirements)
+    return Trace(out, recorder.records, transaction.guesses, transaction.requirements, stands_in)
 
 
 def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str, Any], error: Exception) -> Exception:

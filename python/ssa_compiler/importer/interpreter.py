@@ -12,10 +12,11 @@ from .aten import TensorOps
 from .containers import Containers
 from .control import Control
 from .dropped import check_dropped_writes
+from .locations import highlighted
 from .metadata import Metadata
 from .modules import Modules
 from .scalars import ScalarOps
-from .schemas import find_op
+from .schemas import find_op, in_place_of
 from .state import ProgramRaises, State
 from .values import (
     NONE,
@@ -38,6 +39,19 @@ from .values import (
 __all__ = ["Interpreter"]
 
 _REDUCTIONS = {"aten::sum": "add", "prim::max": "max", "prim::min": "min"}
+
+
+_AUGMENTED = {
+    f"aten::{name}": (in_place, re.compile(rf"^[^=]*[^=<>!]{re.escape(symbol)}=(?!=)"))
+    for name, in_place, symbol in (
+        ("bitwise_and", "bitwise_and_", "&"),
+        ("bitwise_or", "bitwise_or_", "|"),
+        ("bitwise_xor", "bitwise_xor_", "^"),
+        ("pow", "pow_", "**"),
+        ("fmod_", "remainder_", "%"),
+    )
+}
+"""What TorchScript makes of `x &= y` and alike, what eager makes of it, and how the source of such a statement looks."""
 
 
 class Interpreter:
@@ -131,6 +145,8 @@ class Interpreter:
         if has_tensor:
             if op is None:
                 raise self.state.refuse_op(f"{kind}: PyTorch has no operator {text}")
+            if kind in _AUGMENTED and _AUGMENTED[kind][1].search(highlighted(node)):
+                op = in_place_of(op, _AUGMENTED[kind][0])
             if kind == "aten::index":
                 # `x[i] += y` is index, add_ and index_put_ with one list of indices: nobody else sees the part.
                 users = [use.user.kind() for use in list(node.inputs())[1].uses()]
@@ -318,10 +334,16 @@ class Interpreter:
     def _attribute(self, value: Any, owner: ModuleValue, name: str) -> Value:
         if isinstance(value, (list, tuple)):
             parts = [self._attribute(e, owner, f"{name}[{i}]") for i, e in enumerate(value)]
-            return self.containers.new_list(parts) if isinstance(value, list) else TupleValue(tuple(parts))
+            if isinstance(value, tuple):
+                return TupleValue(tuple(parts))
+            made: ListRef | DictRef = self.containers.new_list(parts)
+            self.state.foreign.add(made.cell)
+            return made
         if isinstance(value, dict):
             parts = [self._attribute(e, owner, f"{name}[{k!r}]") for k, e in value.items()]
-            return self.containers.new_dict(list(value), parts)
+            made = self.containers.new_dict(list(value), parts)
+            self.state.foreign.add(made.cell)
+            return made
         if isinstance(value, torch.Tensor):
             return self.modules.registered(f"{owner.path}.{name}" if owner.path else name, value)
         return ConstValue(value)

@@ -116,6 +116,16 @@ class Missing(Abstract):
     kind: str
 
 
+def _earliest(questions: tuple[MaybeAlias, ...]) -> tuple[MaybeAlias, ...]:
+    """One question for each op that asked it, as of its first time: another pass over a loop asks it again, later."""
+    found: dict[Any, MaybeAlias] = {}
+    for question in questions:
+        key = (question.storages, question.op, question.location, question.retry)
+        if key not in found or question.stamp < found[key].stamp:
+            found[key] = question
+    return tuple(found.values())
+
+
 def _known(state: State, expr: Any) -> Any:
     """Keep an expression that can be computed in the current scope."""
     expr = expr_of(expr)
@@ -267,7 +277,7 @@ def join(
         if a.dtype == b.dtype and len(a.sizes) == len(b.sizes) and a.device == b.device:
             sizes = tuple(x if x == y else None for x, y in zip(a.sizes, b.sizes))
             strides = a.strides if a.strides == b.strides else None
-            maybe = a.maybe + tuple(m for m in b.maybe if m not in a.maybe)
+            maybe = _earliest(a.maybe + b.maybe)
             root = a.root if a.root is b.root else None
             offset = a.offset if a.offset == b.offset else None
             return AnyTensor(a.dtype, a.device, sizes, strides, a.storages | b.storages, maybe, root, offset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -10,10 +11,19 @@ from torch_mlir import ir
 
 from ..errors import SourceLocation
 
-__all__ = ["Locations"]
+__all__ = ["Locations", "highlighted"]
 
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')
 _TORCH_ROOT = torch.__path__[0]
+
+
+def highlighted(node: Any) -> str:
+    """Return the source line of a node from where its code starts, "" if it has none."""
+    lines = node.sourceRange().splitlines()
+    for line, marker in pairwise(lines):
+        if re.fullmatch(r" *~+( <--- HERE)?", marker):
+            return str(line[len(marker) - len(marker.lstrip()) :])
+    return ""
 
 
 class Locations:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["find_op", "functional_of", "registered_name", "with_numbers"]
+__all__ = ["find_op", "functional_of", "in_place_of", "registered_name", "with_numbers"]
 
 
 def registered_name(schema: Any) -> str:
@@ -65,5 +65,16 @@ def with_numbers(op: Any, numbers: set[int]) -> Any:
     for overload in packet.overloads():
         candidate = getattr(packet, overload)
         if [str(a.type) for a in candidate._schema.arguments][: len(expected)] == expected:
+            return candidate
+    return op
+
+
+def in_place_of(op: Any, name: str) -> Any:
+    """Return the in-place op `name` of the namespace of `op` that takes the same arguments, `op` itself if there is none."""
+    expected = [str(argument.type) for argument in op._schema.arguments]
+    packet = getattr(getattr(torch.ops, op.namespace), name)
+    for overload in packet.overloads():
+        candidate = getattr(packet, overload)
+        if [str(argument.type) for argument in candidate._schema.arguments] == expected:
             return candidate
     return op

@@ -47,6 +47,7 @@ class State:
     Attributes:
         heap: contents of each list and dict, by cell.
         keys: keys of each dict cell.
+        foreign: cells of lists and dicts that exist outside of the program: arguments and attributes.
         frozen: cells whose identity was lost at a join; changing them is refused.
         stamps: time of the last write to each storage.
         written: every storage written so far, whether that code is reached or not.
@@ -68,6 +69,7 @@ class State:
         self.symbols = Symbols()
         self.heap: dict[Site, tuple[Value, ...]] = {}
         self.keys: dict[Site, tuple[Any, ...]] = {}
+        self.foreign: set[Site] = set()
         self.frozen: set[Site] = set()
         self.stamps: dict[Site, int] = {}
         self.clock = 0

@@ -196,6 +196,25 @@ def _conversion(op: Operation) -> Callable[..., Any] | None:
     return None
 
 
+# TorchScript's own operators differ from Python: `abs` of an int keeps 32 bits, `inf // 2` is inf.
+_PYTHON: dict[str, Callable[..., Any]] = {
+    "torch.prim.abs.Scalar": abs,
+    "torch.aten.floordiv.float": operator.floordiv,
+    "torch.aten.remainder.float": operator.mod,
+}
+
+
+def _bitcast(op: Operation) -> Callable[..., Any]:
+    """A number with the bits of another, between i16, i32, i64 and f16, f32, f64."""
+    types = (op.operand_types[0].text, op.result_types[0].text)
+    known = {"i16": "int16", "i32": "int32", "i64": "int64", "f16": "float16", "f32": "float32", "f64": "float64"}
+    if any(text not in known for text in types):
+        raise InterpreterError(f"unsupported: 'arith.bitcast' from {types[0]} to {types[1]}", location=op.location)
+    source, result = (np.dtype(known[text]) for text in types)
+    convert = float if result.kind == "f" else int
+    return lambda value: convert(np.array(value, dtype=source).view(result)[()])
+
+
 def build(op: Operation) -> Callable[..., Any] | None:
     """Prepare an operation of `arith`, `math` or `index` on scalars.
 
@@ -206,6 +225,11 @@ def build(op: Operation) -> Callable[..., Any] | None:
     Raises:
         InterpreterError: the operation is known, its operand types are not.
     """
+    name = op.attributes["name"].value if op.name == "torch.operator" else op.name
+    if name in _PYTHON:
+        return _PYTHON[name]
+    if op.name == "arith.bitcast":
+        return _bitcast(op)
     dialect, _, stem = op.name.partition(".")
     if dialect not in ("arith", "math", "index"):
         return None

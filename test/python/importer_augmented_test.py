@@ -1,0 +1,167 @@
+"""Statements that TorchScript reads in another way than Python, and other programs that were imported wrongly."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from importer_eager_test import assert_equal_to_eager
+from ssa_compiler.errors import UnsupportedProgramError
+from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check, interpret
+
+A = torch.tensor([True, True, False, False])
+B = torch.tensor([True, False, True, False])
+X = torch.tensor([-3.5, -2.0, 0.5, 7.0])
+
+
+def and_(x: Tensor, y: Tensor) -> Tensor:
+    x &= y
+    return x
+
+
+def or_(x: Tensor, y: Tensor) -> Tensor:
+    x |= ~y
+    return x
+
+
+def xor(x: Tensor, y: Tensor) -> Tensor:
+    z = x[1:]
+    z ^= y[1:] & y[:-1]
+    return x.any() ^ z
+
+
+def and_not_in_place(x: Tensor, y: Tensor) -> Tensor:
+    z = x & y
+    z &= torch.bitwise_and(x, y)
+    return z
+
+
+@pytest.mark.parametrize("function", [and_, or_, xor, and_not_in_place], ids=lambda function: function.__name__)
+def test_augmented_logic_writes(function):  # type: ignore[no-untyped-def]
+    assert_equal_to_eager(function, (A, B), (B, A))
+
+
+def logic_in_place(x: Tensor, y: Tensor) -> Tensor:
+    x.logical_and_(y)
+    y.logical_not_()
+    x[1:].logical_or_(y[1:])
+    x.logical_xor_(y)
+    return x
+
+
+def test_logic_in_place_on_bools() -> None:
+    check(logic_in_place, (A, B), (B, A))
+
+
+def power(x: Tensor) -> Tensor:
+    x **= 2
+    return x
+
+
+def modulo(x: Tensor) -> Tensor:
+    x %= 2
+    x[1:] %= 3
+    return x % -2
+
+
+def test_augmented_arithmetic_is_pythons() -> None:
+    assert_equal_to_eager(power, (X,))
+    assert_equal_to_eager(modulo, (X,))
+
+
+def element(x: Tensor, y: Tensor) -> Tensor:
+    x[0] &= y[0]
+    return x
+
+
+def forgotten(x: Tensor, y: Tensor) -> Tensor:
+    z = x[1:]
+    z ^= y[1:] & y[:-1]
+    return x
+
+
+@pytest.mark.parametrize("function", [element, forgotten], ids=lambda function: function.__name__)
+def test_logic_that_torchscript_forgets_is_refused(function):  # type: ignore[no-untyped-def]
+    with pytest.raises(UnsupportedProgramError, match="drops the write"):
+        import_program(function, (A, B))
+
+
+def change_list(xs: list[Tensor]) -> Tensor:
+    xs[0] = xs[1] * 2
+    return xs[0]
+
+
+def change_copy(xs: list[Tensor]) -> Tensor:
+    ys = list(xs)
+    ys[0] = xs[1] * 2
+    ys.append(ys[0])
+    return ys[2]
+
+
+def test_lists_of_the_caller_do_not_change() -> None:
+    with pytest.raises(UnsupportedProgramError, match="belongs to the caller"):
+        import_program(change_list, ([X, X],))
+    assert_equal_to_eager(change_copy, ([X, X],))
+
+
+def run_time_float(x: Tensor, eps: float) -> Tensor:
+    return F.layer_norm(x, [4], eps=eps)
+
+
+def test_float_arguments_of_ops_may_be_run_time_values() -> None:
+    assert_equal_to_eager(run_time_float, (X, 0.1), (X, 3.0))
+
+
+class Gru(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rnn = nn.GRU(3, 4, 2, batch_first=True)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        y, h = self.rnn(x)
+        return y[:, -1], h
+
+
+def test_ops_that_transpose_a_temporary_in_place() -> None:
+    torch.manual_seed(0)
+    assert_equal_to_eager(Gru(), (torch.randn(2, 5, 3),))
+
+
+def chase(follow: Tensor) -> tuple[Tensor, Tensor]:
+    current = torch.tensor(0)
+    out = torch.zeros(5, dtype=torch.long)
+    for i in range(5):
+        out[i] = current
+        current = follow[current]
+    return out, current
+
+
+def test_an_index_that_a_loop_carries() -> None:
+    assert_equal_to_eager(chase, (torch.tensor([3, 1, 2, 0]),), (torch.tensor([1, 2, 3, 9]),))
+
+
+def integers(a: int) -> int:
+    return abs(a)
+
+
+def floats(a: float, b: float) -> tuple[float, float]:
+    return a // b, a % b
+
+
+def test_scalars_beyond_torchscripts_own() -> None:
+    assert_equal_to_eager(integers, (3,), (-(2**40),))
+    assert_equal_to_eager(floats, (7.5, 2.0), (math.inf, 2.0), (-7.5, 2.0))
+
+
+def test_interpreter_reads_bits() -> None:
+    module = """func.func @main(%a: f64) -> (i64, f64) {
+      %i = arith.bitcast %a : f64 to i64
+      %f = arith.bitcast %i : i64 to f64
+      return %i, %f : i64, f64
+    }"""
+    assert interpret(module, -0.0) == [-(2**63), -0.0]

@@ -11,16 +11,28 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import SourceLocation, SsaCompilerError, ToolError, UnsupportedOpError, UnsupportedProgramError
 
-__all__ = ["MEMORY_VARIABLE", "Completed", "Diagnostic", "memory_limit", "parse_diagnostics", "run_tool", "tool_error"]
+__all__ = [
+    "MEMORY_VARIABLE",
+    "Completed",
+    "Diagnostic",
+    "keep_reproducer",
+    "memory_limit",
+    "parse_diagnostics",
+    "remove_with",
+    "run_tool",
+    "tool_error",
+]
 
 # Environment variable with the memory limit of a child process in GiB; 0 for none.
 MEMORY_VARIABLE = "SSA_COMPILER_TOOL_MEMORY"
@@ -176,6 +188,39 @@ def parse_diagnostics(stderr: str) -> list[Diagnostic]:
     return found
 
 
+def keep_reproducer(tool: str, source: str, dump_dir: str | os.PathLike[str] | None) -> str:
+    """Write the input of a failed run to a file that stays.
+
+    Args:
+        tool: name for the file, such as "ssa-opt".
+        source: the MLIR text it was given.
+        dump_dir: folder that receives the file; a new temporary folder if None.
+    Returns:
+        The path of the file.
+    """
+    folder = Path(dump_dir) if dump_dir is not None else Path(tempfile.mkdtemp(prefix="ssa-compiler-failure-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, reproducer = tempfile.mkstemp(prefix=f"{tool}-reproducer-", suffix=".mlir", dir=folder)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(source)
+    return reproducer
+
+
+def remove_with(owner: object, folder: str | os.PathLike[str]) -> None:
+    """Remove a folder when an object dies, or when the process exits if that is earlier.
+
+    Args:
+        owner: the object.
+        folder: the folder; a forked process does not remove it.
+    """
+    weakref.finalize(owner, _remove, os.fspath(folder), os.getpid())
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def tool_error(
     tool: str,
     command: Sequence[str],
@@ -206,11 +251,7 @@ def tool_error(
         text = first.text[len("unsupported:") :].strip()
         kind = UnsupportedOpError if _OPERATOR.search(text) else UnsupportedProgramError
         return kind(f"unsupported: {text}", location=location)
-    folder = Path(dump_dir) if dump_dir is not None else Path(tempfile.mkdtemp(prefix="ssa-compiler-failure-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, reproducer = tempfile.mkstemp(prefix=f"{tool}-reproducer-", suffix=".mlir", dir=folder)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(source)
+    reproducer = keep_reproducer(tool, source, dump_dir)
     repeat = [reproducer if part in ("-", "{input}") else part for part in command]
     if completed.returncode is None:
         what = "ran out of time"

@@ -72,6 +72,10 @@ def test_right_moves() -> None:
     assert not _found("^bb0:", "vm.br ^bb1(%R1->%r2, %R0->%r1)", "^bb1:", "vm.return %R1, %R2")
     # Letting go of what is gone, and a new value in its place.
     assert not _found("^bb0:", "vm.call @g(%R0)", "vm.discard.refs %r0", "%r0 = vm.call @h()", "vm.return %R0")
+    # A fence that is joined twice.
+    assert not _found(
+        "^bb0:", "%r1 = vm.call.variadic @hal.fence.join segments[65535, 2](%i0, %R0, %R0)", "vm.return %R1"
+    )
     # A suspended call: its results are the arguments of the block that it goes on in.
     assert not _found("^bb0:", "vm.call.yieldable @g(%R0) -> ^bb1(%r0)", "^bb1:", "vm.return %R0")
 

@@ -122,8 +122,14 @@ def test_ops_that_fail_only_together_are_kept_apart(tmp_path: Path, monkeypatch:
 
 def test_crash_that_nothing_cures_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _stub(tmp_path, monkeypatch, "true")
-    with pytest.raises(ToolError, match="killed by SIGABRT"):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    with pytest.raises(ToolError, match="killed by SIGABRT") as caught:
         compile_module(_TWO_OPS.format(name="abs"), TARGET, dump_dir=tmp_path)
+    assert "torch.aten.abs" in Path(str(caught.value.reproducer)).read_text()
+    assert list(temporary.iterdir()) == []
+    assert "program1.vmfb" not in str(caught.value)
 
 
 def test_scatter_from_a_count() -> None:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from torch import Tensor
@@ -305,6 +311,34 @@ def test_error_in_a_callback_is_raised_as_eager_raises_it() -> None:
         program([a, torch.ones(5, dtype=torch.bool)])
     assert isinstance(caught.value, IndexError)
     assert torch.equal(program([a, torch.ones(4, dtype=torch.bool)])[0], a)
+
+
+def test_temporary_files_live_as_long_as_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    text, typed = _flip("4x6", "f32")
+    artifact = compile_module(text, resolve_target("cpu"))
+    assert Path(artifact.path).exists()
+    program = Program(artifact.path, read_signature(text, typed))
+    del artifact
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+    a = torch.randn(4, 6)
+    assert torch.equal(program([a])[0], a.flip(0))
+
+
+_COMPILE = """
+import os, sys, tempfile
+tempfile.tempdir = sys.argv[1]
+from ssa_compiler.backend import compile_module, resolve_target
+kept = compile_module("module { func.func @main(%a: i64) -> i64 { return %a : i64 } }", resolve_target("cpu"))
+assert os.path.exists(kept.path)
+"""
+
+
+def test_temporary_files_are_gone_when_the_process_exits(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", _COMPILE, str(tmp_path)], check=True, env=environment)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_signature() -> None:

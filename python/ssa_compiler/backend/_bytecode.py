@@ -34,6 +34,8 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRANCHES = ("vm.br ", "vm.cond_br ", "vm.br_table ")
 # Letting go of a register that is empty does nothing.
 _DISCARD = "vm.discard.refs"
+# A join leaves out empty fences: one that is named twice, and moved the first time, is waited for all the same.
+_JOIN = "@hal.fence.join"
 
 
 @dataclass
@@ -143,10 +145,13 @@ def _execute(line: str, gone: set[str]) -> str | None:
     """Execute an instruction, except for the moves of a branch; returns what is wrong with it."""
     problem = None
     discards = line.startswith(_DISCARD)
+    here: set[str] = set()  # moved away by this instruction
     for operand in _operands(line):
         register = operand.lower()
-        if register in gone and not discards:
+        if register in gone and not discards and not (register in here and _JOIN in line):
             problem = f"%{register} has been moved away"
+        if operand[0] == "R":
+            here.add(register)
         if operand[0] == "R" or (discards and operand[0] == "r"):
             gone.add(register)
     gone.difference_update(_results(line))

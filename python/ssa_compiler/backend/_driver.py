@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -18,7 +19,15 @@ from pathlib import Path
 
 from iree.compiler import ir
 
-from .._process import Completed, memory_limit, parse_diagnostics, run_tool, tool_error
+from .._process import (
+    Completed,
+    keep_reproducer,
+    memory_limit,
+    parse_diagnostics,
+    remove_with,
+    run_tool,
+    tool_error,
+)
 from ..errors import SourceLocation, SsaCompilerError, ToolError
 from ._aliasing import find_violations
 from ._bytecode import find_bad_moves
@@ -62,7 +71,7 @@ class Artifact:
     """A compiled program.
 
     Attributes:
-        path: the `.vmfb` file, written once and never changed.
+        path: the `.vmfb` file, written once and never changed; it lives as long as this object.
         target: what it is compiled for.
         callbacks: the ops that run in PyTorch.
         copies: opaque copies that were put in.
@@ -131,12 +140,19 @@ def compile_module(
         dump_dir: folder that receives the inputs of failing runs.
         extra_flags: further flags for iree-compile.
     Returns:
-        The artifact, whose file lies in a new temporary folder.
+        The artifact. Its file is removed when the artifact dies or the process exits; a loaded program goes on without it.
     Raises:
         ToolError: iree-compile fails for a reason that no callback cures, or its result cannot be proved right.
     """
-    with ir.Context() as context:
-        return _Compilation(text, target, context, timeout_s, dump_dir, extra_flags).run()
+    folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
+    try:
+        with ir.Context() as context:
+            artifact = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags).run()
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    remove_with(artifact, folder)
+    return artifact
 
 
 class _Compilation:
@@ -145,6 +161,7 @@ class _Compilation:
         text: str,
         target: Target,
         context: ir.Context,
+        folder: Path,
         timeout_s: float,
         dump_dir: str | os.PathLike[str] | None,
         extra_flags: tuple[str, ...],
@@ -157,7 +174,7 @@ class _Compilation:
         self._callbacks: list[CallbackSite] = []
         self._suspect: ir.Operation | None = None  # fails alone, and cannot be a callback
         self._seconds = {"prepare": 0.0, "iree-compile": 0.0, "verify": 0.0}
-        self._folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
+        self._folder = folder
         start = time.perf_counter()
         self._module = ir.Module.parse(text, context)
         attributes = self._module.operation.attributes
@@ -223,7 +240,7 @@ class _Compilation:
         raise ToolError(
             "IREE's in-place updates of this program could not be proved right; please report it",
             command=command,
-            reproducer=str(source),
+            reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
         )
 
     def _with_right_moves(self, source: Path, output: Path) -> Path:
@@ -242,14 +259,14 @@ class _Compilation:
             raise ToolError(
                 f"IREE's virtual machine would move values wrongly; please report it\n{wrong[0]}",
                 command=command,
-                reproducer=str(mended),
+                reproducer=keep_reproducer("iree-compile", mended.read_text(encoding="utf-8"), self._dump_dir),
             )
         return again
 
     def _run(self, command: list[str], source: Path) -> None:
         completed = run_tool(command, timeout_s=self._timeout_s)
         if completed.returncode != 0:
-            shown = ["{input}" if part == str(source) else part for part in command]
+            shown = self._shown(command)
             text = source.read_text(encoding="utf-8")
             raise tool_error("iree-compile", shown, completed, source=text, dump_dir=self._dump_dir)
 
@@ -314,6 +331,14 @@ class _Compilation:
                 self._suspect = op
         return made
 
+    def _shown(self, command: list[str]) -> list[str]:
+        """A command to repeat: the folder that input and output lie in is about to be removed."""
+        inside = [command.index("-o") + 1] if "-o" in command else []
+        return [
+            "{input}" if number == 1 else os.devnull if number in inside else part
+            for number, part in enumerate(command)
+        ]
+
     def _failure(self, attempt: _Attempt, command: list[str], completed: Completed) -> SsaCompilerError:
         location = None
         for diagnostic in parse_diagnostics(completed.stderr):
@@ -324,7 +349,7 @@ class _Compilation:
         if self._suspect is not None:
             location = user_location(self._suspect)
         without_print = [part for part in command if part not in _PRINT_FLAGS]
-        shown = ["{input}" if part.endswith(".mlir") else part for part in without_print]
+        shown = self._shown(without_print)
         trimmed = Completed(completed.stdout, _without_dump(completed.stderr), completed.returncode)
         return tool_error(
             "iree-compile", shown, trimmed, source=attempt.text, dump_dir=self._dump_dir, location=location

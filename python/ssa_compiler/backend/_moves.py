@@ -1,7 +1,7 @@
 """Rewrite a program for IREE's virtual machine so that its register allocation has nothing to get wrong (`_bytecode`).
 
-At branches, numbers of 32 bits are handed on in 64 bits, so that all moves are of the same width; a reference that is handed
-on twice is read again from a global for the second time, so that it is another value to the register allocator.
+At branches, numbers of 32 bits are handed on in 64 bits, so that all moves are of the same width; a reference that a branch
+or a call hands on twice is read again from a global for the second time, so that it is another value to the register allocator.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def mend_moves(text: str) -> str:
             for function in [op for op in walk(program) if op.name == "vm.func" and len(op.regions[0].blocks)]:
                 blocks = list(function.regions[0].blocks)
                 _widen(blocks)
-                for block in blocks:
-                    _separate(list(block.operations)[-1].operation, kept)
+                for op in list(walk(function)):
+                    _separate(op, kept)
             body = ir.InsertionPoint.at_block_begin(program.regions[0].blocks[0])
             for type_, name in kept.items():
                 attributes = {
@@ -84,13 +84,16 @@ def _widen(blocks: list[ir.Block]) -> None:
             argument.replace_all_uses_except(narrowed.results[0], narrowed)
 
 
-def _separate(branch: ir.Operation, kept: dict[str, str]) -> None:
-    """Hand on another value where a branch hands on a reference for the second time."""
-    where = ir.InsertionPoint(branch)
-    for _, operands in _handed_on(branch):
+def _separate(op: ir.Operation, kept: dict[str, str]) -> None:
+    """Hand on another value where a branch or a call hands on a reference for the second time."""
+    groups = [operands for _, operands in _handed_on(op)]
+    if op.name.startswith("vm.call"):
+        groups = [list(range(len(op.operands)))]
+    where = ir.InsertionPoint(op)
+    for operands in groups:
         seen: list[ir.Value] = []
         for number in operands:
-            value = branch.operands[number]
+            value = op.operands[number]
             if not str(value.type).startswith(("!vm.ref", "!vm.buffer", "!vm.list")):
                 continue
             if value not in seen:
@@ -99,6 +102,6 @@ def _separate(branch: ir.Operation, kept: dict[str, str]) -> None:
             name = kept.setdefault(str(value.type), f"_handed_on_{len(kept)}")
             symbol = {"global": ir.FlatSymbolRefAttr.get(name)}
             build("vm.global.store.ref", [], [value], where, symbol)
-            branch.operands[number] = build("vm.global.load.ref", [value.type], [], where, symbol).results[0]
+            op.operands[number] = build("vm.global.load.ref", [value.type], [], where, symbol).results[0]
             empty = build("vm.const.ref.zero", [value.type], [], where).results[0]
             build("vm.global.store.ref", [], [empty], where, symbol)

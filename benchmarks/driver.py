@@ -1,15 +1,17 @@
-"""Run one benchmark and print its result as JSON: see README.md in this folder."""
+"""Run benchmarks and print their results as JSON: see README.md in this folder."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import statistics
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +59,7 @@ def row_update(config: dict[str, Any]) -> dict[str, Any]:
     """
     import ssa_compiler
 
-    result: dict[str, Any] = {"slopes_us": {}, "loop_copies": {}}
+    result: dict[str, Any] = {"slopes_us": {}, "eager_us": {}, "loop_copies": {}}
     n = config["iterations"]
     touched = min(config["rows"])
     for rows in config["rows"]:
@@ -73,6 +75,11 @@ def row_update(config: dict[str, Any]) -> dict[str, Any]:
             short += measure(lambda: compiled(x, n), warmup=0, repeats=1)  # noqa: B023 (called here)
             long += measure(lambda: compiled(x, 2 * n), warmup=0, repeats=1)  # noqa: B023 (called here)
         result["slopes_us"][str(rows)] = (min(long) - min(short)) / n * 1e6
+        # Eager runs a part of the iterations, in the same process: each takes it hundreds of times as long.
+        eager, few = _update_first(touched), max(1, n // 100)
+        quick = measure(lambda: eager(x, few), warmup=1, repeats=3)  # noqa: B023 (called here)
+        long_quick = measure(lambda: eager(x, 2 * few), warmup=0, repeats=3)  # noqa: B023 (called here)
+        result["eager_us"][str(rows)] = (long_quick[0] - quick[0]) / few * 1e6
         result["loop_copies"][str(rows)] = compiled.copy_count().loop_copies
     values = [result["slopes_us"][str(rows)] for rows in config["rows"]]
     result["ratio"] = values[-1] / values[0]
@@ -126,8 +133,18 @@ def lstm(config: dict[str, Any]) -> dict[str, Any]:
                 times[name] += measure(lambda call=call: call(*inputs), warmup=1, repeats=1)  # type: ignore[misc]
     for name, values in times.items():
         result[name] = summary(sorted(values))
-    result["ratio_to_torchscript"] = result["compiled"]["median_ms"] / result["torchscript"]["median_ms"]
+    for name in ("eager", "torchscript"):
+        result[f"ratio_to_{name}"] = result["compiled"]["median_ms"] / result[name]["median_ms"]
     return result
+
+
+def _processor() -> str:
+    """Return the name of the processor, "" where the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
 
 
 BENCHMARKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"row_update": row_update, "lstm": lstm}
@@ -151,7 +168,12 @@ def run(name: str, *, small: bool = False) -> dict[str, Any]:
         "config": config,
         "machine": platform.machine(),
         "threads": torch.get_num_threads(),
-        "torch": torch.__version__,
+        "processor": _processor(),
+        "cpus": os.cpu_count(),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("torch", "torch-mlir", "iree-base-compiler", "iree-base-runtime")},
+        },
         **BENCHMARKS[name](config),
     }
 
@@ -159,11 +181,18 @@ def run(name: str, *, small: bool = False) -> dict[str, Any]:
 def main() -> None:
     """Parse the command line and print the result."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("benchmark", choices=sorted(BENCHMARKS))
+    parser.add_argument("benchmark", nargs="*", help=f"which: {', '.join(sorted(BENCHMARKS))}; all if none is named")
     parser.add_argument("--small", action="store_true", help="use the sizes that run as a test")
+    parser.add_argument("--output", type=Path, help="write the JSON to this file as well")
     arguments = parser.parse_args()
+    names = arguments.benchmark or sorted(BENCHMARKS)
+    if unknown := sorted(set(names) - set(BENCHMARKS)):
+        parser.error(f"unknown benchmark: {', '.join(unknown)}")
     warnings.simplefilter("ignore", DeprecationWarning)
-    print(json.dumps(run(arguments.benchmark, small=arguments.small), indent=2))
+    text = json.dumps([run(name, small=arguments.small) for name in names], indent=2)
+    print(text)
+    if arguments.output is not None:
+        arguments.output.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

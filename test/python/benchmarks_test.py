@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -24,7 +26,21 @@ def driver() -> ModuleType:
 def test_row_update(driver: ModuleType) -> None:
     result = driver.run("row_update", small=True)
     assert set(result["loop_copies"].values()) == {0}
-    assert len(result["slopes_us"]) == 2
+    assert len(result["slopes_us"]) == len(result["eager_us"]) == 2
+
+
+def test_command_line_writes_json(driver: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = tmp_path / "result.json"
+    monkeypatch.setattr(sys, "argv", ["driver.py", "lstm", "--small", "--output", str(output)])
+    driver.main()
+    (result,) = json.loads(output.read_text())
+    assert result["benchmark"] == "lstm"
+    assert {"torch", "iree-base-compiler"} <= set(result["versions"])
+    assert result["ratio_to_eager"] > 0
+    assert result["ratio_to_torchscript"] > 0
+    monkeypatch.setattr(sys, "argv", ["driver.py", "nonsense"])
+    with pytest.raises(SystemExit):
+        driver.main()
 
 
 def test_lstm(driver: ModuleType) -> None:

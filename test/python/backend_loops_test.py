@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 import pytest
 import torch
+from iree.compiler import ir
 from torch import Tensor
 
 from ssa_compiler.backend import Artifact, compile_module, count_copies, resolve_target, stream_ir
+from ssa_compiler.backend._aliasing import find_violations
+from ssa_compiler.backend._bytecode import find_bad_moves
 from ssa_compiler.runtime import Program, read_signature
 
 ROWS, COLUMNS = 8, 16
@@ -361,8 +364,13 @@ def test_nested_row_update_copies_nothing_in_the_loops() -> None:
     assert counts.loop_copies == 0
 
 
+@pytest.mark.parametrize("target", ["cpu", "cuda:sm_80"])
 @pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if case.wrong_as_is))
-def test_check_finds_what_iree_gets_wrong(name: str) -> None:
-    # The protection is worth nothing if IREE was right all along: as it is, each of these is found or mended.
-    artifact = compile_module(_module(CASES[name]), resolve_target("cpu"))
+def test_check_finds_what_iree_gets_wrong(name: str, target: str) -> None:
+    # The protection is worth nothing if IREE was right all along: as it is, each of these is found or mended. CUDA code is
+    # checked on the stream IR that it is made from, where there is no GPU.
+    artifact = compile_module(_module(CASES[name]), resolve_target(target))
     assert artifact.copies > 0 or artifact.attempts > 1
+    assert find_bad_moves(artifact.path) == []
+    with ir.Context() as context:
+        assert find_violations(ir.Module.parse(artifact.stream, context)) == []

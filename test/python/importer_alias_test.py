@@ -179,12 +179,6 @@ def test_write_that_eager_refuses_is_refused_with_its_words(function: Callable[[
     assert ours.value.location is not None
 
 
-def columns_overlap(x: Tensor) -> Tensor:
-    y = x.clone()
-    y[:, 1:] = y[:, :-1]
-    return y
-
-
 def same_view_twice(x: Tensor) -> Tensor:
     y = x.clone()
     y[1:] += y[1:]
@@ -197,7 +191,7 @@ def masked_expanded(x: Tensor) -> Tensor:
     return y.masked_fill(x > 1, 2.0)
 
 
-@pytest.mark.parametrize("function", [columns_overlap, same_view_twice, masked_expanded])
+@pytest.mark.parametrize("function", [same_view_twice, masked_expanded])
 def test_write_that_eager_allows_is_imported(function: Callable[[Tensor], Tensor]) -> None:
     function(ROWS)
     assert "runtime.assert" not in imported(function, ROWS)

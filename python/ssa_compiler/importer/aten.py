@@ -315,7 +315,16 @@ class TensorOps:
         ssa = self._emit(op, args, [self.state.type_of(out)])[0]
         self.state.define_sizes(ssa, out)
         offset = self._offset(op, args, out, base)
-        return TensorValue(ssa, self.state.with_counts(out), base.storages, base.root, offset, base.maybe)
+        within = base.within + self._in_range(op, args, base)
+        fake = self.state.with_counts(out)
+        return TensorValue(ssa, fake, base.storages, base.root, offset, base.maybe, within, base.absolute)
+
+    def _in_range(self, op: Any, args: list[Argument], base: TensorValue) -> tuple[tuple[Any, int, int], ...]:
+        """What is known once `select` has not raised."""
+        if op.name() != "aten::select.int" or not isinstance(args[2], ScalarValue):
+            return ()
+        size = expr_of(base.fake.shape[args[1].value])
+        return ((self._normalised(args[2], size, False), 0, int(size) - 1),) if size.is_Integer else ()
 
     def _check_squeeze(self, base: TensorValue, dims: Argument) -> None:
         """Refuse to squeeze a dimension that has size 1 or not, depending on a run-time value."""
@@ -336,7 +345,8 @@ class TensorOps:
         if self.emitter.visible(offset) and base.offset == before:
             return offset
         if op.name() not in ("aten::select.int", "aten::slice.Tensor"):
-            return sympy.expand(base.offset + offset - before)
+            scale = sympy.Rational(base.fake.element_size(), out.element_size())
+            return sympy.expand((base.offset - before) * scale + offset)
         dim, start = args[1].value, args[2]
         stride = expr_of(base.fake.stride()[dim])
         size = expr_of(base.fake.shape[dim])

@@ -84,6 +84,7 @@ class AnyTensor(Abstract):
     maybe: tuple[MaybeAlias, ...]
     root: Any
     offset: Any
+    absolute: bool
 
     @property
     def carries_offset(self) -> bool:
@@ -139,7 +140,9 @@ def _tensor(state: State, value: TensorValue) -> AnyTensor:
     sizes = tuple(_known(state, size) for size in value.fake.shape)
     known_strides = None if None in strides else strides
     fake, offset = value.fake, _known(state, value.offset)
-    return AnyTensor(fake.dtype, fake.device, sizes, known_strides, value.storages, value.maybe, value.root, offset)
+    return AnyTensor(
+        fake.dtype, fake.device, sizes, known_strides, value.storages, value.maybe, value.root, offset, value.absolute
+    )
 
 
 def abstract(value: Value) -> Abstract:
@@ -280,7 +283,9 @@ def join(
             maybe = _earliest(a.maybe + b.maybe)
             root = a.root if a.root is b.root else None
             offset = a.offset if a.offset == b.offset else None
-            return AnyTensor(a.dtype, a.device, sizes, strides, a.storages | b.storages, maybe, root, offset)
+            absolute = a.absolute and b.absolute and (root is not None or offset is not None)
+            storages = a.storages | b.storages
+            return AnyTensor(a.dtype, a.device, sizes, strides, storages, maybe, root, offset, absolute)
     if isinstance(a, Same) and isinstance(b, Same):
         if isinstance(a.value, (RuntimeStr, ConstValue)) and isinstance(b.value, (RuntimeStr, ConstValue)):
             if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)):
@@ -426,10 +431,11 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         fake = torch.empty_strided(sizes, strides, dtype=a.dtype, device=a.device)
     state.define_sizes(ssa, fake)
     if a.root is None:
-        return TensorValue(ssa, fake, a.storages, object(), sympy.Integer(0), a.maybe)
+        start = sympy.sympify(a.offset) if a.absolute else sympy.Integer(0)
+        return TensorValue(ssa, fake, a.storages, object(), start, a.maybe, absolute=a.absolute)
     offset = a.offset
     if a.carries_offset:
         passed_offset = next_ssa()
         offset = symbols.integer((site, "offset"), low=0).node.expr
         state.emitter.define(offset, lambda: passed_offset)
-    return TensorValue(ssa, fake, a.storages, a.root, sympy.sympify(offset), a.maybe)
+    return TensorValue(ssa, fake, a.storages, a.root, sympy.sympify(offset), a.maybe, absolute=a.absolute)

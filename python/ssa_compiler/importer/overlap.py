@@ -1,7 +1,9 @@
-"""Writes that eager refuses: through views that overlap themselves, and from sources that partly overlap the target.
+"""Writes through views that overlap themselves, and from sources that overlap the target.
 
-Where sizes, strides and offsets are known, eager itself is asked: the op runs on real tensors laid out the same way.
-Where an offset is known only at run time, the rule of ATen/MemoryOverlap.cpp is emitted as an assertion.
+Eager raises for some of them. Where sizes, strides and offsets are known, eager itself is asked: the op runs on real
+tensors laid out the same way. Where an offset is known only at run time, the rule of ATen/MemoryOverlap.cpp is emitted as
+an assertion. Others eager computes in an order that it does not promise: unless target and source surely lie apart, or
+meet only in the same elements (`meeting.may_cross`), the program is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from typing import Any
 import sympy
 import torch
 
+from ..errors import UnsupportedProgramError
 from .fakes import python_argument
+from .meeting import may_cross, surely_apart
 from .state import ProgramRaises, State
 from .symbols import expr_of
 from .values import TensorValue
@@ -72,7 +76,8 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
         args: its arguments as Python values, FakeTensors for tensors.
     Raises:
         ProgramRaises: eager raises.
-        UnsupportedProgramError: whether eager raises cannot be told, not even at run time.
+        UnsupportedProgramError: whether eager raises cannot be told, not even at run time, or eager's result depends on
+            the order in which it visits the elements.
     """
     elementwise = torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"
     sources = [
@@ -90,7 +95,9 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
         return
     related = [target, *suspicious]
     if all(t.root is target.root and t.offset.is_Integer and _integers(t.fake) for t in related):
-        _ask_eager(state, op, related, args)
+        if any(not surely_apart(state.symbols, target, source) for source in suspicious) or internal:
+            agrees = _ask_eager(state, op, related, args)
+            _refuse_crossing(state, op, target, suspicious, elementwise, agrees)
         return
     if internal:
         if elementwise:
@@ -102,7 +109,36 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
 
 
 def _same_layout(a: TensorValue, b: TensorValue) -> bool:
-    return a.root is b.root and a.offset == b.offset and _facts(a) == _facts(b)
+    return _comparable(a, b) and a.offset == b.offset and a.fake.dtype == b.fake.dtype and _facts(a) == _facts(b)
+
+
+def _comparable(a: TensorValue, b: TensorValue) -> bool:
+    """Whether the offsets count from the same place if the two share a storage."""
+    return a.root is b.root or (a.absolute and b.absolute)
+
+
+def _refuse_crossing(
+    state: State, op: Any, target: TensorValue, sources: Sequence[TensorValue], elementwise: bool, agrees: bool
+) -> None:
+    """Refuse a write that eager does not raise for, but whose result depends on the order of its elements.
+
+    An op that is not elementwise may read its source at any time, unless it is a number that it reads first: then the
+    outcome is that with a copy of the source (`agrees`).
+    """
+    for source in sources:
+        if elementwise:
+            crosses = may_cross(state.symbols, target, source)
+        else:
+            crosses = not (surely_apart(state.symbols, target, source) or (agrees and source.fake.dim() == 0))
+        if crosses:
+            raise _order_matters(state, op)
+
+
+def _order_matters(state: State, op: Any) -> UnsupportedProgramError:
+    return state.refuse(
+        f"{op.name()} reads a tensor that overlaps the one it writes, or may, in other elements than it writes at the "
+        "time: its result depends on the order in which eager visits them; clone() the source"
+    )
 
 
 def _facts(value: TensorValue) -> tuple[Any, ...]:
@@ -114,49 +150,67 @@ def _extent(value: TensorValue) -> int:
     return 1 + sum(stride * (size - 1) for stride, size in zip(value.fake.stride(), value.fake.shape) if size > 0)
 
 
-def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequence[Any]) -> None:
-    """Run the op on real tensors that overlap as the program's do, and raise what eager raises about overlap."""
+def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequence[Any]) -> bool:
+    """Run the op on real tensors that overlap as the program's do, and raise what eager raises about overlap.
+
+    Returns:
+        Whether the outcome is the same with copies of the sources, for distinct numbers.
+    """
     low = min(int(value.offset) for value in related)
     size = max(int(value.offset) - low + _extent(value) for value in related)
     others = [a for a in args if isinstance(a, torch.Tensor) and all(a is not r.fake for r in related)]
     if size > _LARGEST_PROBE or not all(_integers(other) for other in others):
         raise state.refuse(f"{op.name()} on overlapping views of a storage of {size} elements; clone() one of them")
-    storage = torch.zeros(size, dtype=related[0].fake.dtype)
 
-    def real(value: Any) -> Any:
-        for view in related:
-            if value is view.fake:
-                if view.fake.dtype != storage.dtype:
-                    return torch.zeros(view.fake.shape, dtype=view.fake.dtype)
-                return storage.as_strided(view.fake.shape, view.fake.stride(), int(view.offset) - low)
-        if isinstance(value, torch.Tensor):
-            return torch.zeros(value.shape, dtype=value.dtype)
-        if isinstance(value, (list, tuple)):
-            return [real(element) for element in value]
-        return 1 if isinstance(value, (torch.SymInt, torch.SymFloat)) else value
+    def outcome(copied: bool) -> torch.Tensor:
+        storage = torch.arange(size).to(related[0].fake.dtype)
 
-    positional, keywords = [], {}
-    for argument, value in zip(op._schema.arguments, args):
-        converted = python_argument(real(value), argument)
-        if argument.kwarg_only:
-            keywords[argument.name] = converted
-        else:
-            positional.append(converted)
-    try:
+        def real(value: Any) -> Any:
+            for view in related:
+                if value is view.fake:
+                    if view.fake.dtype != storage.dtype:
+                        return torch.zeros(view.fake.shape, dtype=view.fake.dtype)
+                    made = storage.as_strided(view.fake.shape, view.fake.stride(), int(view.offset) - low)
+                    return made.clone() if copied and view is not related[0] else made
+            if isinstance(value, torch.Tensor):
+                return torch.full(value.shape, value.dtype == torch.bool, dtype=value.dtype)
+            if isinstance(value, (list, tuple)):
+                return [real(element) for element in value]
+            return 1 if isinstance(value, (torch.SymInt, torch.SymFloat)) else value
+
+        positional, keywords = [], {}
+        for argument, value in zip(op._schema.arguments, args):
+            converted = python_argument(real(value), argument)
+            if argument.kwarg_only:
+                keywords[argument.name] = converted
+            else:
+                positional.append(converted)
         op(*positional, **keywords)
+        return storage
+
+    try:
+        with torch.no_grad():
+            shared = outcome(False)
+            scalars = all(source.fake.dim() == 0 for source in related[1:])
+            return scalars and torch.equal(shared, outcome(True))
     except RuntimeError as error:
         if str(error).startswith("unsupported operation"):
             raise ProgramRaises(f"RuntimeError: {str(error).splitlines()[0]}") from error
+        return False
 
 
 def _assert_no_partial_overlap(state: State, op: Any, target: TensorValue, source: TensorValue) -> None:
     """Emit ATen's rule: dense tensors of overlapping, different memory ranges, or of one range with other strides."""
     if not (torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"):
         raise state.refuse(f"{op.name()} reads a tensor that may overlap the one it writes; clone() it")
+    comparable = _comparable(target, source)
     dense = (_dense(target.fake), _dense(source.fake))
-    if False in dense:
-        return  # ATen calls this too hard to tell, and does not raise.
-    if None in dense or source.root is not target.root:
+    if dense != (True, True) or source.root is not target.root:
+        # Where one is not dense, ATen calls this too hard to tell, and does not raise.
+        if comparable and not may_cross(state.symbols, target, source):
+            return
+        if False in dense:
+            raise _order_matters(state, op)
         raise state.refuse(
             f"{op.name()} reads a tensor that may partly overlap the one it writes, depending on run-time values; "
             "clone() it"

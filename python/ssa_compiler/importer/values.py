@@ -111,6 +111,10 @@ class TensorValue(Value):
         root: the SSA value it is surely a view of (itself, if it is no view); two tensors of one root share storage.
         offset: storage offset in elements, relative to the root's storage, in terms of run-time symbols.
         maybe: open questions whether it aliases.
+        within: facts `(expression, low, high)` about symbols in the offset, true wherever this view exists: the indices
+            that it was selected with were in range.
+        absolute: whether the offset counts from the start of whichever storage it lives in; false after a join of
+            tensors that lie at different offsets.
     """
 
     ssa: Any
@@ -119,6 +123,8 @@ class TensorValue(Value):
     root: Any
     offset: sympy.Expr
     maybe: tuple[MaybeAlias, ...] = ()
+    within: tuple[tuple[Any, int, int], ...] = ()
+    absolute: bool = True
 
 
 @dataclass(eq=False)

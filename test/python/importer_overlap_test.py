@@ -1,0 +1,209 @@
+"""Writes whose source overlaps the target: what eager does in no promised order is refused, all else is imported."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler import errors
+from ssa_compiler.importer import import_program
+from ssa_compiler.testing import interpret
+
+X = torch.arange(12.0).reshape(3, 4).sin()
+
+
+def expanded_row(x: Tensor) -> Tensor:
+    c = x.clone()
+    c += c[0:1].expand(3, 4)  # refused
+    return c
+
+
+def broadcast_column(x: Tensor) -> Tensor:
+    c = x.clone()
+    c.mul_(c[:, :1])  # refused
+    return c
+
+
+def column_by_its_element(x: Tensor) -> Tensor:
+    b = x.clone()
+    row = b[1]
+    b[:, 0] += row[0]  # refused
+    return b
+
+
+def column_by_an_element(x: Tensor, i: int) -> Tensor:
+    b = x.clone()
+    b[:, i] += b[1, 2]  # refused
+    return b
+
+
+def shifted_columns(x: Tensor) -> Tensor:
+    y = x.clone()
+    y[:, 1:] = y[:, :-1]  # refused
+    return y
+
+
+def transposed(x: Tensor) -> Tensor:
+    b = x.clone()
+    b[:3, :3].copy_(b[:3, :3].t())  # refused
+    return b
+
+
+def product_with_itself(x: Tensor) -> Tensor:
+    b = x[:, :3].clone()
+    b.addmm_(b, b)  # refused
+    return b
+
+
+def other_layout_after_a_loop(x: Tensor, n: int) -> Tensor:
+    b = x.clone()
+    h = b[:, 1]
+    for _ in range(n):
+        h = torch.tanh(h)
+    b[:, 0].copy_(h)  # refused
+    return b
+
+
+@pytest.mark.parametrize(
+    ("function", "numbers"),
+    [
+        (expanded_row, ()),
+        (broadcast_column, ()),
+        (column_by_its_element, ()),
+        (column_by_an_element, (1,)),
+        (shifted_columns, ()),
+        (transposed, ()),
+        (product_with_itself, ()),
+        (other_layout_after_a_loop, (1,)),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_result_that_depends_on_the_order_of_elements_is_refused(
+    function: Callable[..., Tensor], numbers: tuple[int, ...]
+) -> None:
+    function(X, *numbers)  # eager does not raise
+    with pytest.raises(errors.UnsupportedProgramError, match=r"aten::\w+.* reads a tensor .*clone\(\)") as raised:
+        import_program(function, (X, *numbers))
+    lines, first = inspect.getsourcelines(function)
+    assert raised.value.location is not None
+    assert lines[raised.value.location.line - first].rstrip().endswith("# refused")
+
+
+def cloned(x: Tensor) -> Tensor:
+    c = x.clone()
+    c += c[0:1].clone().expand(3, 4)
+    c.mul_(c[:, :1].clone())
+    return c
+
+
+def same_view(x: Tensor) -> Tensor:
+    b = x.clone()
+    b.mul_(b)
+    b.t().copy_(b.t() + 1)
+    b[:, 0] += b[:, 0]
+    return b
+
+
+def column_to_column(x: Tensor, i: int, j: int) -> Tensor:
+    b = x.clone()
+    b[:, i] += b[:, j]
+    return b
+
+
+def columns_of_a_loop(x: Tensor, n: int) -> Tensor:
+    b = x.clone()
+    for i in range(1, n):
+        b[:, i] = b[:, i - 1]
+        for j in range(i):
+            b[:, i] -= b[:, j]
+    return b
+
+
+def first_rows(x: Tensor, n: int) -> Tensor:
+    b = x.clone()
+    b[:n, 0] += b[:n, 1]
+    return b
+
+
+def blocks(x: Tensor) -> Tensor:
+    b = x.clone()
+    b[:, 0:2] += b[:, 2:4]
+    b[0:2, 0:2] += b[0:2, 2:4].t()
+    return b
+
+
+def numbers_read_first(x: Tensor) -> Tensor:
+    b = x.clone()
+    b.masked_fill_(b > 0.5, b[0, 1])
+    b[1].fill_(b[1, 2])
+    return b
+
+
+@pytest.mark.parametrize(
+    ("function", "sets"),
+    [
+        (cloned, [()]),
+        (same_view, [()]),
+        (column_to_column, [(0, 1), (1, 1), (3, 0), (-1, 3), (-2, -3)]),
+        (columns_of_a_loop, [(0,), (1,), (4,)]),
+        (first_rows, [(0,), (2,), (3,)]),
+        (blocks, [()]),
+        (numbers_read_first, [()]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_tensors_that_lie_apart_or_meet_in_the_same_elements(
+    function: Callable[..., Tensor], sets: list[tuple[int, ...]]
+) -> None:
+    program = import_program(function, (X, *sets[0]))
+    for numbers in sets:
+        assert torch.equal(interpret(program.module, X, *numbers)[0], function(X, *numbers))
+
+
+def stored_after_a_loop(state: dict[str, Tensor], n: int) -> Tensor:
+    h = state["h"]
+    i = 0
+    while i < n:
+        h = torch.tanh(h)
+        i += 1
+    state["h"].copy_(h)
+    return h
+
+
+def test_source_is_the_target_itself_or_another_tensor() -> None:
+    program = import_program(stored_after_a_loop, ({"h": X}, 1))
+    for n in (0, 1, 3):
+        ours, eager = X.clone(), X.clone()
+        (result,) = interpret(program.module, ours, n)
+        assert torch.equal(result, stored_after_a_loop({"h": eager}, n))
+        assert torch.equal(ours, eager)
+
+
+def rows_after_a_branch(x: Tensor, n: int) -> Tensor:
+    b = x.clone()
+    h = b[1]
+    if n > 0:
+        h = x.cos()[0]
+    b[0:2] += h
+    return b
+
+
+def test_joined_source_at_another_offset_is_not_taken_for_the_target() -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="clone"):
+        import_program(rows_after_a_branch, (X, 0))
+
+
+def complex_parts(x: Tensor) -> Tensor:
+    z = torch.complex(x, x + 1)
+    z.real.mul_(z.imag)
+    return torch.view_as_real(z)
+
+
+def test_parts_of_complex_numbers_lie_apart() -> None:
+    program: Any = import_program(complex_parts, (X,))
+    assert torch.equal(interpret(program.module, X)[0], complex_parts(X))

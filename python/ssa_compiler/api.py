@@ -103,6 +103,7 @@ def compile(
         UnsupportedOpError, UnsupportedProgramError: the program cannot be compiled; the message has the user's line.
         TargetError: the target is unknown.
         ToolError: a tool is missing, of the wrong version, failed or ran out of time.
+        OSError: `dump_dir` cannot be made or written.
     """
     check_versions()
     seconds: dict[str, float] = {}
@@ -227,10 +228,10 @@ class CompiledProgram:
         Args:
             stage: "imported", "scf", "tensorssa" or "iree".
         Raises:
-            ValueError: there is no such stage.
+            ArgumentValueError: there is no such stage.
         """
         if stage not in self.stages:
-            raise ValueError(f"no stage {stage!r}: expected one of {', '.join(STAGES)}")
+            raise ArgumentValueError(f"no stage {stage!r}: expected one of {', '.join(STAGES)}")
         return self.stages[stage]
 
     def explain(self) -> Explanation:

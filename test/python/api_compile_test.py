@@ -57,6 +57,9 @@ def test_defaults_and_keywords(rows: ssa_compiler.CompiledProgram) -> None:
         ((torch.zeros(6, 5), 1), {"negate": True}, ArgumentValueError, "'negate'.*compile again"),
         ((torch.zeros(5, 6), 1), {}, ArgumentValueError, r"'x': expected shape \(6, 5\), got \(5, 6\)"),
         ((torch.zeros(6, 5).int(), 1), {}, ArgumentTypeError, "'x': expected dtype"),
+        ((torch.zeros(6, 5), 2**70), {}, ArgumentValueError, "'n': the number does not fit into a 64-bit int"),
+        ((torch.zeros(6, 5), -(2**63) - 1), {}, ArgumentValueError, "'n': the number does not fit into a 64-bit int"),
+        ((torch.zeros(6, 5), 1, 2**2000), {}, ArgumentValueError, "'factor': the number does not fit"),
     ],
 )
 def test_wrong_arguments(
@@ -64,6 +67,11 @@ def test_wrong_arguments(
 ) -> None:
     with pytest.raises(error, match=message):
         rows(*args, **kwargs)
+
+
+def test_unknown_stage(rows: ssa_compiler.CompiledProgram) -> None:
+    with pytest.raises(ArgumentValueError, match="no stage 'nope': expected one of imported"):
+        rows.mlir("nope")
 
 
 def test_index_error_names_the_users_line(rows: ssa_compiler.CompiledProgram) -> None:

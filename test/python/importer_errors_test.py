@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -139,3 +140,99 @@ def test_what_torchscript_refuses_is_explained_with_the_line(function: Callable[
 def test_what_is_no_model(model: Any) -> None:
     with pytest.raises(errors.ScriptError, match="expected a function"):
         import_program(model, (X,))
+
+
+class Scales(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+    def backwards(self, x: Tensor) -> Tensor:
+        return x / self.weight
+
+
+@pytest.mark.parametrize(
+    ("method", "way_out"),
+    [
+        (Scales().forward, "pass the module itself"),
+        (torch.jit.script(Scales()).forward, "pass the module itself"),
+        (Scales().backwards, "an nn.Module whose forward"),
+    ],
+)
+def test_bound_method_is_refused_with_what_to_do(method: Any, way_out: str) -> None:
+    with pytest.raises(errors.ScriptError, match=f"bound method.*{way_out}"):
+        import_program(method, (X,))
+
+
+def typed(x: Tensor, n: int, f: float, b: bool, s: str, items: list[int]) -> Tensor:
+    return x
+
+
+TYPED: dict[str, Any] = {"x": X, "n": 1, "f": 1.0, "b": True, "s": "a", "items": [1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "example", "message"),
+    [
+        ("n", "a", "expected int, got str"),
+        ("n", None, "expected int, got NoneType"),
+        ("n", True, "expected int, got bool"),
+        ("n", 1.5, "expected int, got float"),
+        ("n", [1], "expected int, got list"),
+        ("n", {1: 2}, "expected int, got dict"),
+        ("f", "a", "expected float, got str"),
+        ("b", 1, "expected bool, got int"),
+        ("s", 1, "expected str, got int"),
+        ("s", True, "expected str, got bool"),
+        ("items", 1, r"expected List\[int\], got int"),
+        ("items", (1,), r"expected List\[int\], got tuple"),
+        ("items", ["a"], r"'items\[0\]': expected int, got str"),
+        ("x", X.to(torch.uint16), "dtype torch.uint16 are not supported"),
+        ("x", X.to_sparse(), "expected a dense tensor, got layout torch.sparse_coo"),
+    ],
+)
+def test_example_that_does_not_fit_its_declared_type(name: str, example: Any, message: str) -> None:
+    import_program(typed, (), TYPED)
+    with pytest.raises(errors.ArgumentTypeError, match=f"argument '{name}") as raised:
+        import_program(typed, (), {**TYPED, name: example})
+    assert re.search(message, str(raised.value))
+
+
+@pytest.mark.parametrize(("name", "example"), [("n", 2**63), ("n", -(2**70)), ("f", 2**2000)])
+def test_example_that_does_not_fit_64_bits(name: str, example: int) -> None:
+    with pytest.raises(errors.ArgumentValueError, match=f"'{name}': the number does not fit"):
+        import_program(typed, (), {**TYPED, name: example})
+
+
+@pytest.mark.filterwarnings("ignore:.*quantize")
+def test_quantized_tensors() -> None:
+    quantized = torch.quantize_per_tensor(X, 1.0, 0, torch.qint8)
+    with pytest.raises(errors.ArgumentTypeError, match=r"'x': tensors of dtype torch.qint8"):
+        import_program(typed, (), {**TYPED, "x": quantized})
+    module = Scales()
+    del module.weight
+    module.register_buffer("weight", quantized)
+    with pytest.raises(errors.UnsupportedProgramError, match="weight, a quantized tensor"):
+        import_program(module, (X,))
+
+
+def makes_sparse(x: Tensor) -> Tensor:
+    y = x.to_sparse()  # refused
+    return y.to_dense()
+
+
+def quantizes(x: Tensor) -> Tensor:
+    return torch.quantize_per_tensor(x, 1.0, 0, torch.qint8).dequantize()  # refused
+
+
+@pytest.mark.parametrize(
+    ("function", "message"), [(makes_sparse, "layout torch.sparse_coo"), (quantizes, "dtype that PyTorch numbers 12")]
+)
+def test_tensors_that_are_not_dense_are_refused(function: Callable[[Tensor], Tensor], message: str) -> None:
+    with pytest.raises(errors.UnsupportedOpError, match=message) as raised:
+        import_program(function, (X,))
+    assert raised.value.location is not None
+    assert raised.value.location.line == refused_line(function)

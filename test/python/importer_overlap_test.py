@@ -144,6 +144,13 @@ def numbers_read_first(x: Tensor) -> Tensor:
     return b
 
 
+def broadcast_onto_itself(x: Tensor, k: int) -> Tensor:
+    y = x.clone()
+    v = y.t()
+    v[k] = v[0, 1]
+    return y
+
+
 @pytest.mark.parametrize(
     ("function", "sets"),
     [
@@ -154,6 +161,7 @@ def numbers_read_first(x: Tensor) -> Tensor:
         (first_rows, [(0,), (2,), (3,)]),
         (blocks, [()]),
         (numbers_read_first, [()]),
+        (broadcast_onto_itself, [(0,), (1,), (3,)]),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -19,12 +19,29 @@ from .convention import (
     ScalarSpec,
     SequenceSpec,
     TensorSpec,
+    checked_number,
 )
+from .emitter import DTYPE_NUMBERS
 from .modules import fake_like
 from .state import State
 from .values import ConstValue, Site, TensorValue, TupleValue, Value
 
 __all__ = ["Arguments"]
+
+
+# The TorchScript types that an example of a Python type fits, besides Any and unions. A dtype is an int to TorchScript.
+_CONSTANT_KINDS = {
+    bool: ("BoolType", "NumberType"),
+    str: ("StringType", "DeviceObjType"),
+    type(None): ("OptionalType", "NoneType"),
+    torch.device: ("DeviceObjType",),
+    torch.dtype: ("IntType",),
+}
+_NUMBER_KINDS = ("IntType", "FloatType", "NumberType", "AnyType", "UnionType")
+
+
+def _mismatch(path: str, declared: Any, example: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(f"argument '{path}': expected {declared}, got {type(example).__name__}")
 
 
 class Arguments:
@@ -71,10 +88,13 @@ class Arguments:
                 f"tensors to TorchScript, write `{path}: {type(example).__name__}` in the function's signature"
             )
         if isinstance(example, bool) or example is None or isinstance(example, (str, torch.device, torch.dtype)):
-            if isinstance(example, bool) and kind in ("IntType", "FloatType"):
-                raise ArgumentTypeError(f"argument '{path}': expected {declared}, got bool")
+            expected = _CONSTANT_KINDS.get(type(example))
+            if expected is not None and kind not in (*expected, "AnyType", "UnionType"):
+                raise _mismatch(path, declared, example)
             return ConstantSpec(path, example), self._constant(example)
         if isinstance(example, (int, float)):
+            if kind not in _NUMBER_KINDS or (kind == "IntType" and isinstance(example, float)):
+                raise _mismatch(path, declared, example)
             return self._scalar(path, example, kind)
         if isinstance(example, dict):
             return self._dict(path, example, declared)
@@ -84,15 +104,16 @@ class Arguments:
 
     def _constant(self, example: Any) -> Value:
         if isinstance(example, torch.dtype):
-            from .emitter import DTYPE_NUMBERS
-
             return ConstValue(DTYPE_NUMBERS[example])
         return ConstValue(example)
 
     def _tensor(self, path: str, example: torch.Tensor) -> tuple[InputSpec, Value]:
         state = self.state
-        if example.layout != torch.strided:
-            raise ArgumentTypeError(f"argument '{path}': expected a dense tensor, got layout {example.layout}")
+        if example.layout != torch.strided or example.is_nested:
+            kind = "a nested tensor" if example.is_nested else f"layout {example.layout}"
+            raise ArgumentTypeError(f"argument '{path}': expected a dense tensor, got {kind}")
+        if example.is_quantized or example.dtype not in DTYPE_NUMBERS:
+            raise ArgumentTypeError(f"argument '{path}': tensors of dtype {example.dtype} are not supported")
         fake = fake_like(state, example)
         index, ssa = self._argument(path, state.type_of(fake))
         storage: Site = ("argument", index)
@@ -103,8 +124,7 @@ class Arguments:
 
     def _scalar(self, path: str, example: int | float, declared: str) -> tuple[InputSpec, Value]:
         kind = float if declared == "FloatType" or isinstance(example, float) else int
-        if declared == "IntType" and kind is float:
-            raise ArgumentTypeError(f"argument '{path}': expected int, got float")
+        checked_number(path, kind, example)
         index, ssa = self._argument(path, self.state.emitter.scalar_type(kind))
         return ScalarSpec(path, index, kind), self.state.opaque_scalar(kind, ssa, ("argument", index))
 
@@ -115,8 +135,8 @@ class Arguments:
     def _sequence(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
         is_tuple = declared.kind() == "TupleType" or (declared.kind() == "AnyType" and isinstance(example, tuple))
         wanted = tuple if is_tuple else list
-        if not isinstance(example, wanted):
-            raise ArgumentTypeError(f"argument '{path}': expected {declared}, got {type(example).__name__}")
+        if not isinstance(example, wanted) or declared.kind() not in ("TupleType", "ListType"):
+            raise _mismatch(path, declared, example)
         if is_tuple:
             types = declared.elements()
             if len(types) != len(example):
@@ -133,7 +153,7 @@ class Arguments:
 
     def _dict(self, path: str, example: dict[Any, Any], declared: Any) -> tuple[InputSpec, Value]:
         if declared.kind() != "DictType":
-            raise ArgumentTypeError(f"argument '{path}': expected {declared}, got dict")
+            raise _mismatch(path, declared, example)
         element = declared.getValueType()
         parts = {key: self._leaf(f"{path}[{key!r}]", value, element) for key, value in example.items()}
         spec = DictSpec(path, tuple((key, part[0]) for key, part in parts.items()))

@@ -46,6 +46,7 @@ __all__ = [
     "StridesAsExample",
     "TensorSpec",
     "build_result",
+    "checked_number",
     "flatten_arguments",
 ]
 
@@ -335,6 +336,26 @@ def _mismatch(path: str, expected: str, value: Any) -> ArgumentTypeError:
     return ArgumentTypeError(f"argument '{path}': expected {expected}, got {type(value).__name__}")
 
 
+def checked_number(path: str, kind: type, value: int | float) -> int | float:
+    """Return a number as the int or float that `@main` takes.
+
+    Args:
+        path: the argument's name, for messages.
+        kind: int (64 bits) or float.
+        value: the number.
+    Raises:
+        ArgumentValueError: it does not fit into 64 bits.
+    """
+    if kind is int and -(2**63) <= value < 2**63:
+        return int(value)
+    if kind is float:
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise ArgumentValueError(f"argument '{path}': the number does not fit into a 64-bit {kind.__name__}")
+
+
 def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
     if isinstance(spec, TensorSpec):
         if not isinstance(value, torch.Tensor):
@@ -343,7 +364,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
     elif isinstance(spec, ScalarSpec):
         if isinstance(value, bool) or not isinstance(value, (int, float) if spec.kind is float else int):
             raise _mismatch(spec.path, f"{'an int' if spec.kind is int else 'a float'}", value)
-        leaves.append(spec.kind(value))
+        leaves.append(checked_number(spec.path, spec.kind, value))
     elif isinstance(spec, ConstantSpec):
         if type(value) is not type(spec.value) or value != spec.value:
             raise ArgumentValueError(

@@ -164,6 +164,8 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     stands_in = False
     for argument, value in zip(op._schema.arguments, args):
         value = python_argument(value, argument)
+        if type(value) is int and "ScalarType" in str(argument.real_type):
+            raise state.refuse_op(f"{op.name()} with the dtype that PyTorch numbers {value}")
         if isinstance(value, torch.SymFloat) and str(argument.type) in ("float", "Optional[float]"):
             value, stands_in = 0.5, True  # these take no symbol; no FakeTensor depends on the number
         if argument.kwarg_only:
@@ -192,6 +194,10 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
         raise _confirmed(state, op, positional, keywords, error) from error
     finally:
         logger.setLevel(level)
+    for leaf in tree_leaves((out, [record.out for record in recorder.records])):
+        if isinstance(leaf, torch.Tensor) and (leaf.layout != torch.strided or leaf.is_quantized):
+            kind = "a quantized tensor" if leaf.is_quantized else f"a tensor of layout {leaf.layout}"
+            raise state.refuse_op(f"{op.name()}, whose result is {kind}")
     return Trace(out, recorder.records, transaction.guesses, transaction.requirements, stands_in)
 
 

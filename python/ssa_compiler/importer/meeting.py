@@ -66,13 +66,15 @@ def _reach(value: TensorValue) -> Any:
     return sum((stride * (size - 1) for size, stride in zip(sizes, strides)), sympy.Integer(0))
 
 
-def may_cross(symbols: Symbols, target: TensorValue, source: TensorValue) -> bool:
+def may_cross(symbols: Symbols, target: TensorValue, source: TensorValue, copies: bool = False) -> bool:
     """Whether an element of the source may lie where another element of the target lies.
 
     Args:
         symbols: what is known about run-time integers.
         target: the tensor that is written.
         source: a tensor of a shape that broadcasts to the target's; its offset counts from the same place.
+        copies: whether the op is a copy without conversion: what is copied onto itself does not change, so that it does
+            not matter when others read it.
     Returns:
         False if that is surely not so: the tensors lie apart, or meet only in the same elements.
     """
@@ -87,21 +89,25 @@ def may_cross(symbols: Symbols, target: TensorValue, source: TensorValue) -> boo
         if distance.is_Integer:
             extent = max(int(_reach(target)), int(distance + _reach(source)), 0) - min(int(distance), 0) + 1
             if max(extent, target.fake.numel()) <= _LARGEST:
-                return _crosses(target.fake, source.fake, int(distance), extent)
-    return _equation_crosses(symbols, target, source)
+                return _crosses(target.fake, source.fake, int(distance), extent, copies)
+    return _equation_crosses(symbols, target, source, copies)
 
 
-def _crosses(target: torch.Tensor, source: torch.Tensor, distance: int, extent: int) -> bool:
+def _crosses(target: torch.Tensor, source: torch.Tensor, distance: int, extent: int, copies: bool) -> bool:
     """Compare the elements one by one: the memory holds the number of the target's element that lies there."""
     low = max(-distance, 0)
     memory = torch.full((extent,), -1, dtype=torch.int32)
     numbers = torch.arange(target.numel(), dtype=torch.int32).reshape(target.shape)
     memory.as_strided(target.shape, target.stride(), low).copy_(numbers)
     found = memory.as_strided(source.shape, source.stride(), low + distance).expand(target.shape)
-    return bool(((found != -1) & (found != numbers)).any())
+    elsewhere = (found != -1) & (found != numbers)
+    if copies:
+        changed = (found != numbers).flatten()
+        return bool(changed[found[elsewhere].long()].any())
+    return bool(elsewhere.any())
 
 
-def _equation_crosses(symbols: Symbols, target: TensorValue, source: TensorValue) -> bool:
+def _equation_crosses(symbols: Symbols, target: TensorValue, source: TensorValue, copies: bool) -> bool:
     """Solve `address of p in target == address of q in source` for what is known of p and q."""
     widths = (target.fake.element_size(), source.fake.element_size())
     unit = math.gcd(*widths)
@@ -113,7 +119,9 @@ def _equation_crosses(symbols: Symbols, target: TensorValue, source: TensorValue
     for dim, (size, stride, other) in enumerate(_strides(target, source)):
         if size == 1:
             continue
-        undetermined.add(dim)
+        if other != 0 or not copies:
+            # Positions along a broadcast dimension read one location: if it is written, it is copied onto itself.
+            undetermined.add(dim)
         last = _bounds(symbols, size, facts)[1] - 1
         for number, sign, name in ((stride * wide, 1, "target"), (other * wide_source, -1, "source")):
             if not number.is_Integer:

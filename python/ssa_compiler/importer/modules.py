@@ -144,6 +144,8 @@ class Modules:
         state = self.state
         if tensor.layout != torch.strided:
             raise state.refuse(f"the attribute {path}, a tensor that is not strided")
+        if tensor.is_quantized:
+            raise state.refuse(f"the attribute {path}, a quantized tensor")
         fake = fake_like(state, tensor)
         with state.emitter.context:
             argument = state.emitter.entry.add_argument(state.type_of(fake), ir.Location.unknown())

@@ -112,6 +112,13 @@ def _same_layout(a: TensorValue, b: TensorValue) -> bool:
     return _comparable(a, b) and a.offset == b.offset and a.fake.dtype == b.fake.dtype and _facts(a) == _facts(b)
 
 
+def _copies(op: Any, target: TensorValue, source: TensorValue) -> bool:
+    """Whether the op stores the source's elements as they are."""
+    a, b = target.fake, source.fake
+    same = a.dtype == b.dtype and a.is_conj() == b.is_conj() and a.is_neg() == b.is_neg()
+    return same and bool(op._schema.name == "aten::copy_")
+
+
 def _comparable(a: TensorValue, b: TensorValue) -> bool:
     """Whether the offsets count from the same place if the two share a storage."""
     return a.root is b.root or (a.absolute and b.absolute)
@@ -127,7 +134,7 @@ def _refuse_crossing(
     """
     for source in sources:
         if elementwise:
-            crosses = may_cross(state.symbols, target, source)
+            crosses = may_cross(state.symbols, target, source, _copies(op, target, source))
         else:
             crosses = not (surely_apart(state.symbols, target, source) or (agrees and source.fake.dim() == 0))
         if crosses:
@@ -207,7 +214,7 @@ def _assert_no_partial_overlap(state: State, op: Any, target: TensorValue, sourc
     dense = (_dense(target.fake), _dense(source.fake))
     if dense != (True, True) or source.root is not target.root:
         # Where one is not dense, ATen calls this too hard to tell, and does not raise.
-        if comparable and not may_cross(state.symbols, target, source):
+        if comparable and not may_cross(state.symbols, target, source, _copies(op, target, source)):
             return
         if False in dense:
             raise _order_matters(state, op)

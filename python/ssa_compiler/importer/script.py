@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable
@@ -38,6 +39,19 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
         return model
     if not isinstance(model, torch.nn.Module) and not callable(model):
         raise ScriptError(f"expected a function or an nn.Module, got {type(model).__name__}")
+    if inspect.ismethod(model) or isinstance(model, torch.ScriptMethod):
+        owner = getattr(model, "__self__", getattr(model, "owner", None))
+        name, kind = getattr(model, "__name__", getattr(model, "name", "?")), type(owner).__name__
+        way_out = (
+            "pass the module itself"
+            if name == "forward" and isinstance(owner, (torch.nn.Module, torch._C.ScriptModule))
+            else "pass a function, or an nn.Module whose forward does what the method does"
+        )
+        raise ScriptError(
+            f"expected a function or an nn.Module, got the bound method '{name}' of a {kind}, which TorchScript cannot "
+            f"script: {way_out}",
+            location=_definition(model),
+        )
     if isinstance(model, type):
         raise ScriptError(f"expected a function or an instance of nn.Module, got the class {model.__name__}")
     try:

@@ -57,6 +57,19 @@ def test_equal_values_pass(expected: Any, actual: Any) -> None:
     assert compare_values(expected, actual) is None
 
 
+def noisy(x: Tensor, n: int) -> Tensor:
+    y = nn.functional.dropout(x, 0.5, True)
+    for _ in range(n):
+        y = y + torch.rand_like(x)
+    return y
+
+
+def test_every_side_draws_the_same_random_numbers() -> None:
+    before = torch.get_rng_state()
+    check(noisy, (torch.ones(3, 4), 2), (torch.ones(3, 4), 0), compiled=False)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_tolerances_are_the_callers() -> None:
     assert compare_values(torch.tensor(1.0), torch.tensor(1.01)) is not None
     assert compare_values(torch.tensor(1.0), torch.tensor(1.01), rtol=0.1) is None

@@ -2,7 +2,8 @@
 
 Eager is the oracle. Each side gets its own copy of the arguments and of the module's state, copied together, so that
 what aliases in the original aliases in the copy; compared are results (structure, dtype, shape, values), the arguments
-afterwards, module state afterwards, whether a result is an argument, and errors by their type.
+afterwards, module state afterwards, whether a result is an argument, and errors by their type. Each side of a call draws
+random numbers from the same seed.
 """
 
 from __future__ import annotations
@@ -151,16 +152,16 @@ def check(
     runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None
     checked.compiled = runner.program if runner else None
     for number, call in enumerate(sets):
-        expected = _run_eager(oracle, call)
+        expected = _run_eager(oracle, call, number)
         checked.errors.append(expected.error)
         counts: dict[str, Counter[str]] = {}
         for stage, interpreted in interpreters.items():
-            interpreted_outcome = interpreted.run(call)
+            interpreted_outcome = interpreted.run(call, number)
             _compare(stage, number, expected, interpreted_outcome, rtol, atol)
             counts[stage] = interpreted.interpreter.block_counts
         checked.block_counts.append(counts)
         if runner is not None:
-            actual = runner.run(call)
+            actual = runner.run(call, number)
             # Results of the compiled program are where the last stage under the interpreter has them.
             actual.copies = [
                 value
@@ -191,18 +192,21 @@ def _state(model: Any) -> dict[str, torch.Tensor]:
     }
 
 
-def _attempt(outcome: _Outcome, function: Callable[[], Any]) -> _Outcome:
+def _attempt(outcome: _Outcome, function: Callable[[], Any], seed: int) -> _Outcome:
+    """Run one side of a call. Random numbers start from the same seed on every side; the caller's generators stay."""
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
     try:
-        with torch.no_grad():
+        with torch.no_grad(), torch.random.fork_rng(devices):
+            torch.manual_seed(seed)
             outcome.result = function()
     except Exception as error:  # whatever the program raises is compared
         outcome.error = error
     return outcome
 
 
-def _run_eager(model: Model, call: Call) -> _Outcome:
+def _run_eager(model: Model, call: Call, seed: int) -> _Outcome:
     args, kwargs = copy.deepcopy((call.args, call.kwargs))
-    outcome = _attempt(_Outcome(arguments=(args, kwargs)), lambda: model(*args, **kwargs))
+    outcome = _attempt(_Outcome(arguments=(args, kwargs)), lambda: model(*args, **kwargs), seed)
     outcome.state = _state(model)
     return outcome
 
@@ -221,7 +225,7 @@ class _Interpreted:
         tensors = [parameter.current().detach() for parameter in program.parameters]
         self._state: list[torch.Tensor] = copy.deepcopy(tensors)
 
-    def run(self, call: Call) -> _Outcome:
+    def run(self, call: Call, seed: int) -> _Outcome:
         from ..importer import build_result, flatten_arguments
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
@@ -234,7 +238,7 @@ class _Interpreted:
             return build_result(self._program.results, self._finish(leaves, results))
 
         self._copies = outcome.copies
-        _attempt(outcome, execute)
+        _attempt(outcome, execute, seed)
         for parameter, tensor in zip(self._program.parameters, self._state, strict=True):
             outcome.state.update(dict.fromkeys((parameter.name, *parameter.aliases), tensor))
         return outcome
@@ -268,9 +272,9 @@ class _Compiled:
             options["example_kwargs"] = kwargs
         self.program = ssa_compiler.compile(self._model, args, target=target, **options)
 
-    def run(self, call: Call) -> _Outcome:
+    def run(self, call: Call, seed: int) -> _Outcome:
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
-        outcome = _attempt(_Outcome(arguments=(args, kwargs)), lambda: self.program(*args, **kwargs))
+        outcome = _attempt(_Outcome(arguments=(args, kwargs)), lambda: self.program(*args, **kwargs), seed)
         outcome.state = _state(self._model)
         return outcome
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
-from ._dispatches import kernel_function, may_run_in_place
+from ._dispatches import kernel_function, may_run_in_place, writes_apart
 from ._ir import walk
 from ._reductions import find_constant_reductions
 
@@ -323,11 +323,12 @@ class _Function:
             for target in step.updates:
                 sharing = aliases.get(target, frozenset()) | {target}
                 needed = alive - set(step.results)
-                twice = len(step.updates) != len(set(step.updates))
+                twice = len(step.updates) != len(set(step.updates)) and not writes_apart(step.op, self._module)
                 if _EXTERNAL in sharing or sharing & needed or twice:
                     found.append(Violation("live", step.op, self._is_emplaced(step.op)))
                     break
-                if len([use for use in step.uses if use in sharing]) > 1 and not may_run_in_place(
+                read_or_written = sum(use in sharing for use in step.uses)
+                if read_or_written > step.updates.count(target) and not may_run_in_place(
                     step.op,
                     self._module,
                     lambda value: self._number(value) in sharing,  # noqa: B023 (called here)

@@ -10,12 +10,13 @@ the kernel is elementwise. What it cannot prove is kept apart by a barrier.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 
 from iree.compiler import ir
 
 from ._ir import walk
 
-__all__ = ["kernel_function", "may_run_in_place"]
+__all__ = ["kernel_function", "may_run_in_place", "writes_apart"]
 
 _LOAD = "iree_tensor_ext.dispatch.tensor.load"
 _STORE = "iree_tensor_ext.dispatch.tensor.store"
@@ -92,6 +93,45 @@ def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable
         ):
             return False
     return _target_is_aligned(dispatch, segments, tied)
+
+
+def writes_apart(dispatch: ir.Operation, module: ir.Module) -> bool:
+    """Whether the results of a dispatch that are placed into one tensor lie in parts of it that do not overlap.
+
+    Args:
+        dispatch: a `stream.async.dispatch` with several results tied to operands.
+        module: the module around it, with the executables.
+    Returns:
+        True if proved: the kernel reads none of what it writes, and the ranges written in each tensor are apart.
+    """
+    if dispatch.name != "stream.async.dispatch":
+        return False
+    function = kernel_function(dispatch, module)
+    if function is None or any(
+        "readwrite" in str(op.results[0].type) for op in walk(function) if op.name == "stream.binding.subspan"
+    ):
+        return False
+    segments = [int(size) for size in ir.DenseI32ArrayAttr(dispatch.attributes["operandSegmentSizes"])]
+    base = segments[0]
+    ranges: dict[ir.Value, list[tuple[ir.Value, ir.Value]]] = {}
+    for tied in ir.ArrayAttr(dispatch.attributes["tied_operands"]):
+        index = ir.IntegerAttr(tied).value
+        if index >= 0:
+            position = _resource_position(dispatch, segments, index)
+            offset = dispatch.operands[sum(segments[:3]) + position]
+            end = dispatch.operands[sum(segments[:4]) + position]
+            ranges.setdefault(dispatch.operands[base + index], []).append((offset, end))
+    return all(
+        _ends_before(first, second) or _ends_before(second, first)
+        for parts in ranges.values()
+        for first, second in combinations(parts, 2)
+    )
+
+
+def _ends_before(first: tuple[ir.Value, ir.Value], second: tuple[ir.Value, ir.Value]) -> bool:
+    """Whether the range `first`, as offset and end, certainly ends where `second` starts or earlier."""
+    end, offset = _constant(first[1]), _constant(second[0])
+    return first[1] == second[0] or (end is not None and offset is not None and end <= offset)
 
 
 def _only_access(binding: ir.Value, kind: str) -> ir.Operation | None:
@@ -198,17 +238,19 @@ def _reads_own_place(generic: ir.Operation, operand: int) -> bool:
 
 def _target_is_aligned(dispatch: ir.Operation, segments: list[int], tied: int) -> bool:
     """Whether the range that a dispatch writes starts at a multiple of its length."""
-    base = segments[0]
-    resources = [
-        offset
-        for offset in range(segments[1])
-        if str(dispatch.operands[base + offset].type).startswith("!stream.resource")
-    ]
-    position = resources.index(tied)
-    # Segments: workload, operands, operand sizes, offsets, ends, lengths, result sizes.
+    position = _resource_position(dispatch, segments, tied)
     offset = dispatch.operands[sum(segments[:3]) + position]
     length = dispatch.operands[sum(segments[:5]) + position]
     return _is_multiple(offset, length)
+
+
+def _resource_position(dispatch: ir.Operation, segments: list[int], operand: int) -> int:
+    """Where the range of an operand stands among the ranges: resources only have one.
+
+    The segments are: workload, operands, operand sizes, offsets, ends, lengths, result sizes.
+    """
+    base = segments[0]
+    return sum(str(dispatch.operands[base + other].type).startswith("!stream.resource") for other in range(operand))
 
 
 def _is_multiple(offset: ir.Value, length: ir.Value) -> bool:

@@ -33,8 +33,8 @@ def test_cuda_artifact_holds_code_for_the_architecture(architecture: str) -> Non
 
 
 def test_cuda_code_computes_with_doubles() -> None:
-    code = Path(compile_module(ADD, resolve_target("cuda:sm_80")).path).read_bytes()
-    assert re.search(rb"add(\.rn)?\.f64", code)
+    artifact = compile_module(ADD, resolve_target("cuda:sm_80"))  # the file lives as long as this
+    assert re.search(rb"add(\.rn)?\.f64", Path(artifact.path).read_bytes())
 
 
 def test_doubles_stay_doubles_on_the_cpu() -> None:

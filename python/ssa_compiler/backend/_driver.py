@@ -36,7 +36,7 @@ from ._ir import walk
 from ._mended import mend_ops
 from ._moves import mend_moves
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers
-from ._probe import failing_ops, known_to_fail, probe_memory
+from ._probe import failing_ops, known_to_fail, probe_memory, refusal
 from ._refused import must_call_back
 from ._repairs import Repairs
 from ._targets import Target
@@ -59,10 +59,14 @@ _PRINT_FLAGS = (
     "--mlir-elide-resource-strings-if-larger=4",
 )
 _MAX_ATTEMPTS = 40
+# After so many attempts, repairs that still find something to do are not trusted to come to an end.
+_PATIENCE = 16
 # Failures of the program's structure: the op at the location is not to blame.
 _NOT_OF_AN_OP = ("unresolved target materialization", "failed to solve for", "does not dominate")
 # A diagnostic, or a line of a stack dump.
 _MESSAGE = re.compile(r"^\S.*: (?:error|note|warning): |^ *#\d+ 0x|^LLVM ERROR")
+# A module in generic form: up to the first bracket that is not indented, and the aliases of locations after it.
+_PRINTED_MODULE = re.compile(r".*?^\}\)[^\n]*\n(?:#[^\n]*\n?)*", re.MULTILINE | re.DOTALL)
 _USER_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)(?::\d+)?')
 
 
@@ -183,7 +187,7 @@ class _Compilation:
         # All are found before the first is replaced: replacing one erases the constants that only it used.
         refused = [(op, reason) for op in walk(self._module.operation) if (reason := must_call_back(op)) is not None]
         known = known_to_fail(self._module, (compiler_path(), *self._flags))
-        refused += [(op, f"iree-compile: {reason}") for op, reason in known if all(op != other for other, _ in refused)]
+        refused += [(op, reason) for op, reason in known if all(op != other for other, _ in refused)]
         for op, reason in refused:
             self._call_back(op, reason)
         mend_ops(self._module)
@@ -207,6 +211,7 @@ class _Compilation:
             completed = run_tool(command, timeout_s=self._timeout_s, memory=self._memory)
             self._seconds["iree-compile"] += time.perf_counter() - start
             if completed.returncode != 0:
+                self._dump(number, attempt, _without_dump(completed.stderr).splitlines())
                 if not self._cure_failure(attempt, completed):
                     raise self._failure(attempt, command, completed)
                 continue
@@ -228,15 +233,17 @@ class _Compilation:
                     stream,
                     self._seconds,
                 )
+            self._dump(number, attempt, [f"{kind}, lines {lines}" for kind, _, lines in violations])
             made = sum(
                 self._repairs.repair(kind, emplaced, self._ops(attempt, lines)) for kind, emplaced, lines in violations
             )
             _logger.debug("attempt %d: %d violations, %d repairs", number, len(violations), made)
-            if not made:
-                if all_copied:
+            if not made or number >= _PATIENCE:
+                if not all_copied:
+                    all_copied = True
+                    self._copies += copy_all_handovers(self._module)
+                elif not self._call_back_unproved(attempt, violations):
                     break
-                all_copied = True
-                self._copies += copy_all_handovers(self._module)
         raise ToolError(
             "IREE's in-place updates of this program could not be proved right; please report it",
             command=command,
@@ -280,6 +287,25 @@ class _Compilation:
             module = ir.Module.parse(stream, context)
             return [(found.kind, found.emplaced, found.source_lines(module)) for found in find_violations(module)]
 
+    def _dump(self, number: int, attempt: _Attempt, messages: list[str]) -> None:
+        """Write a module that did not compile or was not proved, followed by why, to the folder for dumps if there is one."""
+        if self._dump_dir is None:
+            return
+        folder = Path(self._dump_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        why = "".join(f"// {message}\n" for message in messages)
+        (folder / f"attempt-{number}.mlir").write_text(attempt.text + why, encoding="utf-8")
+
+    def _call_back_unproved(self, attempt: _Attempt, violations: list[tuple[str, bool, list[int]]]) -> bool:
+        """Turn the last torch op that each violation comes from into a callback; returns whether there was one."""
+        chosen: list[ir.Operation] = []
+        for _, _, lines in violations:
+            torch_ops = [op for op in self._ops(attempt, lines) if torch_operator(op) is not None]
+            if torch_ops and torch_ops[-1] not in chosen:
+                chosen.append(torch_ops[-1])
+        made = [self._call_back(op, "what IREE does in place for it could not be proved right") for op in chosen]
+        return any(made)
+
     def _call_back(self, op: ir.Operation, reason: str) -> bool:
         site = to_callback(self._module, op, len(self._callbacks), location=user_location(op), reason=reason)
         if site is not None:
@@ -303,7 +329,7 @@ class _Compilation:
             return True
         if self._repairs.separate_all():
             return True
-        made = [self._call_back(op, f"iree-compile: {text}") for op, text in named]
+        made = [self._call_back(op, refusal(text)) for op, text in named]
         return any(made)
 
     def _named_ops(self, attempt: _Attempt, completed: Completed) -> list[tuple[ir.Operation, str]]:
@@ -325,7 +351,7 @@ class _Compilation:
         failing = failing_ops(ops, (compiler_path(), *self._flags), timeout_s=self._timeout_s)
         made = False
         for op, reason in failing:
-            if self._call_back(op, f"iree-compile: {reason}"):
+            if self._call_back(op, reason):
                 made = True
             else:
                 self._suspect = op
@@ -376,9 +402,10 @@ def _without_dump(stderr: str) -> str:
 
 
 def _last_dump(stderr: str) -> str:
-    """Return the IR that was printed after the checked pass."""
-    start = list(_DUMP.finditer(stderr))[-1].end()
-    return stderr[start:]
+    """Return the IR that was printed after the checked pass, without what iree-compile printed after it."""
+    text = stderr[list(_DUMP.finditer(stderr))[-1].end() :]
+    module = _PRINTED_MODULE.match(text)
+    return module[0] if module is not None else text
 
 
 def stream_ir(text: str, target: Target, *, timeout_s: float = 300.0) -> str:

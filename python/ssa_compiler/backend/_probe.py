@@ -9,6 +9,7 @@ alone are known. What was learnt about an op is kept for the life of the process
 from __future__ import annotations
 
 import logging
+import re
 import signal
 import tempfile
 import threading
@@ -21,7 +22,7 @@ from ._callbacks import torch_operator
 from ._copies import _builtin_type
 from ._ir import walk
 
-__all__ = ["failing_ops", "known_to_fail", "probe_memory"]
+__all__ = ["failing_ops", "known_to_fail", "probe_memory", "refusal"]
 
 _logger = logging.getLogger(__name__)
 
@@ -40,6 +41,10 @@ _SCALARS = {
     "!torch.bool": ("i1", "torch_c.from_i1", "torch_c.to_i1"),
 }
 _SYMBOL = "@probe"
+# What LLVM, the C++ library and iree-compile print when memory cannot be had.
+_OUT_OF_MEMORY = re.compile(r"out of memory|bad_alloc|Allocation failed|buffer allocation failed", re.IGNORECASE)
+# What ends a message and says nothing by itself: an op in generic form, a pointer to other messages.
+_MESSAGE_END = re.compile(r": (?:%\S+ = )?\"[\w.]+\"\(| \(check above ")
 
 
 def probe_memory() -> int | None:
@@ -107,15 +112,26 @@ def _compile(texts: list[str], command: tuple[str, ...], timeout_s: float) -> Co
 
 
 def _reason(completed: Completed) -> str:
-    """Say in a few words why a run failed."""
+    """Say in a few words what iree-compile did with an op: why its run failed."""
     for diagnostic in parse_diagnostics(completed.stderr):
         if diagnostic.kind == "error":
-            return diagnostic.text
+            return refusal(diagnostic.text)
     if completed.returncode is None:
-        return "it runs out of time"
+        return "iree-compile ran out of time on it"
+    if _OUT_OF_MEMORY.search(completed.stderr):
+        return "iree-compile ran out of memory on it"
     if completed.returncode < 0:
-        return f"it is killed by {signal.Signals(-completed.returncode).name}"
-    return f"it fails with exit status {completed.returncode}"
+        return f"iree-compile crashed on it ({signal.Signals(-completed.returncode).name})"
+    return f"iree-compile failed on it (exit status {completed.returncode})"
+
+
+def refusal(text: str) -> str:
+    """Return the reason of a callback for an op that iree-compile gave an error message about.
+
+    Args:
+        text: the message. The op printed at its end is left out.
+    """
+    return f"iree-compile refused it: {_MESSAGE_END.split(text)[0]}"
 
 
 def _function_around(op: ir.Operation) -> str | None:

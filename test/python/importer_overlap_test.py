@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sympy
 import torch
 from torch import Tensor
 
 from ssa_compiler import errors
-from ssa_compiler.importer import import_program
+from ssa_compiler.importer import import_program, meeting
+from ssa_compiler.importer.symbols import Symbols
+from ssa_compiler.importer.values import TensorValue
 from ssa_compiler.testing import interpret
 
 X = torch.arange(12.0).reshape(3, 4).sin()
@@ -215,3 +219,31 @@ def complex_parts(x: Tensor) -> Tensor:
 def test_parts_of_complex_numbers_lie_apart() -> None:
     program: Any = import_program(complex_parts, (X,))
     assert torch.equal(interpret(program.module, X)[0], complex_parts(X))
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_solving_for_addresses_never_misses_what_comparing_elements_finds(copies: bool) -> None:
+    symbols, chance, root = Symbols(), random.Random(7), object()
+    outcomes = set()
+    for _ in range(1500):
+        shape = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
+        views = []
+        for sizes in (shape, [chance.choice((size, size, 1)) for size in shape]):
+            strides = [chance.choice((1, 2, 3, 4, 6, 8, 12)) for _ in shape]
+            if views and chance.random() < 0.6:
+                strides = [chance.choice((one, one, 0)) for one in views[0].fake.stride()]
+            fake = torch.zeros(200).as_strided(sizes, strides)
+            offset = sympy.Integer(chance.randint(0, 8))
+            views.append(TensorValue(None, fake, frozenset(), root, offset))
+        target, source = views
+        ends = [v.offset + sum(s * (n - 1) for s, n in zip(v.fake.stride(), v.fake.shape)) + 1 for v in views]
+        distance = int(source.offset - target.offset)
+        strides = torch.tensor(target.fake.stride())
+        addresses = {int((position * strides).sum()) for position in (target.fake == 0).nonzero()}
+        if len(addresses) < target.fake.numel():
+            continue  # eager refuses targets that overlap themselves
+        exact = meeting._crosses(target.fake, source.fake, distance, int(max(ends)) + 8, copies)
+        solved = meeting._equation_crosses(symbols, target, source, copies)
+        outcomes.add((exact, solved))
+        assert solved or not exact, (target, source)
+    assert {(True, True), (False, False)} <= outcomes

@@ -18,12 +18,12 @@ from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
 from .fakes import Record, Trace, run, same_view, shares_storage
 from .indexing import Indexing
-from .overlap import check_write
-from .schemas import functional_of, registered_name, with_numbers
+from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
 from .symbols import expr_of
 from .unannounced import writes_unannounced
-from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value
+from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, tensor_values
+from .writes import Writes
 
 __all__ = ["TensorOps"]
 
@@ -56,14 +56,6 @@ def _writes_into(record: Record, inputs: Sequence[torch.Tensor]) -> bool:
     return False
 
 
-def _tensor_values(argument: Argument) -> list[TensorValue]:
-    if isinstance(argument, TensorValue):
-        return [argument]
-    if isinstance(argument, list):
-        return [value for element in argument for value in _tensor_values(element)]
-    return []
-
-
 class TensorOps:
     """Emits tensor ops."""
 
@@ -71,6 +63,7 @@ class TensorOps:
         self.state = state
         self.emitter = state.emitter
         self.indexing = Indexing(state, self)
+        self.writes = Writes(state, self)
         self._views: dict[str, Callable[[list[Argument], Any], Any]] = {
             "aten::split.Tensor": self._split,
             "aten::split_with_sizes": self._split,
@@ -203,13 +196,13 @@ class TensorOps:
             state.check(requirement, f"RuntimeError: {op.name()}: the sizes do not fit, required {requirement}")
         if op._schema.is_mutable:
             args = self.indexing.checked(op, args)
-            return self._write(op, args, python, trace)
+            return self.writes.call(op, args, python)
         outcome = self._outcome(op, args, python, trace)
         return outcome if len(op._schema.returns) != 1 else [outcome]
 
     def _use(self, op: Any, args: list[Argument]) -> None:
         for argument in args:
-            for value in _tensor_values(argument):
+            for value in tensor_values(argument):
                 self.state.use(value, op.name())
 
     def _outcome(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> Any:
@@ -243,9 +236,9 @@ class TensorOps:
 
     def _note_alias_decision(self, op: Any, args: list[Argument], python: list[Any], trace: Trace, result: Any) -> None:
         """Keep what a decision between alias and copy rests on: guessed sizes, strides of arguments."""
-        sources = [value for argument in args for value in _tensor_values(argument)]
+        sources = [value for argument in args for value in tensor_values(argument)]
         if trace.guesses:
-            for value in _tensor_values(result):
+            for value in tensor_values(result):
                 self.state.maybe_alias(value, sources, op.name())
         for source in sources[:1]:
             if self._depends_on_strides(op, python, trace, source):
@@ -268,7 +261,7 @@ class TensorOps:
         """Emit the recorded base ops."""
         if any(isinstance(argument, torch.SymFloat) for argument in python) and trace.stands_in:
             raise self.state.refuse_op("a composite op with a float known only at run time")
-        known = {id(value.fake): value for argument in args for value in _tensor_values(argument)}
+        known = {id(value.fake): value for argument in args for value in tensor_values(argument)}
         for record in trace.records:
             if torch.Tag.inplace_view in record.op.tags:
                 # The recorded tensor has the shape after this op, not the one before.
@@ -278,7 +271,7 @@ class TensorOps:
             op = with_numbers(record.op, numbers)
             arguments = self.indexing.checked(op, arguments)
             if op._schema.is_mutable:
-                outcome: Any = self._write(op, arguments, record.args, Trace(record.out, [record]))
+                outcome: Any = self.writes.call(op, arguments, record.args)
                 outcome = outcome[0] if len(outcome) == 1 else outcome
             else:
                 outcome = self._base(op, arguments, record.out)
@@ -300,10 +293,10 @@ class TensorOps:
         if op._schema.name == "aten::squeeze":
             self._check_squeeze(args[0], args[1] if len(args) > 1 else None)
         if isinstance(out, torch.Tensor):
-            for value in (v for argument in args for v in _tensor_values(argument)):
+            for value in (v for argument in args for v in tensor_values(argument)):
                 if same_view(value.fake, out):
                     return replace(value)  # another tensor object: `x.detach() is x` is false
-            for value in (v for argument in args for v in _tensor_values(argument)):
+            for value in (v for argument in args for v in tensor_values(argument)):
                 if shares_storage(value.fake, out):
                     return self._view(op, args, out, value)
         return self._fresh(op, args, out)
@@ -312,7 +305,7 @@ class TensorOps:
         """Emit a view op on `base`."""
         if op.name() in ("aten::_reshape_alias", "aten::_unsafe_view"):
             op, args = torch.ops.aten.view.default, args[:2]
-        ssa = self._emit(op, args, [self.state.type_of(out)])[0]
+        ssa = self.emit(op, args, [self.state.type_of(out)])[0]
         self.state.define_sizes(ssa, out)
         offset = self._offset(op, args, out, base)
         within = base.within + self._in_range(op, args, base)
@@ -377,7 +370,8 @@ class TensorOps:
             emitter.define(symbol, make)
         return symbol
 
-    def _emit(self, op: Any, args: list[Argument], results: Sequence[Any]) -> list[Any]:
+    def emit(self, op: Any, args: list[Argument], results: Sequence[Any]) -> list[Any]:
+        """Emit an op with the given result types and return its SSA results."""
         operands = [self.operand(value, str(spec.type)) for spec, value in zip(op._schema.arguments, args)]
         return list(self.emitter.torch_op(op._schema, results, operands).results)
 
@@ -396,14 +390,14 @@ class TensorOps:
                 raise self.state.refuse_op(f"{op.name()}, whose result is a {type(element).__name__}")
         if any("List" in str(result.type) for result in op._schema.returns):
             raise self.state.refuse_op(f"{op.name()}, whose result is a list of new tensors")
-        results = self._emit(op, args, kinds)
+        results = self.emit(op, args, kinds)
         values: list[Value] = []
         for ssa, element in zip(results, outs):
             if isinstance(element, torch.Tensor):
                 values.append(self.state.fresh(ssa, element))
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
-        sources = [value for argument in args for value in _tensor_values(argument)]
+        sources = [value for argument in args for value in tensor_values(argument)]
         self.state.ranges.note(op, [self.python(argument) for argument in args], sources, values)
         return values if isinstance(out, (list, tuple)) else values[0]
 
@@ -468,66 +462,6 @@ class TensorOps:
             self._view(torch.ops.aten.select.int, [base, dim, ConstValue(index)], piece, base)
             for index, piece in enumerate(out)
         ]
-
-    # Writes.
-
-    def _write(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> list[Any]:
-        """Emit an op that writes one of its arguments."""
-        state, schema = self.state, op._schema
-        written = [i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
-        if len(written) != 1 or not isinstance(args[written[0]], TensorValue):
-            raise state.refuse_op(f"{op.name()}, which writes several tensors")
-        index = written[0]
-        target: TensorValue = args[index]
-        flat = [value for argument in args for value in _tensor_values(argument)]
-        check_write(state, op, target, flat, python)
-        functional = functional_of(op, index)
-        is_out = schema.arguments[index].is_out
-        pure_args = args[:index] + args[index + 1 :] if is_out else args
-        if op.name() == "aten::copy_":
-            self._emit(op, args, [state.type_of(target.fake)])
-        elif functional is None:
-            if is_out:
-                raise state.refuse_op(f"{op.name()}, which has no functional form")
-            self._emit(op, args, [state.type_of(target.fake)])
-        else:
-            pure_trace = run(state, functional, [self.python(argument) for argument in pure_args])
-            same = (
-                isinstance(pure_trace.out, torch.Tensor)
-                and pure_trace.out.dtype == target.fake.dtype
-                and _sizes(pure_trace.out) == _sizes(target.fake)
-                and not (torch.Tag.pointwise in op.tags and _mixes_dtypes(target, flat))
-                # Of logical and comparison ops, which give bools whatever they are given, the passes know no pure form.
-                and not (torch.Tag.pointwise in op.tags and target.fake.dtype == torch.bool)
-            )
-            name = registered_name(schema)
-            if not is_out and same and self.emitter.registered(f"torch.{name}"):
-                self._emit(op, args, [state.type_of(target.fake)])
-            else:
-                self._write_functional(op, functional, pure_args, target)
-        state.write(target, op.name())
-        return [target]
-
-    def _write_functional(self, op: Any, functional: Any, args: list[Argument], target: TensorValue) -> None:
-        """Emit the functional op, then `copy_` into the target."""
-        with self.indexing.already_checked():
-            value = self.call_arguments(functional, args)[0]
-        if not isinstance(value, TensorValue):
-            raise self.state.refuse_op(f"{op.name()}, whose functional form gives no tensor")
-        if op._schema.arguments[-1].is_out and _sizes(value.fake) != _sizes(target.fake):
-            raise self.state.refuse_op(f"{op.name()}, which changes the size of its out argument")
-        copy = torch.ops.aten.copy_.default
-        self._emit(copy, [target, value, ConstValue(False)], [self.state.type_of(target.fake)])
-
-
-def _mixes_dtypes(target: TensorValue, values: Sequence[TensorValue]) -> bool:
-    """Whether an operand that takes part in type promotion has another dtype than the target; masks do not."""
-    dtypes = {value.fake.dtype for value in values} - {torch.bool}
-    return bool(dtypes - {target.fake.dtype})
-
-
-def _sizes(tensor: torch.Tensor) -> tuple[Any, ...]:
-    return tuple(expr_of(size) for size in tensor.shape)
 
 
 def _scalar_kind(value: Any) -> type:

@@ -33,6 +33,7 @@ __all__ = [
     "Uninitialized",
     "Value",
     "is_const",
+    "tensor_values",
 ]
 
 Site = tuple[Any, ...]
@@ -192,3 +193,12 @@ NONE = ConstValue(None)
 def is_const(*values: Value) -> bool:
     """Whether every value is a constant known at import."""
     return all(isinstance(value, ConstValue) for value in values)
+
+
+def tensor_values(argument: Any) -> list[TensorValue]:
+    """Return the tensors in an op's argument, a value or a Python list of values."""
+    if isinstance(argument, TensorValue):
+        return [argument]
+    if isinstance(argument, list):
+        return [value for element in argument for value in tensor_values(element)]
+    return []

@@ -69,6 +69,14 @@ def test_wrong_arguments(
         rows(*args, **kwargs)
 
 
+@pytest.mark.parametrize(("number", "factor", "name"), [(2**70, 1.0, "n"), ("a", 1.0, "n"), (1, "a", "factor")])
+def test_wrong_numbers_for_the_loaded_program(
+    rows: ssa_compiler.CompiledProgram, number: object, factor: object, name: str
+) -> None:
+    with pytest.raises(ArgumentTypeError, match=f"'{name}': expected a 64-bit"):
+        rows._loaded()((torch.zeros(6, 5), number, factor))  # type: ignore[arg-type]
+
+
 def test_unknown_stage(rows: ssa_compiler.CompiledProgram) -> None:
     with pytest.raises(ArgumentValueError, match="no stage 'nope': expected one of imported"):
         rows.mlir("nope")

@@ -99,10 +99,15 @@ class Program:
             for number, info in self._arguments:
                 leaf = leaves[number]
                 if info.kind != "tensor":
-                    if info.kind == "float":
-                        inputs.push_float(leaf)
-                    else:
-                        inputs.push_int(leaf)
+                    try:
+                        if info.kind == "float":
+                            inputs.push_float(leaf)
+                        else:
+                            inputs.push_int(leaf)
+                    except (TypeError, OverflowError):
+                        raise ArgumentTypeError(
+                            f"argument '{info.name}': expected a 64-bit {info.kind}, got {type(leaf).__name__} {leaf!r}"
+                        ) from None
                     continue
                 cached = self._parameter_views.get(number)
                 if cached is not None and cached[0] is leaf and cached[1] == leaf.data_ptr():

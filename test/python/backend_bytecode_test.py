@@ -76,6 +76,15 @@ def test_right_moves() -> None:
     assert not _found(
         "^bb0:", "%r1 = vm.call.variadic @hal.fence.join segments[65535, 2](%i0, %R0, %R0)", "vm.return %R1"
     )
+    # A fence that was joined before: not waited for again, which program order makes up for.
+    joined_again = (
+        "^bb0:",
+        "%r1 = vm.call.variadic @hal.fence.join segments[65535, 1](%i0, %R0)",
+        "%r2 = vm.call.variadic @hal.fence.join segments[65535, 2](%i0, %R1, %R0)",
+        "vm.return %R2",
+    )
+    assert not find_bad_moves_in_text(_text(*joined_again), in_order=True)
+    assert find_bad_moves_in_text(_text(*joined_again))
     # A suspended call: its results are the arguments of the block that it goes on in.
     assert not _found("^bb0:", "vm.call.yieldable @g(%R0) -> ^bb1(%r0)", "^bb1:", "vm.return %R0")
 

@@ -34,7 +34,8 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRANCHES = ("vm.br ", "vm.cond_br ", "vm.br_table ")
 # Letting go of a register that is empty does nothing.
 _DISCARD = "vm.discard.refs"
-# A join leaves out empty fences: one that is named twice, and moved the first time, is waited for all the same.
+# A join leaves out empty fences. One that is named twice, and moved the first time, is waited for all the same; one that
+# was moved away before is not, which only matters where work is not done in program order.
 _JOIN = "@hal.fence.join"
 
 
@@ -45,11 +46,12 @@ class _Block:
     lines: list[str] = field(default_factory=list)
 
 
-def find_bad_moves(path: str) -> list[str]:
+def find_bad_moves(path: str, *, in_order: bool = False) -> list[str]:
     """Check a compiled program.
 
     Args:
         path: the `.vmfb` file.
+        in_order: the driver does all work in program order, so that a fence that is not waited for makes no difference.
     Returns:
         One line for each wrong move, empty if all are right.
     Raises:
@@ -61,14 +63,14 @@ def find_bad_moves(path: str) -> list[str]:
     completed = run_tool([tool, "--output=disassembly", path])
     if completed.returncode != 0 or "vm.func @" not in completed.stdout:
         raise ToolError(f"iree-dump-module cannot disassemble {path}", command=[tool, path], stderr=completed.stderr)
-    return find_bad_moves_in_text(completed.stdout)
+    return find_bad_moves_in_text(completed.stdout, in_order=in_order)
 
 
-def find_bad_moves_in_text(disassembly: str) -> list[str]:
+def find_bad_moves_in_text(disassembly: str, *, in_order: bool = False) -> list[str]:
     """Check the disassembly of a program, as `find_bad_moves` does."""
     found: list[str] = []
     for name, blocks in _functions(disassembly):
-        found += [f"@{name}: {problem}" for problem in _check(blocks)]
+        found += [f"@{name}: {problem}" for problem in _check(blocks, in_order)]
     return found
 
 
@@ -116,7 +118,7 @@ def _results(line: str) -> list[str]:
     return [kind.lower() + number for kind, number, _ in _REGISTER.findall(left)] if equals else []
 
 
-def _check(blocks: dict[str, _Block]) -> list[str]:
+def _check(blocks: dict[str, _Block], in_order: bool) -> list[str]:
     found: list[str] = []
     temporary = _temporaries(blocks)
     empty: dict[str, set[str]] = {}  # references that may have been moved away when a block starts
@@ -127,7 +129,7 @@ def _check(blocks: dict[str, _Block]) -> list[str]:
         name = pending.pop()
         gone = set(empty[name])
         for line in blocks[name].lines:
-            problem = _execute(line, gone)
+            problem = _execute(line, gone, in_order)
             resumed = _RESUMED.search(line)
             for target, moves in [(resumed[1], [])] if resumed else _targets(line) if _is_branch(line) else []:
                 after = set(gone)
@@ -141,14 +143,15 @@ def _check(blocks: dict[str, _Block]) -> list[str]:
     return found
 
 
-def _execute(line: str, gone: set[str]) -> str | None:
+def _execute(line: str, gone: set[str], in_order: bool) -> str | None:
     """Execute an instruction, except for the moves of a branch; returns what is wrong with it."""
     problem = None
     discards = line.startswith(_DISCARD)
     here: set[str] = set()  # moved away by this instruction
     for operand in _operands(line):
         register = operand.lower()
-        if register in gone and not discards and not (register in here and _JOIN in line):
+        harmless = _JOIN in line and (in_order or register in here)
+        if register in gone and not discards and not harmless:
             problem = f"%{register} has been moved away"
         if operand[0] == "R":
             here.add(register)

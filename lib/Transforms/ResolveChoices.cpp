@@ -470,11 +470,11 @@ struct TSSAResolveChoices final
     func::FuncOp function = getOperation();
     if (function.isExternal() || !function.getBody().hasOneBlock())
       return;
-    if (TensorAliasAnalysis(function).getConflicts().empty())
-      return;
     // A choice that cannot be described stays: the conversion refuses it.
     {
       TensorAliasAnalysis aliases(function);
+      if (aliases.getConflicts().empty())
+        return;
       ChoiceAnalysis choices(aliases);
       if (failed(choices.run()))
         return;

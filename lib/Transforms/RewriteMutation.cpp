@@ -244,7 +244,7 @@ void MutationRewriter::rewriteReturn(func::ReturnOp op) {
     locations.push_back(location ? *location : TensorLocation());
     if (!location)
       continue;
-    auto setIndex = [&](StringRef name, int64_t value) {
+    auto setIndex = [&, index = index](StringRef name, int64_t value) {
       function.setResultAttr(index, name, builder.getI64IntegerAttr(value));
     };
     auto argument = dyn_cast<BlockArgument>(location->root);

@@ -55,6 +55,7 @@ class Explanation:
         callbacks: the ops that run in PyTorch.
         copies: copies that were put in so that IREE updates no tensor that is still needed.
         attempts: how often iree-compile ran.
+        specialised: the arguments that the program is specialised on, as `name=value`, with why a bool had to be.
     """
 
     target: str
@@ -62,10 +63,12 @@ class Explanation:
     callbacks: tuple[CallbackUse, ...]
     copies: int
     attempts: int
+    specialised: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"target {self.target}, driver {self.driver}, {self.copies} protective copies"]
         lines += [f"  {callback}" for callback in self.callbacks]
+        lines += [f"  specialised on {argument}" for argument in self.specialised]
         return "\n".join(lines)
 
 
@@ -85,8 +88,9 @@ def compile(
 
     Args:
         model: function, nn.Module (in its present training or eval mode), ScriptModule or ScriptFunction.
-        example_inputs: positional arguments. Tensors give dtypes, shapes and the device; ints and floats stay dynamic;
-            bools, strings and None are specialised and checked at each call. They are neither run nor changed.
+        example_inputs: positional arguments. Tensors give dtypes, shapes and the device; ints and floats stay dynamic, and
+            so do bools that the program does not need as constants; strings, None and the other bools are specialised and
+            checked at each call (`explain()` lists them). They are neither run nor changed.
         example_kwargs: keyword arguments, likewise.
         target: "cpu", "cuda", "cuda:sm_80" to "cuda:sm_90", or "auto" for the device of the examples and parameters.
         data_tiling: tile matrix operands and use microkernels on the CPU; None leaves the choice to the compiler.
@@ -249,6 +253,10 @@ class CompiledProgram:
             ),
             self.artifact.copies,
             self.artifact.attempts,
+            tuple(
+                f"{spec.path}={spec.value!r}" + (f": {spec.reason}" if spec.reason else "")
+                for spec in self.imported.constant_specs()
+            ),
         )
 
     def copy_count(self) -> CopyCount:

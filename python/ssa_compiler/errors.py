@@ -72,7 +72,7 @@ class ArgumentTypeError(ArgumentError, TypeError):
 
 
 class ArgumentValueError(ArgumentError, ValueError):
-    """Wrong shape or device of an argument, or a specialised bool, str or None that differs."""
+    """Wrong shape or device of an argument, or a specialised argument that differs."""
 
 
 class UnsupportedOpError(SsaCompilerError, NotImplementedError):

@@ -111,18 +111,17 @@ def test_tensor_literals_are_exact() -> None:
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
-def branch_on_flag(x: Tensor, flag: bool, name: str = "add") -> Tensor:
-    if flag and name == "add":
+def branch_on_name(x: Tensor, name: str = "add") -> Tensor:
+    if name == "add":
         return x + x.size(0) * 2
     return x.mul(3)
 
 
 def test_branch_on_a_known_condition_is_imported_alone() -> None:
-    taken = imported(branch_on_flag, torch.zeros(5), True)
+    taken = imported(branch_on_name, torch.zeros(5))
     assert ops(taken) == ["aten.add.Scalar"]
     assert "torch.constant.int 10" in taken
-    assert ops(imported(branch_on_flag, torch.zeros(5), True, "mul")) == ["aten.mul.Scalar"]
-    assert ops(imported(branch_on_flag, torch.zeros(5), flag=False)) == ["aten.mul.Scalar"]
+    assert ops(imported(branch_on_name, torch.zeros(5), "mul")) == ["aten.mul.Scalar"]
 
 
 def never(x: Tensor) -> Tensor:
@@ -333,8 +332,12 @@ def test_arguments_and_results_are_flattened() -> None:
     assert result[2:] == ([3, 3], None, "done")
 
 
+def flag_and_name(x: Tensor, flag: bool, name: str = "add") -> Tensor:
+    return x + 1 if flag and name == "add" else x
+
+
 def test_arguments_that_do_not_fit_are_refused() -> None:
-    program = import_program(branch_on_flag, (torch.zeros(2), True))
+    program = import_program(flag_and_name, (torch.zeros(2), True))
     x = torch.zeros(2)
     with pytest.raises(errors.ArgumentTypeError, match="missing required argument 'flag'"):
         flatten_arguments(program, (x,))
@@ -344,8 +347,10 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
         flatten_arguments(program, (x, True), {"x": x})
     with pytest.raises(errors.ArgumentTypeError, match="takes 3 positional"):
         flatten_arguments(program, (x, True, "add", 1))
-    with pytest.raises(errors.ArgumentValueError, match="compiled for True and cannot take False"):
-        flatten_arguments(program, (x, False))
+    with pytest.raises(errors.ArgumentValueError, match="compiled for 'add' and cannot take 'mul'"):
+        flatten_arguments(program, (x, False, "mul"))
+    with pytest.raises(errors.ArgumentTypeError, match="argument 'flag': expected a bool, got int"):
+        flatten_arguments(program, (x, 1))
     with pytest.raises(errors.ArgumentTypeError, match="argument 'x': expected a tensor, got int"):
         flatten_arguments(program, (1, True))
     with pytest.raises(errors.ArgumentTypeError, match=r"write `n: int`"):

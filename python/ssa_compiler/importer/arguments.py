@@ -45,7 +45,7 @@ def _mismatch(path: str, declared: Any, example: Any) -> ArgumentTypeError:
 
 
 class Arguments:
-    """Makes `@main`'s arguments, one per tensor, int or float in the example.
+    """Makes `@main`'s arguments, one per tensor, bool, int or float in the example.
 
     Attributes:
         names: the `tssa.name` of each argument.
@@ -91,7 +91,10 @@ class Arguments:
             expected = _CONSTANT_KINDS.get(type(example))
             if expected is not None and kind not in (*expected, "AnyType", "UnionType"):
                 raise _mismatch(path, declared, example)
-            return ConstantSpec(path, example), self._constant(example)
+            if isinstance(example, bool) and path not in self.state.constants:
+                self.state.flags.append(path)
+                return self._scalar(path, example, "BoolType")
+            return ConstantSpec(path, example, self.state.constants.get(path, "")), self._constant(example)
         if isinstance(example, (int, float)):
             if kind not in _NUMBER_KINDS or (kind == "IntType" and isinstance(example, float)):
                 raise _mismatch(path, declared, example)
@@ -122,9 +125,11 @@ class Arguments:
         state.arguments[index], state.examples[index] = value, example
         return TensorSpec(path, index, example.dtype, tuple(example.shape), tuple(example.stride())), value
 
-    def _scalar(self, path: str, example: int | float, declared: str) -> tuple[InputSpec, Value]:
-        kind = float if declared == "FloatType" or isinstance(example, float) else int
-        checked_number(path, kind, example)
+    def _scalar(self, path: str, example: bool | int | float, declared: str) -> tuple[InputSpec, Value]:
+        kind: type = bool
+        if not isinstance(example, bool):
+            kind = float if declared == "FloatType" or isinstance(example, float) else int
+            checked_number(path, kind, example)
         index, ssa = self._argument(path, self.state.emitter.scalar_type(kind))
         return ScalarSpec(path, index, kind), self.state.opaque_scalar(kind, ssa, ("argument", index))
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import collections
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,12 +72,12 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class ScalarSpec:
-    """An int or float argument that stays dynamic.
+    """A bool, int or float argument that stays dynamic.
 
     Attributes:
         path: its name as the user sees it.
         index: position among `@main`'s arguments.
-        kind: `int` (i64) or `float` (f64); a float argument accepts Python ints, an int argument no bool.
+        kind: `bool` (i1), `int` (i64) or `float` (f64); a float argument accepts Python ints, an int argument no bool.
     """
 
     path: str
@@ -87,15 +87,17 @@ class ScalarSpec:
 
 @dataclass(frozen=True)
 class ConstantSpec:
-    """A bool, str, None (or other constant) the program is specialised on; a call must pass an equal value.
+    """A str, None or other constant the program is specialised on; a call must pass an equal value.
 
     Attributes:
         path: its name as the user sees it.
         value: the value the program was imported with.
+        reason: why a bool, which otherwise stays dynamic, had to be a constant: what the import failed with; "" for others.
     """
 
     path: str
     value: Any
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -313,23 +315,25 @@ class ImportedProgram:
             raise ArgumentTypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         return values
 
+    def leaf_specs(self) -> Iterator[TensorSpec | ScalarSpec | ConstantSpec]:
+        """Yield the leaves of `arguments` in order."""
+        pending: list[InputSpec] = [argument.spec for argument in reversed(self.arguments)]
+        while pending:
+            spec = pending.pop()
+            if isinstance(spec, (SequenceSpec, ListSpec)):
+                pending += reversed(spec.elements)
+            elif isinstance(spec, DictSpec):
+                pending += [element for _, element in reversed(spec.items)]
+            else:
+                yield spec
+
     def tensor_specs(self) -> list[TensorSpec]:
         """Return the tensor arguments in `@main`'s argument order (parameters excluded)."""
-        found: list[TensorSpec] = []
+        return [spec for spec in self.leaf_specs() if isinstance(spec, TensorSpec)]
 
-        def visit(spec: InputSpec) -> None:
-            if isinstance(spec, TensorSpec):
-                found.append(spec)
-            elif isinstance(spec, (SequenceSpec, ListSpec)):
-                for element in spec.elements:
-                    visit(element)
-            elif isinstance(spec, DictSpec):
-                for _, element in spec.items:
-                    visit(element)
-
-        for argument in self.arguments:
-            visit(argument.spec)
-        return found
+    def constant_specs(self) -> list[ConstantSpec]:
+        """Return the arguments that the program is specialised on."""
+        return [spec for spec in self.leaf_specs() if isinstance(spec, ConstantSpec)]
 
 
 def _mismatch(path: str, expected: str, value: Any) -> ArgumentTypeError:
@@ -362,14 +366,15 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
             raise _mismatch(spec.path, "a tensor", value)
         leaves.append(value)
     elif isinstance(spec, ScalarSpec):
-        if isinstance(value, bool) or not isinstance(value, (int, float) if spec.kind is float else int):
-            raise _mismatch(spec.path, f"{'an int' if spec.kind is int else 'a float'}", value)
-        leaves.append(checked_number(spec.path, spec.kind, value))
+        fits = isinstance(value, (int, float) if spec.kind is float else spec.kind)
+        if not fits or isinstance(value, bool) != (spec.kind is bool):
+            raise _mismatch(spec.path, {bool: "a bool", int: "an int", float: "a float"}[spec.kind], value)
+        leaves.append(value if spec.kind is bool else checked_number(spec.path, spec.kind, value))
     elif isinstance(spec, ConstantSpec):
         if type(value) is not type(spec.value) or value != spec.value:
             raise ArgumentValueError(
                 f"argument '{spec.path}': the program was compiled for {spec.value!r} and cannot take {value!r}; "
-                "compile again with that value"
+                f"compile again with that value{f' (it had to be a constant: {spec.reason})' if spec.reason else ''}"
             )
     elif isinstance(spec, DictSpec):
         if not isinstance(value, dict):
@@ -394,7 +399,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
 
 def flatten_arguments(
     program: ImportedProgram, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None
-) -> list[torch.Tensor | int | float]:
+) -> list[torch.Tensor | bool | int | float]:
     """Turn a call's arguments into `@main`'s, parameters included.
 
     Args:
@@ -402,7 +407,7 @@ def flatten_arguments(
         args: positional arguments of the call.
         kwargs: keyword arguments of the call.
     Returns:
-        One tensor, int or float per argument of `@main`. Tensors are the caller's own (no copies); their dtypes and
+        One tensor, bool, int or float per argument of `@main`. Tensors are the caller's own (no copies); their dtypes and
         shapes are not checked here.
     Raises:
         ArgumentTypeError: wrong number or Python type of arguments.

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from .aten import TensorOps
 from .containers import Containers
 from .control import Control
 from .dropped import check_dropped_writes
+from .fakes import run
 from .locations import highlighted
 from .metadata import Metadata
 from .modules import Modules
@@ -151,8 +153,55 @@ class Interpreter:
                 # `x[i] += y` is index, add_ and index_put_ with one list of indices: nobody else sees the part.
                 users = [use.user.kind() for use in list(node.inputs())[1].uses()]
                 self.tensors.indexing.put_back = "aten::index_put_" in users
-            return [self._wrap(result) for result in self.tensors.call(op, arguments)]
+            return self._tensor_op(op, self._numbers(node, op, arguments))
         return self._scalar(op, schema, arguments)
+
+    def _numbers(self, node: Any, op: Any, arguments: list[Value]) -> list[Value]:
+        """Look at TorchScript's conversions of bools to ints where a number is expected: `mask + flag` is of bools.
+
+        Raises:
+            UnsupportedOpError: the conversion changes the result.
+        """
+        numbers: list[Value] = []
+        for source, spec, value in zip(node.inputs(), op._schema.arguments, arguments):
+            made = source.node()
+            if "number" in str(spec.type) and made.kind() == "aten::Int" and made.sourceRange() == node.sourceRange():
+                inner = self._lookup(made.input())
+                if self.scalars.kind(inner) is bool and not self._same_dtype(op, arguments, len(numbers)):
+                    raise self.state.refuse_op(
+                        f"{op.name()} with a bool as '{spec.name}', which decides the result's dtype; use torch.tensor(..) "
+                        "or pass a dtype"
+                    )
+            numbers.append(value)
+        return numbers
+
+    def _same_dtype(self, op: Any, arguments: list[Value], number: int) -> bool:
+        """Whether an op gives tensors of the same dtype for a bool as for an int."""
+        values = [self.tensors.python(self.tensors.argument(argument)) for argument in arguments]
+        outcomes = []
+        for example in (True, 1):
+            try:
+                trace = run(self.state, op, [*values[:number], example, *values[number + 1 :]])
+                outcomes.append([out.dtype for out in tree_leaves(trace.out) if isinstance(out, torch.Tensor)])
+            except ProgramRaises:
+                outcomes.append([])
+        return outcomes[0] == outcomes[1]
+
+    def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
+        """Import an op on tensors; with a run-time bool among its operands, once for either value.
+
+        A bool decides what an op does (`keepdim`, `accumulate`), so its operand has to be a constant.
+        """
+        for number, value in enumerate(arguments):
+            if not isinstance(value, ScalarValue) or value.kind is not bool:
+                continue
+
+            def with_constant(constant: bool, number: int = number) -> Callable[[], list[Value]]:
+                chosen = [*arguments[:number], ConstValue(constant), *arguments[number + 1 :]]
+                return lambda: self._tensor_op(op, chosen)
+
+            return self.control.choose(value, with_constant(True), with_constant(False))
+        return [self._wrap(result) for result in self.tensors.call(op, arguments)]
 
     def _wrap(self, result: Any) -> Value:
         if isinstance(result, list):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch_mlir import ir
 
-from ..errors import ScriptError, SsaCompilerError, UnsupportedProgramError, program_error
+from ..errors import (
+    ScriptError,
+    SsaCompilerError,
+    UnsupportedOpError,
+    UnsupportedProgramError,
+    program_error,
+)
 from .arguments import Arguments
 from .convention import (
     ArgumentSpec,
@@ -55,8 +61,9 @@ def import_program(
 
     Args:
         model: function, nn.Module (scripted here; training flag as it is), ScriptModule or ScriptFunction.
-        example_inputs: positional arguments. Tensors give dtype, shape and strides; ints and floats stay dynamic; bool,
-            str and None are specialised. They are neither run nor changed.
+        example_inputs: positional arguments. Tensors give dtype, shape and strides; ints and floats stay dynamic, and so
+            do bools unless the program needs one as a constant; str and None are specialised. They are neither run nor
+            changed.
         example_kwargs: keyword arguments.
         index_checks: check at run time that the numbers in index tensors are in range, as eager does. Without it a number
             that is out of range is undefined behaviour: anything may be read or written, no error is raised, and a GPU
@@ -70,18 +77,71 @@ def import_program(
         UnsupportedProgramError: the program's meaning cannot be kept.
         ProgramError: the program surely raises for arguments like these.
     """
-    scripted = script_model(model)
-    assigned: list[str] = []
-    retries: frozenset[Any] = frozenset()
-    while True:
-        try:
-            state = State(retries, index_checks=index_checks)
-            importing = _ProgramImport(model, scripted, assigned, state)
-            return importing.run(tuple(example_inputs), dict(example_kwargs or {}))
-        except Restart as restart:
-            assigned.append(restart.path)
-        except Retry as retry:
-            retries |= retry.keys
+    importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks)
+    program, refusal = importer.attempt({})
+    if program is None and importer.flags:
+        program, refusal = importer.specialised(str(refusal))
+    if program is None:
+        assert refusal is not None
+        raise refusal
+    return program
+
+
+class _Importer:
+    """Imports a program under decisions that an earlier import found necessary.
+
+    Attributes:
+        flags: the paths of the bool arguments that stayed dynamic in the last import.
+    """
+
+    def __init__(
+        self, model: Any, example_inputs: tuple[Any, ...], example_kwargs: dict[str, Any], index_checks: bool
+    ) -> None:
+        self.model, self.scripted = model, script_model(model)
+        self.examples, self.index_checks = (example_inputs, example_kwargs), index_checks
+        self.assigned: list[str] = []
+        self.retries: frozenset[Any] = frozenset()
+        self.flags: list[str] = []
+
+    def attempt(self, constants: Mapping[str, str]) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
+        """Import with these bool arguments as constants.
+
+        Args:
+            constants: why each of them has to be one, by path.
+        Returns:
+            The program, or why it is refused.
+        """
+        while True:
+            state = State(self.retries, constants, index_checks=self.index_checks)
+            try:
+                return _ProgramImport(self.model, self.scripted, self.assigned, state).run(*self.examples), None
+            except Restart as restart:
+                self.assigned.append(restart.path)
+            except Retry as retry:
+                self.retries |= retry.keys
+            except (UnsupportedOpError, UnsupportedProgramError) as refusal:
+                self.flags = state.flags
+                return None, refusal
+
+    def specialised(self, refusal: str) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
+        """Import with as few constants among the bool arguments as the program can do with.
+
+        Args:
+            refusal: why it cannot do without any.
+        """
+        flags = list(self.flags)
+        constants = dict.fromkeys(flags, refusal)
+        program, error = self.attempt(constants)
+        for flag in flags if program is not None and len(flags) > 1 else []:
+            reason = constants.pop(flag)
+            fewer, refused = self.attempt(constants)
+            if fewer is not None:
+                program = fewer
+            else:
+                constants[flag] = str(refused or reason)
+        if program is None or len(flags) == 1:
+            return program, error
+        return self.attempt(constants)  # with the reasons that were found
 
 
 class _ProgramImport:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -56,12 +56,22 @@ class State:
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
         stride_reasons: storages whose strides decided whether an op aliases, with the op.
         retries: the keys of every `Retry` so far.
+        constants: the bool arguments, by path, that this import takes for constants, with the reason.
+        flags: the paths of those that it does not.
         index_checks: whether indices are checked at run time.
         ranges: what is known about the numbers in integer tensors.
     """
 
-    def __init__(self, retries: frozenset[Any] = frozenset(), *, index_checks: bool = True) -> None:
+    def __init__(
+        self,
+        retries: frozenset[Any] = frozenset(),
+        constants: Mapping[str, str] | None = None,
+        *,
+        index_checks: bool = True,
+    ) -> None:
         self.retries = retries
+        self.constants = dict(constants or {})
+        self.flags: list[str] = []
         self.index_checks = index_checks
         self.ranges = Ranges()
         self.locations = Locations()

@@ -30,9 +30,10 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     Returns:
         A function of the positional and the keyword arguments.
     """
-    from .importer.convention import OutputLeaf, TensorSpec, build_result, flatten_arguments
+    from .importer.convention import OutputLeaf, TensorSpec, build_result, flatten_arguments, store_attributes
 
-    plain = all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
+    attributes = imported.attributes
+    plain = not attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
     count = len(imported.arguments)
     state = _State(imported.parameters)
     results = imported.results
@@ -47,6 +48,8 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
         if check is not None:
             check(leaves)
         values = program(leaves)
+        if attributes:
+            store_attributes(imported, values)
         return values[0] if single else build_result(results, values)
 
     return call

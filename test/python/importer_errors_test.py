@@ -89,21 +89,6 @@ def test_refused_program_names_the_construct_and_the_line(
     assert raised.value.location.line == refused_line(function)
 
 
-class SetsANumber(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls = 0
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.calls += 1
-        return x
-
-
-def test_assignment_to_an_attribute_that_is_no_tensor() -> None:
-    with pytest.raises(errors.UnsupportedProgramError, match="attribute 'calls', which is no tensor"):
-        import_program(SetsANumber(), (X,))
-
-
 def surely_out_of_range(x: Tensor) -> Tensor:
     return x[9]  # refused
 

@@ -4,12 +4,14 @@ The importer returns an `ImportedProgram`: the module's text and everything that
 lists, dicts, None, specialised values, defaults, parameters and the assumptions under which the text is right).
 
 `@main`'s arguments are the leaves of `ImportedProgram.arguments` that are a `TensorSpec` or a `ScalarSpec`, numbered by
-their `index`, then one argument for each entry of `ImportedProgram.parameters`. A runtime does, in this order:
+their `index`, then one argument for each entry of `ImportedProgram.attributes`, then one for each of
+`ImportedProgram.parameters`. A runtime does, in this order:
 
 1. bind `args`/`kwargs` to the `ArgumentSpec`s by name, filling in defaults (`ImportedProgram.bind`);
 2. walk each value along its spec (`flatten_arguments` does 1 and 2 and checks Python types and specialised constants);
 3. check dtype and shape of each tensor leaf, then the `assumptions`;
-4. call, and rebuild the user's result from `ImportedProgram.results` (`build_result`).
+4. call, rebuild the user's result from `ImportedProgram.results` (`build_result`), and give the module its new
+   `attributes` (`store_attributes`).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from ..errors import ArgumentTypeError, ArgumentValueError
 __all__ = [
     "ArgumentSpec",
     "Assumption",
+    "AttributeSpec",
     "ConstantSpec",
     "DictSpec",
     "DistinctStorage",
@@ -48,6 +51,7 @@ __all__ = [
     "build_result",
     "checked_number",
     "flatten_arguments",
+    "store_attributes",
 ]
 
 
@@ -224,6 +228,47 @@ OutputSpec = OutputLeaf | OutputConstant | OutputTuple | OutputList | OutputDict
 
 
 @dataclass(frozen=True)
+class AttributeSpec:
+    """A bool, int or float attribute that the program assigns: read before the call, set after it.
+
+    Attributes:
+        name: qualified name, `layers.0.count`.
+        index: position among `@main`'s arguments.
+        kind: bool, int or float.
+        owner: the user's own module.
+        result: its value after the call.
+    """
+
+    name: str
+    index: int
+    kind: type
+    owner: Any
+    result: OutputSpec
+
+    def _holder(self) -> tuple[Any, str]:
+        *path, name = self.name.split(".")
+        holder = self.owner
+        for part in path:
+            holder = getattr(holder, part, None)
+        return holder, name
+
+    def current(self) -> bool | int | float:
+        """Return the number that the module holds now.
+
+        Raises:
+            ArgumentTypeError: the module holds no such number under this name any more.
+            ArgumentValueError: it does not fit into 64 bits.
+        """
+        holder, name = self._holder()
+        return _checked_scalar(self.name, self.kind, getattr(holder, name, None))
+
+    def store(self, value: bool | int | float) -> None:
+        """Give the module a number."""
+        holder, name = self._holder()
+        setattr(holder, name, value)
+
+
+@dataclass(frozen=True)
 class StridesAsExample:
     """The text is right only if argument `index` of `@main` has the strides recorded in its spec.
 
@@ -269,12 +314,13 @@ class ImportedProgram:
         module: text of the imported module with locations.
         name: the user's name of the function or module.
         arguments: one entry per parameter of the user's signature.
-        parameters: module state in `@main`'s argument order, after the arguments.
+        parameters: module state in `@main`'s argument order, after the attributes.
         results: how the user's result is rebuilt from `@main`'s results.
         result_count: number of results of `@main` as imported.
         assumptions: what a call has to check; see the classes.
         written: indices of `@main`'s arguments that the program may write.
         training: the module's training flag at import; None for functions.
+        attributes: numbers of the module that the program assigns, in `@main`'s argument order, after the arguments.
     """
 
     module: str
@@ -286,6 +332,7 @@ class ImportedProgram:
     assumptions: tuple[Assumption, ...]
     written: frozenset[int]
     training: bool | None = None
+    attributes: tuple[AttributeSpec, ...] = ()
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
         """Return one value per entry of `arguments`, in order.
@@ -360,16 +407,20 @@ def checked_number(path: str, kind: type, value: int | float) -> int | float:
     raise ArgumentValueError(f"argument '{path}': the number does not fit into a 64-bit {kind.__name__}")
 
 
+def _checked_scalar(path: str, kind: type, value: Any) -> bool | int | float:
+    fits = isinstance(value, (int, float) if kind is float else kind)
+    if not fits or isinstance(value, bool) != (kind is bool):
+        raise _mismatch(path, {bool: "a bool", int: "an int", float: "a float"}[kind], value)
+    return value if kind is bool else checked_number(path, kind, value)
+
+
 def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
     if isinstance(spec, TensorSpec):
         if not isinstance(value, torch.Tensor):
             raise _mismatch(spec.path, "a tensor", value)
         leaves.append(value)
     elif isinstance(spec, ScalarSpec):
-        fits = isinstance(value, (int, float) if spec.kind is float else spec.kind)
-        if not fits or isinstance(value, bool) != (spec.kind is bool):
-            raise _mismatch(spec.path, {bool: "a bool", int: "an int", float: "a float"}[spec.kind], value)
-        leaves.append(value if spec.kind is bool else checked_number(spec.path, spec.kind, value))
+        leaves.append(_checked_scalar(spec.path, spec.kind, value))
     elif isinstance(spec, ConstantSpec):
         if type(value) is not type(spec.value) or value != spec.value:
             raise ArgumentValueError(
@@ -416,6 +467,7 @@ def flatten_arguments(
     leaves: list[Any] = []
     for argument, value in zip(program.arguments, program.bind(args, kwargs)):
         _flatten(argument.spec, value, leaves)
+    leaves.extend(attribute.current() for attribute in program.attributes)
     leaves.extend(parameter.current() for parameter in program.parameters)
     return leaves
 
@@ -447,6 +499,17 @@ def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
     if key not in _named_tuples:
         _named_tuples[key] = _named_tuple_class(*key)
     return _named_tuples[key](*elements)
+
+
+def store_attributes(program: ImportedProgram, results: Sequence[Any]) -> None:
+    """Give the user's module the numbers that the program assigned.
+
+    Args:
+        program: the imported program.
+        results: the results of `@main`, in order.
+    """
+    for attribute in program.attributes:
+        attribute.store(build_result(attribute.result, results))
 
 
 def _named_tuple_class(qualified: str, fields: tuple[str, ...]) -> Callable[..., Any]:

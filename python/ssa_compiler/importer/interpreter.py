@@ -31,7 +31,6 @@ from .values import (
     OptionalValue,
     RuntimeStr,
     ScalarValue,
-    TensorValue,
     TupleValue,
     Uninitialized,
     Value,
@@ -399,8 +398,8 @@ class Interpreter:
 
     def _prim_SetAttr(self, node: Any) -> list[Value]:
         owner, value = (self._lookup(value) for value in node.inputs())
-        if not isinstance(owner, ModuleValue) or not isinstance(value, TensorValue):
-            raise self.state.refuse(f"assignment to the attribute '{node.s('name')}', which is no tensor of a module")
+        if not isinstance(owner, ModuleValue):
+            raise self.state.refuse(f"assignment to the attribute '{node.s('name')}' of what is no module")
         self.modules.assign(owner, node.s("name"), value)
         return []
 

@@ -1,4 +1,7 @@
-"""Module trees: submodules, parameters and buffers, found by attribute; each distinct tensor becomes one argument."""
+"""Module trees: submodules, parameters, buffers and numbers, found by attribute.
+
+Each distinct tensor becomes one argument. A number is a constant unless the program assigns it: then it is an argument too.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ import torch
 from torch_mlir import ir
 
 from .state import State
-from .values import ModuleValue, Site, TensorValue, Value
+from .values import ConstValue, ModuleValue, ScalarValue, Site, TensorValue, Value
 
-__all__ = ["FoundParameter", "Modules", "Restart"]
+__all__ = ["FoundNumber", "FoundParameter", "Modules", "Restart"]
 
 
 class Restart(Exception):
-    """The import has to start again, knowing that a branch or loop assigns the attribute `path`."""
+    """The import has to start again, knowing that the program assigns the attribute `path`."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -34,6 +37,15 @@ class FoundParameter:
     storage: Site
 
 
+@dataclass
+class FoundNumber:
+    """A bool, int or float attribute that the program assigns: its name, its kind and its cell on the heap."""
+
+    name: str
+    kind: type
+    cell: Site
+
+
 class Modules:
     """Resolves prim::GetAttr.
 
@@ -42,6 +54,7 @@ class Modules:
         script: its TorchScript object.
         first: the argument of each attribute that is bound to another tensor.
         found: parameters in the order in which the program uses them first.
+        numbers: the numbers that the program assigns.
     """
 
     def __init__(self, state: State, root: Any, script: Any) -> None:
@@ -50,7 +63,10 @@ class Modules:
         self.script = script
         self.first: dict[Site, TensorValue] = {}
         self.found: list[FoundParameter] = []
+        self.numbers: list[FoundNumber] = []
         self._submodules: dict[str, ModuleValue] = {}
+        named = root.named_modules() if isinstance(root, torch.nn.Module) else ()
+        self._first_names = {id(module): name for name, module in named}
 
     def python_function(self, name: str) -> Any:
         """Return the Python function of a scripted function or method, for a look at its source.
@@ -78,15 +94,25 @@ class Modules:
         script = owner.script
         value = script.getattr(name)
         if isinstance(value, torch._C.ScriptModule):
+            path = self._first_name(path)
             return self._submodules.setdefault(path, ModuleValue(value, path))
+        cell = ("attribute", path)
+        if cell in self.state.heap:
+            return self.state.heap[cell][0]
         if isinstance(value, torch.Tensor):
-            cell = ("attribute", path)
-            return self.state.heap[cell][0] if cell in self.state.heap else self.parameter(path, value)
+            return self.parameter(path, value)
         if isinstance(value, (torch._C.ScriptObject,)):
             raise self.state.refuse(f"the attribute {path}, an object of a custom class")
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
         return value
+
+    def _first_name(self, path: str) -> str:
+        """Return the first name of a submodule that the user's module has under several: TorchScript made several of it."""
+        module: Any = self.root
+        for part in path.split("."):
+            module = getattr(module, part, None)
+        return self._first_names.get(id(module), path)
 
     def registered(self, path: str, tensor: torch.Tensor) -> Value:
         """Return the argument for a tensor found in a container, which has to be a parameter or buffer as well."""
@@ -96,19 +122,27 @@ class Modules:
                 return self.parameter(name, tensor)
         raise self.state.refuse(f"the tensor {path} inside a container; register it as a parameter or buffer")
 
-    def assign(self, owner: ModuleValue, name: str, value: TensorValue) -> None:
-        """Bind a tensor attribute to another tensor; `assigned` says at the end what has to be stored.
+    def assign(self, owner: ModuleValue, name: str, value: Value) -> None:
+        """Bind an attribute to another tensor or number; `assigned` and `numbers` say at the end what has to be stored.
 
         Raises:
-            Restart: it is assigned in a branch or loop, which has to know of it beforehand.
-            UnsupportedProgramError: the attribute is no tensor, or changes dtype or shape.
+            Restart: it has to be known beforehand: it is a number, or assigned in a branch or loop.
+            UnsupportedProgramError: the attribute is no tensor or number, or changes dtype or shape.
         """
         current = self.attribute(owner, name)
         if current is value:
             return  # `self.x += 1`: written in place already.
         path = f"{owner.path}.{name}" if owner.path else name
-        if not isinstance(current, TensorValue):
-            raise self.state.refuse(f"assignment to the attribute {path}, which is no tensor; make it a buffer")
+        if isinstance(value, (ConstValue, ScalarValue)) and _number_kind(value) is not None:
+            if ("attribute", path) in self.state.heap:
+                self.state.heap[("attribute", path)] = (value,)
+                return
+            if type(current) in (bool, int, float):
+                raise Restart(path)
+        if not isinstance(current, TensorValue) or not isinstance(value, TensorValue):
+            raise self.state.refuse(
+                f"assignment to the attribute {path}, which is no tensor, bool, int or float; make it a buffer"
+            )
         if current.fake.dtype != value.fake.dtype or current.fake.shape != value.fake.shape:
             raise self.state.refuse(f"assignment to the attribute {path}, which changes its dtype or shape")
         cell = ("attribute", path)
@@ -119,15 +153,29 @@ class Modules:
         self.state.heap[cell] = (value,)
 
     def prepare(self, paths: list[str]) -> None:
-        """Make attributes known that a branch or loop assigns."""
+        """Make attributes known that the program assigns: arguments for the numbers, then those for the tensors."""
+        owners = {}
         for path in paths:
             owner = ModuleValue(self.script, "")
-            *modules, name = path.split(".")
-            for part in modules:
+            for part in path.split(".")[:-1]:
                 owner = self.attribute(owner, part)
-            current = self.attribute(owner, name)
-            self.first[("attribute", path)] = current
-            self.state.heap[("attribute", path)] = (current,)
+            owners[path] = owner
+        numbers = {path: owner.script.getattr(path.rpartition(".")[2]) for path, owner in owners.items()}
+        for path, number in numbers.items():
+            if isinstance(number, (bool, int, float)):
+                self._number(path, type(number))
+        for path, owner in owners.items():
+            if not isinstance(numbers[path], (bool, int, float)):
+                current = self.attribute(owner, path.rpartition(".")[2])
+                self.first[("attribute", path)] = current
+                self.state.heap[("attribute", path)] = (current,)
+
+    def _number(self, path: str, kind: type) -> None:
+        emitter, cell = self.state.emitter, ("attribute", path)
+        with emitter.context:
+            ssa = emitter.entry.add_argument(emitter.scalar_type(kind), ir.Location.unknown())
+        self.state.heap[cell] = (self.state.opaque_scalar(kind, ssa, cell),)
+        self.numbers.append(FoundNumber(path, kind, cell))
 
     def assigned(self) -> list[tuple[TensorValue, TensorValue]]:
         """Return the attributes that were bound to another tensor: the argument of `@main`, and the new value."""
@@ -153,6 +201,11 @@ class Modules:
         value = TensorValue(argument, fake, frozenset([storage]), object(), sympy.Integer(tensor.storage_offset()))
         self.found.append(FoundParameter([path], tensor, value, storage))
         return value
+
+
+def _number_kind(value: ConstValue | ScalarValue) -> type | None:
+    kind = value.kind if isinstance(value, ScalarValue) else type(value.value)
+    return kind if kind in (bool, int, float) else None
 
 
 def fake_like(state: State, tensor: torch.Tensor) -> torch.Tensor:

@@ -19,6 +19,7 @@ from .arguments import Arguments
 from .convention import (
     ArgumentSpec,
     Assumption,
+    AttributeSpec,
     DistinctStorage,
     ImportedProgram,
     OutputConstant,
@@ -156,6 +157,7 @@ class _ProgramImport:
         self.modules = Modules(self.state, model, scripted._c if self.is_module else None)
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
+        self.attributes: tuple[AttributeSpec, ...] = ()
         if self.is_module:
             method = scripted._c._get_method(_forward_name(scripted))
             self.graph, self.schema = method.graph, method.schema
@@ -184,6 +186,7 @@ class _ProgramImport:
                 ) from error
             output = self._output(result)
             self._store_attributes()
+            self.attributes = self._numbers(len(arguments.names))
             if failed := state.ranges.failed(state.written):
                 raise Retry(failed)
             state.emitter.op("func.return", [], self.results)
@@ -242,6 +245,15 @@ class _ProgramImport:
         for (first, _), value in zip(pairs, values):
             self.interpreter.tensors.call(torch.ops.aten.copy_.default, [first, value, ConstValue(False)])
 
+    def _numbers(self, first: int) -> tuple[AttributeSpec, ...]:
+        """Collect the results of `@main` that are numbers of the module; their arguments start at `first`."""
+        return tuple(
+            AttributeSpec(
+                found.name, first + number, found.kind, self.model, self._output(self.state.heap[found.cell][0])
+            )
+            for number, found in enumerate(self.modules.numbers)
+        )
+
     def _leaf(self, ssa: Any, kind: type) -> OutputLeaf:
         self.results.append(ssa)
         return OutputLeaf(len(self.results) - 1, kind)
@@ -252,7 +264,7 @@ class _ProgramImport:
         outputs = [ssa.type for ssa in self.results]
         attributes = emitter.function.attributes
         attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, outputs))
-        described = [{"tssa.name": name} for name in names]
+        described = [{"tssa.name": name} for name in (*names, *(number.name for number in self.modules.numbers))]
         for parameter in self.modules.found:
             name = parameter.names[0]
             described.append({"tssa.name": name, "tssa.parameter": name})
@@ -264,7 +276,7 @@ class _ProgramImport:
         self, text: str, specs: tuple[ArgumentSpec, ...], arguments: Arguments, output: OutputSpec
     ) -> ImportedProgram:
         state = self.state
-        first = len(arguments.names)
+        first = len(arguments.names) + len(self.attributes)
         storages = dict(arguments.storages)
         parameters = []
         for number, found in enumerate(self.modules.found):
@@ -299,6 +311,7 @@ class _ProgramImport:
             assumptions=tuple(assumptions),
             written=frozenset(index for index, storage in storages.items() if storage in state.written),
             training=bool(self.scripted.training) if self.is_module else None,
+            attributes=self.attributes,
         )
 
 

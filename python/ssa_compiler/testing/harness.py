@@ -74,7 +74,7 @@ class _Outcome:
     result: Any = None
     error: BaseException | None = None
     arguments: tuple[Any, Any] = ((), {})
-    state: dict[str, torch.Tensor] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
     copies: list[Any] = field(default_factory=list)
 
 
@@ -180,10 +180,17 @@ def _copy(value: Any) -> Any:
     return value if not isinstance(value, torch.nn.Module) and callable(value) else copy.deepcopy(value)
 
 
-def _state(model: Any) -> dict[str, torch.Tensor]:
+def _state(model: Any) -> dict[str, Any]:
+    """The parameters and buffers of a module, and its attributes that are numbers, by qualified name."""
     if not isinstance(model, torch.nn.Module):
         return {}
-    return {
+    numbers = {
+        f"{path}.{name}".removeprefix("."): value
+        for path, module in model.named_modules(remove_duplicate=False)
+        for name, value in vars(module).items()
+        if isinstance(value, bool | int | float) and not name.startswith("_")
+    }
+    return numbers | {
         name: tensor.detach()
         for name, tensor in (
             *model.named_parameters(remove_duplicate=False),
@@ -224,6 +231,7 @@ class _Interpreted:
         self._copies: list[Any] = []
         tensors = [parameter.current().detach() for parameter in program.parameters]
         self._state: list[torch.Tensor] = copy.deepcopy(tensors)
+        self._numbers = [attribute.current() for attribute in program.attributes]
 
     def run(self, call: Call, seed: int) -> _Outcome:
         from ..importer import build_result, flatten_arguments
@@ -233,14 +241,18 @@ class _Interpreted:
 
         def execute() -> Any:
             leaves = flatten_arguments(self._program, args, kwargs)
-            leaves[len(leaves) - len(self._state) :] = self._state
-            results = self.interpreter.run(*leaves)
-            return build_result(self._program.results, self._finish(leaves, results))
+            state = [*self._numbers, *self._state]
+            leaves[len(leaves) - len(state) :] = state
+            results = self._finish(leaves, self.interpreter.run(*leaves))
+            self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
+            return build_result(self._program.results, results)
 
         self._copies = outcome.copies
         _attempt(outcome, execute, seed)
         for parameter, tensor in zip(self._program.parameters, self._state, strict=True):
             outcome.state.update(dict.fromkeys((parameter.name, *parameter.aliases), tensor))
+        for attribute, number in zip(self._program.attributes, self._numbers, strict=True):
+            outcome.state[attribute.name] = number
         return outcome
 
     def _finish(self, leaves: list[Any], results: list[Any]) -> list[Any]:

@@ -1,0 +1,144 @@
+"""Numbers of a module that its forward assigns: read at each call, set on the user's module after it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import ssa_compiler
+from ssa_compiler import errors
+from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check
+
+
+def grid() -> Tensor:
+    return torch.arange(12.0).reshape(4, 3)
+
+
+class Counter(nn.Module):
+    """Counts its calls, in an int, a float, a bool and a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+        self.scale = 1.5
+        self.started = False
+        self.rows = 4
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.started:
+            self.total.zero_()
+            self.started = True
+        self.total += x[self.calls]
+        self.calls += 1
+        self.scale = self.scale * 2
+        return x[self.calls % self.rows] * self.scale
+
+
+class Conditional(nn.Module):
+    """Writes numbers in branches and loops."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hits = 0
+        self.last = -1.0
+
+    def forward(self, x: Tensor, n: int, flag: bool) -> Tensor:
+        for i in range(n):
+            if flag:
+                self.hits += i
+                x[i] += self.hits
+            elif bool(x[i].sum() > 3):
+                self.last = float(x[i, 0])
+                break
+        return x * self.last
+
+
+class Tree(nn.Module):
+    """A submodule under two names, and one in a list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = Conditional()
+        self.second = self.first
+        self.many = nn.ModuleList([Conditional(), Conditional()])
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        x = self.first(x, n, True) + self.second(x, n, True)
+        for module in self.many:
+            x = module(x, n, n > 1)
+        return x + self.first.hits
+
+
+def test_numbers_are_read_and_set() -> None:
+    check(Counter(), (grid(),), (grid() + 1,), (grid(),))
+
+
+def test_numbers_in_branches_and_loops() -> None:
+    check(
+        Conditional(), (grid(), 3, True), (grid(), 4, False), (grid(), 0, True), (grid(), 1, True), (grid(), 2, False)
+    )
+
+
+def test_submodules_keep_their_own_numbers() -> None:
+    check(Tree(), (grid(), 2), (grid(), 0), (grid(), 1), (grid(), 3))
+
+
+@pytest.mark.parametrize("scripted", [False, True])
+def test_the_users_module_has_the_numbers(scripted: bool) -> None:
+    model = torch.jit.script(Counter()) if scripted else Counter()
+    compiled = ssa_compiler.compile(model, (grid(),), target="cpu")
+    assert (model.calls, model.scale, model.started) == (0, 1.5, False), "compiling runs nothing"
+    compiled(grid())
+    compiled(grid())
+    assert (model.calls, model.scale, model.started) == (2, 6.0, True)
+    model.calls, model.started = 0, False
+    reference = Counter()
+    reference.scale = 6.0
+    assert torch.equal(compiled(grid()), reference(grid()))
+    assert (model.calls, model.scale) == (1, 12.0)
+    if scripted:
+        return  # whose attributes keep their types
+    model.calls = 1.5
+    with pytest.raises(errors.ArgumentTypeError, match="'calls': expected an int, got float"):
+        compiled(grid())
+
+
+def test_what_is_not_assigned_stays_a_constant() -> None:
+    program = import_program(Counter(), (grid(),))
+    assert [(a.name, a.index, a.kind) for a in program.attributes] == [
+        ("started", 1, bool),
+        ("calls", 2, int),
+        ("scale", 3, float),
+    ]
+    assert [(p.name, p.index) for p in program.parameters] == [("total", 4)]
+
+
+class AssignsText(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = "a"
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.text = "b"
+        return x + 1
+
+
+class AssignsList(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes = [1, 2]
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.sizes = [3]
+        return x + 1
+
+
+@pytest.mark.parametrize(("module", "name"), [(AssignsText(), "text"), (AssignsList(), "sizes")])
+def test_other_attributes_are_refused(module: nn.Module, name: str) -> None:
+    with pytest.raises(
+        errors.UnsupportedProgramError, match=f"attribute {name}, which is no tensor, bool, int or float"
+    ):
+        import_program(module, (grid(),))

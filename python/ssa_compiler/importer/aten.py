@@ -196,7 +196,7 @@ class TensorOps:
             state.check(requirement, f"RuntimeError: {op.name()}: the sizes do not fit, required {requirement}")
         if op._schema.is_mutable:
             args = self.indexing.checked(op, args)
-            return self.writes.call(op, args, python)
+            return self.writes.call(op, args, python, trace.out)
         outcome = self._outcome(op, args, python, trace)
         return outcome if len(op._schema.returns) != 1 else [outcome]
 
@@ -271,7 +271,7 @@ class TensorOps:
             op = with_numbers(record.op, numbers)
             arguments = self.indexing.checked(op, arguments)
             if op._schema.is_mutable:
-                outcome: Any = self.writes.call(op, arguments, record.args)
+                outcome: Any = self.writes.call(op, arguments, record.args, record.out)
                 outcome = outcome[0] if len(outcome) == 1 else outcome
             else:
                 outcome = self._base(op, arguments, record.out)

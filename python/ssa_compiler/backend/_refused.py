@@ -12,6 +12,7 @@ from functools import cache
 
 from iree.compiler import ir
 
+from .._functionalized import original_operator
 from ._callbacks import torch_operator
 
 __all__ = ["must_call_back"]
@@ -102,6 +103,8 @@ def must_call_back(op: ir.Operation) -> str | None:
     operator = torch_operator(op)
     if operator is None or operator.startswith("prim::"):
         return None
+    if original_operator(operator) is not None:
+        return "PyTorch has it only as an op that writes in place"
     if operator in _REFUSED and _REFUSED[operator][0](op):
         return _REFUSED[operator][1]
     if _is_random(operator):

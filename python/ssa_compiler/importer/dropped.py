@@ -3,8 +3,9 @@
 While scripting, TorchScript removes what it believes to be dead code. It goes by alias annotations, and some ops return
 an alias without saying so: after `y = x.type_as(x)` it removes `y += 1`, though eager changes x. So it does after `y = x[i]`
 with a 0-d tensor `i`, which is a view in eager. The graph shows nothing of it, so the source is compared with the graph:
-a statement that writes and of which no node is left was removed. Only functions that call such an op, and writes to what
-was indexed with a variable, are looked at, as TorchScript is right about all others.
+a statement that writes and of which no node is left was removed. So it does with ops that write the
+tensors in a list, if nobody uses the list again. Only functions that call such an op, and writes to what was indexed with a
+variable, are looked at, as TorchScript is right about all others.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import torch
+
 from ..errors import SourceLocation, UnsupportedProgramError
+from .schemas import writes_list_elements
 
 __all__ = ["UNANNOTATED", "check_dropped_writes"]
 
@@ -63,9 +67,15 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
         return
     called = {_called_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     suspects = sorted(name for name in called if name in UNANNOTATED)
+    lists = {name for name in called if _writes_lists(f"aten::{name}")}
+    lists |= {
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _writes_lists(_operator_name(node))
+    }
     indexed = _indexed_names(tree)
-    if not suspects and not any(
-        _writes_indexed(node, indexed) or _is_pure_to_torchscript(node) for node in ast.walk(tree)
+    if (
+        not suspects
+        and not lists
+        and not any(_writes_indexed(node, indexed) or _is_pure_to_torchscript(node) for node in ast.walk(tree))
     ):
         return
     indent = len(lines[0]) - len(lines[0].lstrip())
@@ -76,6 +86,10 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
             # Of these only the result counts to TorchScript; an element's is always forgotten.
             kept = isinstance(statement.target, ast.Name) and _span(statement)[0] in places  # type: ignore[attr-defined]
             suspect = "&=, |=, ^= and **= change the tensor; write x = x & y, or use bitwise_and_ and alike"
+        elif _calls(statement, lists):
+            start, end = _span(statement)
+            kept = any(start <= place < end for place in places)
+            suspect = "the tensors in the list are written; use the list afterwards, or write the tensors one by one"
         elif _writes(statement) if suspects else _writes_indexed(statement, indexed):
             start, end = _span(statement)
             kept = any(start <= place < end for place in places)
@@ -90,6 +104,27 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
                 f"unsupported: TorchScript drops the write here, as it does not see that {suspect}",
                 location=SourceLocation(file, first + _span(statement)[0][0] - 1),
             )
+
+
+def _operator_name(expression: ast.Attribute) -> str:
+    """`ns::name` of the expression `torch.ops.ns.name`, else ""."""
+    owner = expression.value
+    if isinstance(owner, ast.Attribute) and ast.unparse(owner.value) == "torch.ops":
+        return f"{owner.attr}::{expression.attr}"
+    return ""
+
+
+def _writes_lists(name: str) -> bool:
+    """Whether an operator of this name (`aten::_foreach_add_`) writes the tensors in a list."""
+    return bool(name) and any(writes_list_elements(s) for s in torch._C._jit_get_schemas_for_operator(name))
+
+
+def _calls(statement: ast.AST, names: set[str]) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and _called_name(statement.value) in names
+    )
 
 
 def _called_name(call: ast.Call) -> str:

@@ -18,7 +18,7 @@ from torch_mlir.dialects import torch as torch_dialect
 
 from ..errors import UnsupportedProgramError
 from .locations import Locations
-from .schemas import registered_name
+from .schemas import find_op, registered_name
 
 __all__ = ["DTYPE_NAMES", "DTYPE_NUMBERS", "Emitter", "Scope"]
 
@@ -189,12 +189,17 @@ class Emitter:
             except ir.MLIRError:
                 # torch-mlir knows another version of the schema, or has narrower types.
                 created.erase()
-        return self.op(
-            "torch.operator",
-            results,
-            operands,
-            {"name": ir.StringAttr.get(f"torch.{name}"), "tssa.schema": ir.StringAttr.get(str(schema))},
-        )
+        attributes = {"name": ir.StringAttr.get(f"torch.{name}"), "tssa.schema": ir.StringAttr.get(str(schema))}
+        if self.is_random(schema):
+            attributes["tssa.random"] = ir.UnitAttr.get()
+        return self.op("torch.operator", results, operands, attributes)
+
+    def is_random(self, schema: Any) -> bool:
+        """Whether two calls of an op may differ. An op of the user's may, for all we know."""
+        if not schema.name.startswith(("aten::", "prim::", "prims::")):
+            return True
+        op = find_op(schema)
+        return op is not None and torch.Tag.nondeterministic_seeded in op.tags
 
     def memoised(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return the value made earlier for `key` in a visible scope, or make it here."""

@@ -88,6 +88,30 @@ def schema_arguments(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> li
     return values
 
 
+def returns_only_written(op: Any) -> bool:
+    """Whether an op writes, and every result is an argument that it writes."""
+    return bool(op._schema.is_mutable) and all(
+        result.alias_info is not None and result.alias_info.is_write for result in op._schema.returns
+    )
+
+
+def written_results(op: Any, args: Sequence[Any]) -> Any:
+    """Return what such an op returns: the arguments that its schema names.
+
+    Args:
+        op: an OpOverload.
+        args: one value per schema argument.
+    """
+    by_set = {
+        name: value
+        for argument, value in zip(op._schema.arguments, args)
+        if argument.alias_info is not None and argument.alias_info.is_write
+        for name in argument.alias_info.before_set
+    }
+    results = [by_set[min(result.alias_info.before_set)] for result in op._schema.returns]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
 class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Records every base op that reaches the FakeTensors."""
 
@@ -102,7 +126,13 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return announced(*args, **(kwargs or {}))
         if torch.Tag.inplace_view in func.tags and isinstance(args[0], torch.Tensor):
             return self._view_in_place(func, args, kwargs or {})
-        out = func(*args, **(kwargs or {}))
+        try:
+            out = func(*args, **(kwargs or {}))
+        except UnsupportedOperatorException:
+            # An op without a kernel for FakeTensors; what it writes keeps its shape.
+            if not returns_only_written(func):
+                raise
+            out = written_results(func, schema_arguments(func, args, kwargs or {}))
         if func.namespace != "prim":
             self.records.append(Record(func, schema_arguments(func, args, kwargs or {}), out))
         return out
@@ -191,7 +221,12 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     except _EAGER_ERRORS as error:
         if transaction is not None and transaction.guesses:
             raise state.refuse_op(f"{op.name()} on sizes known only at run time: {_first_line(error)}") from error
-        raise _confirmed(state, op, positional, keywords, error) from error
+        confirmed = _confirmed(state, op, positional, keywords, error)
+        if isinstance(confirmed, ProgramRaises) or not returns_only_written(op):
+            raise confirmed from error
+        # Eager does not fail, and what comes of it is known.
+        out = written_results(op, args)
+        recorder.records[:] = [Record(op, list(args), out)]
     finally:
         logger.setLevel(level)
     for leaf in tree_leaves((out, [record.out for record in recorder.records])):

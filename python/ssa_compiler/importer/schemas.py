@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
 
-__all__ = ["find_op", "functional_of", "in_place_of", "registered_name", "with_numbers"]
+__all__ = [
+    "element_of",
+    "find_op",
+    "functional_of",
+    "in_place_of",
+    "registered_name",
+    "with_numbers",
+    "writes_list_elements",
+    "written_arguments",
+]
 
 
 def registered_name(schema: Any) -> str:
@@ -42,6 +52,37 @@ def functional_of(op: Any, written: int) -> Any:
         if candidate._schema.is_mutable or len(candidate._schema.returns) != 1:
             continue
         if [str(a.type) for a in candidate._schema.arguments] == expected:
+            return candidate
+    return None
+
+
+def written_arguments(schema: Any) -> list[int]:
+    """Return the positions of the arguments that an op writes."""
+    return [i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
+
+
+def writes_list_elements(schema: Any) -> bool:
+    """Whether an op writes the tensors in a list (`Tensor(a!)[]`), not the list itself (`Tensor[](a!)`)."""
+    return re.search(r"Tensor\(\w+!\)\[\]", str(schema)) is not None
+
+
+def element_of(op: Any) -> Any:
+    """Return the in-place op that does to tensors what an op does to lists: `add_.Tensor` for `_foreach_add_.List`.
+
+    Args:
+        op: an OpOverload.
+    Returns:
+        The overload that takes an element where `op` takes a list, None if there is none.
+    """
+    schema = op._schema
+    name = schema.name.partition("::")[2]
+    if not name.startswith("_foreach_") or written_arguments(schema) != [0]:
+        return None
+    expected = [re.sub(r"^List\[(.*)\]$", r"\1", str(argument.type)) for argument in schema.arguments]
+    packet = getattr(getattr(torch.ops, op.namespace), name.removeprefix("_foreach_"), None)
+    for overload in packet.overloads() if packet is not None else ():
+        candidate = getattr(packet, overload)
+        if [str(argument.type) for argument in candidate._schema.arguments] == expected:
             return candidate
     return None
 

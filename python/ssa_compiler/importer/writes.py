@@ -1,7 +1,8 @@
 """Importing ops that write a tensor in place: which form of the op is emitted.
 
 The op itself is emitted where the passes know its functional form and it means the same; otherwise the functional form,
-whose result `copy_` stores in the target.
+whose result `copy_` stores in the target. An op that writes several tensors, or lists of them, is taken apart: into the op
+on each element of the lists, or into a call on copies (`_functionalized.py`), which `copy_` stores.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import sympy
 import torch
+from torch_mlir import ir
 
+from .._functionalized import functionalized_name, functionalized_schema
 from .fakes import run
 from .overlap import check_write
-from .schemas import functional_of, registered_name
+from .schemas import element_of, functional_of, registered_name, written_arguments
 from .state import State
 from .symbols import expr_of
 from .values import ConstValue, TensorValue, tensor_values
@@ -24,39 +28,78 @@ if TYPE_CHECKING:
 __all__ = ["Writes"]
 
 
+_REFUSED = {
+    "aten::set_": "gives a tensor the storage of another one",
+    "aten::as_strided_": "makes a tensor another view of its storage",
+}
+"""In-place ops that change more than contents even where sizes and strides stay, by schema name."""
+
+
 class Writes:
     """Emits ops that write one of their arguments."""
 
     def __init__(self, state: State, tensors: TensorOps) -> None:
         self.state, self.tensors = state, tensors
 
-    def call(self, op: Any, args: list[Any], python: list[Any]) -> list[Any]:
-        """Emit an op that writes one of its arguments.
+    def call(self, op: Any, args: list[Any], python: list[Any], out: Any) -> list[Any]:
+        """Emit an op that writes some of its arguments.
 
         Args:
             op: the OpOverload.
             args: one value, or list of values, per schema argument.
             python: the same as FakeTensors, symbols and Python values.
+            out: its outcome on them.
         Returns:
-            The tensor that it writes, which is its result.
+            Its results, one per result of the schema: tensors that it writes, and new ones.
         """
         state, schema = self.state, op._schema
-        written = [i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
-        if len(written) != 1 or not isinstance(args[written[0]], TensorValue):
-            raise state.refuse_op(f"{op.name()}, which writes several tensors")
-        index = written[0]
-        target: TensorValue = args[index]
+        written = written_arguments(schema)
+        if schema.name in _REFUSED:
+            raise state.refuse_op(f"{op.name()}, which {_REFUSED[schema.name]}")
+        if schema.name == "aten::requires_grad_":
+            if not (isinstance(args[1], ConstValue) and args[1].value is False):
+                raise state.refuse_op(f"{op.name()}: results are not differentiable")
+            return [args[0]]
+        if torch.Tag.inplace_view in op.tags:
+            return [args[0]]  # the caller has seen that sizes and strides stay
+        if any(isinstance(args[i], list) for i in written):
+            element = element_of(op)
+            if element is not None and not schema.returns:
+                self._each(element, args)
+                return []
+        for index in written:
+            for target in tensor_values(args[index]):
+                check_write(state, op, target, [v for a in args for v in tensor_values(a)], python)
+        if len(written) == 1 and isinstance(args[written[0]], TensorValue) and self._alone(op, args, written[0]):
+            state.write(args[written[0]], op.name())
+            return [args[written[0]]] * len(schema.returns)
+        return self._on_copies(op, args, written, out)
+
+    def _each(self, element: Any, args: list[Any]) -> None:
+        """Emit an op on lists (`_foreach_add_`) as the op on tensors, for one element of the lists after the other."""
+        lengths = {len(argument) for argument in args if isinstance(argument, list)}
+        if len(lengths) != 1:
+            raise self.state.refuse_op(f"{element.name()} for each element of lists of different lengths")
+        for position in range(lengths.pop()):
+            chosen = [argument[position] if isinstance(argument, list) else argument for argument in args]
+            self.tensors.call_arguments(element, chosen)
+
+    def _alone(self, op: Any, args: list[Any], index: int) -> bool:
+        """Emit an op that writes one tensor and returns nothing else; false, and nothing emitted, if there is no way."""
+        state, schema, target = self.state, op._schema, args[index]
+        if any(result.alias_info is None for result in schema.returns):
+            return False
         flat = [value for argument in args for value in tensor_values(argument)]
-        check_write(state, op, target, flat, python)
         functional = functional_of(op, index)
         is_out = schema.arguments[index].is_out
         pure_args = args[:index] + args[index + 1 :] if is_out else args
+        results = [state.type_of(target.fake)] * len(schema.returns)
         if op.name() == "aten::copy_":
-            self.tensors.emit(op, args, [state.type_of(target.fake)])
+            self.tensors.emit(op, args, results)
         elif functional is None:
             if is_out:
-                raise state.refuse_op(f"{op.name()}, which has no functional form")
-            self.tensors.emit(op, args, [state.type_of(target.fake)])
+                return False
+            self.tensors.emit(op, args, results)
         else:
             pure_trace = run(state, functional, [self.tensors.python(argument) for argument in pure_args])
             same = (
@@ -69,11 +112,47 @@ class Writes:
             )
             name = registered_name(schema)
             if not is_out and same and self.state.emitter.registered(f"torch.{name}"):
-                self.tensors.emit(op, args, [state.type_of(target.fake)])
+                self.tensors.emit(op, args, results)
             else:
                 self._functional(op, functional, pure_args, target)
-        state.write(target, op.name())
-        return [target]
+        return True
+
+    def _on_copies(self, op: Any, args: list[Any], written: list[int], out: Any) -> list[Any]:
+        """Emit an op that runs on copies of what it writes, and store the copies."""
+        state, schema = self.state, op._schema
+        outs = list(out or ()) if len(schema.returns) != 1 else [out]
+        targets = [target for index in written for target in tensor_values(args[index])]
+        fresh = [element for element, spec in zip(outs, schema.returns) if spec.alias_info is None]
+        if not all(isinstance(element, torch.Tensor) for element in fresh):
+            raise state.refuse_op(f"{op.name()}, which writes tensors and returns something other than tensors")
+        types = [state.type_of(element) for element in (*(target.fake for target in targets), *fresh)]
+        results = self._emit_on_copies(op, args, types)
+        copy = torch.ops.aten.copy_.default
+        for target, ssa in zip(targets, results):
+            copied = TensorValue(ssa, target.fake, frozenset(), object(), sympy.Integer(0))
+            self.tensors.emit(copy, [target, copied, ConstValue(False)], [state.type_of(target.fake)])
+            state.write(target, op.name())
+        made = iter([state.fresh(ssa, element) for ssa, element in zip(results[len(targets) :], fresh)])
+        by_set = {name: args[index] for index in written for name in schema.arguments[index].alias_info.before_set}
+        returned: list[Any] = []
+        for spec in schema.returns:
+            if spec.alias_info is None:
+                returned.append(next(made))
+            else:
+                returned.append(next(by_set[name] for name in spec.alias_info.before_set if name in by_set))
+        return returned
+
+    def _emit_on_copies(self, op: Any, args: list[Any], results: Sequence[Any]) -> list[Any]:
+        """Emit an op that runs on copies of what it writes (`_functionalized.py`) and return its SSA results."""
+        emitter = self.state.emitter
+        operands = [self.tensors.operand(value, str(spec.type)) for spec, value in zip(op._schema.arguments, args)]
+        attributes = {
+            "name": ir.StringAttr.get(f"torch.{functionalized_name(op._schema)}"),
+            "tssa.schema": ir.StringAttr.get(functionalized_schema(op._schema, len(results))),
+        }
+        if emitter.is_random(op._schema):
+            attributes["tssa.random"] = ir.UnitAttr.get()
+        return list(emitter.op("torch.operator", results, operands, attributes).results)
 
     def _functional(self, op: Any, functional: Any, args: list[Any], target: TensorValue) -> None:
         """Emit the functional op, then `copy_` into the target."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._functionalized import on_copies, original_operator
 from ..errors import ProgramError
 
 if TYPE_CHECKING:
@@ -50,10 +51,18 @@ class CallbackHost:
         return error
 
     def _function(self, number: int, site: CallbackSite) -> Callable[..., Any]:
-        operator = resolve_operator(site.op)
+        in_place = original_operator(site.op)
+        operator = resolve_operator(in_place or site.op)
         schema = operator._schema.arguments
         positional = sum(not argument.kwarg_only for argument in schema)
         keywords = [argument.name for argument in schema if argument.kwarg_only]
+
+        def run(*arguments: Any) -> Any:
+            named = dict(zip(keywords, arguments[positional:], strict=False))
+            return operator(*arguments[:positional], **named)
+
+        if in_place is not None:
+            run = on_copies(operator, run)
 
         def call(_self: object, *passed: Any) -> Any:
             import torch
@@ -62,9 +71,8 @@ class CallbackHost:
             try:
                 values = iter(passed)
                 arguments = [self._rebuild(argument, values) for argument in site.arguments]
-                named = dict(zip(keywords, arguments[positional:], strict=False))
                 with torch.no_grad():
-                    result = operator(*arguments[:positional], **named)
+                    result = run(*arguments)
                 results = result if isinstance(result, (tuple, list)) else (result,)
                 returned = tuple(
                     self._return(value, spec.kind, spec.dtype)
@@ -72,7 +80,7 @@ class CallbackHost:
                 )
                 return returned[0] if len(returned) == 1 else returned
             except Exception as error:
-                located = ProgramError(f"{site.op}: {error}", location=site.location)
+                located = ProgramError(f"{in_place or site.op}: {error}", location=site.location)
                 self.error = _like_eager(error, located)
                 raise
 

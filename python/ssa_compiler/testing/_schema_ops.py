@@ -12,9 +12,10 @@ from typing import Any
 
 import torch
 
+from .._functionalized import on_copies, original_operator
 from ._ir import InterpreterError, Operation
 
-__all__ = ["DTYPE_NUMBERS", "find_overload", "is_view", "schema_call"]
+__all__ = ["DTYPE_NUMBERS", "find_overload", "is_view", "own_storage", "schema_call"]
 
 # c10/core/ScalarType.h numbers dtypes in this order.
 _SCALAR_TYPES = (
@@ -111,9 +112,15 @@ def _own_layout(call: Callable[..., Any]) -> Callable[..., Any]:
     """A view of a value: values have no strides, so the base is taken as contiguous, and `view` never fails on them."""
 
     def view(base: Any, *values: Any) -> Any:
-        return call(base.contiguous() if isinstance(base, torch.Tensor) else base, *values)
+        return call(own_storage(base) if isinstance(base, torch.Tensor) else base, *values)
 
     return view
+
+
+def own_storage(value: torch.Tensor) -> torch.Tensor:
+    """The tensor in a layout that its value alone decides: contiguous, at the start of its storage."""
+    contiguous = value.contiguous()
+    return contiguous.clone() if contiguous.storage_offset() else contiguous
 
 
 def build(op: Operation) -> Callable[..., Sequence[Any]]:
@@ -127,6 +134,10 @@ def build(op: Operation) -> Callable[..., Sequence[Any]]:
         InterpreterError: PyTorch has no such operator.
     """
     name = op.attributes["name"].value if op.name == "torch.operator" else op.name
+    in_place = original_operator(name)
+    if in_place is not None:
+        overload = find_overload(in_place)
+        return on_copies(overload, schema_call(overload, len(op.operands)))
     overload = find_overload(name)
     call = schema_call(overload, len(op.operands))
     if op.operand_types and op.operand_types[0].tensor == "value" and is_view(overload):

@@ -16,7 +16,7 @@ import torch
 
 from ..errors import program_error
 from ._ir import InterpreterError, Operation, ValueType, parse_type
-from ._schema_ops import find_overload, schema_call
+from ._schema_ops import find_overload, own_storage, schema_call
 
 __all__ = ["build"]
 
@@ -108,7 +108,7 @@ def _view(op: Operation, parameters: int) -> Callable[..., torch.Tensor]:
 
 def _access(op: Operation) -> Handler:
     view = _view(op, len(op.operands) - 1)
-    return lambda base, *parameters: (view(base.contiguous(), *parameters).clone(),)
+    return lambda base, *parameters: (view(own_storage(base), *parameters).clone(),)
 
 
 def _assign(op: Operation) -> Handler:

@@ -1,0 +1,82 @@
+"""In-place operators run on copies: `functionalized::aten.fill_diagonal_`.
+
+The functional form of an in-place operator that PyTorch has none of: copy what it writes, run it on the copies, and return
+them, followed by what it returns besides. A list that it writes returns each of its elements. The operator travels through
+the IR as `torch.operator "torch.functionalized.<namespace>.<name>"`, with a schema that writes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+__all__ = ["NAMESPACE", "functionalized_name", "functionalized_schema", "on_copies", "original_operator"]
+
+NAMESPACE = "functionalized"
+
+
+def functionalized_name(schema: Any) -> str:
+    """Return the name, without the leading `torch.`, of an in-place op on copies: `functionalized.aten.add_.Tensor`."""
+    overload = f".{schema.overload_name}" if schema.overload_name else ""
+    return f"{NAMESPACE}.{schema.name.replace('::', '.')}{overload}"
+
+
+def functionalized_schema(schema: Any, results: int) -> str:
+    """Return the schema text of an in-place op on copies.
+
+    Args:
+        schema: a torch._C.FunctionSchema.
+        results: how many tensors it returns.
+    """
+    arguments = str(schema).partition("(")[2].rpartition(" -> ")[0]
+    arguments = re.sub(r"\([\w|*]+!?(?: -> [\w|*]+)?\)", "", arguments)
+    namespace, _, rest = functionalized_name(schema).partition(".")
+    return f"{namespace}::{rest}({arguments} -> ({', '.join(['Tensor'] * results)})"
+
+
+def original_operator(name: str) -> str | None:
+    """Return the operator that runs on copies, `aten::add_.Tensor`; None if `name` is no such operator.
+
+    Args:
+        name: `functionalized::aten.add_.Tensor` or `torch.functionalized.aten.add_.Tensor`.
+    """
+    plain = name.removeprefix("torch.").replace("::", ".")
+    if not plain.startswith(f"{NAMESPACE}."):
+        return None
+    namespace, _, rest = plain.removeprefix(f"{NAMESPACE}.").partition(".")
+    return f"{namespace}::{rest}"
+
+
+def on_copies(overload: Any, call: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    """Return a function that runs an in-place operator on copies of what it writes.
+
+    Args:
+        overload: the OpOverload.
+        call: runs it, given one value per schema argument, in that order.
+    Returns:
+        A function of the same values: it returns the written copies in order, lists opened, and then the results that
+        are not among them.
+    """
+    schema = overload._schema
+    written = {i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write}
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [copy(element) for element in value]
+        return value.clone() if isinstance(value, torch.Tensor) else value
+
+    def run(*values: Any) -> tuple[Any, ...]:
+        arguments = [copy(value) if index in written else value for index, value in enumerate(values)]
+        outcome = call(*arguments)
+        outcomes: Sequence[Any] = outcome if len(schema.returns) != 1 else (outcome,)
+        results: list[Any] = []
+        for index in sorted(written):
+            value = arguments[index] if index < len(arguments) else None
+            results += [v for v in (value if isinstance(value, list) else [value]) if v is not None]
+        results += [v for v, spec in zip(outcomes or (), schema.returns, strict=True) if spec.alias_info is None]
+        return tuple(results)
+
+    return run

@@ -9,7 +9,8 @@ BIN = $(VENV)/bin
 export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean
+.PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean \
+  sanitize mutation-test
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -51,6 +52,13 @@ lit:
 
 pytest:
 	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q test/python
+
+# Not part of `make test`: both build ssa-opt anew and take long (docs/Testing.md).
+sanitize: setup
+	scripts/sanitize.sh
+
+mutation-test: setup
+	$(BIN)/python tools/mutation-testing/mutation_test.py
 
 format:
 	$(BIN)/ruff check --fix $(wildcard $(PYTHON_SOURCES))

@@ -80,9 +80,9 @@ def rank(a: Tensor, keep: bool, double: bool) -> Tensor:
     return a.sum(0, keepdim=keep)
 
 
-def none_or_not(a: Tensor, wanted: bool, unused: bool) -> Tensor | None:
+def one_or_two(a: Tensor, wanted: bool, unused: bool) -> list[Tensor]:
     a.add_(1)
-    return a * 2 if wanted else None
+    return [a * 2] if wanted else [a, a]
 
 
 def dtype(a: Tensor, flag: bool) -> Tensor:
@@ -95,7 +95,7 @@ def dtype(a: Tensor, flag: bool) -> Tensor:
     [
         (rank, (True, True), {"keep": "a variable that is a f32 tensor of shape"}),
         (rank, (False, False), {"keep": "a variable that is a f32 tensor of shape"}),
-        (none_or_not, (True, True), {"wanted": "None or not"}),
+        (one_or_two, (True, True), {"wanted": "a list that changes its length"}),
         (dtype, (True,), {"flag": "a variable that is a si32 tensor"}),
         (dtype, (False,), {"flag": "a variable that is a si32 tensor"}),
     ],

@@ -40,6 +40,7 @@ __all__ = [
     "OutputDict",
     "OutputLeaf",
     "OutputList",
+    "OutputOptional",
     "OutputSpec",
     "OutputTuple",
     "ParameterSpec",
@@ -202,6 +203,14 @@ class OutputConstant:
 
 
 @dataclass(frozen=True)
+class OutputOptional:
+    """None unless the bool `present` is true; then `value`, of which the results hold placeholders otherwise."""
+
+    present: OutputLeaf
+    value: OutputSpec
+
+
+@dataclass(frozen=True)
 class OutputTuple:
     """A tuple; `fields` are the names and `type_name` the class's qualified name if it is a named tuple."""
 
@@ -224,7 +233,7 @@ class OutputDict:
     items: tuple[tuple[Any, OutputSpec], ...]
 
 
-OutputSpec = OutputLeaf | OutputConstant | OutputTuple | OutputList | OutputDict
+OutputSpec = OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputDict
 
 
 @dataclass(frozen=True)
@@ -488,6 +497,8 @@ def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
         return results[spec.index]
     if isinstance(spec, OutputConstant):
         return spec.value
+    if isinstance(spec, OutputOptional):
+        return build_result(spec.value, results) if results[spec.present.index] else None
     if isinstance(spec, OutputList):
         return [build_result(element, results) for element in spec.elements]
     if isinstance(spec, OutputDict):

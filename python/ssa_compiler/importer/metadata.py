@@ -134,7 +134,7 @@ class Metadata:
         if kind == "aten::get_device":
             return [ConstValue(-1)]
         if kind == "prim::data":
-            raise self.state.refuse_op(".data; use .detach()")
+            return self.tensors.call(torch.ops.aten.detach.default, [tensor])  # the same without gradients
         if kind == "prim::grad":
             return [ConstValue(None)]
         if kind in _FLAGS:

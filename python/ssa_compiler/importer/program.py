@@ -26,6 +26,7 @@ from .convention import (
     OutputDict,
     OutputLeaf,
     OutputList,
+    OutputOptional,
     OutputSpec,
     OutputTuple,
     ParameterSpec,
@@ -230,7 +231,7 @@ class _ProgramImport:
         if isinstance(value, TupleValue):
             return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
-            raise self.state.refuse("a result that is None or not, depending on run-time values")
+            return OutputOptional(self._leaf(value.present.ssa, bool), self._output(value.value))
         raise self.state.refuse(f"a result of type {type(value).__name__}")
 
     def _copy(self, value: TensorValue) -> TensorValue:

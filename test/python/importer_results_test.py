@@ -1,0 +1,77 @@
+"""Results that are None or a value at run time, and functions that return from inside loops."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+
+def grid() -> Tensor:
+    return torch.arange(12.0).reshape(4, 3)
+
+
+def none_or_not(x: Tensor, n: int) -> tuple[Tensor, Tensor | None, int | None]:
+    last: Tensor | None = None
+    found: int | None = None
+    for i in range(n):
+        x[i] += 1
+        if bool(x[i, 0] > 3):
+            last = x[i] * 2
+            found = i
+    return x, last, found
+
+
+def argument_or_none(x: Tensor, wanted: bool) -> Tensor | None:
+    x += 1
+    return x if wanted else None
+
+
+def return_from_a_nested_loop(x: Tensor, n: int):
+    y = x.clone()
+    while True:
+        y[0] += 1
+        if float(y[0, 0]) > n:
+            return y
+        for j in range(n):
+            y[1, 0] += 1
+            if j == 3:
+                return y * 2
+
+
+def break_and_return(x: Tensor, n: int):
+    while True:
+        x[0] += 1
+        if n == 7:
+            break
+        if float(x[0, 0]) > n:
+            return x * 2
+
+
+def test_results_that_are_none_or_not() -> None:
+    check(none_or_not, (grid(), 0), (grid(), 4), (grid(), 1), (grid(), 2), (grid() + 5, 1))
+
+
+def test_a_result_that_is_an_argument_or_none() -> None:
+    check(argument_or_none, (grid(), True), (grid(), False), (grid(), True))
+
+
+def test_returns_inside_loops() -> None:
+    check(return_from_a_nested_loop, (grid(), 5), (grid(), 0), (grid(), 2), (grid(), 1))
+    check(break_and_return, (grid(), 2), (grid(), 7), (grid(), 0))
+
+
+def data_is_an_alias(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    x.data.mul_(2)
+    row = x[0].data
+    for i in range(n):
+        row += 1
+        x.data[i] = x.data[i] + row
+    return x.data * 2, row
+
+
+def test_data_is_an_alias() -> None:
+    check(data_is_an_alias, (grid(), 2), (grid(), 0), (grid(), 1))

@@ -144,8 +144,9 @@ Value ScalarOpBuilder::buildIntDivision(StringRef name, Value lhs, Value rhs) {
   auto isNegative = [&](Value value) {
     return create<arith::CmpIOp>(arith::CmpIPredicate::slt, value, none);
   };
+  Value isDivisorNegative = isNegative(rhs);
   Value signsDiffer =
-      create<arith::XOrIOp>(isNegative(remainder), isNegative(rhs));
+      create<arith::XOrIOp>(isNegative(remainder), isDivisorNegative);
   Value needsShift = create<arith::AndIOp>(isNonZero, signsDiffer);
   return create<arith::SelectOp>(
       needsShift, create<arith::AddIOp>(remainder, rhs), remainder);
@@ -165,13 +166,14 @@ Value ScalarOpBuilder::buildFloatDivision(StringRef name, Value lhs,
   };
   Value remainder = create<arith::RemFOp>(lhs, rhs);
   Value isInexact = create<arith::CmpFOp>(Predicate::ONE, remainder, none);
+  Value isDivisorNegative = isNegative(rhs);
   Value signsDiffer =
-      create<arith::XOrIOp>(isNegative(remainder), isNegative(rhs));
+      create<arith::XOrIOp>(isNegative(remainder), isDivisorNegative);
   Value needsShift = create<arith::AndIOp>(isInexact, signsDiffer);
   if (name == "remainder") {
     Value isExact = create<arith::CmpFOp>(Predicate::OEQ, remainder, none);
     Value signedZero =
-        create<arith::SelectOp>(isNegative(rhs), constant(-0.0), none);
+        create<arith::SelectOp>(isDivisorNegative, constant(-0.0), none);
     Value shifted = create<arith::SelectOp>(
         needsShift, create<arith::AddFOp>(remainder, rhs), remainder);
     return create<arith::SelectOp>(isExact, signedZero, shifted);

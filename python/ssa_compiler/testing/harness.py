@@ -2,8 +2,8 @@
 
 Eager is the oracle. Each side gets its own copy of the arguments and of the module's state, copied together, so that
 what aliases in the original aliases in the copy; compared are results (structure, dtype, shape, values), the arguments
-afterwards, module state afterwards, whether a result is an argument, and errors by their type. Each side of a call draws
-random numbers from the same seed.
+afterwards, module state afterwards, which results are arguments or share memory, and errors by their type. Each side of a
+call draws random numbers from the same seed.
 """
 
 from __future__ import annotations
@@ -17,43 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..errors import ArgumentError
+from ._compare import Outcome, StageMismatch, compare_outcomes, compare_values, leaves
+from ._refusals import refused_at_call
 from .interpreter import Interpreter, InterpreterError
 
 if TYPE_CHECKING:
     from ..importer import ImportedProgram
 
-__all__ = ["Call", "Checked", "StageMismatch", "check", "compare_values"]
+__all__ = ["Call", "Checked", "StageMismatch", "check", "compare_values", "run_eager"]
 
 Model = Callable[..., Any]
 COMPILED = "compiled"
 _VALUE_STAGES = ("tensorssa", "iree")  # where tensors are values and the runtime writes arguments back
-
-# Relative and absolute tolerance of floating-point values. Operators are the same in every stage, but the compiler
-# reorders reductions and approximates transcendental functions, to a few units in the last place of each dtype.
-_TOLERANCES: dict[torch.dtype, tuple[float, float]] = {
-    torch.float64: (1e-9, 1e-11),
-    torch.float32: (2e-5, 2e-6),
-    torch.float16: (2e-3, 1e-3),
-    torch.bfloat16: (2e-2, 1e-2),
-    torch.complex64: (2e-5, 2e-6),
-    torch.complex128: (1e-9, 1e-11),
-}
-# An exception of eager is matched by one that is an instance of the same of these; the first that fits counts.
-_ERRORS = (IndexError, ZeroDivisionError, AssertionError, ValueError, TypeError, NotImplementedError, RuntimeError)
-
-
-class StageMismatch(AssertionError):
-    """A stage does not do what eager does.
-
-    Attributes:
-        stage: the first stage that differs: "imported", "scf", "tensorssa", "iree" or "compiled".
-        call: index of the input set.
-    """
-
-    def __init__(self, stage: str, call: int, detail: str) -> None:
-        self.stage = stage
-        self.call = call
-        super().__init__(f"stage '{stage}', input set {call}: {detail}")
 
 
 class Call:
@@ -62,20 +38,6 @@ class Call:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.args = args
         self.kwargs = kwargs
-
-
-@dataclass
-class _Outcome:
-    """What one side did: a result or an error, and the arguments and module state afterwards.
-
-    `copies` are the tensors of the result that the conversion documents as copies of what may be an argument.
-    """
-
-    result: Any = None
-    error: BaseException | None = None
-    arguments: tuple[Any, Any] = ((), {})
-    state: dict[str, Any] = field(default_factory=dict)
-    copies: list[Any] = field(default_factory=list)
 
 
 @dataclass
@@ -88,6 +50,7 @@ class Checked:
         block_counts: for each input set and stage, how often each block ran (see `Interpreter.block_counts`).
         compiled: the compiled program; None if it was not asked for.
         errors: for each input set the error that eager raised, or None.
+        refusals: for each input set why a compiled call refuses it, or None (see `check`).
     """
 
     program: ImportedProgram
@@ -95,6 +58,7 @@ class Checked:
     block_counts: list[dict[str, Counter[str]]] = field(default_factory=list)
     compiled: Any = None
     errors: list[BaseException | None] = field(default_factory=list)
+    refusals: list[ArgumentError | None] = field(default_factory=list)
 
     def count_ops(self, stage: str, *names: str) -> int:
         """Count operations by name.
@@ -121,6 +85,7 @@ def check(
     compiled: bool = True,
     target: str = "cpu",
     options: Mapping[str, Any] | None = None,
+    refusals: bool = False,
 ) -> Checked:
     """Check that every stage of compiling a model does what eager does.
 
@@ -133,6 +98,9 @@ def check(
         compiled: also compile the program with IREE and run it.
         target: target of the compiled program.
         options: further keyword arguments of `ssa_compiler.compile`.
+        refusals: allow input sets that a call of the compiled program refuses, because they do not fit what it was
+            compiled for (another string, a written argument that shares memory). They run on no side; that the compiled
+            program refuses them is checked.
     Returns:
         The stages' texts and block counts.
     Raises:
@@ -152,12 +120,22 @@ def check(
     runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None
     checked.compiled = runner.program if runner else None
     for number, call in enumerate(sets):
+        refusal = refused_at_call(program, call)
+        checked.refusals.append(refusal)
+        if refusal is not None and refusals:
+            checked.errors.append(None)
+            checked.block_counts.append({})
+            if runner is not None:
+                runner.refuse(call, number, refusal)
+            continue
         expected = _run_eager(oracle, call, number)
+        if refusal is not None and expected.error is None:
+            raise StageMismatch("imported", number, f"raised {type(refusal).__name__}: {refusal}") from refusal
         checked.errors.append(expected.error)
         counts: dict[str, Counter[str]] = {}
         for stage, interpreted in interpreters.items():
             interpreted_outcome = interpreted.run(call, number)
-            _compare(stage, number, expected, interpreted_outcome, rtol, atol)
+            compare_outcomes(stage, number, expected, interpreted_outcome, rtol, atol)
             counts[stage] = interpreted.interpreter.block_counts
         checked.block_counts.append(counts)
         if runner is not None:
@@ -165,14 +143,27 @@ def check(
             # Results of the compiled program are where the last stage under the interpreter has them.
             actual.copies = [
                 value
-                for value, twin in zip(_leaves(actual.result), _leaves(interpreted_outcome.result), strict=False)
+                for value, twin in zip(leaves(actual.result), leaves(interpreted_outcome.result), strict=False)
                 if any(twin is copied for copied in interpreted_outcome.copies)
             ]
-            _compare(COMPILED, number, expected, actual, rtol, atol)
+            compare_outcomes(COMPILED, number, expected, actual, rtol, atol)
     return checked
 
 
 # --- the three sides --------------------------------------------------------------------------------------------------
+
+
+def run_eager(model: Model, call: Sequence[Any] | Call, seed: int = 0) -> BaseException | None:
+    """Run a model in eager PyTorch on copies of its arguments and its state.
+
+    Args:
+        model: function or nn.Module.
+        call: the input set.
+        seed: random numbers start here; `check` takes the number of the input set.
+    Returns:
+        The error that it raised, or None.
+    """
+    return _run_eager(_copy(model), call if isinstance(call, Call) else Call(*call), seed).error
 
 
 def _copy(value: Any) -> Any:
@@ -199,7 +190,7 @@ def _state(model: Any) -> dict[str, Any]:
     }
 
 
-def _attempt(outcome: _Outcome, function: Callable[[], Any], seed: int) -> _Outcome:
+def _attempt(outcome: Outcome, function: Callable[[], Any], seed: int) -> Outcome:
     """Run one side of a call. Random numbers start from the same seed on every side; the caller's generators stay."""
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
     try:
@@ -211,9 +202,9 @@ def _attempt(outcome: _Outcome, function: Callable[[], Any], seed: int) -> _Outc
     return outcome
 
 
-def _run_eager(model: Model, call: Call, seed: int) -> _Outcome:
+def _run_eager(model: Model, call: Call, seed: int) -> Outcome:
     args, kwargs = copy.deepcopy((call.args, call.kwargs))
-    outcome = _attempt(_Outcome(arguments=(args, kwargs)), lambda: model(*args, **kwargs), seed)
+    outcome = _attempt(Outcome(arguments=(args, kwargs)), lambda: model(*args, **kwargs), seed)
     outcome.state = _state(model)
     return outcome
 
@@ -233,11 +224,11 @@ class _Interpreted:
         self._state: list[torch.Tensor] = copy.deepcopy(tensors)
         self._numbers = [attribute.current() for attribute in program.attributes]
 
-    def run(self, call: Call, seed: int) -> _Outcome:
+    def run(self, call: Call, seed: int) -> Outcome:
         from ..importer import build_result, flatten_arguments
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
-        outcome = _Outcome(arguments=(args, kwargs))
+        outcome = Outcome(arguments=(args, kwargs))
 
         def execute() -> Any:
             leaves = flatten_arguments(self._program, args, kwargs)
@@ -284,132 +275,18 @@ class _Compiled:
             options["example_kwargs"] = kwargs
         self.program = ssa_compiler.compile(self._model, args, target=target, **options)
 
-    def run(self, call: Call, seed: int) -> _Outcome:
+    def run(self, call: Call, seed: int) -> Outcome:
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
-        outcome = _attempt(_Outcome(arguments=(args, kwargs)), lambda: self.program(*args, **kwargs), seed)
+        outcome = _attempt(Outcome(arguments=(args, kwargs)), lambda: self.program(*args, **kwargs), seed)
         outcome.state = _state(self._model)
         return outcome
 
+    def refuse(self, call: Call, seed: int, refusal: ArgumentError) -> None:
+        """Check that the program refuses a call.
 
-# --- comparing --------------------------------------------------------------------------------------------------------
-
-
-def compare_values(
-    expected: Any, actual: Any, name: str = "result", *, rtol: float | None = None, atol: float | None = None
-) -> str | None:
-    """Compare two results.
-
-    Args:
-        expected: what eager returned: tensors, scalars, None, str, nested in tuples, lists and dicts.
-        actual: what the other side returned.
-        name: how to call the value in the message.
-        rtol: relative tolerance of floating-point values, by default that of the dtype.
-        atol: absolute tolerance.
-    Returns:
-        What differs, in words; None if nothing does. Integers and bools must be equal, NaN equals NaN.
-    """
-    if isinstance(expected, torch.Tensor):
-        if not isinstance(actual, torch.Tensor):
-            return f"{name}: expected a tensor, got {type(actual).__name__}"
-        return _compare_tensors(expected, actual, name, rtol, atol)
-    if isinstance(expected, list | tuple):
-        if isinstance(actual, list) != isinstance(expected, list) or not isinstance(actual, list | tuple):
-            return f"{name}: expected a {type(expected).__name__}, got {type(actual).__name__}"
-        if len(expected) != len(actual):
-            return f"{name}: expected {len(expected)} elements, got {len(actual)}"
-        pairs = [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(expected, actual, strict=True))]
-    elif isinstance(expected, dict):
-        if not isinstance(actual, dict) or list(expected) != list(actual):
-            return f"{name}: expected keys {list(expected)}, got {list(actual) if isinstance(actual, dict) else actual}"
-        pairs = [(f"{name}[{key!r}]", expected[key], actual[key]) for key in expected]
-    else:
-        return _compare_scalars(expected, actual, name, rtol, atol)
-    return next((found for label, a, b in pairs if (found := compare_values(a, b, label, rtol=rtol, atol=atol))), None)
-
-
-def _compare_scalars(expected: Any, actual: Any, name: str, rtol: float | None, atol: float | None) -> str | None:
-    if type(expected) is not type(actual):
-        return f"{name}: expected {expected!r}, got {actual!r}"
-    if isinstance(expected, float):
-        left, right = (torch.tensor(value, dtype=torch.float64) for value in (expected, actual))
-        return _compare_tensors(left, right, name, rtol, atol)
-    return None if expected == actual else f"{name}: expected {expected!r}, got {actual!r}"
-
-
-def _compare_tensors(
-    expected: torch.Tensor, actual: torch.Tensor, name: str, rtol: float | None, atol: float | None
-) -> str | None:
-    if expected.dtype != actual.dtype or expected.shape != actual.shape:
-        return f"{name}: expected {expected.dtype} {list(expected.shape)}, got {actual.dtype} {list(actual.shape)}"
-    relative, absolute = _TOLERANCES.get(expected.dtype, (0.0, 0.0))
-    if expected.dtype in _TOLERANCES:
-        relative, absolute = relative if rtol is None else rtol, absolute if atol is None else atol
-    close = torch.isclose(actual.detach().cpu(), expected.detach().cpu(), rtol=relative, atol=absolute, equal_nan=True)
-    if bool(close.all()):
-        return None
-    where = tuple(int(i) for i in (~close).nonzero()[0])
-    return (
-        f"{name}: {int((~close).sum())} of {close.numel()} elements differ, the first at {list(where)}: "
-        f"expected {expected[where].item()!r}, got {actual[where].item()!r}"
-    )
-
-
-def _compare(
-    stage: str, call: int, expected: _Outcome, actual: _Outcome, rtol: float | None, atol: float | None
-) -> None:
-    def fail(detail: str) -> None:
-        raise StageMismatch(stage, call, detail) from actual.error
-
-    if isinstance(actual.error, InterpreterError):
-        fail(f"the IR is wrong: {actual.error}")
-    if expected.error is not None:
-        fitting = next((kind for kind in _ERRORS if isinstance(expected.error, kind)), type(expected.error))
-        if not isinstance(actual.error, fitting):
-            got = f"{type(actual.error).__name__}: {actual.error}" if actual.error else "no error"
-            fail(f"expected {type(expected.error).__name__} ({expected.error}), got {got}")
-        return  # what a program had written when it raised is not promised
-    if actual.error is not None:
-        fail(f"raised {type(actual.error).__name__}: {actual.error}")
-    for name, left, right in (
-        ("result", expected.result, actual.result),
-        ("arguments afterwards", expected.arguments, actual.arguments),
-        ("module state", {k: expected.state[k] for k in actual.state if k in expected.state}, actual.state),
-    ):
-        if detail := compare_values(left, right, name, rtol=rtol, atol=atol):
-            fail(detail)
-    if detail := _compare_identity(expected, actual):
-        fail(detail)
-
-
-def _leaves(value: Any) -> list[Any]:
-    return list(torch.utils._pytree.tree_leaves(value))
-
-
-def _compare_identity(expected: _Outcome, actual: _Outcome) -> str | None:
-    """A result that is an argument, or an earlier result, in eager must be so everywhere.
-
-    Except those that the conversion documents as copies: an argument in some runs and not in others.
-    """
-
-    def twins(outcome: _Outcome) -> list[int]:
-        values = _leaves(outcome.arguments) + _leaves(outcome.result)
-        return [
-            next(j for j, other in enumerate(values) if other is value) if isinstance(value, torch.Tensor) else i
-            for i, value in enumerate(values)
-        ]
-
-    left, right = twins(expected), twins(actual)
-    values = _leaves(actual.arguments) + _leaves(actual.result)
-    arguments = len(_leaves(expected.arguments))
-    for position in range(arguments, len(left)):
-        if left[position] != right[position] and not any(values[position] is copied for copied in actual.copies):
-            return f"result {position - arguments} is {_twin(left[position], position, arguments)} in eager, " + (
-                f"but {_twin(right[position], position, arguments)} here"
-            )
-    return None
-
-
-def _twin(number: int, position: int, arguments: int) -> str:
-    if number == position:
-        return "a tensor of its own"
-    return f"argument {number}" if number < arguments else f"the same tensor as result {number - arguments}"
+        Raises:
+            StageMismatch: it does not.
+        """
+        outcome = self.run(call, seed)
+        if not isinstance(outcome.error, ArgumentError):
+            raise StageMismatch(COMPILED, seed, f"expected {refusal!r}, got {outcome.error!r}") from outcome.error

@@ -1,0 +1,203 @@
+"""Compares what two sides of a call did: results, arguments afterwards, module state, errors, and what shares memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from .interpreter import InterpreterError
+
+__all__ = ["Outcome", "StageMismatch", "compare_outcomes", "compare_values", "leaves", "memory_span", "spans_overlap"]
+
+# Relative and absolute tolerance of floating-point values. Operators are the same in every stage, but the compiler
+# reorders reductions and approximates transcendental functions, to a few units in the last place of each dtype.
+_TOLERANCES: dict[torch.dtype, tuple[float, float]] = {
+    torch.float64: (1e-9, 1e-11),
+    torch.float32: (2e-5, 2e-6),
+    torch.float16: (2e-3, 1e-3),
+    torch.bfloat16: (2e-2, 1e-2),
+    torch.complex64: (2e-5, 2e-6),
+    torch.complex128: (1e-9, 1e-11),
+}
+# An exception of eager is matched by one that is an instance of the same of these; the first that fits counts.
+_ERRORS = (IndexError, ZeroDivisionError, AssertionError, ValueError, TypeError, NotImplementedError, RuntimeError)
+
+
+class StageMismatch(AssertionError):
+    """A stage does not do what eager does.
+
+    Attributes:
+        stage: the first stage that differs: "imported", "scf", "tensorssa", "iree" or "compiled".
+        call: index of the input set.
+    """
+
+    def __init__(self, stage: str, call: int, detail: str) -> None:
+        self.stage = stage
+        self.call = call
+        super().__init__(f"stage '{stage}', input set {call}: {detail}")
+
+
+@dataclass
+class Outcome:
+    """What one side did: a result or an error, and the arguments and module state afterwards.
+
+    `copies` are the tensors of the result that the conversion documents as copies of what may be an argument.
+    """
+
+    result: Any = None
+    error: BaseException | None = None
+    arguments: tuple[Any, Any] = ((), {})
+    state: dict[str, Any] = field(default_factory=dict)
+    copies: list[Any] = field(default_factory=list)
+
+
+def compare_values(
+    expected: Any, actual: Any, name: str = "result", *, rtol: float | None = None, atol: float | None = None
+) -> str | None:
+    """Compare two results.
+
+    Args:
+        expected: what eager returned: tensors, scalars, None, str, nested in tuples, lists and dicts.
+        actual: what the other side returned.
+        name: how to call the value in the message.
+        rtol: relative tolerance of floating-point values, by default that of the dtype.
+        atol: absolute tolerance.
+    Returns:
+        What differs, in words; None if nothing does. Integers and bools must be equal, NaN equals NaN.
+    """
+    if isinstance(expected, torch.Tensor):
+        if not isinstance(actual, torch.Tensor):
+            return f"{name}: expected a tensor, got {type(actual).__name__}"
+        return _compare_tensors(expected, actual, name, rtol, atol)
+    if isinstance(expected, list | tuple):
+        if isinstance(actual, list) != isinstance(expected, list) or not isinstance(actual, list | tuple):
+            return f"{name}: expected a {type(expected).__name__}, got {type(actual).__name__}"
+        if len(expected) != len(actual):
+            return f"{name}: expected {len(expected)} elements, got {len(actual)}"
+        pairs = [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(expected, actual, strict=True))]
+    elif isinstance(expected, dict):
+        if not isinstance(actual, dict) or list(expected) != list(actual):
+            return f"{name}: expected keys {list(expected)}, got {list(actual) if isinstance(actual, dict) else actual}"
+        pairs = [(f"{name}[{key!r}]", expected[key], actual[key]) for key in expected]
+    else:
+        return _compare_scalars(expected, actual, name, rtol, atol)
+    return next((found for label, a, b in pairs if (found := compare_values(a, b, label, rtol=rtol, atol=atol))), None)
+
+
+def _compare_scalars(expected: Any, actual: Any, name: str, rtol: float | None, atol: float | None) -> str | None:
+    if type(expected) is not type(actual):
+        return f"{name}: expected {expected!r}, got {actual!r}"
+    if isinstance(expected, float):
+        left, right = (torch.tensor(value, dtype=torch.float64) for value in (expected, actual))
+        return _compare_tensors(left, right, name, rtol, atol)
+    return None if expected == actual else f"{name}: expected {expected!r}, got {actual!r}"
+
+
+def _compare_tensors(
+    expected: torch.Tensor, actual: torch.Tensor, name: str, rtol: float | None, atol: float | None
+) -> str | None:
+    if expected.dtype != actual.dtype or expected.shape != actual.shape:
+        return f"{name}: expected {expected.dtype} {list(expected.shape)}, got {actual.dtype} {list(actual.shape)}"
+    relative, absolute = _TOLERANCES.get(expected.dtype, (0.0, 0.0))
+    if expected.dtype in _TOLERANCES:
+        relative, absolute = relative if rtol is None else rtol, absolute if atol is None else atol
+    close = torch.isclose(actual.detach().cpu(), expected.detach().cpu(), rtol=relative, atol=absolute, equal_nan=True)
+    if bool(close.all()):
+        return None
+    where = tuple(int(i) for i in (~close).nonzero()[0])
+    return (
+        f"{name}: {int((~close).sum())} of {close.numel()} elements differ, the first at {list(where)}: "
+        f"expected {expected[where].item()!r}, got {actual[where].item()!r}"
+    )
+
+
+def compare_outcomes(
+    stage: str, call: int, expected: Outcome, actual: Outcome, rtol: float | None, atol: float | None
+) -> None:
+    def fail(detail: str) -> None:
+        raise StageMismatch(stage, call, detail) from actual.error
+
+    if isinstance(actual.error, InterpreterError):
+        fail(f"the IR is wrong: {actual.error}")
+    if expected.error is not None:
+        fitting = next((kind for kind in _ERRORS if isinstance(expected.error, kind)), type(expected.error))
+        if not isinstance(actual.error, fitting):
+            got = f"{type(actual.error).__name__}: {actual.error}" if actual.error else "no error"
+            fail(f"expected {type(expected.error).__name__} ({expected.error}), got {got}")
+        return  # what a program had written when it raised is not promised
+    if actual.error is not None:
+        fail(f"raised {type(actual.error).__name__}: {actual.error}")
+    for name, left, right in (
+        ("result", expected.result, actual.result),
+        ("arguments afterwards", expected.arguments, actual.arguments),
+        ("module state", {k: expected.state[k] for k in actual.state if k in expected.state}, actual.state),
+    ):
+        if detail := compare_values(left, right, name, rtol=rtol, atol=atol):
+            fail(detail)
+    if detail := _compare_identity(expected, actual) or _compare_sharing(expected, actual):
+        fail(detail)
+
+
+def leaves(value: Any) -> list[Any]:
+    """The leaves of nested tuples, lists and dicts."""
+    return list(torch.utils._pytree.tree_leaves(value))
+
+
+def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:
+    """A result that is an argument, or an earlier result, in eager must be so everywhere.
+
+    Except those that the conversion documents as copies: an argument in some runs and not in others.
+    """
+    left = leaves(expected.arguments) + leaves(expected.result)
+    right = leaves(actual.arguments) + leaves(actual.result)
+    arguments = len(leaves(expected.arguments))
+    for position in range(arguments, len(left)):
+        if not isinstance(left[position], torch.Tensor):
+            continue
+        first = next(number for number, other in enumerate(left) if other is left[position])
+        if right[first] is right[position] or any(right[position] is copied for copied in actual.copies):
+            continue
+        what = f"argument {first}" if first < arguments else f"the same tensor as result {first - arguments}"
+        return f"result {position - arguments} is {what} in eager, but another tensor here"
+    return None
+
+
+def _compare_sharing(expected: Outcome, actual: Outcome) -> str | None:
+    """A result shares memory with an argument, or an earlier result, only if it does so in eager, and in the same way.
+
+    The other direction does not hold: which results are copies is documented (docs/Rationale/TensorSSA.md).
+    """
+    left = leaves(expected.arguments) + leaves(expected.result)
+    right = leaves(actual.arguments) + leaves(actual.result)
+    arguments = len(leaves(expected.arguments))
+    tensors = [number for number, value in enumerate(right) if isinstance(value, torch.Tensor) and value.numel()]
+    spans = {number: memory_span(right[number]) for number in tensors}
+    for position in tensors:
+        for number in tensors:
+            if number >= position or position < arguments or not spans_overlap(spans[number], spans[position]):
+                continue
+            if _relation(left[number], left[position]) == _relation(right[number], right[position]):
+                continue
+            other = f"argument {number}" if number < arguments else f"result {number - arguments}"
+            return f"result {position - arguments} shares memory with {other}, in eager it does not, or elsewhere"
+    return None
+
+
+def memory_span(tensor: torch.Tensor) -> tuple[int, int]:
+    """First address of a tensor's elements and the one after the last, in bytes."""
+    extent = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) + 1
+    return tensor.data_ptr(), tensor.data_ptr() + extent * tensor.element_size()
+
+
+def spans_overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two memory ranges have a byte in common."""
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _relation(one: torch.Tensor, other: torch.Tensor) -> tuple[Any, ...] | None:
+    """How two tensors lie in one storage; None if they share none."""
+    if one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
+        return None
+    return other.data_ptr() - one.data_ptr(), one.stride(), other.stride()

@@ -1,0 +1,57 @@
+"""Whether a call fits what a program was compiled for, by the assumptions that the importer lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .._call import _assumption_checker as assumption_checker
+from ..errors import ArgumentError, ArgumentValueError
+from ._compare import memory_span, spans_overlap
+
+if TYPE_CHECKING:
+    from ..importer import ImportedProgram
+    from .harness import Call
+
+__all__ = ["refused_at_call"]
+
+
+def refused_at_call(program: ImportedProgram, call: Call) -> ArgumentError | None:
+    """Say why the compiled program refuses a call.
+
+    Args:
+        program: the imported program.
+        call: the arguments; neither read nor written.
+    Returns:
+        The error that a call raises before the program runs; None if it takes the arguments.
+    """
+    from ..importer import flatten_arguments
+
+    try:
+        leaves = flatten_arguments(program, call.args, call.kwargs)
+        if (check := assumption_checker(program)) is not None:
+            check(leaves)
+        _check_memory(program, leaves)
+    except ArgumentError as error:
+        return error
+    return None
+
+
+def _check_memory(program: ImportedProgram, leaves: Sequence[Any]) -> None:
+    """Refuse a written argument that shares memory with another one, as the runtime does."""
+    from ..importer.convention import DistinctStorage
+
+    tensors = {
+        number: memory_span(leaf)
+        for number, leaf in enumerate(leaves)
+        if isinstance(leaf, torch.Tensor) and leaf.numel()
+    }
+    for assumption in program.assumptions:
+        if isinstance(assumption, DistinctStorage) and assumption.index in tensors:
+            for other, span in tensors.items():
+                if other != assumption.index and spans_overlap(span, tensors[assumption.index]):
+                    raise ArgumentValueError(
+                        f"argument {assumption.index} shares memory with argument {other}: {assumption.reason}"
+                    )

@@ -1,0 +1,67 @@
+"""The arguments of a random program: what its input sets are made of.
+
+A program's file names its arguments by these functions, so that it is complete, and can be read and made smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+__all__ = ["NUMBERS", "alias", "resolve", "tensor"]
+
+# (n, k) of each input set: trip counts 0, 1, 2 and many, both parities, negative numbers.
+NUMBERS = ((2, 1), (0, 0), (1, -3), (5, 4), (3, 2), (-1, 3))
+
+
+@dataclass(frozen=True)
+class alias:
+    """Stands for a view of another argument of the same set: `alias(0, 1)` is the second row of the first argument.
+
+    Attributes:
+        argument: which argument.
+        row: which row of it; None for the same tensor again.
+    """
+
+    argument: int
+    row: int | None = None
+
+
+def tensor(dtype: str, shape: Sequence[int], seed: int) -> torch.Tensor:
+    """A tensor of small numbers; floats are multiples of a quarter, so that sums and halves are exact.
+
+    Args:
+        dtype: name of a dtype, `float32`.
+        shape: its sizes.
+        seed: which one.
+    Returns:
+        A contiguous tensor.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    if dtype == "bool":
+        return torch.randint(0, 2, tuple(shape), generator=generator).bool()
+    if dtype == "int64":
+        return torch.randint(-4, 5, tuple(shape), generator=generator)
+    return (torch.randint(-16, 17, tuple(shape), generator=generator) / 4).to(getattr(torch, dtype))
+
+
+def resolve(sets: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Replace `alias` by the views they stand for.
+
+    Args:
+        sets: input sets as written in a program's file.
+    Returns:
+        The input sets.
+    """
+    found = []
+    for values in sets:
+        row: list[Any] = list(values)
+        for place, value in enumerate(row):
+            if isinstance(value, alias):
+                base = row[value.argument]
+                row[place] = base if value.row is None else base[value.row]
+        found.append(tuple(row))
+    return found

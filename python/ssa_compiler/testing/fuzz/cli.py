@@ -1,0 +1,190 @@
+"""The command line of the fuzzer; `python -m ssa_compiler.testing.fuzz --help` explains it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .generate import generate
+from .pool import Task, run_tasks
+from .run import STATUSES, SYSTEMS, Record
+from .score import format_score, read_records
+
+__all__ = ["main"]
+
+_DESCRIPTION = """\
+Write random imperative programs and compare what the compiler makes of them with eager PyTorch: results, dtypes, shapes,
+contents of all arguments after the call, state of modules, what shares memory, and the errors raised. Each program runs
+on several input sets with one artefact.
+"""
+
+_EPILOG = """\
+examples:
+  python -m ssa_compiler.testing.fuzz --seeds 0:1000 --jobs 2 --output run.jsonl
+      1,000 programs under the interpreter, at every stage. Run it again to go on where it was interrupted.
+  python -m ssa_compiler.testing.fuzz --seeds 0:100 --compiled
+      100 programs, compiled with IREE as well.
+  python -m ssa_compiler.testing.fuzz --seeds 0:200 --peer torchscript --peer torch.compile
+      the same programs on other systems, side by side.
+  python -m ssa_compiler.testing.fuzz --seeds 17:18 --show
+      print program 17.
+  python -m ssa_compiler.testing.fuzz --seeds 0:1000 --shrink --failures found
+      make failing programs smaller and write them to the folder `found`.
+  python -m ssa_compiler.testing.fuzz --program found/17.py
+      run one program from a file.
+
+The exit status is 0 if nothing was wrong, 1 if a result was wrong or a program crashed a tool, 2 for a wrong command line.
+docs/Fuzzing.md describes the grammar, what is compared, how to read the score, and how to add an ingredient.
+"""
+
+
+def _range(text: str) -> range:
+    first, colon, last = text.partition(":")
+    try:
+        return range(int(first), int(last)) if colon else range(int(first), int(first) + 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected FIRST:LAST, got {text!r}") from None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m ssa_compiler.testing.fuzz",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = parser.add_argument_group("which programs")
+    what.add_argument(
+        "--seeds", type=_range, default=range(0, 200), metavar="FIRST:LAST", help="default 0:200; LAST is not included"
+    )
+    what.add_argument(
+        "--program",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="run this program instead; may be repeated",
+    )
+    what.add_argument("--show", action="store_true", help="print the programs, run nothing")
+    what.add_argument(
+        "--features", action="store_true", help="print the grammar with its frequencies in these programs, run nothing"
+    )
+    how = parser.add_argument_group("how they are run")
+    how.add_argument(
+        "--compiled", action="store_true", help="compile with IREE and run, besides the interpreter at every stage"
+    )
+    how.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        choices=SYSTEMS[2:],
+        help="run another system on the same programs too; may be repeated",
+    )
+    how.add_argument("--only-peers", action="store_true", help="do not run this compiler")
+    how.add_argument("--jobs", type=int, default=1, help="worker processes (default 1)")
+    how.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each program (default 60)")
+    how.add_argument(
+        "--memory", type=float, default=8.0, metavar="GIB", help="for each worker (default 8, 0 for no limit)"
+    )
+    out = parser.add_argument_group("what comes out")
+    out.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="append a JSON line for each program; programs that are in it are not run again",
+    )
+    out.add_argument(
+        "--failures", type=Path, metavar="FOLDER", help="write each program that is wrong or crashes to this folder"
+    )
+    out.add_argument("--quiet", action="store_true", help="print the score only")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tool.
+
+    Args:
+        arguments: the command line; that of the process if None.
+    Returns:
+        The exit status: 1 if something is wrong.
+    """
+    options = _parser().parse_args(arguments)
+    if options.show:
+        for seed in options.seeds:
+            print(generate(seed).text)
+        return 0
+    if options.features:
+        print("\n".join(_frequencies(options.seeds)))
+        return 0
+    records = _run(options)
+    print(format_score(records))
+    return 1 if any(record.status in ("wrong", "error") and record.system in SYSTEMS[:2] for record in records) else 0
+
+
+def _frequencies(seeds: range) -> list[str]:
+    from .score import feature_table
+
+    records = [Record("", seed, "ok", features=sorted(generate(seed).features)) for seed in seeds]
+    return feature_table(records)
+
+
+def _run(options: argparse.Namespace) -> list[Record]:
+    """Run what is asked for and not in the output file yet; returns all records."""
+    systems = [] if options.only_peers else ["compiled" if options.compiled else "interpreted"]
+    systems += options.peer
+    wanted = {(system, seed) for system in systems for seed in options.seeds}
+    records: list[Record] = []
+    if options.output is not None and not options.program:
+        records = [record for record in read_records(options.output) if (record.system, record.seed) in wanted]
+    done = {(record.system, record.seed) for record in records}
+
+    def tasks() -> Iterator[Task]:
+        for system in systems:
+            if options.program:
+                for path in options.program:
+                    yield Task(system, text=path.read_text(encoding="utf-8"))
+            else:
+                yield from (Task(system, seed) for seed in options.seeds if (system, seed) not in done)
+
+    start, last = time.monotonic(), 0.0
+    output = options.output.open("a", encoding="utf-8") if options.output is not None else None
+    try:
+        running = run_tasks(tasks(), jobs=options.jobs, timeout_s=options.timeout, memory_gib=options.memory)
+        for number, (task, record) in enumerate(running, 1):
+            records.append(record)
+            if output is not None:
+                output.write(json.dumps(record.json()) + "\n")
+                output.flush()
+            if record.status in ("wrong", "error"):
+                _report(options, task, record)
+            if not options.quiet and time.monotonic() - last > 15:
+                last = time.monotonic()
+                print(f"{number} programs in {last - start:.0f} s: {_counts(records)}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted; the score is that of the programs so far", file=sys.stderr)
+    finally:
+        if output is not None:
+            output.close()
+    return records
+
+
+def _counts(records: list[Record]) -> str:
+    return ", ".join(f"{sum(record.status == status for record in records)} {status}" for status in STATUSES)
+
+
+def _report(options: argparse.Namespace, task: Task, record: Record) -> None:
+    """Say at once what is wrong, and keep the program."""
+    name = f"{record.seed if record.seed is not None else 'program'}"
+    if not options.quiet:
+        print(f"{record.system} {name}: {record.status}: {record.message[:300]}", file=sys.stderr, flush=True)
+    if options.failures is not None:
+        text = task.text if task.text is not None else generate(task.seed or 0).text
+        options.failures.mkdir(parents=True, exist_ok=True)
+        comment = "".join(
+            f"# {line}\n" for line in f"{record.system}: {record.status}: {record.message}".splitlines()[:6]
+        )
+        (options.failures / f"{record.system}-{name}.py").write_text(comment + text, encoding="utf-8")

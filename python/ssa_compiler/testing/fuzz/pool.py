@@ -1,0 +1,172 @@
+"""Worker processes: each runs program after program; one that dies or takes too long is a result, not an end."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from .program import Program
+from .run import Record, generator_version
+
+__all__ = ["Task", "run_tasks"]
+
+_RECYCLE = 400  # programs that one process runs: TorchScript keeps every function it has compiled
+
+
+@dataclass(frozen=True)
+class Task:
+    """One program to run on one system.
+
+    Attributes:
+        system: see `run.SYSTEMS`.
+        seed: which program the generator is to write.
+        text: the program itself instead.
+    """
+
+    system: str
+    seed: int | None = None
+    text: str | None = None
+
+
+def _work(pipe: Connection, timeout_s: float, memory_gib: float) -> None:
+    """The body of a worker."""
+    import torch
+
+    from .generate import generate
+    from .run import run_program
+
+    os.setpgid(0, 0)  # tools that it starts die with it
+    torch.set_num_threads(1)
+    if memory_gib:
+        limit = int(memory_gib * 2**30)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 2)  # TorchScript and ATen warn there
+    pipe.send(None)
+    with contextlib.suppress(EOFError, KeyboardInterrupt):
+        while True:
+            task: Task = pipe.recv()
+            if task.text is not None:
+                program = Program(task.text, task.seed)
+            else:
+                assert task.seed is not None
+                program = generate(task.seed)
+            pipe.send(run_program(program, task.system, timeout_s=timeout_s))
+
+
+class _Worker:
+    """One process and what it is doing."""
+
+    def __init__(self, timeout_s: float, memory_gib: float) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=_work, args=(other, timeout_s, memory_gib), daemon=True)
+        self.process.start()
+        other.close()
+        self.task: Task | None = None
+        self.deadline = time.monotonic() + 120.0  # for importing torch
+        self.ready = False
+        self.done = 0
+
+    def start(self, task: Task, timeout_s: float) -> None:
+        self.task, self.deadline = task, time.monotonic() + timeout_s
+        self.pipe.send(task)
+
+    def stop(self) -> int | None:
+        """End the process and what it started; returns its exit status."""
+        self.process.join(0)
+        status = self.process.exitcode
+        if self.process.pid is not None and status is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.kill()
+        self.process.join()
+        self.pipe.close()
+        return status
+
+
+def run_tasks(
+    tasks: Iterable[Task], *, jobs: int = 1, timeout_s: float = 60.0, memory_gib: float = 8.0
+) -> Iterator[tuple[Task, Record]]:
+    """Run tasks in worker processes.
+
+    Args:
+        tasks: what to run.
+        jobs: number of processes.
+        timeout_s: wall-clock limit of each task in seconds.
+        memory_gib: memory limit of each process in GiB; 0 for none.
+    Yields:
+        Each task with its record, as they are done.
+    """
+    waiting = iter(tasks)
+    workers: list[_Worker] = []
+    following = next(waiting, None)
+    try:
+        while following is not None or any(worker.task for worker in workers):
+            while following is not None and len(workers) < jobs:
+                workers.append(_Worker(timeout_s, memory_gib))
+            for worker in list(workers):
+                if worker.ready and worker.task is None and following is not None:
+                    worker.start(following, timeout_s)
+                    following = next(waiting, None)
+            busy = [worker for worker in workers if worker.task is not None or not worker.ready]
+            soonest = min(worker.deadline for worker in busy)
+            answered = wait([worker.pipe for worker in busy], max(0.0, soonest - time.monotonic()))
+            for worker in busy:
+                finished = _look(worker, worker.pipe in answered, timeout_s)
+                if finished is None:
+                    continue
+                task, record, lost = finished
+                if lost or worker.done >= _RECYCLE:
+                    workers.remove(worker)
+                    worker.stop()
+                if task is not None and record is not None:
+                    yield task, record
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def _look(worker: _Worker, answered: bool, timeout_s: float) -> tuple[Task | None, Record | None, bool] | None:
+    """What became of a worker: its task, the record, and whether the process is lost; None if it is still busy."""
+    task = worker.task
+    if answered:
+        try:
+            answer: Any = worker.pipe.recv()
+        except (EOFError, OSError):
+            worker.process.join(5)
+            status = worker.process.exitcode
+            how = signal.Signals(-status).name if status is not None and status < 0 else f"exit status {status}"
+            if task is None:
+                raise RuntimeError(f"a worker died while it started: {how}") from None
+            return task, _lost(task, f"the process died: {how}"), True
+        if not worker.ready:
+            worker.ready = True
+            return None
+        worker.task = None
+        worker.done += 1
+        return task, answer, False
+    if time.monotonic() < worker.deadline:
+        return None
+    if task is None:
+        raise RuntimeError("a worker did not start in time")
+    return task, _lost(task, f"no answer within {timeout_s:g} seconds"), True
+
+
+def _lost(task: Task, message: str) -> Record:
+    features: list[str] = []
+    if task.text is None and task.seed is not None:
+        from .generate import generate
+
+        features = sorted(generate(task.seed).features)
+    return Record(
+        task.system, task.seed, "error", reason=message, message=message, features=features, version=generator_version()
+    )

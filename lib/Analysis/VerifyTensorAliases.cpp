@@ -124,7 +124,13 @@ static void reportMerge(const MergeEdge &edge, Operation *culprit) {
   Operation *owner = edge.source->getOwner();
   auto schemaOp = dyn_cast<TorchSchemaOpInterface>(owner);
   InFlightDiagnostic diagnostic = culprit->emitError() << "unsupported: ";
-  if (schemaOp)
+  // What keeps the tensor, where the importer says so.
+  auto holder = owner->getAttrOfType<StringAttr>("tssa.held_by");
+  if (holder)
+    diagnostic << "a tensor that is in " << holder.getValue()
+               << " is written, through one of its names, while another one "
+                  "is in use; clone it where it is put there";
+  else if (schemaOp)
     diagnostic << "what '" << schemaOp.getTorchName()
                << "' returns, which is a view or a copy, or what it was made "
                   "from is written while the other one is in use; use an op "

@@ -1,12 +1,14 @@
 //===- LowerTSSA.cpp - access and assign to torch ops ---------------------===//
 //
 // Asks the model of each view for the torch ops that read it and that rebuild
-// its base.
+// its base. Ops that kept an operand alive (a list's elements) are plain ops
+// now: values have no aliases.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchDialect.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
 #include "ssa-compiler/Transforms/Passes.h"
 
@@ -25,6 +27,17 @@ namespace {
 
 template <typename OpTy> torch::ViewInstance getView(OpTy op) {
   return {op.getView(), op.getSchemaAttr(), op.getBase(), op.getParams()};
+}
+
+/// The registered op that `torch.operator "torch.aliasing.<op>"` computes: it
+/// may also return an alias of an operand, which means nothing to values. Empty
+/// for other ops.
+std::string getAliasingOp(torch::OperatorOp op) {
+  StringRef name = op.getTorchName();
+  if (!name.consume_front("torch.aliasing."))
+    return "";
+  std::string plain = ("torch." + name).str();
+  return OperationName(plain, op.getContext()).isRegistered() ? plain : "";
 }
 
 struct TSSALower final : ssa_compiler::impl::TSSALowerPassBase<TSSALower> {
@@ -48,6 +61,11 @@ struct TSSALower final : ssa_compiler::impl::TSSALowerPassBase<TSSALower> {
         if (failed(value))
           return WalkResult::interrupt();
         rewriter.replaceOp(op, *value);
+      } else if (auto operatorOp = dyn_cast<torch::OperatorOp>(op)) {
+        if (std::string plain = getAliasingOp(operatorOp); !plain.empty())
+          rewriter.replaceOp(op, torch::createTorchOp(
+                                     rewriter, op->getLoc(), plain,
+                                     op->getResultTypes(), op->getOperands()));
       }
       return WalkResult::advance();
     });

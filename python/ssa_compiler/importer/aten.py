@@ -17,6 +17,7 @@ import torch
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
 from .fakes import Record, Trace, run, same_view, shares_storage
+from .growing import GrowingValue
 from .indexing import Indexing
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
@@ -94,6 +95,8 @@ class TensorOps:
             return argument.sym
         if isinstance(argument, ConstValue):
             return argument.value
+        if isinstance(argument, GrowingValue):
+            raise self.state.refuse_op("this op on a list whose length depends on run-time values; stack it first")
         raise self.state.refuse_op(f"an op on a {type(argument).__name__}")
 
     def value(self, python: Any, known: dict[int, TensorValue]) -> Argument:
@@ -427,6 +430,10 @@ class TensorOps:
         """Emit `base[.., start:end]`, whose FakeTensor is `out`."""
         args = [base, ConstValue(dim), start, end, ConstValue(1)]
         return self._view(torch.ops.aten.slice.Tensor, args, out, base)
+
+    def select(self, base: TensorValue, dim: int, index: Value, out: torch.Tensor) -> TensorValue:
+        """Emit `base[.., index]`, whose FakeTensor is `out`."""
+        return self._view(torch.ops.aten.select.int, [base, ConstValue(dim), index], out, base)
 
     def _narrow(self, base: TensorValue, dim: Value, start: ScalarValue, length: Value) -> TensorValue:
         """`narrow` at a run-time position: a slice whose size is the length, under narrow's own checks."""

@@ -1,10 +1,12 @@
-"""Lists, tuples and dicts: resolved while importing, as their structure is known."""
+"""Lists, tuples and dicts: resolved while importing, where their structure is known; other lists are `growing_lists`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .growing import is_growing
+from .growing_lists import GrowingLists
 from .state import ProgramRaises, State
 from .values import (
     NONE,
@@ -24,15 +26,17 @@ _ONE, _LAST = ConstValue(1), ConstValue(-1)
 class Containers:
     """Implements TorchScript's list and dict ops on the heap."""
 
-    def __init__(self, state: State, choose: Callable[[Value, Sequence[Value]], Value]) -> None:
+    def __init__(self, state: State, choose: Callable[[Value, Sequence[Value]], Value], growing: GrowingLists) -> None:
         """Create it.
 
         Args:
             state: the interpretation.
             choose: emits the choice of one of several values by an index known only at run time.
+            growing: the ops on lists whose length is known only at run time.
         """
         self.state = state
         self.choose = choose
+        self.growing = growing
 
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
@@ -49,11 +53,21 @@ class Containers:
         return DictRef(cell)
 
     def elements(self, value: Value) -> tuple[Value, ...]:
-        """Return the elements of a list, dict or tuple."""
+        """Return the elements of a list, dict or tuple.
+
+        Raises:
+            UnsupportedOpError: how many there are depends on run-time values.
+        """
         if isinstance(value, TupleValue):
             return value.elements
         assert isinstance(value, (ListRef, DictRef))
+        if self.is_growing(value):
+            raise self.state.refuse_op("this op on a list whose length depends on run-time values; stack it first")
         return self.state.heap[value.cell]
+
+    def is_growing(self, value: Value) -> bool:
+        """Whether a value is a list whose length is known only at run time."""
+        return isinstance(value, ListRef) and is_growing(self.state.heap[value.cell])
 
     def _store(self, value: Any, elements: Sequence[Value], op: str) -> None:
         if value.cell in self.state.foreign:
@@ -64,7 +78,10 @@ class Containers:
             raise self.state.refuse(
                 f"{op} on a list or dict that an if or loop with run-time values chose or replaced; build a new one"
             )
+        before = self.state.heap[value.cell]
         self.state.heap[value.cell] = tuple(elements)
+        if len(elements) > len(before) and not is_growing(before):
+            self.growing.room.add(value.cell, len(elements) - len(before))
 
     def _constant(self, value: Value, op: str) -> Any:
         if not isinstance(value, ConstValue):
@@ -78,12 +95,22 @@ class Containers:
 
     def knows(self, name: str, target: Value) -> bool:
         """Whether the op `name` on this list or dict is implemented here."""
+        if self.is_growing(target):
+            return self._growing_method(name) is not None
         return self._method(name, target) is not None
 
     def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
-        short = name.partition("::")[2]
         prefix = "_dict_" if isinstance(target, DictRef) else "_list_"
-        return getattr(self, prefix + ("iadd" if short == "add_" else short.strip("_")), None)
+        return getattr(self, prefix + self._short(name), None)
+
+    def _short(self, name: str) -> str:
+        short = name.partition("::")[2]
+        return "iadd" if short == "add_" else short.strip("_")
+
+    def _growing_method(self, name: str) -> Callable[..., Any] | None:
+        """Return what runs the op `name` on lists of which one has a length that is known only at run time."""
+        short = self._short(name)
+        return getattr(self, f"_growing_{short}", None) or self.growing.method(short)
 
     def call(self, name: str, args: Sequence[Value]) -> list[Value]:
         """Run the op `name` (`aten::append`, ...), whose first argument is a list or dict.
@@ -93,6 +120,8 @@ class Containers:
         Raises:
             UnsupportedProgramError: its effect depends on run-time values.
         """
+        if any(self.is_growing(argument) for argument in args[:2]):
+            return self._call_growing(name, args)
         method = self._method(name, args[0])
         if method is None:
             raise self.state.refuse_op(f"{name} on a {'dict' if isinstance(args[0], DictRef) else 'list'}")
@@ -100,6 +129,38 @@ class Containers:
         if result is None:
             return []
         return [result]
+
+    # Lists whose length is known only at run time.
+
+    def _call_growing(self, name: str, args: Sequence[Value]) -> list[Value]:
+        method = self._growing_method(name)
+        target = args[0]
+        if method is None or not isinstance(target, ListRef):
+            raise self.state.refuse_op(f"{name} on a list whose length depends on run-time values")
+        contents = self.state.heap[target.cell]
+        if not is_growing(contents):
+            other = self.state.heap[args[1].cell]  # type: ignore[attr-defined]
+            contents = (self.growing.lifted(contents, other[0]),)  # type: ignore[arg-type]
+        if getattr(self, f"_growing_{self._short(name)}", None) is not None:
+            result = method(contents[0], *args[1:])
+            return [] if result is None else [result]
+        changed, found = method(target.cell, contents[0], *args[1:])
+        if changed is not None:
+            self._store(target, (changed,), name.partition("::")[2])
+        if found is None and self._short(name) in ("append", "set_item", "iadd"):
+            found = target
+        return [] if found is None else [found]
+
+    def _growing_copy(self, value: Value) -> Value:
+        return self.new_list([value])
+
+    _growing_list = _growing_copy
+
+    def _growing_add(self, value: Any, other: Value) -> Value:
+        return self.new_list([self.growing.added(value, other)])
+
+    def _growing_slice(self, value: Any, start: Value, end: Value, step: Value = _ONE) -> Value:
+        return self.new_list([self.growing.sliced(value, start, end, step)])
 
     # Lists.
 

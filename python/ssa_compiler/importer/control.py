@@ -16,14 +16,25 @@ from typing import Any
 import sympy
 from torch_mlir import ir
 
-from .join import Abstract, LengthChanges, abstract, from_earlier_iterations, join, operands, rebuild, types
+from .growing import LengthChanges
+from .growing_lists import GrowingLists
+from .join import (
+    Abstract,
+    abstract,
+    from_earlier_iterations,
+    is_growing_abstract,
+    join,
+    operands,
+    rebuild,
+    types,
+)
+from .loop_lists import FOREVER, LoopLists
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .values import ConstValue, ScalarValue, Site, TupleValue, Value
 
 __all__ = ["Control"]
 
-_FOREVER = 2**63 - 1
 _MOST_PASSES = 50
 _MOST_UNROLLED = 256
 
@@ -45,12 +56,25 @@ class Control:
     """Emits structured control flow. `run_block(block, inputs)` imports a TorchScript block and returns its outputs."""
 
     def __init__(
-        self, state: State, scalars: ScalarOps, run_block: Callable[[Any, Sequence[Value]], list[Value]]
+        self,
+        state: State,
+        scalars: ScalarOps,
+        growing: Callable[[Any], GrowingLists],
+        run_block: Callable[[Any, Sequence[Value]], list[Value]],
     ) -> None:
+        """Create it.
+
+        Args:
+            state: the interpretation.
+            scalars: emits scalar ops.
+            growing: makes, given `choose`, the ops on lists whose length is known only at run time.
+            run_block: imports a TorchScript block.
+        """
         self.state = state
         self.emitter = state.emitter
         self.scalars = scalars
         self.run_block = run_block
+        self.growing = growing(self.choose)
 
     # Branches.
 
@@ -79,13 +103,16 @@ class Control:
         """
         state = self.state
         assert isinstance(condition, ScalarValue)
-        before = dict(state.heap)
+        before, room = dict(state.heap), self.growing.room
+        added = dict(room.added)
         draft = self.emitter.draft("torch.prim.If", 2)
-        branches = []
+        branches, counts = [], []
         for name, run, region in zip(("then", "else"), (then, otherwise), draft.regions):
-            state.heap = dict(before)
+            state.heap, room.added = dict(before), dict(added)
             branches.append(self._import_branch(name, run, region))
+            counts.append(room.added)
         first, second = branches
+        room.added = added
         if first.raises is not None or second.raises is not None:
             self.emitter.discard(draft)
         if first.raises is not None and second.raises is not None:
@@ -95,6 +122,7 @@ class Control:
         if first.raises is not None or second.raises is not None:
             state.heap = before
             return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
+        room.either(*counts)
         return self._finish(condition, draft, before, first, second)
 
     def _import_branch(self, name: str, run: Callable[[], list[Value]], region: Any) -> _Branch:
@@ -197,13 +225,14 @@ class Control:
             return self._unrolled(0, trip.value, list(initial), body)
         before = dict(state.heap)
         site = state.site()
+        added = dict(self.growing.room.added)
         try:
-            return self._fixed_point(site, trip, condition, initial, before, body)
+            return self._fixed_point(site, trip, condition, initial, dict(before), body)
         except LengthChanges:
-            # A list of as many values as there are iterations: there is no other way to write it down.
+            # A list of as many values as there are iterations.
             if not isinstance(trip, ConstValue) or trip.value > _MOST_UNROLLED:
                 raise
-            state.heap = before
+            state.heap, self.growing.room.added = before, added
             return self._unrolled(0, trip.value, list(initial), body)
 
     def _fixed_point(
@@ -215,8 +244,9 @@ class Control:
         cells: list[Site] = []
         contents: list[Abstract] = []
         written: set[Site] = set()
+        lists = LoopLists(self.state, self.growing, trip)
         for _ in range(_MOST_PASSES):
-            again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written)
+            again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written, lists)
             try:
                 again.run(body)
                 if again.settled():
@@ -261,7 +291,9 @@ class _LoopPass:
         cells: list[Site],
         contents: list[Abstract],
         written: set[Site],
+        lists: LoopLists,
     ) -> None:
+        self.lists = lists
         self.control, self.site, self.trip, self.condition = control, site, trip, condition
         self.state, self.emitter = control.state, control.emitter
         self.initial, self.before, self.head = initial, before, head
@@ -282,7 +314,13 @@ class _LoopPass:
             [state.locations.mlir()] * (1 + len(carried_types)),
         )
         self.raises: str | None = None
-        with self._conditional(), state.at(self.site[-1]), state.at("body"), emitter.region(self.block) as self.scope:
+        with (
+            self._conditional(),
+            state.at(self.site[-1]),
+            state.at("body"),
+            emitter.region(self.block) as self.scope,
+            self.control.growing.room.body(self.lists.reserved()) as self.added,
+        ):
             arguments = iter(self.block.arguments)
             induction = self._induction(next(arguments))
             self.entry = [rebuild(state, a, lambda: next(arguments)) for a in self._carried()]
@@ -325,16 +363,23 @@ class _LoopPass:
             high = max(self.trip.value - 1, 0)
         elif isinstance(self.trip, ScalarValue):
             bound = state.symbols.bounds(self.trip.sym.node.expr)[1]
-            high = int(bound) - 1 if bound.is_Integer and 0 < bound < _FOREVER else None
+            high = int(bound) - 1 if bound.is_Integer and 0 < bound < FOREVER else None
         symbol = state.symbols.integer((self.site, "induction", self.trip), low=0, high=high)
         return state.scalar(int, ssa, symbol)
 
     def settled(self) -> bool:
         """Join the end of the body with its head; whether nothing new came of it."""
         state = self.state
+        state.heap = dict(self.before)
+        entered = self.lists.enter(self.before, self.end, self.added)
         self.next_head = [self._join(a, value, output) for a, value, output in zip(self.head, self.entry, self.outputs)]
+        for a, b in zip(self.head, self.next_head):
+            if self.lists.unroll and is_growing_abstract(b) and not is_growing_abstract(a):
+                raise LengthChanges("unsupported: a list that changes its length", location=state.locations.user())
         self.next_contents = [
-            self._join(a, value, TupleValue(self.end[cell]))
+            abstract(TupleValue(self.before[cell]))
+            if cell in entered
+            else self._join(a, value, TupleValue(self.end[cell]))
             for a, value, cell in zip(self.contents, self.entry[len(self.head) :], self.cells)
         ]
         self.new_cells = [
@@ -348,6 +393,7 @@ class _LoopPass:
             self.next_head == self.head
             and self.next_contents == self.contents
             and not self.new_cells
+            and not entered
             and self.next_written == self.written
         )
 
@@ -381,6 +427,7 @@ class _LoopPass:
         loop = emitter.op("torch.prim.Loop", carried_types, [trip, condition, *passed_in], regions=1)
         self.block.append_to(loop.regions[0])
         emitter.discard(self.operation)
+        self.control.growing.room.repeated(self.added, self.trip, self.lists.bounded)
         results = iter(loop.results)
         state.heap = {**self.end, **self.before}
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]

@@ -40,6 +40,7 @@ __all__ = [
     "OutputDict",
     "OutputLeaf",
     "OutputList",
+    "OutputRows",
     "OutputOptional",
     "OutputSpec",
     "OutputTuple",
@@ -227,13 +228,22 @@ class OutputList:
 
 
 @dataclass(frozen=True)
+class OutputRows:
+    """A list whose length is known only at run time: the first `length` rows of a tensor, numbers unless `of_tensors`."""
+
+    buffer: OutputLeaf
+    length: OutputSpec
+    of_tensors: bool
+
+
+@dataclass(frozen=True)
 class OutputDict:
     """A dict, built anew by each call, in this order."""
 
     items: tuple[tuple[Any, OutputSpec], ...]
 
 
-OutputSpec = OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputDict
+OutputSpec = OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputRows | OutputDict
 
 
 @dataclass(frozen=True)
@@ -503,6 +513,9 @@ def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
         return [build_result(element, results) for element in spec.elements]
     if isinstance(spec, OutputDict):
         return {key: build_result(element, results) for key, element in spec.items}
+    if isinstance(spec, OutputRows):
+        rows = results[spec.buffer.index][: build_result(spec.length, results)]
+        return [row.clone() for row in rows] if spec.of_tensors else rows.tolist()
     elements = tuple(build_result(element, results) for element in spec.elements)
     if not spec.fields:
         return elements

@@ -14,6 +14,7 @@ from .containers import Containers
 from .control import Control
 from .dropped import check_dropped_writes
 from .fakes import run
+from .growing_lists import GrowingLists
 from .locations import highlighted
 from .metadata import Metadata
 from .modules import Modules
@@ -63,11 +64,14 @@ class Interpreter:
         self.modules = modules
         self.tensors = TensorOps(state)
         self.scalars = ScalarOps(state)
-        self.control = Control(state, self.scalars, self.run_block)
-        self.containers = Containers(state, self.control.select)
+        self.control = Control(state, self.scalars, self._growing_lists, self.run_block)
+        self.containers = Containers(state, self.control.select, self.control.growing)
         self.metadata = Metadata(state, self.tensors, self.scalars, self.containers)
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
+
+    def _growing_lists(self, choose: Any) -> GrowingLists:
+        return GrowingLists(self.state, self.tensors, self.scalars, choose)
 
     # Blocks and calls.
 

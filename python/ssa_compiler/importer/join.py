@@ -14,8 +14,8 @@ from typing import Any
 import sympy
 import torch
 
-from ..errors import UnsupportedProgramError
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
+from .growing import SCALAR_DTYPES, Element, GrowingValue, LengthChanges, common_element, is_growing, promote
 from .state import State
 from .symbols import expr_of
 from .values import (
@@ -39,6 +39,7 @@ __all__ = [
     "LengthChanges",
     "abstract",
     "from_earlier_iterations",
+    "is_growing_abstract",
     "join",
     "operands",
     "passed",
@@ -47,8 +48,7 @@ __all__ = [
 ]
 
 
-class LengthChanges(UnsupportedProgramError):
-    """A list has one length on one path and another on the other."""
+_KINDS = {kind.__name__: kind for kind in (torch.Tensor, *SCALAR_DTYPES)}
 
 
 class Abstract:
@@ -94,7 +94,11 @@ class AnyTensor(Abstract):
 
 @dataclass(frozen=True)
 class Elements(Abstract):
-    """A tuple, list or dict whose elements are joined one by one."""
+    """A tuple, list or dict whose elements are joined one by one.
+
+    The contents of a list whose length is known only at run time are one element of kind `GrowingValue`, whose own
+    elements are the buffer and the length, and whose `type_name` is the kind of the list's elements.
+    """
 
     kind: type
     elements: tuple[Abstract, ...]
@@ -153,7 +157,60 @@ def abstract(value: Value) -> Abstract:
         return Missing(value.kind)
     if isinstance(value, OptionalValue):
         return NoneOr(abstract(value.value))
+    if isinstance(value, GrowingValue):
+        return Elements(GrowingValue, (abstract(value.buffer), abstract(value.length)), type_name=value.kind.__name__)
     return Same(value)
+
+
+def is_growing_abstract(a: Abstract) -> bool:
+    """Whether this is a list, or its contents, whose length is known only at run time."""
+    return (
+        isinstance(a, Elements)
+        and len(a.elements) == 1
+        and isinstance(a.elements[0], Elements)
+        and a.elements[0].kind is GrowingValue
+    )
+
+
+def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements:
+    """Join lists, or contents of lists, of different or unknown length: a buffer and a length.
+
+    Raises:
+        LengthChanges: their elements differ.
+    """
+    values: list[Value | Element] = []
+    tensors: list[AnyTensor] = []
+    lengths: list[Abstract] = []
+    for side in (a, b):
+        if is_growing_abstract(side):
+            buffer, length = side.elements[0].elements  # type: ignore[attr-defined]
+            tensor = buffer if isinstance(buffer, AnyTensor) else _tensor(state, buffer.value)
+            element = Element(_KINDS[side.elements[0].type_name], tensor.dtype, tensor.device, tensor.sizes[1:])  # type: ignore[attr-defined]
+            tensors.append(tensor)
+            values.append(element)
+            lengths.append(length)
+            continue
+        lengths.append(Same(ConstValue(len(side.elements))))
+        for part in side.elements:
+            if isinstance(part, AnyTensor):
+                tensors.append(part)
+                values.append(Element(torch.Tensor, part.dtype, part.device, part.sizes))
+            elif isinstance(part, AnyScalar):
+                values.append(Element(part.kind, SCALAR_DTYPES[part.kind], torch.device("cpu"), ()))
+            else:
+                value = part.value if isinstance(part, Same) else Uninitialized("element")
+                values.append(value)
+                if isinstance(value, TensorValue):
+                    tensors.append(_tensor(state, value))
+    element = common_element(state, values)
+    storages = frozenset().union(*(tensor.storages for tensor in tensors))
+    maybe = _earliest(tuple(question for tensor in tensors for question in tensor.maybe))
+    sizes = (None, *element.sizes)
+    buffer = AnyTensor(
+        element.dtype, element.device, sizes, element.strides(), storages, maybe, None, 0, absolute=False
+    )
+    length = join(state, lengths[0], lengths[1], what)
+    return replace(a, elements=(Elements(GrowingValue, (buffer, length), type_name=element.kind.__name__),), keys=())
 
 
 def _same(a: Value, b: Value) -> bool:
@@ -262,9 +319,12 @@ def join(
         return NoneOr(join(state, inner[0], inner[1], what, heap_a, heap_b))
     a, b = _opened(state, a, heap_a), _opened(state, b, heap_b)
     if isinstance(a, Elements) and isinstance(b, Elements):
-        if a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
+        alike = is_growing_abstract(a) is is_growing_abstract(b)
+        if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
             joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
             return replace(a, elements=joined)
+        if a.kind is b.kind and a.kind in (list, tuple):
+            return _join_lengths(state, a, b, what)
         name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"
         raise LengthChanges(
             f"unsupported: {name} in a {what} that depends on run-time values", location=state.locations.user()
@@ -348,7 +408,9 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
         if isinstance(value, Uninitialized):
             parts: tuple[Value, ...] = (value,) * len(a.elements)
         else:
-            parts = value.elements if isinstance(value, TupleValue) else heap[value.cell]  # type: ignore[attr-defined]
+            parts = _parts(value, heap)
+            if is_growing_abstract(a) and not is_growing(parts):
+                parts = (_promoted(state, parts, a),)
         return [ssa for part, element in zip(parts, a.elements) for ssa in operands(state, part, element, heap)]
     if isinstance(a, NoneOr):
         return _optional_operands(state, value, a, heap)
@@ -363,6 +425,22 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
             return [emitter.cast(value.ssa, to), *offset]
         return [_placeholder(state, a, to), *([emitter.constant(0)] if a.carries_offset else [])]
     return []
+
+
+def _parts(value: Value, heap: dict[Site, tuple[Value, ...]]) -> tuple[Value, ...]:
+    if isinstance(value, GrowingValue):
+        return (value.buffer, value.length)
+    return value.elements if isinstance(value, TupleValue) else heap[value.cell]  # type: ignore[attr-defined]
+
+
+def _promoted(state: State, contents: tuple[Value, ...], a: Elements) -> GrowingValue:
+    """Emit a list of known length as one whose length is known only at run time."""
+    inner = a.elements[0]
+    assert isinstance(inner, Elements)
+    buffer = inner.elements[0]
+    assert isinstance(buffer, AnyTensor)
+    element = Element(_KINDS[inner.type_name], buffer.dtype, buffer.device, buffer.sizes[1:])
+    return promote(state, contents, element)
 
 
 def _optional_operands(state: State, value: Value, a: NoneOr, heap: dict[Site, tuple[Value, ...]]) -> list[Any]:
@@ -406,6 +484,8 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         assert isinstance(present, ScalarValue)
         return OptionalValue(present, rebuild(state, a.value, next_ssa))
     if isinstance(a, Elements):
+        if a.kind is GrowingValue:
+            return _rebuilt_growing(state, a, next_ssa)
         elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
         if a.kind is tuple:
             return TupleValue(elements, a.fields, a.type_name)
@@ -439,3 +519,14 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         offset = symbols.integer((site, "offset"), low=0).node.expr
         state.emitter.define(offset, lambda: passed_offset)
     return TensorValue(ssa, fake, a.storages, a.root, sympy.sympify(offset), a.maybe, absolute=a.absolute)
+
+
+def _rebuilt_growing(state: State, a: Elements, next_ssa: Callable[[], Any]) -> GrowingValue:
+    buffer = rebuild(state, a.elements[0], next_ssa)
+    assert isinstance(buffer, TensorValue)
+    site = state.site()
+    if isinstance(a.elements[1], AnyScalar):
+        length = state.scalar(int, next_ssa(), state.symbols.integer((site, "length"), low=0))
+    else:
+        length = rebuild(state, a.elements[1], next_ssa)
+    return GrowingValue(buffer, length, _KINDS[a.type_name])

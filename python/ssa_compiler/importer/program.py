@@ -26,6 +26,7 @@ from .convention import (
     OutputDict,
     OutputLeaf,
     OutputList,
+    OutputRows,
     OutputOptional,
     OutputSpec,
     OutputTuple,
@@ -226,6 +227,8 @@ class _ProgramImport:
         if isinstance(value, DictRef):
             parts = [self._output(element) for element in containers.elements(value)]
             return OutputDict(tuple(zip(self.state.keys[value.cell], parts)))
+        if isinstance(value, ListRef) and containers.is_growing(value):
+            return self._rows(self.state.heap[value.cell][0])
         if isinstance(value, ListRef):
             return OutputList(tuple(self._output(element) for element in containers.elements(value)))
         if isinstance(value, TupleValue):
@@ -233,6 +236,12 @@ class _ProgramImport:
         if isinstance(value, OptionalValue):
             return OutputOptional(self._leaf(value.present.ssa, bool), self._output(value.value))
         raise self.state.refuse(f"a result of type {type(value).__name__}")
+
+    def _rows(self, value: Any) -> OutputSpec:
+        """The buffer and the length of a list whose length is known only at run time."""
+        buffer = self._output(self._copy(value.buffer))
+        assert isinstance(buffer, OutputLeaf)
+        return OutputRows(buffer, self._output(value.length), value.kind is torch.Tensor)
 
     def _copy(self, value: TensorValue) -> TensorValue:
         arguments: list[Value] = [value, ConstValue(None)]

@@ -45,13 +45,13 @@ def find_overload(name: str) -> torch._ops.OpOverload:
     """Find the PyTorch operator of an operation.
 
     Args:
-        name: `torch.aten.add.Tensor`, `aten.add.Tensor` or `aten::add.Tensor`.
+        name: `torch.aten.add.Tensor`, `aten.add.Tensor` or `aten::add.Tensor`, with or without `aliasing.` in front.
     Returns:
         The overload.
     Raises:
         InterpreterError: PyTorch has no such operator.
     """
-    parts = name.replace("::", ".").removeprefix("torch.").split(".")
+    parts = name.replace("::", ".").removeprefix("torch.").removeprefix("aliasing.").split(".")
     try:
         packet = getattr(getattr(torch.ops, parts[0]), parts[1])
         overload: torch._ops.OpOverload = getattr(packet, parts[2] if len(parts) > 2 else "default")

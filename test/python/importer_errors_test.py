@@ -36,13 +36,6 @@ def dtype_changes(x: Tensor, n: int) -> Tensor:
     return x
 
 
-def none_or_tensor(x: Tensor, n: int) -> Tensor | None:
-    y: Tensor | None = None
-    if n > 0:  # refused
-        y = x
-    return y
-
-
 def prints(x: Tensor) -> Tensor:
     print("x")  # refused
     return x
@@ -50,7 +43,7 @@ def prints(x: Tensor) -> Tensor:
 
 def resizes(x: Tensor) -> Tensor:
     y = x.clone()
-    y.unsqueeze_(0)  # refused
+    y.resize_(2, 2)  # refused
     return y
 
 
@@ -70,9 +63,8 @@ def new_key(x: Tensor, n: int) -> Tensor:
     [
         (grows_in_a_loop, (X, 2), "a list that changes its length in a loop"),
         (dtype_changes, (X, 2), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
-        (none_or_tensor, (X, 2), "a result that is None or not"),
         (prints, (X,), "print"),
-        (resizes, (X,), "unsqueeze_.*changes the shape of a tensor in place"),
+        (resizes, (X,), "resize_.*changes the shape or storage of a tensor in place"),
         (split_at_run_time, (X, 2), "split"),
         (new_key, (X, 2), "a new dict key"),
     ],

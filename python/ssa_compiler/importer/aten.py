@@ -19,6 +19,7 @@ from .emitter import DTYPE_NUMBERS
 from .fakes import Record, Trace, run, same_view, shares_storage
 from .growing import GrowingValue
 from .indexing import Indexing
+from .objects import change_object
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
 from .symbols import expr_of
@@ -185,6 +186,8 @@ class TensorOps:
             return indexed
         if op.name() == "aten::narrow" and isinstance(args[2], ScalarValue):
             return [self._narrow(*args)]
+        if torch.Tag.inplace_view in op.tags or op is torch.ops.aten.requires_grad_.default:
+            return [change_object(self, op, args)]
         python = [self.python(argument) for argument in args]
         self._use(op, args)
         before = [(t, tuple(t.shape), t.stride(), t.dtype) for t in _tensors(python)]

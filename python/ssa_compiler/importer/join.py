@@ -421,6 +421,7 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
     if isinstance(a, AnyTensor):
         to = emitter.tensor_type(a.dtype, a.sizes)
         if isinstance(value, TensorValue):
+            value.merged = True
             offset = [emitter.expression(value.offset)] if a.carries_offset else []
             return [emitter.cast(value.ssa, to), *offset]
         return [_placeholder(state, a, to), *([emitter.constant(0)] if a.carries_offset else [])]

@@ -253,6 +253,8 @@ class _ProgramImport:
         targets = frozenset().union(*(first.storages for first, _ in pairs))
         values = [self._copy(value) if value.storages & targets else value for _, value in pairs]
         for (first, _), value in zip(pairs, values):
+            if value.fake.shape != first.fake.shape:
+                raise self.state.refuse("a tensor that changes its shape in place while it is an attribute")
             self.interpreter.tensors.call(torch.ops.aten.copy_.default, [first, value, ConstValue(False)])
 
     def _numbers(self, first: int) -> tuple[AttributeSpec, ...]:

@@ -116,6 +116,7 @@ class TensorValue(Value):
             that it was selected with were in range.
         absolute: whether the offset counts from the start of whichever storage it lives in; false after a join of
             tensors that lie at different offsets.
+        merged: whether a join made another value of it: the program then has this tensor object under that one as well.
     """
 
     ssa: Any
@@ -126,6 +127,7 @@ class TensorValue(Value):
     maybe: tuple[MaybeAlias, ...] = ()
     within: tuple[tuple[Any, int, int], ...] = ()
     absolute: bool = True
+    merged: bool = False
 
 
 @dataclass(eq=False)

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ssa-compiler/Transforms/MutationReport.h"
 #include "ssa-compiler/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,20 +20,31 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
   //    conversion forgets.
   pm.addPass(createTorchInsertBoundsChecksPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
+  SharedReport report = getRequestedReport();
+  // What --tssa-report asks for; these passes change nothing.
+  auto note = [&](auto createPass) {
+    if (report)
+      func.addPass(createPass(report));
+  };
+  note(createBeginMutationReportPass);
   // Names that are one of several tensors, which the paper does not know.
   func.addPass(createTSSAResolveChoicesPass());
+  note(createReportChoicesPass);
   // 1.-4. The paper's steps. Nothing may run in between (see tssa.update).
   func.addPass(createTSSARewriteMutationPass());
   func.addPass(createTSSABlockPropagationPass());
   func.addPass(createTSSARenamePass());
   func.addPass(createTSSARemoveUpdatePass());
+  note(createReportVersionsPass);
   // 5. Access of an assign, values that loops carry without need, and equal
   //    accesses are gone before the ops lose their meaning as views.
   func.addPass(createTorchSimplifyPass());
   func.addPass(createCSEPass());
   func.addPass(createTorchSimplifyPass());
+  note(createReportAssignsPass);
   func.addPass(createTSSAPromoteSlotsPass());
   func.addPass(createTorchSimplifyPass());
+  note(createEndMutationReportPass);
   // 6. Torch ops again.
   func.addPass(createTSSALowerPass());
   func.addPass(createTorchSimplifyPass());

@@ -2,6 +2,7 @@
 // runs passes on it and prints the result.
 
 #include "ssa-compiler/InitAll.h"
+#include "ssa-compiler/Transforms/MutationReport.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -14,7 +15,12 @@ int main(int argc, char **argv) {
   ssa_compiler::registerTestPasses();
   mlir::DialectRegistry registry;
   ssa_compiler::registerAllDialects(registry);
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
+  ssa_compiler::registerMutationReportOptions();
+  llvm::LogicalResult converted = mlir::MlirOptMain(
       argc, argv, "ssa-compiler: pure tensor SSA from TorchScript programs\n",
-      registry));
+      registry);
+  // A program that is refused has a report, too.
+  llvm::LogicalResult reported = ssa_compiler::emitRequestedReport();
+  return mlir::asMainReturnCode(
+      llvm::success(succeeded(converted) && succeeded(reported)));
 }

@@ -178,6 +178,31 @@ def TSSAPromoteSlotsPass : Pass<"tssa-promote-slots", "::mlir::func::FuncOp"> {
   ];
 }
 
+def TSSAMarkVersionsPass : Pass<"tssa-mark-versions", "::mlir::func::FuncOp"> {
+  let summary = "mark each version that must be copied, and name its reader";
+  let description = [{
+    Runs on TensorSSA form (after `--tssa-remove-update`). A `tssa.assign` through a
+    view that leaves some of its base as it is takes over the memory of the base; so
+    does whatever hands a version on to where that happens: the start of a loop, the
+    end of a region, a result of the function, which is the caller's to write. Where
+    the version is still needed after that, the op gets the attribute `tssa.copies`,
+    with the operand and the reason: a later reader and its line, the next iteration,
+    a caller that keeps the argument, a constant, a second name for the same version.
+    Each mark stands for one copy; all other assigns are in place (docs/Report.md).
+
+    Before: `%b1 = tssa.assign "torch.aten.select.int" %b, %row[%dim, %i] : ...`, and
+    `%s = torch.aten.sum %b, ...` after it
+    After: the same with the attribute `tssa.copies`, which says `operand = 0` and
+    `reason = "it is read later (file.py:12)"`
+  }];
+  let dependentDialects = [
+    "::ssa_compiler::torch::TorchDialect", "::mlir::arith::ArithDialect"
+  ];
+  let statistics = [
+    Statistic<"numMarks", "marks", "versions that must be copied">
+  ];
+}
+
 def TSSALowerPass : Pass<"tssa-lower", "::mlir::func::FuncOp"> {
   let summary = "lower tssa.access and tssa.assign to torch ops";
   let description = [{

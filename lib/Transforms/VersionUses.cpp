@@ -1,0 +1,257 @@
+//===- VersionUses.cpp - where the memory of a version ends ---------------===//
+//
+// See the header. Everything is judged on the tree of regions, by one question:
+// may this op run after that one while the version lives?
+//
+//===----------------------------------------------------------------------===//
+
+#include "VersionUses.h"
+
+#include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
+#include "ssa-compiler/Support/SourceLocation.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace ssa_compiler;
+
+bool ssa_compiler::keepsPartOfBase(tssa::AssignOp assign) {
+  // Built aside, to see whether the result is computed from the base.
+  Block scratch;
+  OpBuilder builder(assign.getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  Value base = assign.getBase();
+  torch::ViewInstance view{assign.getView(), assign.getSchemaAttr(), base,
+                           assign.getParams()};
+  const torch::ViewModel *model = torch::lookupViewModel(assign.getView());
+  if (failed(model->buildAssign(builder, assign.getLoc(), view,
+                                assign.getSource())))
+    return true;
+  return llvm::any_of(base.getUsers(), [&](Operation *user) {
+    return user->getBlock() == &scratch &&
+           llvm::any_of(user->getResultTypes(), tssa::isValueTensor);
+  });
+}
+
+std::string CopyReason::describe() const {
+  std::string text;
+  if (kind == "argument")
+    text = "the caller keeps '" + argument + "'";
+  else if (kind == "constant")
+    text = "it is a constant";
+  else if (kind == "iteration")
+    text = "the next iteration needs it again";
+  else if (kind == "twice")
+    text = "it is handed on twice";
+  else
+    text = "it is read later";
+  if (reader)
+    if (std::optional<FileLineColLoc> line = getUserLine(reader->getLoc()))
+      text += " (" + line->getFilename().str() + ":" +
+              std::to_string(line->getLine()) + ")";
+  return text;
+}
+
+/// True if `later` may run after `from`, which is entered or repeated as a
+/// whole, before `version` is made anew.
+static bool mayRunAfter(Operation *from, Operation *later, Value version) {
+  Operation *scope = version.getParentRegion()->getParentOp();
+  for (Operation *op = from; op && op != scope; op = op->getParentOp())
+    if (isa<LoopLikeOpInterface>(op) && op->isAncestor(later) &&
+        !op->isAncestor(scope))
+      return true;
+  for (Operation *op = from; op; op = op->getParentOp()) {
+    Operation *laterInBlock =
+        op->getBlock() ? op->getBlock()->findAncestorOpInBlock(*later)
+                       : nullptr;
+    if (laterInBlock)
+      return laterInBlock != op && op->isBeforeInBlock(laterInBlock);
+  }
+  return false;
+}
+
+/// True if a loop lies around `op` in which `version` is not made anew.
+static bool repeatsWith(Operation *op, Value version) {
+  Operation *scope = version.getParentRegion()->getParentOp();
+  for (Operation *parent = op->getParentOp(); parent && parent != scope;
+       parent = parent->getParentOp())
+    if (isa<LoopLikeOpInterface>(parent))
+      return true;
+  return false;
+}
+
+VersionUses::VersionUses(func::FuncOp function) : function(function) {
+  collectEdges();
+  collectOwners();
+}
+
+void VersionUses::collectEdges() {
+  function.walk([&](Operation *op) {
+    if (op == function)
+      return;
+    if (isa<SelectLikeOpInterface>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (tssa::isValueTensor(operand.get().getType()))
+          targets[&operand].push_back(op->getResult(0));
+      return;
+    }
+    forEachRegionEdge(op, [&](OpOperand &operand, Value target) {
+      if (tssa::isValueTensor(target.getType()))
+        targets[&operand].push_back(target);
+    });
+  });
+}
+
+/// A result is the caller's to write, unless it is the caller's already.
+static bool becomesCallers(func::FuncOp function, OpOperand &result) {
+  unsigned index = result.getOperandNumber();
+  return !function.getResultAttr(index, "tssa.alias_of") &&
+         !function.getResultAttr(index, "tssa.same_as") &&
+         !function.getResultAttr(index, "tssa.writeback");
+}
+
+void VersionUses::collectOwners() {
+  SmallVector<Value> worklist;
+  auto own = [&](Value value) {
+    if (owners.insert(value).second)
+      worklist.push_back(value);
+  };
+  auto take = [&](OpOperand &operand) {
+    taking.insert(&operand);
+    own(operand.get());
+  };
+  function.walk([&](Operation *op) {
+    if (auto assign = dyn_cast<tssa::AssignOp>(op)) {
+      if (keepsPartOfBase(assign))
+        take(assign.getBaseMutable());
+    } else if (isa<func::ReturnOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (tssa::isValueTensor(operand.get().getType()) &&
+            becomesCallers(function, operand))
+          take(operand);
+    }
+  });
+  DenseMap<Value, SmallVector<OpOperand *>> sources;
+  for (auto &[operand, values] : targets)
+    for (Value target : values)
+      sources[target].push_back(operand);
+  while (!worklist.empty())
+    for (OpOperand *operand : sources.lookup(worklist.pop_back_val()))
+      take(*operand);
+  // In program order, so that marks are named in that order.
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (taking.contains(&operand))
+        takeovers.push_back(&operand);
+  });
+}
+
+/// The values that are the same memory as `version` without owning it.
+llvm::SetVector<Value> VersionUses::getAliases(Value version) const {
+  llvm::SetVector<Value> aliases;
+  aliases.insert(version);
+  for (size_t index = 0; index < aliases.size(); ++index)
+    for (OpOperand &use : aliases[index].getUses()) {
+      auto it = targets.find(&use);
+      if (it == targets.end())
+        continue;
+      for (Value target : it->second)
+        if (!owners.contains(target))
+          aliases.insert(target);
+    }
+  return aliases;
+}
+
+llvm::SetVector<Value> VersionUses::getHeirs(OpOperand &takeover) const {
+  llvm::SetVector<Value> heirs;
+  auto follow = [&](OpOperand &operand) {
+    if (auto assign = dyn_cast<tssa::AssignOp>(operand.getOwner());
+        assign && &operand == &assign.getBaseMutable())
+      heirs.insert(assign);
+    auto it = targets.find(&operand);
+    if (it != targets.end())
+      heirs.insert(it->second.begin(), it->second.end());
+  };
+  follow(takeover);
+  for (size_t index = 0; index < heirs.size(); ++index)
+    for (OpOperand &use : heirs[index].getUses())
+      follow(use);
+  return heirs;
+}
+
+/// The op that reads what `use` reads or hands on.
+Operation *VersionUses::findReader(OpOperand &use) const {
+  llvm::SetVector<Value> values;
+  auto it = targets.find(&use);
+  if (it == targets.end())
+    return use.getOwner();
+  values.insert(it->second.begin(), it->second.end());
+  for (size_t index = 0; index < values.size(); ++index)
+    for (OpOperand &next : values[index].getUses()) {
+      auto onward = targets.find(&next);
+      if (onward == targets.end())
+        return next.getOwner();
+      values.insert(onward->second.begin(), onward->second.end());
+    }
+  return use.getOwner();
+}
+
+std::optional<CopyReason> VersionUses::explainArgument(Value version) const {
+  if (matchPattern(version, m_Constant()))
+    return CopyReason{"constant", nullptr, {}};
+  auto argument = dyn_cast<BlockArgument>(version);
+  if (!argument || argument.getOwner() != &function.getBody().front())
+    return std::nullopt;
+  unsigned index = argument.getArgNumber();
+  for (unsigned result = 0; result < function.getNumResults(); ++result)
+    if (auto written =
+            function.getResultAttrOfType<IntegerAttr>(result, "tssa.writeback"))
+      if (written.getInt() == index)
+        return std::nullopt;
+  auto name = function.getArgAttrOfType<StringAttr>(index, "tssa.name");
+  return CopyReason{"argument", nullptr,
+                    name ? name.str() : "argument " + std::to_string(index)};
+}
+
+std::optional<CopyReason>
+VersionUses::getCopyReason(OpOperand &takeover) const {
+  Value version = takeover.get();
+  if (std::optional<CopyReason> reason = explainArgument(version))
+    return reason;
+  Operation *owner = takeover.getOwner();
+  // What a terminator hands on is gone when its op ends, or repeats.
+  bool isTerminator =
+      owner->hasTrait<OpTrait::IsTerminator>() && !isa<func::ReturnOp>(owner);
+  Operation *from = isTerminator ? owner->getParentOp() : owner;
+  bool made = isTerminator &&
+              from->isAncestor(version.getParentRegion()->getParentOp());
+  std::optional<CopyReason> found;
+  for (Value alias : getAliases(version))
+    for (OpOperand &use : alias.getUses()) {
+      Operation *user = use.getOwner();
+      if (&use == &takeover)
+        continue;
+      if (user == owner) {
+        // Of several that take over the memory, the last gets it.
+        bool other = targets.contains(&use) || isa<func::ReturnOp>(user);
+        if (other && (!taking.contains(&use) ||
+                      use.getOperandNumber() > takeover.getOperandNumber()))
+          found = CopyReason{"twice", findReader(use), {}};
+        continue;
+      }
+      // An op that is entered takes its operands before it runs.
+      if (user->isAncestor(owner) || made)
+        continue;
+      if (mayRunAfter(from, user, version))
+        return CopyReason{"read", findReader(use), {}};
+    }
+  if (found)
+    return found;
+  if (repeatsWith(owner, version))
+    return CopyReason{"iteration", owner, {}};
+  return std::nullopt;
+}

@@ -1,0 +1,74 @@
+//===- VersionUses.h - where the memory of a version ends -------*- C++ -*-===//
+//
+// Which operands of a program in TensorSSA form take over the memory of a
+// version (its successor is made there), and which of those need a copy since
+// the version is still needed. The definitions are in docs/Report.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SSA_COMPILER_LIB_TRANSFORMS_VERSIONUSES_H
+#define SSA_COMPILER_LIB_TRANSFORMS_VERSIONUSES_H
+
+#include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <string>
+
+namespace ssa_compiler {
+
+/// True if an update through the view of `assign` leaves some of its base as it
+/// is; a view of all elements makes a version that needs nothing of the old
+/// one.
+bool keepsPartOfBase(tssa::AssignOp assign);
+
+/// Why the memory of a version cannot be taken over.
+struct CopyReason {
+  /// `read`, `argument`, `constant`, `iteration` or `twice`.
+  llvm::StringRef kind;
+  /// The op that needs the version; null for `constant`.
+  mlir::Operation *reader = nullptr;
+  /// The name of the caller's argument.
+  std::string argument;
+
+  /// In words, with the reader's line.
+  std::string describe() const;
+};
+
+/// The operands that take over memory, and why some cannot.
+class VersionUses {
+public:
+  explicit VersionUses(mlir::func::FuncOp function);
+
+  /// The operands that take over the memory of what they are, in program order.
+  llvm::ArrayRef<mlir::OpOperand *> getTakeovers() const { return takeovers; }
+
+  /// Why the takeover needs a copy, or nullopt if it needs none.
+  std::optional<CopyReason> getCopyReason(mlir::OpOperand &takeover) const;
+
+  /// The values that may get the memory that `takeover` takes, transitively
+  /// through what is handed on, and the result of an assign.
+  llvm::SetVector<mlir::Value> getHeirs(mlir::OpOperand &takeover) const;
+
+private:
+  void collectEdges();
+  void collectOwners();
+  llvm::SetVector<mlir::Value> getAliases(mlir::Value version) const;
+  mlir::Operation *findReader(mlir::OpOperand &use) const;
+  std::optional<CopyReason> explainArgument(mlir::Value version) const;
+
+  /// Only asked, but its accessors are not const.
+  mutable mlir::func::FuncOp function;
+  /// What control flow hands each operand to.
+  llvm::DenseMap<mlir::OpOperand *, llvm::SmallVector<mlir::Value, 2>> targets;
+  /// Values whose memory is updated, here or where they are handed on to.
+  llvm::DenseSet<mlir::Value> owners;
+  llvm::DenseSet<mlir::OpOperand *> taking;
+  llvm::SmallVector<mlir::OpOperand *> takeovers;
+};
+
+} // namespace ssa_compiler
+
+#endif // SSA_COMPILER_LIB_TRANSFORMS_VERSIONUSES_H

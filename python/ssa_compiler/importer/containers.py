@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .growing import is_growing
+from .growing import GrowingValue, is_growing
 from .growing_lists import GrowingLists
 from .state import ProgramRaises, State
 from .values import (
@@ -14,6 +14,7 @@ from .values import (
     DictRef,
     ListRef,
     ScalarValue,
+    TensorValue,
     TupleValue,
     Value,
 )
@@ -112,6 +113,12 @@ class Containers:
         short = self._short(name)
         return getattr(self, f"_growing_{short}", None) or self.growing.method(short)
 
+    def tensor(self, value: ListRef) -> TensorValue:
+        """Emit the numbers in a list whose length is known only at run time as a new tensor."""
+        (contents,) = self.state.heap[value.cell]
+        assert isinstance(contents, GrowingValue)
+        return self.growing.stacked(contents)
+
     def call(self, name: str, args: Sequence[Value]) -> list[Value]:
         """Run the op `name` (`aten::append`, ...), whose first argument is a list or dict.
 
@@ -140,7 +147,7 @@ class Containers:
         contents = self.state.heap[target.cell]
         if not is_growing(contents):
             other = self.state.heap[args[1].cell]  # type: ignore[attr-defined]
-            contents = (self.growing.lifted(contents, other[0]),)  # type: ignore[arg-type]
+            contents = (self.growing.lifted(contents, other[0]),)
         if getattr(self, f"_growing_{self._short(name)}", None) is not None:
             result = method(contents[0], *args[1:])
             return [] if result is None else [result]
@@ -178,6 +185,11 @@ class Containers:
         return elements[self._index(self._constant(index, "getitem"), len(elements))]
 
     def _list_set_item(self, target: Value, index: Value, element: Value) -> Value:
+        if isinstance(index, ScalarValue):
+            lifted = self.growing.lifted(self.elements(target), element)
+            changed, _ = self.growing.set_item((), lifted, index, element)
+            self._store(target, (changed,), "setitem")
+            return target
         elements = list(self.elements(target))
         elements[self._index(self._constant(index, "setitem"), len(elements))] = element
         self._store(target, elements, "setitem")

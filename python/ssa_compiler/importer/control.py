@@ -16,18 +16,10 @@ from typing import Any
 import sympy
 from torch_mlir import ir
 
+from .abstract import Abstract, abstract, is_growing_abstract
 from .growing import LengthChanges
 from .growing_lists import GrowingLists
-from .join import (
-    Abstract,
-    abstract,
-    from_earlier_iterations,
-    is_growing_abstract,
-    join,
-    operands,
-    rebuild,
-    types,
-)
+from .join import from_earlier_iterations, join, operands, rebuild, types
 from .loop_lists import FOREVER, LoopLists
 from .scalars import ScalarOps
 from .state import ProgramRaises, State

@@ -32,6 +32,7 @@ __all__ = [
     "is_growing",
     "promote",
     "put",
+    "rolled",
 ]
 
 SCALAR_DTYPES = {int: torch.int64, float: torch.float64, bool: torch.bool}
@@ -43,6 +44,7 @@ _ENLARGE = (
     "aliasing::aten.slice_scatter(Tensor self, Tensor(a) src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) "
     "-> Tensor(a)"
 )
+_ROLL = "aliasing::aten.roll(Tensor(a) self, SymInt[1] shifts, int[1] dims=[]) -> Tensor(a)"
 
 
 class LengthChanges(UnsupportedProgramError):
@@ -221,7 +223,11 @@ def _row(state: State, value: Value, element: Element) -> TensorValue:
         state.use(value, "append")
         return value
     emitter = state.emitter
-    ssa = value.ssa if isinstance(value, ScalarValue) else emitter.constant(value.value)  # type: ignore[attr-defined]
+    if isinstance(value, ScalarValue):
+        ssa = emitter.scalar_op("aten.Int.bool", int, [value.ssa]) if value.kind is bool else value.ssa
+    else:
+        number = value.value  # type: ignore[attr-defined]
+        ssa = emitter.constant(int(number) if element.kind is bool else number)
     none = emitter.constant(None)
     operands = [emitter.list_of("int", []), ssa, emitter.constant(DTYPE_NUMBERS[element.dtype]), none, none, none]
     schema = torch.ops.aten.full.default._schema
@@ -254,3 +260,14 @@ def emit_enlarged(state: State, target: GrowingValue, rows: Any) -> TensorValue:
     operands = [zeros.ssa, target.buffer.ssa, emitter.constant(0), start, end, emitter.constant(1)]
     ssa = _emit(state, _ENLARGE, zeros.fake, operands)
     return _holding(state, ssa, zeros.fake, [target.buffer])
+
+
+def rolled(state: State, target: GrowingValue, shift: int) -> TensorValue:
+    """Emit the buffer with each row `shift` places further, those at the end coming first."""
+    emitter, buffer = state.emitter, target.buffer
+    operands = [
+        buffer.ssa,
+        *(emitter.list_of("int", [emitter.constant(number)]) for number in (shift, 0)),
+    ]
+    ssa = _emit(state, _ROLL, buffer.fake, operands)
+    return _holding(state, ssa, _fake(state, common_element(state, [target]), capacity_of(target)), [buffer])

@@ -23,6 +23,7 @@ from .growing import (
     is_growing,
     promote,
     put,
+    rolled,
 )
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
@@ -99,7 +100,7 @@ class GrowingLists:
 
     def method(self, name: str) -> Callable[..., tuple[GrowingValue | None, Value | None]] | None:
         """Return what implements `append`, ...; None if nothing does."""
-        return getattr(self, f"_{name}", None)
+        return self.set_item if name == "set_item" else getattr(self, f"_{name}", None)
 
     # Room.
 
@@ -138,7 +139,7 @@ class GrowingLists:
         rows = None if more is None else _expr(self.scalars.emit("add", [ConstValue(len(contents)), more]))
         return promote(self.state, contents, element, rows, kept=_LEAST)
 
-    def lifted(self, contents: Sequence[Value], like: GrowingValue) -> GrowingValue:
+    def lifted(self, contents: Sequence[Value], like: Value) -> GrowingValue:
         """Return the contents of any list as those of such a list."""
         if is_growing(contents):
             return contents[0]  # type: ignore[return-value]
@@ -202,9 +203,8 @@ class GrowingLists:
     def _getitem(self, cell: Site, value: GrowingValue, index: Value) -> tuple[None, Value]:
         return None, self._row(value, self._position(value, index))
 
-    def _set_item(
-        self, cell: Site, value: GrowingValue, index: Value, element: Value
-    ) -> tuple[GrowingValue | None, Value | None]:
+    def set_item(self, cell: Site, value: GrowingValue, index: Value, element: Value) -> tuple[GrowingValue, None]:
+        """Emit the list with another element in one place."""
         position = self._position(value, index)
         return GrowingValue(put(self.state, value, element, position), value.length, value.kind), None
 
@@ -239,13 +239,31 @@ class GrowingLists:
         return self._extend((), value, other)[0]  # type: ignore[return-value]
 
     def _pop(self, cell: Site, value: GrowingValue, index: Value = _LAST) -> tuple[GrowingValue | None, Value | None]:
-        if _expr(index) != -1:
+        place = index.value if isinstance(index, ConstValue) else None
+        if place not in (0, -1):
             raise self.state.refuse(
-                "pop or del anywhere but at the end of a list whose length depends on run-time values"
+                "pop or del anywhere but at the ends of a list whose length depends on run-time values"
             )
         self.state.check(sympy.Gt(_expr(value.length), 0), "IndexError: pop from empty list")
         last = self.scalars.emit("sub", [value.length, _ONE])
+        if place == 0:
+            element = self._row(value, _ZERO)
+            return GrowingValue(rolled(self.state, value, -1), last, value.kind), element
         return GrowingValue(value.buffer, last, value.kind), self._row(value, last)
+
+    def _insert(
+        self, cell: Site, value: GrowingValue, index: Value, element: Value
+    ) -> tuple[GrowingValue | None, Value | None]:
+        if not (isinstance(index, ConstValue) and index.value == 0):
+            raise self.state.refuse(
+                "insert anywhere but at the start of a list whose length depends on run-time values"
+            )
+        self.room.add(cell, 1)
+        more = self.scalars.emit("add", [value.length, _ONE])
+        if cell not in self.room.reserved:
+            value = self.reserve(value, more)
+        moved = GrowingValue(rolled(self.state, value, 1), value.length, value.kind)
+        return GrowingValue(put(self.state, moved, element, _ZERO), more, value.kind), None
 
     def _Delete(self, cell: Site, value: GrowingValue, index: Value) -> tuple[GrowingValue | None, Value | None]:
         return self._pop(cell, value, index)[0], None
@@ -280,7 +298,7 @@ class GrowingLists:
     def _not_empty(self, value: GrowingValue, message: str) -> None:
         self.state.check(sympy.Gt(_expr(value.length), 0), message)
 
-    def _stacked(self, value: GrowingValue, dim: int) -> TensorValue:
+    def stacked(self, value: GrowingValue, dim: int = 0) -> TensorValue:
         """A new tensor in which the elements are side by side along dimension `dim`."""
         rows: Value = self.rows(value)
         if dim:
@@ -303,7 +321,7 @@ class GrowingLists:
 
     def _stack(self, cell: Site, value: GrowingValue, dim: Value = _ZERO) -> tuple[None, Value]:
         self._not_empty(value, "RuntimeError: stack expects a non-empty TensorList")
-        return None, self._stacked(value, self._dim(dim, value.buffer.fake.dim()))
+        return None, self.stacked(value, self._dim(dim, value.buffer.fake.dim()))
 
     def _cat(self, cell: Site, value: GrowingValue, dim: Value = _ZERO) -> tuple[None, Value]:
         self._not_empty(value, "ValueError: torch.cat(): expected a non-empty list of Tensors")
@@ -311,16 +329,13 @@ class GrowingLists:
         if rank == 0:
             raise ProgramRaises("RuntimeError: zero-dimensional tensor (at position 0) cannot be concatenated")
         along = self._dim(dim, rank)
-        stacked = self._stacked(value, along)
+        stacked = self.stacked(value, along)
         sizes = [self._number(expr_of(size)) for size in stacked.fake.shape]
         merged = self.scalars.emit("mul", [sizes[along], sizes[along + 1]])
         shape: list[Any] = [*sizes[:along], merged, *sizes[along + 2 :]]
         return None, self.tensors.call_arguments(torch.ops.aten.view.default, [stacked, shape])[0]
 
     _concat = _concatenate = _cat
-
-    def _tensor(self, cell: Site, value: GrowingValue) -> tuple[None, Value]:
-        return None, self._stacked(value, 0)
 
 
 def _expr(value: Value) -> Any:

@@ -1,6 +1,6 @@
 """Joining abstract values where control flow meets: at the end of branches and at the head of loops.
 
-An `Abstract` says what is known about a value at such a point. `join` combines two; a leaf that differs becomes
+An `Abstract` (`abstract`) says what is known about a value at such a point. `join` combines two; a leaf that differs becomes
 something that has to be passed as an SSA value (`operand`), and `rebuild` makes the value from it. Joining only ever
 loses knowledge, so that the fixed point at a loop head is reached after few passes.
 """
@@ -8,16 +8,28 @@ loses knowledge, so that the fixed point at a loop head is reached after few pas
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import sympy
 import torch
 
+from .abstract import (
+    KINDS,
+    Abstract,
+    AnyScalar,
+    AnyTensor,
+    Elements,
+    Missing,
+    NoneOr,
+    Same,
+    abstract,
+    any_tensor,
+    is_growing_abstract,
+)
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .growing import SCALAR_DTYPES, Element, GrowingValue, LengthChanges, common_element, is_growing, promote
 from .state import State
-from .symbols import expr_of
 from .values import (
     EARLIER,
     ConstValue,
@@ -34,91 +46,7 @@ from .values import (
     Value,
 )
 
-__all__ = [
-    "Abstract",
-    "LengthChanges",
-    "abstract",
-    "from_earlier_iterations",
-    "is_growing_abstract",
-    "join",
-    "operands",
-    "passed",
-    "rebuild",
-    "types",
-]
-
-
-_KINDS = {kind.__name__: kind for kind in (torch.Tensor, *SCALAR_DTYPES)}
-
-
-class Abstract:
-    """Base: what is known about a value at a join."""
-
-
-@dataclass(frozen=True)
-class Same(Abstract):
-    """The very same value on every path; nothing is passed."""
-
-    value: Value
-
-
-@dataclass(frozen=True)
-class AnyScalar(Abstract):
-    """A scalar of this kind."""
-
-    kind: type
-
-
-@dataclass(frozen=True)
-class AnyTensor(Abstract):
-    """A tensor; sizes and strides are int or sympy expressions, None where unknown; `strides` None if all unknown.
-
-    A view of one root on every path keeps its root; its storage offset is passed along (`carries_offset`) if it differs.
-    """
-
-    dtype: torch.dtype
-    device: torch.device
-    sizes: tuple[Any, ...]
-    strides: tuple[Any, ...] | None
-    storages: frozenset[Site]
-    maybe: tuple[MaybeAlias, ...]
-    root: Any
-    offset: Any
-    absolute: bool
-
-    @property
-    def carries_offset(self) -> bool:
-        """Whether the storage offset is passed as an int of its own."""
-        return self.root is not None and self.offset is None
-
-
-@dataclass(frozen=True)
-class Elements(Abstract):
-    """A tuple, list or dict whose elements are joined one by one.
-
-    The contents of a list whose length is known only at run time are one element of kind `GrowingValue`, whose own
-    elements are the buffer and the length, and whose `type_name` is the kind of the list's elements.
-    """
-
-    kind: type
-    elements: tuple[Abstract, ...]
-    fields: tuple[str, ...] = ()
-    type_name: str = ""
-    keys: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class NoneOr(Abstract):
-    """None or a value; whether it is None is passed as a bool before it."""
-
-    value: Abstract
-
-
-@dataclass(frozen=True)
-class Missing(Abstract):
-    """A variable that is not read."""
-
-    kind: str
+__all__ = ["from_earlier_iterations", "join", "operands", "passed", "rebuild", "types"]
 
 
 def _earliest(questions: tuple[MaybeAlias, ...]) -> tuple[MaybeAlias, ...]:
@@ -129,47 +57,6 @@ def _earliest(questions: tuple[MaybeAlias, ...]) -> tuple[MaybeAlias, ...]:
         if key not in found or question.stamp < found[key].stamp:
             found[key] = question
     return tuple(found.values())
-
-
-def _known(state: State, expr: Any) -> Any:
-    """Keep an expression that can be computed in the current scope."""
-    expr = expr_of(expr)
-    if isinstance(expr, (int, sympy.Integer)):
-        return int(expr)
-    return expr if state.emitter.visible(expr) else None
-
-
-def _tensor(state: State, value: TensorValue) -> AnyTensor:
-    strides = tuple(_known(state, stride) for stride in value.fake.stride())
-    sizes = tuple(_known(state, size) for size in value.fake.shape)
-    known_strides = None if None in strides else strides
-    fake, offset = value.fake, _known(state, value.offset)
-    return AnyTensor(
-        fake.dtype, fake.device, sizes, known_strides, value.storages, value.maybe, value.root, offset, value.absolute
-    )
-
-
-def abstract(value: Value) -> Abstract:
-    """Return what is known about one value: everything."""
-    if isinstance(value, TupleValue):
-        return Elements(tuple, tuple(abstract(e) for e in value.elements), value.fields, value.type_name)
-    if isinstance(value, Uninitialized):
-        return Missing(value.kind)
-    if isinstance(value, OptionalValue):
-        return NoneOr(abstract(value.value))
-    if isinstance(value, GrowingValue):
-        return Elements(GrowingValue, (abstract(value.buffer), abstract(value.length)), type_name=value.kind.__name__)
-    return Same(value)
-
-
-def is_growing_abstract(a: Abstract) -> bool:
-    """Whether this is a list, or its contents, whose length is known only at run time."""
-    return (
-        isinstance(a, Elements)
-        and len(a.elements) == 1
-        and isinstance(a.elements[0], Elements)
-        and a.elements[0].kind is GrowingValue
-    )
 
 
 def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements:
@@ -184,8 +71,8 @@ def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements
     for side in (a, b):
         if is_growing_abstract(side):
             buffer, length = side.elements[0].elements  # type: ignore[attr-defined]
-            tensor = buffer if isinstance(buffer, AnyTensor) else _tensor(state, buffer.value)
-            element = Element(_KINDS[side.elements[0].type_name], tensor.dtype, tensor.device, tensor.sizes[1:])  # type: ignore[attr-defined]
+            tensor = buffer if isinstance(buffer, AnyTensor) else any_tensor(state, buffer.value)
+            element = Element(KINDS[side.elements[0].type_name], tensor.dtype, tensor.device, tensor.sizes[1:])  # type: ignore[attr-defined]
             tensors.append(tensor)
             values.append(element)
             lengths.append(length)
@@ -201,7 +88,7 @@ def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements
                 value = part.value if isinstance(part, Same) else Uninitialized("element")
                 values.append(value)
                 if isinstance(value, TensorValue):
-                    tensors.append(_tensor(state, value))
+                    tensors.append(any_tensor(state, value))
     element = common_element(state, values)
     storages = frozenset().union(*(tensor.storages for tensor in tensors))
     maybe = _earliest(tuple(question for tensor in tensors for question in tensor.maybe))
@@ -265,7 +152,7 @@ def from_earlier_iterations(a: Abstract, loop: Site) -> Abstract:
 
 def _describe(state: State, a: Abstract) -> str:
     if isinstance(a, AnyTensor) or (isinstance(a, Same) and isinstance(a.value, TensorValue)):
-        tensor = a if isinstance(a, AnyTensor) else _tensor(state, a.value)  # type: ignore[arg-type]
+        tensor = a if isinstance(a, AnyTensor) else any_tensor(state, a.value)  # type: ignore[arg-type]
         sizes = ", ".join("?" if size is None else str(size) for size in tensor.sizes)
         return f"a {DTYPE_NAMES.get(tensor.dtype, tensor.dtype)} tensor of shape [{sizes}]"
     if isinstance(a, Same):
@@ -333,9 +220,9 @@ def join(
     if kind_a is not None and kind_a is kind_b:
         return AnyScalar(kind_a)
     if isinstance(a, Same) and isinstance(a.value, TensorValue):
-        a = _tensor(state, a.value)
+        a = any_tensor(state, a.value)
     if isinstance(b, Same) and isinstance(b.value, TensorValue):
-        b = _tensor(state, b.value)
+        b = any_tensor(state, b.value)
     if isinstance(a, AnyTensor) and isinstance(b, AnyTensor):
         if a.dtype == b.dtype and len(a.sizes) == len(b.sizes) and a.device == b.device:
             sizes = tuple(x if x == y else None for x, y in zip(a.sizes, b.sizes))
@@ -368,7 +255,7 @@ def _join_missing(state: State, a: Abstract, b: Abstract) -> Abstract:
         return replace(other, elements=tuple(_join_missing(state, missing, e) for e in other.elements))
     if isinstance(other, Same):
         if isinstance(other.value, TensorValue):
-            return _tensor(state, other.value)
+            return any_tensor(state, other.value)
         if isinstance(other.value, ScalarValue):
             return AnyScalar(other.value.kind)
     # A constant, list or module that only one path has: the other path never reads it.
@@ -440,7 +327,7 @@ def _promoted(state: State, contents: tuple[Value, ...], a: Elements) -> Growing
     assert isinstance(inner, Elements)
     buffer = inner.elements[0]
     assert isinstance(buffer, AnyTensor)
-    element = Element(_KINDS[inner.type_name], buffer.dtype, buffer.device, buffer.sizes[1:])
+    element = Element(KINDS[inner.type_name], buffer.dtype, buffer.device, buffer.sizes[1:])
     return promote(state, contents, element)
 
 
@@ -530,4 +417,4 @@ def _rebuilt_growing(state: State, a: Elements, next_ssa: Callable[[], Any]) -> 
         length = state.scalar(int, next_ssa(), state.symbols.integer((site, "length"), low=0))
     else:
         length = rebuild(state, a.elements[1], next_ssa)
-    return GrowingValue(buffer, length, _KINDS[a.type_name])
+    return GrowingValue(buffer, length, KINDS[a.type_name])

@@ -207,10 +207,25 @@ class Metadata:
         data, dtype = arguments[0], arguments[1]
         if isinstance(data, TensorValue):
             return self.tensors.call(torch.ops.aten.clone.default, [data, ConstValue(None)])[0]
-        leaves, shape = self._nested(data)
         wanted = dtype.value if isinstance(dtype, ConstValue) else None
         number = {v: k for k, v in DTYPE_NUMBERS.items()}
+        if isinstance(data, ListRef) and self.containers.is_growing(data):
+            return self._of_growing(data, wanted)
+        leaves, shape = self._nested(data)
         return self.tensor(leaves, shape, None if wanted is None else number[wanted])
+
+    def _of_growing(self, data: ListRef, dtype: int | None) -> Value:
+        """A list of numbers whose length is known only at run time."""
+        made = self.containers.tensor(data)
+        if dtype is None and made.fake.is_floating_point():
+            dtype = DTYPE_NUMBERS[torch.get_default_dtype()]
+        elif dtype is None:
+            # PyTorch makes a float tensor of an empty list.
+            message = "RuntimeError: unsupported: torch.tensor of an empty list of run-time length without a dtype"
+            self.state.check(sympy.Gt(expr_of(made.fake.shape[0]), 0), message)
+        number = ConstValue(DTYPE_NUMBERS[made.fake.dtype] if dtype is None else dtype)
+        flag = ConstValue(False)
+        return self.tensors.call(torch.ops.aten.to.dtype, [made, number, flag, flag, ConstValue(None)])[0]
 
     def _nested(self, value: Value) -> tuple[list[Value], list[int]]:
         """Return the scalars of nested lists and the shape."""

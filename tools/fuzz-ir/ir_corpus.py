@@ -62,4 +62,5 @@ def collect(ssa_opt: SsaOpt, programs: bool) -> list[str]:
     if programs:
         imported = _print(ssa_opt, _of_programs())
         pieces += imported + _print(ssa_opt, imported, "--torch-to-scf")
-    return pieces + _print(ssa_opt, pieces, "--mlir-print-op-generic")
+    # Three times, since mutations of the generic syntax parse more often.
+    return pieces + 3 * _print(ssa_opt, pieces, "--mlir-print-op-generic")

@@ -99,18 +99,24 @@ def move_line(lines: Lines, random: Random, pool: list[str]) -> Lines | None:
 
 
 def replace_operand(lines: Lines, random: Random, pool: list[str]) -> Lines | None:
-    """Use another value, mostly one of the same type: an alias where there was none."""
-    types = types_of_values(lines)
+    """Use another value, mostly an earlier one of the same type: an alias where there was none."""
     ops = [index for index in _ops(lines) if read_line(lines[index]).operands]
     ops += [index for index, line in enumerate(lines) if line.rstrip().endswith("({") and read_line(line).operands]
     if not ops:
         return _substitute(lines, random, _VALUE, lambda old: random.choice(_VALUE.findall("\n".join(lines))))
     index = random.choice(ops)
-    old = random.choice(read_line(lines[index]).operands)
-    wanted = types.get(old)
-    candidates = [value for value, type_ in types.items() if type_ == wanted and value != old]
-    if not candidates or random.random() < 0.1:
-        candidates = list(types) or [old]
+    types = types_of_values(lines[:index])
+    # One with another value of its type, if there is any.
+    operands = read_line(lines[index]).operands
+    random.shuffle(operands)
+    old, candidates = operands[0], list(types)
+    for operand in operands:
+        same = [value for value, type_ in types.items() if type_ == types.get(operand) and value != operand]
+        if same and random.random() < 0.9:
+            old, candidates = operand, same
+            break
+    if not candidates:
+        return None
     start = lines[index].find("(")
     head, tail = lines[index][:start], lines[index][start:]
     changed = head + re.sub(re.escape(old) + r"(?![\w$.#-])", lambda _: random.choice(candidates), tail, count=1)
@@ -205,7 +211,7 @@ def splice(lines: Lines, random: Random, pool: list[str]) -> Lines | None:
     index = _pick(lines, random)
     if index is None or not pool:
         return None
-    types = types_of_values(lines)
+    types = types_of_values(lines[:index])
     line = _rename_results(random.choice(pool), random)
     read = read_line(line)
     for operand, wanted in zip(read.operands, read.operand_types):
@@ -252,10 +258,19 @@ def swap_regions(lines: Lines, random: Random, pool: list[str]) -> Lines | None:
 
 def wrap_in_region(lines: Lines, random: Random, pool: list[str]) -> Lines | None:
     """Put an op without used results, such as a write, into a branch or a loop."""
-    index = _pick(lines, random)
-    if index is None:
+    text = "\n".join(lines)
+    unused = [
+        index
+        for index in _ops(lines)
+        if all(
+            len(re.findall(re.escape(name) + r"(?![\w$.-])", text)) < 2 for name, _ in read_line(lines[index]).results
+        )
+        and not re.search(r"(?:return|yield|condition)\b", lines[index])
+    ]
+    if not unused:
         return None
-    types = types_of_values(lines)
+    index = random.choice(unused)
+    types = types_of_values(lines[:index])
     conditions = [value for value, type_ in types.items() if type_ == "i1"]
     torch_conditions = [value for value, type_ in types.items() if type_ == "!torch.bool"]
     ints = [value for value, type_ in types.items() if type_ == "!torch.int"]
@@ -281,11 +296,7 @@ def wrap_in_region(lines: Lines, random: Random, pool: list[str]) -> Lines | Non
             f'"scf.for"({bounds}) ({{\n^bb0(%w{random.randrange(10**6)}: index):', end, "}) : (index, index, index) -> ()"
         ])  # fmt: skip
     head, *tail = random.choice(wraps)
-    last = min(len(lines) - 1, index + random.choice((1, 1, 2, 3)))
-    inside = lines[index:last]
-    if any(brackets(line) for line in inside):
-        last, inside = index + 1, lines[index : index + 1]
-    return [*lines[:index], *head.split("\n"), *inside, *tail, *lines[last:]]
+    return [*lines[:index], *head.split("\n"), lines[index], *tail, *lines[index + 1 :]]
 
 
 MUTATIONS: tuple[Mutation, ...] = (

@@ -126,6 +126,16 @@ def chosen_before(x: Tensor, flag: bool, n: int) -> Tensor:
     return items[0]
 
 
+def appended_before(x: Tensor, flag: bool, n: int) -> list[Tensor]:
+    y = x[:3].clone()
+    items = [x[1:] * 2]
+    for i in range(n):
+        items.append(x[1:] + i)
+    items.append(y)
+    y.t_()
+    return items
+
+
 def resized(x: Tensor, flag: bool, n: int) -> Tensor:
     return x.clone().resize_(2, 6)
 
@@ -147,6 +157,7 @@ def wants_gradients(x: Tensor, flag: bool, n: int) -> Tensor:
         carried_by_a_loop,
         chosen,
         chosen_before,
+        appended_before,
         resized,
         of_a_view,
         wants_gradients,

@@ -244,6 +244,8 @@ def put(state: State, target: GrowingValue, value: Value, position: Value) -> Te
     """
     element = common_element(state, [target, value])
     row = _row(state, value, element)
+    if isinstance(value, TensorValue):
+        value.merged = True
     emitter, buffer = state.emitter, target.buffer
     index = position.ssa if isinstance(position, ScalarValue) else emitter.constant(position.value)  # type: ignore[attr-defined]
     fake = _fake(state, element, capacity_of(target))

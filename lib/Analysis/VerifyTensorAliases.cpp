@@ -72,16 +72,19 @@ static bool returnsUntrackedAlias(TorchSchemaOpInterface op) {
 
 /// Says why the conversion does not know what `op` does with mutable tensors;
 /// empty if it does.
-static std::string explainUnknown(Operation *op, bool hasWrites) {
+static std::string explainUnknown(Operation *op, bool hasWrites,
+                                  bool baseIsView) {
   auto quoted = [](StringRef name) { return "'" + name.str() + "'"; };
   std::string name = quoted(op->getName().getStringRef());
   bool takesTensor = llvm::any_of(op->getOperands(), isMutableTensor);
   bool takesContainer = llvm::any_of(op->getOperands(), holdsMutableTensors);
 
-  if (auto view = dyn_cast<TorchViewOpInterface>(op); view && takesTensor)
-    if (StringRef reason = view.getViewModel()->explainImpure();
-        !reason.empty())
-      return (quoted(view.getViewName()) + " " + reason).str();
+  if (auto view = dyn_cast<TorchViewOpInterface>(op);
+      view && takesTensor && baseIsView &&
+      view.getViewModel()->looksAtStorage())
+    return quoted(view.getViewName()) +
+           " of a view, whose strides are not known; apply it to the tensor "
+           "that owns the storage";
 
   if (auto schemaOp = dyn_cast<TorchSchemaOpInterface>(op)) {
     name = quoted(schemaOp.getTorchName());
@@ -183,7 +186,10 @@ LogicalResult TensorAliasAnalysis::verifyMerges() const {
                       << "' has a region that may use mutable tensors";
       return WalkResult::interrupt();
     }
-    std::string problem = explainUnknown(op, !writers.empty());
+    const TensorLocation *base =
+        op->getNumOperands() ? getLocation(op->getOperand(0)) : nullptr;
+    std::string problem =
+        explainUnknown(op, !writers.empty(), base && !base->path.empty());
     if (problem.empty())
       return WalkResult::advance();
     op->emitError() << "unsupported: " << problem;

@@ -47,6 +47,9 @@ private:
   LogicalResult rewriteBlock(Block &block);
   LogicalResult rewriteOp(Operation *op);
   LogicalResult rewriteWrite(TorchSchemaOpInterface op);
+  FailureOr<SmallVector<Value>>
+  computeWrites(TorchSchemaOpInterface op, ArrayRef<unsigned> written,
+                std::optional<FunctionalOp> functional);
   LogicalResult rewriteRegionOp(Operation *op);
   void rewriteReturn(func::ReturnOp op);
   void rewriteForwardedOperands(Operation *owner, Operation *regionOp);
@@ -133,49 +136,116 @@ void MutationRewriter::rewriteReads(Operation *op) {
   }
 }
 
-LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
-  ArrayRef<unsigned> written = aliases.getWrittenOperands(op);
-  std::optional<FunctionalOp> functional = op.getFunctionalOp();
-  const TensorLocation *location =
-      aliases.getLocation(op->getOperand(written[0]));
-  if (!functional || written.size() != 1 || written[0] != 0 || !location)
+/// The kind of a dtype, in order of promotion: bool, integer, floating point,
+/// complex.
+static unsigned getKind(Type dtype) {
+  if (isa<ComplexType>(dtype))
+    return 3;
+  return dtype.isInteger(1) ? 0 : isa<mlir::IntegerType>(dtype) ? 1 : 2;
+}
+
+/// True if the functional form of an op that writes its first operand gives the
+/// dtype of that operand. Where it does not, eager converts, or raises.
+static bool keepsDtype(TorchSchemaOpInterface op) {
+  Type target =
+      cast<BaseTensorType>(op->getOperand(0).getType()).getOptionalDtype();
+  if (!target)
+    return true;
+  StringRef kept = op.getSchema()->keptKinds;
+  unsigned kind = getKind(target);
+  if (!kept.contains("biff"[kind]))
+    return false;
+  return llvm::none_of(op->getOperands().drop_front(), [&](Value operand) {
+    Type type = operand.getType();
+    if (kept.contains('s') &&
+        ((isa<torch::FloatType, NumberType>(type) && kind < 2) ||
+         (isa<IntType>(type) && kind < 1)))
+      return true;
+    auto tensor = dyn_cast<BaseTensorType>(type);
+    Type other = tensor ? tensor.getOptionalDtype() : Type();
+    return other && kept.contains('p') && other != target &&
+           getKind(other) >= kind;
+  });
+}
+
+/// Computes what the op leaves in the operands that it writes: with its
+/// functional form if `functional` is given, otherwise by running it on copies.
+/// Operands have been read; results that are no written operand are replaced.
+FailureOr<SmallVector<Value>>
+MutationRewriter::computeWrites(TorchSchemaOpInterface op,
+                                ArrayRef<unsigned> written,
+                                std::optional<FunctionalOp> functional) {
+  SmallVector<Type> types;
+  for (unsigned index : written)
+    types.push_back(getValueType(op->getOperand(index).getType()));
+  if (functional)
+    return SmallVector<Value>(createTorchOp(builder, op->getLoc(),
+                                            functional->name, types,
+                                            op->getOperands())
+                                  ->getResults());
+
+  std::optional<std::string> schema =
+      op.getSchema() ? getFunctionalizedSchema(*op.getSchema()) : std::nullopt;
+  if (!schema)
     return op->emitError() << "unsupported: no pure form of '"
                            << op.getTorchName() << "' is known";
+  SmallVector<Value> fresh;
+  for (OpResult result : op->getResults())
+    if (!op.getSchema()->returns[result.getResultNumber()].alias.present) {
+      fresh.push_back(result);
+      types.push_back(getValueType(result.getType()));
+    }
+  StringRef name = op.getTorchName();
+  name.consume_front("torch.");
+  Operation *onCopies = createTorchOp(builder, op->getLoc(),
+                                      ("torch.functionalized." + name).str(),
+                                      types, op->getOperands(), *schema);
+  if (op->hasAttr("tssa.random"))
+    onCopies->setAttr("tssa.random", builder.getUnitAttr());
+  for (auto [old, value] : llvm::zip_equal(
+           fresh, onCopies->getResults().drop_front(written.size())))
+    rootValues[old] = value;
+  return SmallVector<Value>(onCopies->getResults().take_front(written.size()));
+}
+
+LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
+  ArrayRef<unsigned> written = aliases.getWrittenOperands(op);
   Location loc = op->getLoc();
-  auto targetType = cast<BaseTensorType>(op->getOperand(0).getType());
+  std::optional<FunctionalOp> functional = op.getFunctionalOp();
+  if (functional && (written.size() != 1 || written[0] != 0 || !keepsDtype(op)))
+    functional = std::nullopt;
 
-  // An operand of a wider dtype would widen the functional form's result.
-  for (auto [index, argument] : llvm::enumerate(op.getSchema()->arguments)) {
-    if (argument.name != "other" || index >= op->getNumOperands())
-      continue;
-    auto type = dyn_cast<BaseTensorType>(op->getOperand(index).getType());
-    if (type && type.getOptionalDtype() != targetType.getOptionalDtype())
-      return op->emitError()
-             << "unsupported: '" << op.getTorchName() << "' with dtypes "
-             << targetType.getOptionalDtype() << " and "
-             << type.getOptionalDtype()
-             << "; compute out of place and copy_ the result";
+  // What the op writes, with the value at each step of the path to it.
+  SmallVector<std::pair<const TensorLocation *, SmallVector<Value>>> targets;
+  SmallPtrSet<Value, 2> roots;
+  for (unsigned index : written) {
+    const TensorLocation *location = aliases.getLocation(op->getOperand(index));
+    if (!roots.insert(location->root).second)
+      return op->emitError() << "unsupported: '" << op.getTorchName()
+                             << "' writes two views of one tensor";
+    targets.push_back({location, {toValueType(location->root)}});
   }
-
-  SmallVector<Value> bases{toValueType(location->root)};
   rewriteReads(op);
-  for (Operation *view : location->path)
-    bases.push_back(accesses.lookup(view->getResult(0)).first);
-  Value current =
-      createTorchOp(builder, loc, functional->name,
-                    TypeRange(getValueType(targetType)), op->getOperands())
-          ->getResult(0);
+  for (auto &[location, bases] : targets)
+    for (Operation *view : location->path)
+      bases.push_back(accesses.lookup(view->getResult(0)).first);
+  FailureOr<SmallVector<Value>> values = computeWrites(op, written, functional);
+  if (failed(values))
+    return failure();
 
-  for (auto [view, base] : llvm::reverse(
-           llvm::zip_equal(location->path, ArrayRef(bases).drop_back()))) {
-    auto viewOp = cast<TorchViewOpInterface>(view);
-    current = tssa::AssignOp::create(
-        builder, loc, base.getType(),
-        builder.getStringAttr(viewOp.getViewName()), base, current,
-        viewOp.getParams(), viewOp.getViewSchema());
+  for (auto [target, current] : llvm::zip_equal(targets, *values)) {
+    auto &[location, bases] = target;
+    for (auto [view, base] : llvm::reverse(
+             llvm::zip_equal(location->path, ArrayRef(bases).drop_back()))) {
+      auto viewOp = cast<TorchViewOpInterface>(view);
+      current = tssa::AssignOp::create(
+          builder, loc, base.getType(),
+          builder.getStringAttr(viewOp.getViewName()), base, current,
+          viewOp.getParams(), viewOp.getViewSchema());
+    }
+    tssa::UpdateOp::create(builder, loc, current, bases.front());
+    ++versions[location->root];
   }
-  tssa::UpdateOp::create(builder, loc, current, bases.front());
-  ++versions[location->root];
   dead.push_back(op);
   return success();
 }

@@ -3,9 +3,9 @@
     python tools/gen-torch-ops/gen_torch_ops.py            # writes the table
     python tools/gen-torch-ops/gen_torch_ops.py --check    # says whether the table is up to date
 
-A row holds the op's name, its schema, its functional counterpart and whether it is random. Which ops there are is what
-torch-mlir's bindings register. What writes and what aliases is in the schema, corrected by schema_exceptions.py. The
-counterpart of an in-place op is found by name and by running both.
+A row holds the op's name, its schema, its functional counterpart, the kinds of dtypes that the counterpart keeps, and what
+PyTorch's tags say. Which ops there are is what torch-mlir's bindings register. What writes and what aliases is in the
+schema, corrected by schema_exceptions.py. The counterpart of an in-place op is found by name and by running both.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ from schema_exceptions import (
 TABLE = Path(__file__).parents[2] / "include/ssa-compiler/Dialect/Torch/IR/GeneratedTorchOps.inc"
 COMMAND = "python tools/gen-torch-ops/gen_torch_ops.py"
 _DTYPES = (torch.float32, torch.int64, torch.bool)
+_NARROW = {torch.float32: torch.float16, torch.int64: torch.int32, torch.bool: torch.bool}
+_KINDS = {torch.float32: "f", torch.int64: "i", torch.bool: "b"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,14 +47,15 @@ class Row:
     name: str
     schema: str
     functional: str
-    random: bool
+    keeps: str
+    flags: str
     registered: bool
 
     def text(self) -> str:
         """The line of C++."""
         macro = "TORCH_OP" if self.registered else "TORCH_KNOWN_OP"
         schema = self.schema.replace("\\", "\\\\").replace('"', '\\"')
-        return f'{macro}("{self.name}", "{schema}", "{self.functional}", {str(self.random).lower()})\n'
+        return f'{macro}("{self.name}", "{schema}", "{self.functional}", "{self.keeps}", "{self.flags}")\n'
 
 
 def torch_name(schema: Any) -> str:
@@ -95,10 +98,21 @@ def schema_text(name: str, schema: Any) -> str:
     return text
 
 
-def is_random(schema: Any) -> bool:
-    """True if PyTorch says that two calls with the same arguments may differ."""
+_FLAGS = {
+    torch.Tag.nondeterministic_seeded: "random",  # two calls with the same arguments may differ
+    torch.Tag.inplace_view: "metadata",  # changes sizes, strides or the storage of an argument, not only its contents
+}
+
+
+def flags_of(schema: Any) -> str:
+    """What PyTorch's tags say about an op, in the words of the table."""
     op = overload(schema)
-    return op is not None and torch.Tag.nondeterministic_seeded in op.tags
+    return "" if op is None else " ".join(word for tag, word in _FLAGS.items() if tag in op.tags)
+
+
+def changes_metadata(schema: Any) -> bool:
+    """True if PyTorch says that an op changes more of an argument than its contents."""
+    return "metadata" in flags_of(schema)
 
 
 # Functional counterparts -------------------------------------------------------------------------------------------
@@ -154,35 +168,60 @@ def _run(op: Any, positional: list[Any], keywords: dict[str, Any]) -> Any:
         return None
 
 
-def keeps_dtype(in_place: Any, functional: Any) -> tuple[bool, str]:
-    """Whether a functional op gives what the in-place op leaves in its first argument.
+def _with_floats(
+    schema: Any, positional: list[Any], keywords: dict[str, Any]
+) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    """The same call with a float for one of its numbers, for each of them."""
+    for index, argument in enumerate(schema.arguments):
+        if "number" not in str(argument.type):
+            continue
+        if index < len(positional):
+            yield [*positional[:index], 1.5, *positional[index + 1 :]], keywords
+        else:
+            yield positional, {**keywords, argument.name: 1.5}
+
+
+def kept_kinds(in_place: Any, functional: Any) -> tuple[str, str]:
+    """For which dtypes a functional op gives what the in-place op leaves in its first argument.
 
     Args:
         in_place: schema of the in-place op.
         functional: schema of the functional op, with the same arguments.
     Returns:
-        The answer and, if it is no, the reason. Dtypes are tried in order (float32, int64, bool); the first that the
-        functional op accepts decides.
+        The kinds of dtypes, some of "f" (floating point), "i" (integer) and "b" (bool), each tried with one call that
+        the functional op accepts; "p" if the dtypes of other tensors promote the result, "s" if numbers do. If no dtype
+        is kept, the reason.
     """
     in_place_op, functional_op = overload(in_place), overload(functional)
     if in_place_op is None or functional_op is None:
-        return False, "cannot be called from Python"
+        return "", "cannot be called from Python"
+    kinds, promotes, reason = "", "", "accepts none of the sample arguments"
     for dtype in _DTYPES:
         for positional, keywords in sample_calls(functional, dtype):
             result = _run(functional_op, positional, keywords)
             if not isinstance(result, torch.Tensor):
                 continue
             if result.dtype != dtype:
-                return False, f"gives {result.dtype} for {dtype}"
+                reason = f"gives {result.dtype} for {dtype}"
+                break
             if result.shape != positional[0].shape:
                 continue
             written = _run(in_place_op, positional, keywords)
             if written is None:
                 continue
             if not torch.allclose(written, result, rtol=0, atol=0, equal_nan=True):
-                return False, "gives other values than the in-place op"
-            return True, ""
-    return False, "accepts none of the sample arguments"
+                return "", "gives other values than the in-place op"
+            kinds += _KINDS[dtype]
+            narrow = positional[0].to(_NARROW[dtype])
+            result = _run(functional_op, [narrow, *positional[1:]], keywords)
+            if isinstance(result, torch.Tensor) and result.dtype != narrow.dtype:
+                promotes += "p" if "p" not in promotes else ""
+            for numbers in _with_floats(functional, positional, keywords):
+                result = _run(functional_op, *numbers)
+                if isinstance(result, torch.Tensor) and result.dtype != dtype and "s" not in promotes:
+                    promotes += "s"
+            break
+    return (kinds + promotes, "") if kinds else ("", reason)
 
 
 def isolated(function: Callable[[Any], Any], argument: Any) -> Any:
@@ -215,20 +254,20 @@ def isolated(function: Callable[[Any], Any], argument: Any) -> Any:
     return json.loads(text) if status == 0 else None
 
 
-def functional_counterparts(schemas: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """Functional counterparts of all in-place ops, and the reasons why the others have none."""
-    found: dict[str, str] = {}
+def functional_counterparts(schemas: dict[str, Any]) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
+    """Functional counterparts of all in-place ops with the kinds of dtypes they keep; why the others have none."""
+    found: dict[str, tuple[str, str]] = {}
     refused: dict[str, str] = {}
     for name, schema in schemas.items():
         candidate = functional_candidate(schema, schemas)
         if candidate is None:
             continue
         if name in TRUSTED_FUNCTIONAL:
-            found[name] = candidate
+            found[name] = (candidate, TRUSTED_FUNCTIONAL[name][0])
             continue
-        fits, reason = isolated(lambda pair: keeps_dtype(*pair), (schema, schemas[candidate])) or (False, "crashes")
-        if fits:
-            found[name] = candidate
+        kinds, reason = isolated(lambda pair: kept_kinds(*pair), (schema, schemas[candidate])) or ("", "crashes")
+        if kinds:
+            found[name] = (candidate, kinds)
         else:
             refused[name] = reason
     return found, refused
@@ -283,15 +322,17 @@ def rows() -> tuple[list[Row], dict[str, str]]:
     schemas = pytorch_schemas()
     counterparts, refused = functional_counterparts(schemas)
     registered = set(registered_names())
-    known = set(counterparts) | set(counterparts.values()) | set(UNANNOUNCED_ALIASES)
+    known = set(counterparts) | {functional for functional, _ in counterparts.values()} | set(UNANNOUNCED_ALIASES)
+    known |= {name for name, schema in schemas.items() if name.startswith("torch.aten.") and changes_metadata(schema)}
     table: dict[str, Row] = {}
     for name in sorted(registered | known):
         if name in HAND_SCHEMAS:
-            table[name] = Row(name, HAND_SCHEMAS[name][0], "", "bernoulli" in name, True)
+            table[name] = Row(name, HAND_SCHEMAS[name][0], "", "", "random" if "bernoulli" in name else "", True)
         elif name in schemas:
             schema = schemas[name]
             text = schema_text(name, schema)
-            table[name] = Row(name, text, counterparts.get(name, ""), is_random(schema), name in registered)
+            functional, keeps = counterparts.get(name, ("", ""))
+            table[name] = Row(name, text, functional, keeps, flags_of(schema), name in registered)
     return list(table.values()), refused
 
 
@@ -300,8 +341,8 @@ def table_text() -> str:
     banner = (
         f"// Operators of the torch dialect, from the schemas of PyTorch {torch.__version__.split('+')[0]}.\n"
         f"// Written by `{COMMAND}`: do not edit.\n"
-        "// TORCH_OP(name, schema, functional counterpart, random); TORCH_KNOWN_OP has the same columns for operators\n"
-        "// that are no ops of the dialect and travel in torch.operator.\n\n"
+        "// TORCH_OP(name, schema, functional counterpart, kinds of dtypes that it keeps, flags); TORCH_KNOWN_OP has the\n"
+        "// same columns for operators that are no ops of the dialect and travel in torch.operator.\n\n"
     )
     lines = [row.text() for row in rows()[0]]
     return banner + "".join(lines) + "\n#undef TORCH_OP\n#undef TORCH_KNOWN_OP\n"

@@ -22,6 +22,7 @@ from .indexing import Indexing
 from .objects import change_object
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
+from .strided import Strided
 from .symbols import expr_of
 from .unannounced import writes_unannounced
 from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, tensor_values
@@ -66,6 +67,7 @@ class TensorOps:
         self.emitter = state.emitter
         self.indexing = Indexing(state, self)
         self.writes = Writes(state, self)
+        self.strided = Strided(state, self)
         self._views: dict[str, Callable[[list[Argument], Any], Any]] = {
             "aten::split.Tensor": self._split,
             "aten::split_with_sizes": self._split,
@@ -311,6 +313,9 @@ class TensorOps:
         """Emit a view op on `base`."""
         if op.name() in ("aten::_reshape_alias", "aten::_unsafe_view"):
             op, args = torch.ops.aten.view.default, args[:2]
+        if op.name() == "aten::as_strided":
+            args = self.strided.operands(args)
+            base = args[0]
         ssa = self.emit(op, args, [self.state.type_of(out)])[0]
         self.state.define_sizes(ssa, out)
         offset = self._offset(op, args, out, base)
@@ -401,6 +406,7 @@ class TensorOps:
         for ssa, element in zip(results, outs):
             if isinstance(element, torch.Tensor):
                 values.append(self.state.fresh(ssa, element))
+                self.strided.made(values[-1])
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
         sources = [value for argument in args for value in tensor_values(argument)]

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from ..errors import SourceLocation, UnsupportedProgramError
+from .dtype_views import check_views_of_dtype
 from .schemas import writes_list_elements
 
 __all__ = ["UNANNOTATED", "check_dropped_writes"]
@@ -65,6 +66,7 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
         return
+    check_views_of_dtype(tree, file, first)
     called = {_called_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     suspects = sorted(name for name in called if name in UNANNOTATED)
     lists = {name for name in called if _writes_lists(f"aten::{name}")}

@@ -271,6 +271,9 @@ class Metadata:
         """Make a tensor of known contents."""
         state = self.state
         tensor = tensor.detach().contiguous().cpu()
+        if tensor.dtype.is_complex:  # MLIR's bindings for Python know no complex literals
+            pairs = self.literal(torch.view_as_real(tensor))
+            return self.tensors.call(torch.ops.aten.view_as_complex.default, [pairs])[0]  # type: ignore[no-any-return]
         if tensor.dtype not in DTYPE_NAMES:
             raise state.refuse(f"a constant tensor of dtype {tensor.dtype}")
         element = DTYPE_NAMES[tensor.dtype]
@@ -292,13 +295,5 @@ def _dense_text(tensor: torch.Tensor) -> str:
         return ""
     if tensor.dtype == torch.bool:
         return str(tensor.tolist()).lower()
-    if tensor.dtype.is_complex:
-        return _complex_text(tensor.tolist())
     raw = tensor.reshape(-1).view(torch.uint8).numpy().tobytes()
     return f'"0x{raw.hex().upper()}"'
-
-
-def _complex_text(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_complex_text(element) for element in value) + "]"
-    return f"({value.real!r}, {value.imag!r})"

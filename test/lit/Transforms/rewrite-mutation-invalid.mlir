@@ -61,19 +61,23 @@ func.func @write_of_view_that_left_its_region(%x: !torch.tensor<[4],f32>, %i: !t
 
 // -----
 
-func.func @no_functional_form(%x: !torch.tensor<[4],f32>, %y: !torch.tensor<[4],f32>) {
-  %int1 = torch.constant.int 1
-  // expected-error @+1 {{unsupported: no pure form of 'torch.aten.lt_.Scalar' is known}}
-  %w = torch.aten.lt_.Scalar %x, %int1 : !torch.tensor<[4],f32>, !torch.int -> !torch.tensor<[4],f32>
+// It changes sizes and strides: a copy of the contents would not say so.
+func.func @metadata(%x: !torch.tensor<[3,3],f32>) {
+  // expected-error @+1 {{unsupported: no pure form of 'torch.aten.t_' is known}}
+  %w = torch.operator "torch.aten.t_"(%x) : (!torch.tensor<[3,3],f32>) -> !torch.tensor<[3,3],f32>
   return
 }
 
 // -----
 
-// The functional form would return a double, the tensor stays a float.
-func.func @other_dtype(%x: !torch.tensor<[4],f32>, %y: !torch.tensor<[4],f64>) {
-  // expected-error @+1 {{unsupported: 'torch.aten.mul_.Tensor' with dtypes 'f32' and 'f64'; compute out of place and copy_ the result}}
-  %w = torch.aten.mul_.Tensor %x, %y : !torch.tensor<[4],f32>, !torch.tensor<[4],f64> -> !torch.tensor<[4],f32>
+// Stored one after the other, the second would overwrite what the first wrote.
+func.func @two_views_of_one_tensor(%x: !torch.tensor<[4,3],f32>) {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %a = torch.aten.select.int %x, %int0, %int0 : !torch.tensor<[4,3],f32>, !torch.int, !torch.int -> !torch.tensor<[3],f32>
+  %b = torch.aten.select.int %x, %int0, %int1 : !torch.tensor<[4,3],f32>, !torch.int, !torch.int -> !torch.tensor<[3],f32>
+  // expected-error @+1 {{unsupported: 'torch.my.swap_' writes two views of one tensor}}
+  torch.operator "torch.my.swap_"(%a, %b) {tssa.schema = "my::swap_(Tensor(a!) x, Tensor(b!) y) -> ()"} : (!torch.tensor<[3],f32>, !torch.tensor<[3],f32>) -> ()
   return
 }
 
@@ -237,7 +241,7 @@ func.func @as_strided(%x: !torch.tensor<[4,3],f32>) -> !torch.tensor<[3],f32> {
   %size = torch.prim.ListConstruct %int3 : (!torch.int) -> !torch.list<int>
   %stride = torch.prim.ListConstruct %int1 : (!torch.int) -> !torch.list<int>
   %t = torch.aten.t %x : !torch.tensor<[4,3],f32> -> !torch.tensor<[3,4],f32>
-  // expected-error @+1 {{unsupported: 'torch.aten.as_strided' depends on the strides of its base; use select, slice or transpose}}
+  // expected-error @+1 {{unsupported: 'torch.aten.as_strided' of a view, whose strides are not known; apply it to the tensor that owns the storage}}
   %r = torch.aten.as_strided %t, %size, %stride, %int0 : !torch.tensor<[3,4],f32>, !torch.list<int>, !torch.list<int>, !torch.int -> !torch.tensor<[3],f32>
   return %r : !torch.tensor<[3],f32>
 }

@@ -313,6 +313,39 @@ private:
 
 } // namespace
 
+std::optional<std::string>
+ssa_compiler::torch::getFunctionalizedSchema(const Schema &schema) {
+  if (schema.changesMetadata || schema.isVararg || schema.isVarret)
+    return std::nullopt;
+  std::string arguments, returns;
+  auto append = [](std::string &list, StringRef text) {
+    if (!list.empty())
+      list += ", ";
+    list += text;
+  };
+  for (const Argument &argument : schema.arguments) {
+    append(arguments, argument.type + " " + argument.name);
+    if (!argument.alias.isWrite)
+      continue;
+    if (argument.type != "Tensor")
+      return std::nullopt;
+    append(returns, argument.type);
+  }
+  for (const Argument &result : schema.returns) {
+    // What is no written argument has to be new.
+    if (result.alias.present && !result.alias.isWrite)
+      return std::nullopt;
+    if (!result.alias.present)
+      append(returns, result.type);
+  }
+  std::string torchName = schema.getTorchName();
+  StringRef name = torchName;
+  name.consume_front("torch.");
+  return ("functionalized::" + name + "(" + arguments + ") -> (" + returns +
+          ")")
+      .str();
+}
+
 FailureOr<Schema> ssa_compiler::torch::parseSchema(StringRef text,
                                                    std::string *error) {
   Schema schema;

@@ -13,10 +13,10 @@ using namespace mlir;
 using namespace ssa_compiler::torch;
 
 static const SchemaRow rows[] = {
-#define TORCH_OP(NAME, SCHEMA, FUNCTIONAL, RANDOM)                             \
-  {NAME, SCHEMA, FUNCTIONAL, RANDOM, true},
-#define TORCH_KNOWN_OP(NAME, SCHEMA, FUNCTIONAL, RANDOM)                       \
-  {NAME, SCHEMA, FUNCTIONAL, RANDOM, false},
+#define TORCH_OP(NAME, SCHEMA, FUNCTIONAL, KINDS, FLAGS)                       \
+  {NAME, SCHEMA, FUNCTIONAL, KINDS, FLAGS, true},
+#define TORCH_KNOWN_OP(NAME, SCHEMA, FUNCTIONAL, KINDS, FLAGS)                 \
+  {NAME, SCHEMA, FUNCTIONAL, KINDS, FLAGS, false},
 #include "ssa-compiler/Dialect/Torch/IR/GeneratedTorchOps.inc"
 };
 
@@ -41,7 +41,10 @@ static const llvm::StringMap<ParsedRow> &getTable() {
         llvm::report_fatal_error(
             Twine("bad schema in GeneratedTorchOps.inc: ") + row.schema + ": " +
             error);
-      schema->isRandom |= row.isRandom;
+      StringRef flags = row.flags;
+      schema->isRandom |= flags.contains("random");
+      schema->changesMetadata = flags.contains("metadata");
+      schema->keptKinds = row.keptKinds;
       result.try_emplace(row.name, ParsedRow{&row, std::move(*schema)});
     }
     return result;
@@ -80,6 +83,11 @@ const Schema *ssa_compiler::torch::internSchema(StringRef text) {
       bool sameOp = known &&
                     known->arguments.size() == schema->arguments.size() &&
                     known->returns.size() == schema->returns.size();
+      // An op on copies draws random numbers if the op does.
+      StringRef name = schema->overload;
+      if (schema->name == "functionalized::aten")
+        if (const Schema *op = lookupSchema(("torch.aten." + name).str()))
+          schema->isRandom |= op->isRandom;
       it->second =
           std::make_unique<Schema>(sameOp ? *known : std::move(*schema));
     }

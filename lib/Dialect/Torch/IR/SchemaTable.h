@@ -16,8 +16,11 @@ struct SchemaRow {
   const char *schema;
   /// Torch name of the functional counterpart, or empty.
   const char *functional;
-  /// PyTorch tags it nondeterministic_seeded.
-  bool isRandom;
+  /// The kinds of dtypes that the counterpart keeps: some of "fibps", as in
+  /// Schema::keptKinds.
+  const char *keptKinds;
+  /// Some of "random" and "metadata", separated by spaces.
+  const char *flags;
   /// It is an op of the dialect; otherwise only `torch.operator` carries it.
   bool isRegistered;
 };

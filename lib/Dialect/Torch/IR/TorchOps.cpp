@@ -258,6 +258,11 @@ void OperatorOp::getEffects(
   // What its regions do is not known.
   getSchemaEffects(*this, getRegions().empty() ? getSchema() : nullptr,
                    effects);
+  // A schema does not say that two calls may differ.
+  if ((*this)->hasAttr("tssa.random")) {
+    effects.emplace_back(MemoryEffects::Read::get());
+    effects.emplace_back(MemoryEffects::Write::get());
+  }
 }
 
 LogicalResult OperatorOp::verify() {

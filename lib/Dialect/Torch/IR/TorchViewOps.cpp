@@ -1,8 +1,8 @@
 //===- TorchViewOps.cpp - how views are read, written and checked ---------===//
 //
 // The generic view model, the registry of models, and the interface through
-// which ops find theirs. PartViewModels.cpp and WholeViewModels.cpp hold the
-// models.
+// which ops find theirs. PartViewModels.cpp, WholeViewModels.cpp and
+// StridedViewModels.cpp hold the models.
 //
 //===----------------------------------------------------------------------===//
 
@@ -131,6 +131,7 @@ struct ViewRegistry {
     };
     addPartViewModels(add);
     addWholeViewModels(add);
+    addStridedViewModels(add);
   }
   llvm::StringMap<std::unique_ptr<ViewModel>> models;
 };

@@ -31,6 +31,9 @@ void addPartViewModels(AddViewModelFn add);
 /// those of the generic model.
 void addWholeViewModels(AddViewModelFn add);
 
+/// Adds as_strided.
+void addStridedViewModels(AddViewModelFn add);
+
 } // namespace ssa_compiler::torch
 
 #endif // SSA_COMPILER_LIB_DIALECT_TORCH_IR_VIEWMODELS_H

@@ -43,7 +43,10 @@ public:
                                Value source) const override {
     SmallVector<Value> operands{source};
     llvm::append_range(operands, view.params);
-    return buildOp(builder, loc, inverse, view.base.getType(), operands);
+    bool isOwn = inverse == view.name && view.schema;
+    return createTorchOp(builder, loc, inverse, view.base.getType(), operands,
+                         isOwn ? view.schema.getValue() : StringRef())
+        ->getResult(0);
   }
 
 private:
@@ -149,20 +152,6 @@ public:
   }
 };
 
-/// `as_strided(size, stride, offset)`: looks past its base at the storage.
-class AsStridedView final : public ViewModel {
-public:
-  StringRef explainImpure() const override {
-    return "depends on the strides of its base; use select, slice or transpose";
-  }
-
-  FailureOr<Value> buildAssign(OpBuilder &, Location loc,
-                               const ViewInstance &view, Value) const override {
-    return emitError(loc) << "unsupported: a write through '" << view.name
-                          << "', which " << explainImpure();
-  }
-};
-
 } // namespace
 
 void torch::addWholeViewModels(AddViewModelFn add) {
@@ -176,6 +165,12 @@ void torch::addWholeViewModels(AddViewModelFn add) {
   add("torch.aten.transpose.int",
       std::make_unique<InvertibleView>("torch.aten.transpose.int"));
   add("torch.aten.t", std::make_unique<InvertibleView>("torch.aten.t"));
+  add("torch.aten.view_as_real",
+      std::make_unique<InvertibleView>("torch.aten.view_as_complex"));
+  add("torch.aten.view_as_complex",
+      std::make_unique<InvertibleView>("torch.aten.view_as_real"));
+  for (StringRef name : {"torch.aten._conj", "torch.aten._neg_view"})
+    add(name, std::make_unique<InvertibleView>(name));
   add("torch.aten.permute", std::make_unique<PermuteView>());
   for (StringRef name : {"torch.aten.alias", "torch.aten.detach",
                          "torch.tensor_static_info_cast"})
@@ -183,7 +178,6 @@ void torch::addWholeViewModels(AddViewModelFn add) {
   for (StringRef name : {"torch.aten.expand", "torch.aten.broadcast_to"})
     add(name, std::make_unique<ExpandView>());
   add("torch.aten.unfold", std::make_unique<UnfoldView>());
-  add("torch.aten.as_strided", std::make_unique<AsStridedView>());
   for (StringRef name : {"torch.aten.diagonal", "torch.aten.movedim.int",
                          "torch.aten.movedim.intlist"})
     add(name, std::make_unique<ViewModel>());

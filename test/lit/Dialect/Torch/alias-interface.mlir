@@ -4,11 +4,14 @@
 func.func @in_place(%x: !torch.tensor, %one: !torch.int) {
   // expected-remark @below {{torch.aten.add_.Tensor writes: 0; aliases: 0->0; functional: torch.aten.add.Tensor; effects: read(operand 0) write(operand 0) read(operand 1)}}
   %0 = torch.aten.add_.Tensor %x, %x, %one : !torch.tensor, !torch.tensor, !torch.int -> !torch.tensor
-  // Its functional form gives bool, which is not the dtype of self.
-  // expected-remark @below {{torch.aten.eq_.Scalar writes: 0; aliases: 0->0; effects}}
+  // Its functional form gives bool, which is that of self only if self is bool (`keptKinds`).
+  // expected-remark @below {{torch.aten.eq_.Scalar writes: 0; aliases: 0->0; functional: torch.aten.eq.Scalar; effects}}
   %1 = torch.aten.eq_.Scalar %x, %one : !torch.tensor, !torch.int -> !torch.tensor
-  // expected-remark @below {{torch.aten.squeeze_.dim (no schema) writes: 0; aliases: 0->0; effects: read write}}
-  %2 = torch.operator "torch.aten.squeeze_.dim"(%x) : (!torch.tensor) -> !torch.tensor
+  // Known, though no op of the dialect; an op without a schema may do everything.
+  // expected-remark @below {{torch.aten.t_ writes: 0; aliases: 0->0; effects: read(operand 0) write(operand 0)}}
+  %2 = torch.operator "torch.aten.t_"(%x) : (!torch.tensor) -> !torch.tensor
+  // expected-remark @below {{torch.my.op_ (no schema) writes: 0; aliases: 0->0; effects: read write}}
+  %3 = torch.operator "torch.my.op_"(%x) : (!torch.tensor) -> !torch.tensor
   return
 }
 

@@ -61,9 +61,16 @@ struct Schema {
   /// `...` among the arguments or returns: more may follow.
   bool isVararg = false;
   bool isVarret = false;
-  /// Facts that are not in the schema string: PyTorch tags the op
+  /// Facts that are not in the schema string. PyTorch tags the op
   /// nondeterministic_seeded, or it takes a Generator.
   bool isRandom = false;
+  /// PyTorch tags it inplace_view: it changes more of an argument than its
+  /// contents (sizes, strides, storage).
+  bool changesMetadata = false;
+  /// Of an in-place op: the kinds of dtypes of `self` ('f', 'i', 'b') that the
+  /// functional counterpart gives back, and 'p' if a wider dtype of another
+  /// tensor promotes what it gives, 's' if a number of another kind does.
+  std::string keptKinds;
 
   /// `torch.aten.add_.Tensor`.
   std::string getTorchName() const;
@@ -82,6 +89,13 @@ const Schema *lookupSchema(llvm::StringRef torchName);
 
 /// The schema text of that row, empty if there is none.
 llvm::StringRef lookupSchemaText(llvm::StringRef torchName);
+
+/// The schema of an in-place op run on copies of what it writes: named
+/// `functionalized::aten.fill_diagonal_`, it writes nothing, and returns the
+/// copies, in the order of the arguments, and then what the op returns besides
+/// them. Nullopt for an op that changes more than contents, or writes a list
+/// (the number of whose elements no schema says).
+std::optional<std::string> getFunctionalizedSchema(const Schema &schema);
 
 /// The torch name of the functional counterpart of an in-place op, empty if it
 /// has none.

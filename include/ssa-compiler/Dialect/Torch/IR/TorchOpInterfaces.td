@@ -22,7 +22,7 @@ def TorchSchemaOpInterface : OpInterface<"TorchSchemaOpInterface"> {
     InterfaceMethod<[{
       The op without the write: `torch.aten.add.Tensor` of `torch.aten.add_.Tensor`. It takes the same operands, returns
       what the written operand holds afterwards (before broadcasting and conversion to its dtype: the result has the
-      dtype of `self` whenever all tensor operands have it). Nullopt if there is none.
+      dtype of `self` if the schema's `keptKinds` say so). Nullopt if there is none.
     }], "::std::optional<::ssa_compiler::torch::FunctionalOp>", "getFunctionalOp", (ins)>,
   ];
   let extraSharedClassDeclaration = [{

@@ -35,9 +35,9 @@ class ViewModel {
 public:
   virtual ~ViewModel();
 
-  /// Says why the view is no function of what its base holds, so that it has no
-  /// pure form; empty, as by default, if it is one.
-  virtual llvm::StringRef explainImpure() const { return {}; }
+  /// True if the view is no function of its base, but of the storage that the
+  /// base begins: its base must not be a view. The default is false.
+  virtual bool looksAtStorage() const { return false; }
 
   /// Builds what the view shows, of type `resultType`. The default applies the
   /// view op itself.

@@ -32,6 +32,7 @@ from ..errors import SourceLocation, SsaCompilerError, ToolError
 from ._aliasing import find_violations
 from ._bytecode import find_bad_moves
 from ._callbacks import CallbackSite, to_callback, torch_operator
+from ._captures import take_over_captures
 from ._ir import walk
 from ._mended import mend_ops
 from ._moves import mend_moves
@@ -194,6 +195,7 @@ class _Compilation:
         align_whiles(self._module)
         consume_written_arguments(self._module)
         self._copies = own_handovers(self._module)
+        take_over_captures(self._module)
         self._repairs = Repairs(self._module)
         self._seconds["prepare"] += time.perf_counter() - start
 

@@ -30,7 +30,7 @@ from ._ir import (
     walk,
 )
 
-__all__ = ["consume_written_arguments", "copy_all_handovers", "own_handovers"]
+__all__ = ["consume_written_arguments", "copy_all_handovers", "is_last_holder", "own_handovers"]
 
 _CONSUME = "iree.abi.consume"
 
@@ -130,12 +130,8 @@ class _ValueNumbers:
 def _is_moved(value: ir.Value, at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:
     """Whether a tensor handed over by operand `index` of `at` is owned, dead afterwards, and handed over only once."""
     root = cast_root(value)
-    owner = root.owner
-    if isinstance(owner, ir.Block):
-        if owner.owner.operation.name == "func.func" and not _is_consumed_argument(root):
-            return False
-    elif not owner.operation.regions and not any(_holds_tensor(operand) for operand in owner.operation.operands):
-        return False  # created from nothing (`zeros`): IREE makes one of all that are equal, and hoists it out of loops
+    if not _is_own(root):
+        return False
     mine = numbering[root]
     for other in range(index + 1, len(at.operands)):
         if is_tensor(at.operands[other]) and numbering[at.operands[other]] == mine:
@@ -147,6 +143,30 @@ def _is_moved(value: ir.Value, at: ir.Operation, index: int, numbering: _ValueNu
         for use in alias.uses:
             user = use.owner.operation
             if user != at and user.name not in CASTS and _may_run_after(user, at, block):
+                return False
+    return True
+
+
+def _is_own(root: ir.Value) -> bool:
+    """Whether a tensor has memory that no other part of the program, and not the caller, can be using."""
+    owner = root.owner
+    if isinstance(owner, ir.Block):
+        return owner.owner.operation.name != "func.func" or _is_consumed_argument(root)
+    # Created from nothing (`zeros`): IREE makes one of all that are equal, and hoists it out of loops.
+    return bool(owner.operation.regions) or any(_holds_tensor(operand) for operand in owner.operation.operands)
+
+
+def is_last_holder(value: ir.Value, branch: ir.Operation) -> bool:
+    """Whether a tensor from outside an `scf.if` is owned, and used by nothing outside of it that may run afterwards."""
+    root = cast_root(value)
+    block = defining_block(root)
+    if not _is_own(root) or _repeats_inside(branch, block):
+        return False
+    for alias in equivalents(root):
+        for use in alias.uses:
+            user = use.owner.operation
+            inside = any(ancestor_in_block(user, inner) for region in branch.regions for inner in region.blocks)
+            if not inside and user.name not in CASTS and _may_run_after(user, branch, block):
                 return False
     return True
 

@@ -163,7 +163,7 @@ def test_a_lost_write_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lost_identity_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     corrupt(monkeypatch, "iree", lambda text: text.replace("tssa.same_as", "tssa.ignored"))
     with pytest.raises(
-        StageMismatch, match="result 1 is the same tensor as result 0 in eager, but a tensor of its own"
+        StageMismatch, match="result 1 is the same tensor as result 0 in eager, but another tensor here"
     ):
         check(two_results, (X,), compiled=False)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,17 @@ from .interpreter import Interpreter, InterpreterError
 if TYPE_CHECKING:
     from ..importer import ImportedProgram
 
-__all__ = ["Call", "Checked", "StageMismatch", "check", "compare_values", "run_eager"]
+__all__ = [
+    "Call",
+    "Checked",
+    "Outcome",
+    "StageMismatch",
+    "check",
+    "compare_outcomes",
+    "compare_values",
+    "run_eager",
+    "run_stages",
+]
 
 Model = Callable[..., Any]
 COMPILED = "compiled"
@@ -147,10 +157,37 @@ def check(
                 if any(twin is copied for copied in interpreted_outcome.copies)
             ]
             compare_outcomes(COMPILED, number, expected, actual, rtol, atol)
+        if expected.error is not None:  # what was written before is not promised; the next call starts from one state
+            for interpreted in interpreters.values():
+                interpreted.restore(expected.state)
+            if runner is not None:
+                runner.restore(expected.state)
     return checked
 
 
 # --- the three sides --------------------------------------------------------------------------------------------------
+
+
+def run_stages(model: Model, calls: Sequence[Call]) -> Iterator[tuple[str, int, Outcome]]:
+    """Run every stage under the interpreter, without comparing it with anything.
+
+    Args:
+        model: function or nn.Module.
+        calls: input sets; the first is the example.
+    Yields:
+        Stage, number of the input set, and what came of it.
+    Raises:
+        SsaCompilerError: the model cannot be imported.
+    """
+    from ..importer import import_program
+    from ..pipeline import STAGES, run_pipeline
+
+    program = import_program(_copy(model), calls[0].args, calls[0].kwargs)
+    texts = run_pipeline(program.module).stages
+    for stage in STAGES:
+        interpreted = _Interpreted(program, texts[stage], stage)
+        for number, call in enumerate(calls):
+            yield stage, number, interpreted.run(call, number)
 
 
 def run_eager(model: Model, call: Sequence[Any] | Call, seed: int = 0) -> BaseException | None:
@@ -246,6 +283,12 @@ class _Interpreted:
             outcome.state[attribute.name] = number
         return outcome
 
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the state of another side."""
+        for parameter, tensor in zip(self._program.parameters, self._state, strict=True):
+            tensor.copy_(state[parameter.name])
+        self._numbers = [state[attribute.name] for attribute in self._program.attributes]
+
     def _finish(self, leaves: list[Any], results: list[Any]) -> list[Any]:
         """What the runtime does after a call: write arguments back, return the caller's own tensors."""
         if not self._values:
@@ -280,6 +323,15 @@ class _Compiled:
         outcome = _attempt(Outcome(arguments=(args, kwargs)), lambda: self.program(*args, **kwargs), seed)
         outcome.state = _state(self._model)
         return outcome
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the state of another side."""
+        for name, value in _state(self._model).items():
+            if isinstance(value, torch.Tensor):
+                value.copy_(state[name])
+            else:
+                path, _, attribute = name.rpartition(".")
+                setattr(self._model.get_submodule(path), attribute, state[name])
 
     def refuse(self, call: Call, seed: int, refusal: ArgumentError) -> None:
         """Check that the program refuses a call.

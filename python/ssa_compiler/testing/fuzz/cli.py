@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .generate import generate
-from .pool import Task, run_tasks
-from .run import STATUSES, SYSTEMS, Record
+from .pool import Runner, Task, run_tasks
+from .run import PEERS, STATUSES, Record, signature
 from .score import format_score, read_records
+from .shrink import shrink
 
 __all__ = ["main"]
 
@@ -78,10 +79,15 @@ def _parser() -> argparse.ArgumentParser:
         "--compiled", action="store_true", help="compile with IREE and run, besides the interpreter at every stage"
     )
     how.add_argument(
+        "--metamorphic",
+        action="store_true",
+        help="compare each program with a rewritten form of it (loops unrolled, branches duplicated, clones inserted)",
+    )
+    how.add_argument(
         "--peer",
         action="append",
         default=[],
-        choices=SYSTEMS[2:],
+        choices=PEERS,
         help="run another system on the same programs too; may be repeated",
     )
     how.add_argument("--only-peers", action="store_true", help="do not run this compiler")
@@ -99,6 +105,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     out.add_argument(
         "--failures", type=Path, metavar="FOLDER", help="write each program that is wrong or crashes to this folder"
+    )
+    out.add_argument(
+        "--shrink", action="store_true", help="make each such program smaller while it fails in the same way"
     )
     out.add_argument("--quiet", action="store_true", help="print the score only")
     return parser
@@ -122,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     records = _run(options)
     print(format_score(records))
-    return 1 if any(record.status in ("wrong", "error") and record.system in SYSTEMS[:2] for record in records) else 0
+    return 1 if any(record.status in ("wrong", "error") and record.system not in PEERS for record in records) else 0
 
 
 def _frequencies(seeds: range) -> list[str]:
@@ -134,10 +143,12 @@ def _frequencies(seeds: range) -> list[str]:
 
 def _run(options: argparse.Namespace) -> list[Record]:
     """Run what is asked for and not in the output file yet; returns all records."""
-    systems = [] if options.only_peers else ["compiled" if options.compiled else "interpreted"]
+    own = "compiled" if options.compiled else "metamorphic" if options.metamorphic else "interpreted"
+    systems = [] if options.only_peers else [own]
     systems += options.peer
     wanted = {(system, seed) for system in systems for seed in options.seeds}
     records: list[Record] = []
+    failed: list[tuple[Task, Record]] = []
     if options.output is not None and not options.program:
         records = [record for record in read_records(options.output) if (record.system, record.seed) in wanted]
     done = {(record.system, record.seed) for record in records}
@@ -160,6 +171,7 @@ def _run(options: argparse.Namespace) -> list[Record]:
                 output.write(json.dumps(record.json()) + "\n")
                 output.flush()
             if record.status in ("wrong", "error"):
+                failed.append((task, record))
                 _report(options, task, record)
             if not options.quiet and time.monotonic() - last > 15:
                 last = time.monotonic()
@@ -169,6 +181,8 @@ def _run(options: argparse.Namespace) -> list[Record]:
     finally:
         if output is not None:
             output.close()
+    if options.shrink or options.failures is not None:
+        _keep(options, failed)
     return records
 
 
@@ -177,14 +191,40 @@ def _counts(records: list[Record]) -> str:
 
 
 def _report(options: argparse.Namespace, task: Task, record: Record) -> None:
-    """Say at once what is wrong, and keep the program."""
-    name = f"{record.seed if record.seed is not None else 'program'}"
+    """Say at once what is wrong."""
     if not options.quiet:
+        name = f"{record.seed if record.seed is not None else 'program'}"
         print(f"{record.system} {name}: {record.status}: {record.message[:300]}", file=sys.stderr, flush=True)
-    if options.failures is not None:
-        text = task.text if task.text is not None else generate(task.seed or 0).text
-        options.failures.mkdir(parents=True, exist_ok=True)
-        comment = "".join(
-            f"# {line}\n" for line in f"{record.system}: {record.status}: {record.message}".splitlines()[:6]
-        )
-        (options.failures / f"{record.system}-{name}.py").write_text(comment + text, encoding="utf-8")
+
+
+def _keep(options: argparse.Namespace, failed: list[tuple[Task, Record]]) -> None:
+    """Write failing programs to a folder; make one of each kind smaller if asked for."""
+    kinds: set[tuple[str, ...]] = set()
+    runner = Runner(timeout_s=min(options.timeout, 20.0), memory_gib=options.memory)
+    try:
+        for task, record in failed:
+            text = task.text if task.text is not None else generate(task.seed or 0).text
+            kind = (record.system, *signature(record), record.reason)
+            if options.shrink and kind not in kinds:
+                kinds.add(kind)
+                text = _smaller(runner, task, record, text)
+            if options.failures is None:
+                print(text)
+                continue
+            options.failures.mkdir(parents=True, exist_ok=True)
+            name = f"{record.system}-{record.seed if record.seed is not None else 'program'}.py"
+            message = f"{record.system}: {record.status}: {record.message}"
+            comment = "".join(f"# {line}\n" for line in message.splitlines()[:6])
+            (options.failures / name).write_text(comment + text, encoding="utf-8")
+    finally:
+        runner.close()
+
+
+def _smaller(runner: Runner, task: Task, record: Record, text: str) -> str:
+    def fails(candidate: str) -> bool:
+        return signature(runner.run(Task(task.system, record.seed, candidate))) == signature(record)
+
+    found = shrink(text, fails) if fails(text) else text
+    lines = len(found.splitlines())
+    print(f"{record.system} {record.seed}: shrunk from {len(text.splitlines())} to {lines} lines", file=sys.stderr)
+    return found

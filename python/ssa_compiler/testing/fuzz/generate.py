@@ -45,7 +45,7 @@ _FACTS = {
 for _fact, _meaning in _FACTS.items():
     describe_fact(_fact, _meaning)
 
-_WANTED = 9  # ingredients that a program is asked for
+_WANTED = 5  # ingredients that a program is asked for
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def generate(seed: int) -> Program:
     g.wanted = choice.sample(sorted(INGREDIENTS), _WANTED)
     wanted_method = any(name.startswith("module.") for name in g.wanted)
     g.method = wanted_method or choice.random() < 0.1
-    g.budget = choice.randint(7, 14)
+    g.budget = choice.randint(5, 12)
     arguments = _arguments(g, seed)
     roots = {argument.name: set(g.names[argument.name].roots) for argument in arguments if argument.name in g.names}
     for name in list(roots):

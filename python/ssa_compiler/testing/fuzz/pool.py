@@ -16,7 +16,7 @@ from typing import Any
 from .program import Program
 from .run import Record, generator_version
 
-__all__ = ["Task", "run_tasks"]
+__all__ = ["Runner", "Task", "run_tasks"]
 
 _RECYCLE = 400  # programs that one process runs: TorchScript keeps every function it has compiled
 
@@ -170,3 +170,39 @@ def _lost(task: Task, message: str) -> Record:
     return Record(
         task.system, task.seed, "error", reason=message, message=message, features=features, version=generator_version()
     )
+
+
+class Runner:
+    """Runs one task after another in a process of its own, a new one after each that is lost."""
+
+    def __init__(self, *, timeout_s: float = 60.0, memory_gib: float = 8.0) -> None:
+        self._timeout_s, self._memory_gib = timeout_s, memory_gib
+        self._worker: _Worker | None = None
+
+    def run(self, task: Task) -> Record:
+        """Run a task.
+
+        Args:
+            task: what to run.
+        Returns:
+            Its record, also if the process died or took too long.
+        """
+        worker = self._worker = self._worker or _Worker(self._timeout_s, self._memory_gib)
+        while True:
+            if worker.ready and worker.task is None:
+                worker.start(task, self._timeout_s)
+            answered = wait([worker.pipe], max(0.0, worker.deadline - time.monotonic()))
+            finished = _look(worker, bool(answered), self._timeout_s)
+            if finished is None:
+                continue
+            _, record, lost = finished
+            if lost or worker.done >= _RECYCLE:
+                self.close()
+            assert record is not None
+            return record
+
+    def close(self) -> None:
+        """End the process."""
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None

@@ -23,11 +23,22 @@ from ...errors import (
 from ..harness import StageMismatch, check, run_eager
 from .program import Loaded, Program, load
 
-__all__ = ["STATUSES", "SYSTEMS", "Record", "generator_version", "normalize", "run_program", "signature"]
+__all__ = [
+    "PEERS",
+    "STATUSES",
+    "SYSTEMS",
+    "Record",
+    "fail",
+    "generator_version",
+    "normalize",
+    "run_program",
+    "signature",
+]
 
 # What can come of a program. "wrong" and "error" are failures; a system that refuses says so.
 STATUSES = ("ok", "refused", "wrong", "error")
-SYSTEMS = ("interpreted", "compiled", "torchscript", "torch.compile", "torch-mlir")
+SYSTEMS = ("interpreted", "compiled", "metamorphic", "torchscript", "torch.compile", "torch-mlir")
+PEERS = SYSTEMS[3:]
 
 
 @dataclass
@@ -48,6 +59,7 @@ class Record:
         calls: input sets in all.
         turned_away: input sets that did not fit what the program was compiled for.
         executed: whether results were compared; a system may only convert.
+        rewrites: for a metamorphic check, what was changed.
     """
 
     system: str
@@ -63,6 +75,7 @@ class Record:
     calls: int = 0
     turned_away: int = 0
     executed: bool = True
+    rewrites: list[str] = field(default_factory=list)
 
     def json(self) -> dict[str, Any]:
         """The record as plain data."""
@@ -119,6 +132,10 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
     Returns:
         The record; whatever the system raises is in it.
     """
+    if system == "metamorphic":
+        from .metamorphic import run_metamorphic
+
+        return run_metamorphic(program)
     start = time.perf_counter()
     record = Record(system, program.seed, "ok", features=sorted(program.features), version=generator_version())
     with tempfile.TemporaryDirectory(prefix="ssa-compiler-fuzz-") as folder, warnings.catch_warnings():
@@ -127,7 +144,7 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
         try:
             loaded = load(program.text, Path(folder), name)
         except Exception as error:  # the file itself is wrong, not the compiler
-            _fail(record, "error", f"the program cannot be loaded: {type(error).__name__}: {error}", folder)
+            fail(record, "error", f"the program cannot be loaded: {type(error).__name__}: {error}", folder)
             return record
         record.calls = len(loaded.calls)
         runner: Callable[[Loaded, Record, float], None]
@@ -141,20 +158,28 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
             runner(loaded, record, timeout_s)
         except StageMismatch as error:
             record.stage = error.stage
-            _fail(record, "wrong", str(error), folder)
+            fail(record, "wrong", str(error), folder)
         except (UnsupportedOpError, UnsupportedProgramError) as error:
-            _fail(record, "refused", str(error), folder)
+            fail(record, "refused", str(error), folder)
         except ScriptError as error:
-            _fail(record, "refused", f"TorchScript cannot script it: {_script_message(str(error))}", folder)
+            fail(record, "refused", f"TorchScript cannot script it: {_script_message(str(error))}", folder)
         except (ToolError, SsaCompilerError) as error:
-            _fail(record, "error", f"{type(error).__name__}: {error}", folder)
+            fail(record, "error", f"{type(error).__name__}: {error}", folder)
         except Exception as error:  # a crash of the importer is a result
-            _fail(record, "error", f"{type(error).__name__}: {error}", folder)
+            fail(record, "error", f"{type(error).__name__}: {error}", folder)
     record.seconds = round(time.perf_counter() - start, 4)
     return record
 
 
-def _fail(record: Record, status: str, message: str, folder: str) -> None:
+def fail(record: Record, status: str, message: str, folder: str) -> None:
+    """Note that a program did not come through.
+
+    Args:
+        record: changed.
+        status: one of `STATUSES`.
+        message: why.
+        folder: a temporary folder, whose name is left out of the message.
+    """
     record.status = status
     record.message = message.replace(folder + "/", "")
     record.reason = normalize(record.message)

@@ -67,7 +67,7 @@ def _(g: Writer, target: Target) -> str | None:
     return g.choice.choice(forms).format(target.text, number)
 
 
-@write("write.logical", 0.4)
+@write("write.logical", 0.7)
 def _(g: Writer, target: Target) -> str | None:
     """`m.logical_or_(n)`, `m &= n`, `x.bitwise_xor_(y)`"""
     if target.dtype in FLOATS:

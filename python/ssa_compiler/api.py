@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ._versions import check_versions
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .backend import Artifact, CopyCount
     from .importer import ImportedProgram
+    from .report import Report
     from .runtime import Program, Signature
 
 __all__ = ["CallbackUse", "CompiledProgram", "Explanation", "compile"]
@@ -258,6 +259,21 @@ class CompiledProgram:
                 for spec in self.imported.constant_specs()
             ),
         )
+
+    def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
+        """Return what became of each write of the program, and which copies it needs and makes (docs/Report.md).
+
+        Args:
+            ssa_opt: the ssa-opt executable, which runs the conversion again; searched for if None.
+        Raises:
+            ToolError: ssa-opt is missing or fails.
+        """
+        from .backend import count_version_copies
+        from .report import report_mutations
+
+        made = count_version_copies(self.artifact.module, self.artifact.stream)
+        found = report_mutations(self.stages["scf"], ssa_opt=ssa_opt)
+        return replace(found, copies_made=made.total, loop_copies_made=made.inside)
 
     def copy_count(self) -> CopyCount:
         """Count copies, kernels and allocations in the program's stream IR, inside and outside loops."""

@@ -6,6 +6,7 @@ from ._callbacks import CallbackSite
 from ._copy_count import CopyCount, count_copies
 from ._driver import Artifact, compile_module, compiler_path, stream_ir
 from ._targets import CUDA_ARCHITECTURES, Target, resolve_target
+from ._version_copies import VersionCopies, count_version_copies
 
 __all__ = [
     "CUDA_ARCHITECTURES",
@@ -13,9 +14,11 @@ __all__ = [
     "CallbackSite",
     "CopyCount",
     "Target",
+    "VersionCopies",
     "compile_module",
     "compiler_path",
     "count_copies",
+    "count_version_copies",
     "resolve_target",
     "stream_ir",
 ]

@@ -12,7 +12,7 @@ from iree.compiler import ir
 
 from ._ir import walk
 
-__all__ = ["CopyCount", "count_copies"]
+__all__ = ["CopyCount", "count_copies", "runs_again"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,16 @@ def count_copies(stream: str) -> CopyCount:
                     for inner in [top.operation, *walk(top.operation)]:
                         _count(inner, again or _in_loop(inner, op), counts)
     return CopyCount(**counts)
+
+
+def runs_again(op: ir.Operation, function: ir.Operation) -> bool:
+    """Whether an op lies in a loop of a function, structured or not."""
+    blocks = list(function.regions[0].blocks)
+    top = op
+    while top.parent.operation != function:
+        top = top.parent.operation
+    number = blocks.index(top.block)
+    return _reaches(blocks, number, number) or _in_loop(op, function)
 
 
 def _in_loop(op: ir.Operation, function: ir.Operation) -> bool:

@@ -33,7 +33,7 @@ COPIED = ("CMakeLists.txt", "cmake", "include", "lib", "test", "tools", "python"
 # What the conversion consists of. Reports and tests passes are not part of it.
 SOURCES = (
     "lib/Analysis/TensorAliasAnalysis.cpp", "lib/Analysis/VerifyTensorAliases.cpp", "lib/Conversion/TorchToSCF.cpp",
-    "lib/Dialect/Torch/IR/PartViewModels.cpp", "lib/Dialect/Torch/IR/WholeViewModels.cpp",
+    *(f"lib/Dialect/Torch/IR/{kind}ViewModels.cpp" for kind in ("Part", "Strided", "Whole")),
     *(f"lib/Transforms/{name}.cpp" for name in (
         "BlockPropagation", "ChoiceRoom", "Choices", "InsertBoundsChecks", "LowerTSSA", "PromoteSlots", "RegionUtils",
         "RemoveRedundantAsserts", "RemoveUpdate", "Rename", "ResolveChoices", "RewriteMutation", "TorchSimplify",
@@ -110,7 +110,7 @@ class Tree:
     def lit(self) -> str | None:
         """The first lit test that fails, "hang" if they do not end, None if all pass."""
         lit = Path(sys.executable).parent / "lit"
-        command: list[str | Path] = [lit, "-q", "-j1", "--max-failures=1", "--timeout=60", self.build / "test/lit"]
+        command: list[str | Path] = [lit, "-q", "-j1", "--max-failures=1", self.build / "test/lit"]
         status, output = _run(command, LIT_LIMIT_S)
         if status is None:
             return "hang"

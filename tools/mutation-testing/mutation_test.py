@@ -20,6 +20,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from mechanical import sample
@@ -86,7 +87,11 @@ class Tree:
 
     def configure(self) -> None:
         """Configure the build: fast to compile and link, and without warnings as errors, which would kill mutants."""
-        flags = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DCMAKE_CXX_FLAGS_RELEASE_SET=ON"]
+        flags = [
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG",
+            "-DCMAKE_CXX_FLAGS_RELEASE_SET=ON",
+        ]
         flags += ["-DCMAKE_CXX_FLAGS=-Wno-error -w"]
         for linker in ("mold", "lld"):
             if shutil.which(linker) or shutil.which(f"ld.{linker}") or shutil.which(f"ld.{linker}-22"):
@@ -150,9 +155,10 @@ def _test(tree: Tree, mutant: Mutant) -> dict[str, str]:
 
 
 def _collect(count: int, seed: int) -> list[Mutant]:
-    """The mistakes, and twice as many mechanical mutants as asked for, since some will not compile."""
+    """The mistakes, and twice as many mechanical mutants as asked for, since some will not compile; by turns."""
     sources = {path: (ROOT / path).read_text() for path in SOURCES if (ROOT / path).exists()}
-    return [*read_mistakes(HERE / "mistakes.txt", ROOT), *sample(sources, 2 * count, seed)]
+    pairs = zip_longest(read_mistakes(HERE / "mistakes.txt", ROOT), sample(sources, 2 * count, seed))
+    return [mutant for pair in pairs for mutant in pair if mutant]
 
 
 def _report(results: dict[str, dict[str, str]], equivalents: dict[str, str]) -> int:
@@ -210,7 +216,7 @@ def main() -> int:
             continue
         again = options.only or (options.survivors and results.get(mutant.name, {}).get("result") == "survived")
         if mechanical and compiled >= options.count and not options.only:
-            break
+            continue
         if mutant.name not in results or again or results[mutant.name]["result"] == "stale":
             start = time.monotonic()
             results[mutant.name] = {**_test(tree, mutant), "what": mutant.what}

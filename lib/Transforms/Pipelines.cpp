@@ -41,7 +41,7 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
   func.addPass(createTorchSimplifyPass());
   func.addPass(createCSEPass());
   func.addPass(createTorchSimplifyPass());
-  note(createReportAssignsPass);
+  note(createReportUpdatesPass);
   func.addPass(createTSSAPromoteSlotsPass());
   func.addPass(createTorchSimplifyPass());
   note(createEndMutationReportPass);

@@ -23,10 +23,19 @@ namespace {
 
 class Renamer {
 public:
+  explicit Renamer(func::FuncOp function) {
+    function.walk([&](tssa::UpdateOp update) {
+      announced.insert({update.getValue().getDefiningOp(), update.getOld()});
+    });
+  }
+
   LogicalResult renameRegion(Region &region);
 
 private:
   LogicalResult renameBlock(Block &block);
+
+  /// The region ops whose results are new versions, with the roots.
+  DenseSet<std::pair<Operation *, Value>> announced;
 
   DenseMap<Value, Value> newest;
 };
@@ -67,11 +76,7 @@ LogicalResult Renamer::renameRegion(Region &region) {
       if (region.isAncestor(root.getParentRegion()) ||
           isa<func::FuncOp>(parent))
         continue;
-      bool announced = llvm::any_of(root.getUsers(), [&](Operation *user) {
-        auto outer = dyn_cast<tssa::UpdateOp>(user);
-        return outer && outer.getValue().getDefiningOp() == parent;
-      });
-      if (!announced)
+      if (!announced.contains({parent, root}))
         return update.emitOpError()
                << "is not announced after the region op; run "
                   "--tssa-block-propagation first";
@@ -88,7 +93,7 @@ struct TSSARename final : ssa_compiler::impl::TSSARenamePassBase<TSSARename> {
   using Base::Base;
 
   void runOnOperation() override {
-    Renamer renamer;
+    Renamer renamer(getOperation());
     if (failed(renamer.renameRegion(getOperation().getBody())))
       signalPassFailure();
   }

@@ -326,14 +326,15 @@ struct ReportVersions final : ReportPass<ReportVersions> {
   }
 };
 
-struct ReportAssigns final : ReportPass<ReportAssigns> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReportAssigns)
+struct ReportUpdates final : ReportPass<ReportUpdates> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReportUpdates)
   using ReportPass::ReportPass;
 
   void fill(func::FuncOp function) {
-    function.walk([&](tssa::AssignOp op) {
-      for (size_t number : getNumbers(op->getLoc()))
-        trace(number).wasAssign |= keepsPartOfBase(op);
+    function.walk([&](Operation *op) {
+      if (getUpdatedTensor(op))
+        for (size_t number : getNumbers(op->getLoc()))
+          trace(number).wasUpdate = true;
     });
   }
 };
@@ -346,8 +347,8 @@ struct EndReport final : ReportPass<EndReport> {
     for (size_t number = 0; number < report->mutations.size(); ++number)
       if (report->mutations[number].function == function.getSymName())
         decide(number);
-    function.walk([&](tssa::AssignOp op) {
-      if (keepsPartOfBase(op))
+    function.walk([&](Operation *op) {
+      if (getUpdatedTensor(op))
         for (size_t number : getNumbers(op->getLoc()))
           report->mutations[number].fate = "in place";
     });
@@ -364,12 +365,12 @@ struct EndReport final : ReportPass<EndReport> {
     });
   }
 
-  /// What became of a mutation of which no assign is left.
+  /// What became of a mutation of which no update is left.
   void decide(size_t number) {
     const MutationTrace &noted = trace(number);
     report->mutations[number].fate = !noted.live         ? "dead"
                                      : noted.overwritten ? "overwritten"
-                                     : noted.wasAssign   ? "carried"
+                                     : noted.wasUpdate   ? "carried"
                                                          : "whole";
   }
 
@@ -379,7 +380,7 @@ struct EndReport final : ReportPass<EndReport> {
     Operation *place = op;
     ReportedCopy copy;
     copy.reason = reason.describe();
-    if (isa<tssa::AssignOp>(op)) {
+    if (getUpdatedTensor(op)) {
       copy.place = "update";
     } else if (isa<func::ReturnOp>(op)) {
       copy.place = "return";
@@ -392,8 +393,9 @@ struct EndReport final : ReportPass<EndReport> {
     copy.line = getLine(place->getLoc());
     SetVector<size_t> numbers;
     for (Value heir : uses.getHeirs(takeover))
-      if (auto assign = heir.getDefiningOp<tssa::AssignOp>())
-        for (size_t number : getNumbers(assign->getLoc()))
+      if (Operation *update = heir.getDefiningOp();
+          update && getUpdatedTensor(update))
+        for (size_t number : getNumbers(update->getLoc()))
           numbers.insert(number);
     for (size_t number : numbers)
       if (copy.askedFor.empty() && reason.kind == "argument")
@@ -429,8 +431,8 @@ ssa_compiler::createReportVersionsPass(SharedReport report) {
 }
 
 std::unique_ptr<Pass>
-ssa_compiler::createReportAssignsPass(SharedReport report) {
-  return std::make_unique<ReportAssigns>(std::move(report));
+ssa_compiler::createReportUpdatesPass(SharedReport report) {
+  return std::make_unique<ReportUpdates>(std::move(report));
 }
 
 std::unique_ptr<Pass>

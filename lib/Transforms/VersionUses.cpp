@@ -8,6 +8,8 @@
 #include "VersionUses.h"
 
 #include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
+#include "ssa-compiler/Dialect/Torch/IR/Schema.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
 #include "ssa-compiler/Support/SourceLocation.h"
@@ -15,11 +17,12 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace ssa_compiler;
 
-bool ssa_compiler::keepsPartOfBase(tssa::AssignOp assign) {
+static bool keepsPartOfBase(tssa::AssignOp assign) {
   // Built aside, to see whether the result is computed from the base.
   Block scratch;
   OpBuilder builder(assign.getContext());
@@ -35,6 +38,33 @@ bool ssa_compiler::keepsPartOfBase(tssa::AssignOp assign) {
     return user->getBlock() == &scratch &&
            llvm::any_of(user->getResultTypes(), tssa::isValueTensor);
   });
+}
+
+/// True for the functional form of an in-place op that writes where an index
+/// says: `index_put`, `scatter` and so on, but not `gather`.
+static bool writesAtIndex(Operation *op) {
+  auto schemaOp = dyn_cast<torch::TorchSchemaOpInterface>(op);
+  const torch::Schema *schema = schemaOp ? schemaOp.getSchema() : nullptr;
+  if (!schema || op->getNumResults() != 1 || op->getNumOperands() == 0 ||
+      op->getOperand(0).getType() != op->getResult(0).getType())
+    return false;
+  StringRef name = schemaOp.getTorchName();
+  name.consume_front("torch.");
+  auto [space, rest] = name.split('.');
+  auto [base, overload] = rest.split('.');
+  std::string inPlace = ("torch." + space + "." + base + "_").str();
+  if (!overload.empty())
+    inPlace += ("." + overload).str();
+  return torch::lookupSchema(inPlace) &&
+         llvm::any_of(schema->arguments, [](const auto &argument) {
+           return argument.name == "index" || argument.name == "indices";
+         });
+}
+
+OpOperand *ssa_compiler::getUpdatedTensor(Operation *op) {
+  if (auto assign = dyn_cast<tssa::AssignOp>(op))
+    return keepsPartOfBase(assign) ? &assign.getBaseMutable() : nullptr;
+  return writesAtIndex(op) ? &op->getOpOperand(0) : nullptr;
 }
 
 std::string CopyReason::describe() const {
@@ -125,9 +155,8 @@ void VersionUses::collectOwners() {
     own(operand.get());
   };
   function.walk([&](Operation *op) {
-    if (auto assign = dyn_cast<tssa::AssignOp>(op)) {
-      if (keepsPartOfBase(assign))
-        take(assign.getBaseMutable());
+    if (OpOperand *updated = getUpdatedTensor(op)) {
+      take(*updated);
     } else if (isa<func::ReturnOp>(op)) {
       for (OpOperand &operand : op->getOpOperands())
         if (tssa::isValueTensor(operand.get().getType()) &&
@@ -150,14 +179,16 @@ void VersionUses::collectOwners() {
   });
 }
 
-/// The values that are the same memory as `version` without owning it.
-llvm::SetVector<Value> VersionUses::getAliases(Value version) const {
+/// The values that are the same memory as what `takeover` takes, without owning
+/// it. What `takeover` hands on is not among them: of a loop's argument and its
+/// result, only one gets the memory.
+llvm::SetVector<Value> VersionUses::getAliases(OpOperand &takeover) const {
   llvm::SetVector<Value> aliases;
-  aliases.insert(version);
+  aliases.insert(takeover.get());
   for (size_t index = 0; index < aliases.size(); ++index)
     for (OpOperand &use : aliases[index].getUses()) {
       auto it = targets.find(&use);
-      if (it == targets.end())
+      if (it == targets.end() || &use == &takeover)
         continue;
       for (Value target : it->second)
         if (!owners.contains(target))
@@ -169,9 +200,9 @@ llvm::SetVector<Value> VersionUses::getAliases(Value version) const {
 llvm::SetVector<Value> VersionUses::getHeirs(OpOperand &takeover) const {
   llvm::SetVector<Value> heirs;
   auto follow = [&](OpOperand &operand) {
-    if (auto assign = dyn_cast<tssa::AssignOp>(operand.getOwner());
-        assign && &operand == &assign.getBaseMutable())
-      heirs.insert(assign);
+    Operation *op = operand.getOwner();
+    if (taking.contains(&operand) && getUpdatedTensor(op) == &operand)
+      heirs.insert(op->getResult(0));
     auto it = targets.find(&operand);
     if (it != targets.end())
       heirs.insert(it->second.begin(), it->second.end());
@@ -217,11 +248,21 @@ std::optional<CopyReason> VersionUses::explainArgument(Value version) const {
                     name ? name.str() : "argument " + std::to_string(index)};
 }
 
+/// True for a tensor that is computed from none (`zeros`): whoever needs it
+/// gets one of its own.
+static bool isCreated(Value version) {
+  Operation *op = version.getDefiningOp();
+  return op && !op->getNumRegions() && isMemoryEffectFree(op) &&
+         llvm::none_of(op->getOperandTypes(), tssa::isValueTensor);
+}
+
 std::optional<CopyReason>
 VersionUses::getCopyReason(OpOperand &takeover) const {
   Value version = takeover.get();
   if (std::optional<CopyReason> reason = explainArgument(version))
     return reason;
+  if (isCreated(version))
+    return std::nullopt;
   Operation *owner = takeover.getOwner();
   // What a terminator hands on is gone when its op ends, or repeats.
   bool isTerminator =
@@ -230,7 +271,7 @@ VersionUses::getCopyReason(OpOperand &takeover) const {
   bool made = isTerminator &&
               from->isAncestor(version.getParentRegion()->getParentOp());
   std::optional<CopyReason> found;
-  for (Value alias : getAliases(version))
+  for (Value alias : getAliases(takeover))
     for (OpOperand &use : alias.getUses()) {
       Operation *user = use.getOwner();
       if (&use == &takeover)

@@ -19,10 +19,10 @@
 
 namespace ssa_compiler {
 
-/// True if an update through the view of `assign` leaves some of its base as it
-/// is; a view of all elements makes a version that needs nothing of the old
-/// one.
-bool keepsPartOfBase(tssa::AssignOp assign);
+/// The tensor of which an op makes a version that keeps some of its elements,
+/// or null: the base of an assign, unless its view shows all of it, and what an
+/// op such as `index_put` writes in some places.
+mlir::OpOperand *getUpdatedTensor(mlir::Operation *op);
 
 /// Why the memory of a version cannot be taken over.
 struct CopyReason {
@@ -49,13 +49,13 @@ public:
   std::optional<CopyReason> getCopyReason(mlir::OpOperand &takeover) const;
 
   /// The values that may get the memory that `takeover` takes, transitively
-  /// through what is handed on, and the result of an assign.
+  /// through what is handed on and updated.
   llvm::SetVector<mlir::Value> getHeirs(mlir::OpOperand &takeover) const;
 
 private:
   void collectEdges();
   void collectOwners();
-  llvm::SetVector<mlir::Value> getAliases(mlir::Value version) const;
+  llvm::SetVector<mlir::Value> getAliases(mlir::OpOperand &takeover) const;
   mlir::Operation *findReader(mlir::OpOperand &use) const;
   std::optional<CopyReason> explainArgument(mlir::Value version) const;
 

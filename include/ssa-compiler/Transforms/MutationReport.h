@@ -73,9 +73,8 @@ struct MutationTrace {
   bool live = false;
   /// All that reads its version is a write of the same place.
   bool overwritten = false;
-  /// It was still an assign that keeps part of its base before slots were
-  /// promoted.
-  bool wasAssign = false;
+  /// It was still an update of a part of a tensor before slots were promoted.
+  bool wasUpdate = false;
 };
 
 /// The report of one run of the pipeline. Filled by passes, which may run on
@@ -103,8 +102,8 @@ std::unique_ptr<mlir::Pass> createBeginMutationReportPass(SharedReport report);
 std::unique_ptr<mlir::Pass> createReportChoicesPass(SharedReport report);
 /// Notes which versions are ever read, after the updates have been removed.
 std::unique_ptr<mlir::Pass> createReportVersionsPass(SharedReport report);
-/// Notes which mutations are still assigns, before slots are promoted.
-std::unique_ptr<mlir::Pass> createReportAssignsPass(SharedReport report);
+/// Notes which mutations still update a tensor, before slots are promoted.
+std::unique_ptr<mlir::Pass> createReportUpdatesPass(SharedReport report);
 /// Says what became of each mutation and which copies are needed, as
 /// `--tssa-mark-versions` marks them.
 std::unique_ptr<mlir::Pass> createEndMutationReportPass(SharedReport report);

@@ -253,7 +253,7 @@ def _pass_operands(passed: list[tuple[ir.Value, str]], where: ir.InsertionPoint)
 
 def _export(tensor: ir.Value, view: ir.Type, where: ir.InsertionPoint) -> ir.Value:
     """Create the buffer view of a builtin tensor."""
-    from ._copies import _dynamic_sizes
+    from ._copies import dynamic_sizes
 
     sizes = _dynamic_sizes(tensor, where)
     return build(

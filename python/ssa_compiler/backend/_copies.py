@@ -12,10 +12,10 @@ from iree.compiler import ir
 
 from ._ir import build, constant_i32, is_tensor, tensor_type
 
-__all__ = ["barrier", "opaque_copy"]
+__all__ = ["barrier", "dynamic_sizes", "opaque_copy"]
 
 
-def _dynamic_sizes(value: ir.Value, where: ir.InsertionPoint) -> list[ir.Value]:
+def dynamic_sizes(value: ir.Value, where: ir.InsertionPoint) -> list[ir.Value]:
     """Create `tensor.dim` for each dynamic size of a builtin tensor."""
     context = value.context
     index = ir.IndexType.get(context)
@@ -84,7 +84,7 @@ def opaque_copy(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
     scalar = build(
         "util.optimization_barrier", [ir.IntegerType.get_signless(32, context)], [constant_i32(0, where)], where
     ).results[0]
-    empty = build("tensor.empty", [source.type], _dynamic_sizes(source, where), where).results[0]
+    empty = build("tensor.empty", [source.type], dynamic_sizes(source, where), where).results[0]
     identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(shaped.rank, context))
     parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>", context)
     generic = build(
@@ -121,7 +121,7 @@ def barrier(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
         The same tensor, of the same type. No memory is copied.
     """
     source = _builtin(value, where)
-    sizes = _dynamic_sizes(source, where)
+    sizes = dynamic_sizes(source, where)
     hidden = build("util.optimization_barrier", [source.type], [source], where).results[0]
     if sizes:
         hidden = build("flow.tensor.tie_shape", [source.type], [hidden, *sizes], where).results[0]

@@ -1,0 +1,80 @@
+"""Tensors that loops hand on in another size, and tensors of run-time size in nested loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from iree.compiler import ir
+from torch import Tensor
+
+from ssa_compiler.backend._sizes import carry_sizes, loosen_loops
+from ssa_compiler.testing import check
+
+
+def rows() -> Tensor:
+    return torch.arange(60.0).reshape(20, 3)
+
+
+def grown_by_cat(x: Tensor, n: int) -> Tensor:
+    v = x[:1]
+    for i in range(n):
+        v = torch.cat([v, x[i : i + 1] * 2])
+    return v
+
+
+def grown_in_an_inner_loop(x: Tensor, n: int) -> Tensor:
+    v = x[:1]
+    for i in range(n):
+        for j in range(i):
+            v = torch.cat([v, x[j : j + 1] * 2])
+    return v
+
+
+def kept_in_nested_loops(x: Tensor, n: int) -> Tensor:
+    v = x[: n + 1].clone()
+    for i in range(n):
+        for j in range(i):
+            v[j] = x[i] + v[i]
+    return v
+
+
+@pytest.mark.parametrize(
+    "program", [grown_by_cat, grown_in_an_inner_loop, kept_in_nested_loops], ids=lambda program: program.__name__
+)
+def test_compiled_equals_eager(program: Callable[..., Any]) -> None:
+    check(program, *((rows(), n) for n in (2, 0, 1, 7)))
+
+
+_LOOP = """
+func.func @main(%x: tensor<?x3xf32>, %row: tensor<3xf32>, %n: index) -> tensor<?x3xf32> {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<?x3xf32>) {{
+    {body}
+    scf.yield %b : tensor<?x3xf32>
+  }}
+  return %r : tensor<?x3xf32>
+}}
+"""
+_SAME = """
+    %t = torch_c.from_builtin_tensor %a : tensor<?x3xf32> -> !torch.vtensor<[?,3],f32>
+    %z = torch.constant.int 0
+    %v = torch_c.from_builtin_tensor %row : tensor<3xf32> -> !torch.vtensor<[3],f32>
+    %s = torch.aten.select_scatter %t, %v, %z, %z
+      : !torch.vtensor<[?,3],f32>, !torch.vtensor<[3],f32>, !torch.int, !torch.int -> !torch.vtensor<[?,3],f32>
+    %b = torch_c.to_builtin_tensor %s : !torch.vtensor<[?,3],f32> -> tensor<?x3xf32>
+"""
+_OTHER = "%b = tensor.empty(%i) : tensor<?x3xf32>"
+
+
+@pytest.mark.parametrize(("body", "changes"), [(_SAME, 0), (_OTHER, 1)])
+def test_only_loops_that_change_a_size_become_while(body: str, changes: int) -> None:
+    with ir.Context():
+        module = ir.Module.parse(_LOOP.format(body=body))
+        assert loosen_loops(module) == changes
+        assert ("scf.while" in str(module)) == bool(changes)
+        assert carry_sizes(module) == 1 - changes
+        assert module.operation.verify()

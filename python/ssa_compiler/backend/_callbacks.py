@@ -255,7 +255,7 @@ def _export(tensor: ir.Value, view: ir.Type, where: ir.InsertionPoint) -> ir.Val
     """Create the buffer view of a builtin tensor."""
     from ._copies import dynamic_sizes
 
-    sizes = _dynamic_sizes(tensor, where)
+    sizes = dynamic_sizes(tensor, where)
     return build(
         "hal.tensor.export", [view], [tensor, *sizes], where, {"source_encoding": ir.TypeAttr.get(tensor.type)}
     ).results[0]

@@ -67,6 +67,7 @@ class Tree:
         self.source = (work / "source").resolve()
         self.build = (work / "build").resolve()
         self.baseline = work.resolve() / "baseline.json"
+        self.original = work.resolve() / "ssa-opt"
 
     def synchronise(self) -> None:
         """Copy what has changed in the repository, and only that, so that little has to be built again."""
@@ -122,12 +123,23 @@ class Tree:
         failed = re.search(r"^(?:TIMEOUT|FAIL): .*? :: (\S+)", output, re.M) or re.search(r":: (\S+\.mlir)", output)
         return None if status == 0 else (failed.group(1) if failed else output[-200:])
 
-    def programs(self, action: str) -> str | None:
-        """Run the interpreted programs; what differs from the baseline, None if nothing does."""
+    def keep_original(self) -> None:
+        """Keep the ssa-opt just built as the one without a mutant."""
+        shutil.copy(self.build / "bin/ssa-opt", self.original)
+        self.baseline.unlink(missing_ok=True)
+
+    def programs(self) -> str | None:
+        """Run the interpreted programs; what differs from the run without a mutant, None if nothing does."""
+        if not self.baseline.exists():
+            failed = self._run_programs("--record", self.original)
+            if failed:
+                raise SystemExit(f"without a mutant the programs fail already: {failed}")
+        return self._run_programs("--compare", self.build / "bin/ssa-opt")
+
+    def _run_programs(self, action: str, ssa_opt: Path) -> str | None:
         script = self.source / "tools/mutation-testing/programs_check.py"
-        status, output = _run(
-            [sys.executable, script, action, self.baseline], PROGRAMS_LIMIT_S, SSA_OPT=str(self.build / "bin/ssa-opt")
-        )
+        command: list[str | Path] = [sys.executable, script, action, self.baseline]
+        status, output = _run(command, PROGRAMS_LIMIT_S, SSA_OPT=str(ssa_opt))
         if status is None:
             return "hang"
         return None if status == 0 else (output.strip().split("\n") or ["?"])[-1]
@@ -145,7 +157,7 @@ def _test(tree: Tree, mutant: Mutant) -> dict[str, str]:
         if not built:
             errors = [line for line in output.split("\n") if "error:" in line]
             return {"result": "does not compile", "by": (errors or [""])[0][-200:]}
-        for result, test in (("killed by lit", tree.lit), ("killed by programs", lambda: tree.programs("--compare"))):
+        for result, test in (("killed by lit", tree.lit), ("killed by programs", tree.programs)):
             by = test()
             if by:
                 return {"result": result, "by": by}
@@ -205,7 +217,8 @@ def main() -> int:
     built, output = tree.make(2)
     if not built:
         raise SystemExit(output)
-    failed = tree.lit() or tree.programs("--record")
+    tree.keep_original()
+    failed = tree.lit()
     if failed:
         raise SystemExit(f"without a mutant a test fails already: {failed}")
 

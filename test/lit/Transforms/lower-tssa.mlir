@@ -263,3 +263,24 @@ func.func @view_with_schema(%b: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f
   %r = tssa.access "torch.test.last_column" %b {schema = "test::last_column(Tensor(a) self) -> Tensor(a)"} : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
   return %r : !torch.vtensor<[4],f32>
 }
+
+// What may alias its operands, as an element that a list holds, is the plain op.
+// CHECK-LABEL: func.func @aliasing(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[?,3],f32>
+// CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.vtensor<[3],f32>
+// CHECK-NEXT: %[[INT0:.+]] = torch.constant.int 0
+// CHECK-NEXT: %[[PUT:.+]] = torch.aten.select_scatter %[[ARG0]], %[[ARG1]], %[[INT0]], %[[INT0]]
+// CHECK-NEXT: return %[[PUT]]
+func.func @aliasing(%b: !torch.vtensor<[?,3],f32>, %s: !torch.vtensor<[3],f32>) -> !torch.vtensor<[?,3],f32> {
+  %int0 = torch.constant.int 0
+  %r = torch.operator "torch.aliasing.aten.select_scatter"(%b, %s, %int0, %int0) {tssa.held_by = "a list", tssa.schema = "aliasing::aten.select_scatter(Tensor(a) self, Tensor(a) src, int dim, SymInt index) -> Tensor(a)"} : (!torch.vtensor<[?,3],f32>, !torch.vtensor<[3],f32>, !torch.int, !torch.int) -> !torch.vtensor<[?,3],f32>
+  return %r : !torch.vtensor<[?,3],f32>
+}
+
+// Of other namespaces nothing is known.
+// CHECK-LABEL: func.func @other_namespace(
+// CHECK: torch.operator "torch.mine.aten.select_scatter"
+func.func @other_namespace(%b: !torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32> {
+  %r = torch.operator "torch.mine.aten.select_scatter"(%b) : (!torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32>
+  return %r : !torch.vtensor<[3],f32>
+}

@@ -46,6 +46,18 @@ func.func @write_of_what_may_be_a_view(%x: !torch.tensor<[2,2],f32>) -> !torch.t
 
 // -----
 
+// A buffer that holds the rows is a second name of each of them.
+func.func @write_of_what_a_list_holds(%x: !torch.tensor<[3],f32>, %b: !torch.tensor<[?,3],f32>) -> !torch.tensor<[?,3],f32> {
+  %int0 = torch.constant.int 0
+  // expected-note @+1 {{the second name is given here}}
+  %r = torch.operator "torch.aliasing.aten.select_scatter"(%b, %x, %int0, %int0) {tssa.held_by = "a list that grows", tssa.schema = "aliasing::aten.select_scatter(Tensor(a) self, Tensor(a) src, int dim, SymInt index) -> Tensor(a)"} : (!torch.tensor<[?,3],f32>, !torch.tensor<[3],f32>, !torch.int, !torch.int) -> !torch.tensor<[?,3],f32>
+  // expected-error @+1 {{unsupported: a tensor that is in a list that grows is written, through one of its names, while another one is in use; clone it where it is put there}}
+  %w = torch.aten.zero_ %x : !torch.tensor<[3],f32> -> !torch.tensor<[3],f32>
+  return %r : !torch.tensor<[?,3],f32>
+}
+
+// -----
+
 // The region returns a view that it took: written, and its base is the caller's.
 func.func @write_of_view_that_left_its_region(%x: !torch.tensor<[4],f32>, %i: !torch.int) {
   %int0 = torch.constant.int 0

@@ -9,6 +9,7 @@ call draws random numbers from the same seed.
 from __future__ import annotations
 
 import copy
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -126,7 +127,7 @@ def check(
     oracle = _copy(model)
     program = import_program(_copy(model), sets[0].args, sets[0].kwargs)
     checked = Checked(program, dict(run_pipeline(program.module).stages))
-    interpreters = {stage: _Interpreted(program, checked.stages[stage], stage) for stage in STAGES}
+    interpreters = {stage: Interpreted(program, checked.stages[stage], stage) for stage in STAGES}
     runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None
     checked.compiled = runner.program if runner else None
     for number, call in enumerate(sets):
@@ -185,9 +186,59 @@ def run_stages(model: Model, calls: Sequence[Call]) -> Iterator[tuple[str, int, 
     program = import_program(_copy(model), calls[0].args, calls[0].kwargs)
     texts = run_pipeline(program.module).stages
     for stage in STAGES:
-        interpreted = _Interpreted(program, texts[stage], stage)
+        interpreted = Interpreted(program, texts[stage], stage)
         for number, call in enumerate(calls):
             yield stage, number, interpreted.run(call, number)
+
+
+def check_other(
+    model: Model,
+    build: Callable[[Any], Any],
+    calls: Sequence[Sequence[Any]],
+    name: str,
+    *,
+    identity: bool = True,
+    refusals: type[BaseException] | None = None,
+) -> list[BaseException | None]:
+    """Compare another way to run a model with eager, as `check` does for this compiler.
+
+    Args:
+        model: function or nn.Module.
+        build: makes a callable of a copy of the model; if that is a module, its state is compared. An `Interpreted`
+            runs with state of its own.
+        calls: input sets.
+        name: what to call it in a message.
+        identity: also compare which results are arguments or share memory.
+        refusals: what the callable raises for what it does not support; raised again where eager does not raise.
+    Returns:
+        For each input set the error that eager raised, or None.
+    Raises:
+        StageMismatch: it differs from eager; of errors only that there is one is compared.
+    """
+    oracle, own = _copy(model), _copy(model)
+    other = build(own)
+    holder = other if isinstance(other, torch.nn.Module) else own
+    errors: list[BaseException | None] = []
+    for number, each in enumerate(calls):
+        call = Call(*each)
+        expected = _run_eager(oracle, call, number)
+        errors.append(expected.error)
+        if isinstance(other, Interpreted):
+            actual = other.run(call, number)
+        else:
+            args, kwargs = copy.deepcopy((call.args, call.kwargs))
+            actual = _attempt(Outcome(arguments=(args, kwargs)), functools.partial(other, *args, **kwargs), number)
+            actual.state = _state(holder)
+        if refusals is not None and isinstance(actual.error, refusals):
+            if expected.error is None:
+                raise actual.error
+            return errors
+        both = expected.error is not None and actual.error is not None  # other systems raise types of their own
+        if not both:
+            compare_outcomes(name, number, expected, actual, None, None, identity=identity)
+        if expected.error is not None:
+            return errors  # what it wrote before is not promised, so that its state is of no use any more
+    return errors
 
 
 def run_eager(model: Model, call: Sequence[Any] | Call, seed: int = 0) -> BaseException | None:
@@ -246,7 +297,7 @@ def _run_eager(model: Model, call: Call, seed: int) -> Outcome:
     return outcome
 
 
-class _Interpreted:
+class Interpreted:
     """One stage under the interpreter, with its own module state."""
 
     def __init__(self, program: ImportedProgram, text: str, stage: str) -> None:

@@ -1,42 +1,34 @@
-"""Random programs: every stage under the interpreter for many of them, the compiled program for some."""
+"""Random programs: every stage under the interpreter for a few hundred of them, the compiled program for some.
+
+The fuzzer's own command line runs them. Longer searches: `python -m ssa_compiler.testing.fuzz` (docs/Fuzzing.md).
+"""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
-from programs.generate import arguments, load, write_program
-from ssa_compiler.errors import UnsupportedProgramError
-from ssa_compiler.importer import import_program
-from ssa_compiler.pipeline import run_pipeline
-from ssa_compiler.testing import check
+from ssa_compiler.testing.fuzz.pool import Task, run_tasks
+from ssa_compiler.testing.fuzz.run import Record
+from ssa_compiler.testing.fuzz.score import format_score
 
-# The environment variable makes longer searches possible: SSA_COMPILER_RANDOM_PROGRAMS=2000 pytest ...
-INTERPRETED = int(os.environ.get("SSA_COMPILER_RANDOM_PROGRAMS", "60"))
-COMPILED = 6
-
-
-@pytest.mark.parametrize("seed", range(INTERPRETED))
-def test_random_program(seed: int, tmp_path: Path) -> None:
-    text = write_program(seed)
-    function = load(text, tmp_path, f"random_{seed}")
-    try:
-        check(function, *arguments(seed), compiled=seed < COMPILED)
-    except UnsupportedProgramError as error:
-        pytest.xfail(f"refused: {error}")  # a refusal is honest, but each is a program that should work
-    except Exception as error:
-        raise AssertionError(f"{error}\n{text}") from error
+INTERPRETED = range(240)
+COMPILED = range(8)
+# At most this share is refused; the score of longer runs is lower.
+MOST_REFUSED = 0.2
 
 
-def test_few_random_programs_are_refused(tmp_path: Path) -> None:
-    """A refusal passes above, so that it is here that a rise of their number is noticed."""
-    refused = []
-    for seed in range(INTERPRETED, INTERPRETED + 60):
-        function = load(write_program(seed), tmp_path, f"refused_{seed}")
-        try:
-            run_pipeline(import_program(function, arguments(seed)[0]).module)
-        except UnsupportedProgramError as error:
-            refused.append(f"{seed}: {error}")
-    assert len(refused) <= 3, "\n".join(refused)
+def run(system: str, seeds: range) -> list[Record]:
+    tasks = [Task(system, seed) for seed in seeds]
+    return [record for _, record in run_tasks(tasks, jobs=min(2, os.cpu_count() or 1), timeout_s=300.0)]
+
+
+@pytest.mark.parametrize(("system", "seeds"), [("interpreted", INTERPRETED), ("compiled", COMPILED)])
+def test_random_programs_do_what_eager_does(system: str, seeds: range) -> None:
+    records = run(system, seeds)
+    assert len(records) == len(seeds)
+    failed = [f"{record.seed}: {record.message}" for record in records if record.status in ("wrong", "error")]
+    assert not failed, "\n".join([*failed, format_score(records)])
+    refused = [record for record in records if record.status == "refused"]
+    assert len(refused) <= MOST_REFUSED * len(records), format_score(records)

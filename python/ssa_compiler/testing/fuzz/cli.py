@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .generate import generate
+from .peers import BACKEND_VARIABLE, choose_backend
 from .pool import Runner, Task, run_tasks
 from .run import PEERS, STATUSES, Record, signature
 from .score import format_score, read_records
@@ -90,6 +92,9 @@ def _parser() -> argparse.ArgumentParser:
         choices=PEERS,
         help="run another system on the same programs too; may be repeated",
     )
+    how.add_argument(
+        "--backend", help="backend of torch.compile; default inductor, or aot_eager where inductor cannot run"
+    )
     how.add_argument("--only-peers", action="store_true", help="do not run this compiler")
     how.add_argument("--jobs", type=int, default=1, help="worker processes (default 1)")
     how.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each program (default 60)")
@@ -129,6 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.features:
         print("\n".join(_frequencies(options.seeds)))
         return 0
+    if "torch.compile" in options.peer:
+        os.environ[BACKEND_VARIABLE] = options.backend or choose_backend()
+        print(f"torch.compile: fullgraph=True, backend {os.environ[BACKEND_VARIABLE]}", flush=True)
     records = _run(options)
     print(format_score(records))
     return 1 if any(record.status in ("wrong", "error") and record.system not in PEERS for record in records) else 0
@@ -162,7 +170,11 @@ def _run(options: argparse.Namespace) -> list[Record]:
                 yield from (Task(system, seed) for seed in options.seeds if (system, seed) not in done)
 
     start, last = time.monotonic(), 0.0
-    output = options.output.open("a", encoding="utf-8") if options.output is not None else None
+    output = options.output.open("a+", encoding="utf-8") if options.output is not None else None
+    if output is not None and output.tell():
+        output.seek(output.tell() - 1)
+        if output.read() != "\n":  # a line that was cut short
+            output.write("\n")
     try:
         running = run_tasks(tasks(), jobs=options.jobs, timeout_s=options.timeout, memory_gib=options.memory)
         for number, (task, record) in enumerate(running, 1):

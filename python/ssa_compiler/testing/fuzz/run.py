@@ -109,16 +109,9 @@ def normalize(message: str) -> str:
 
 def signature(record: Record) -> tuple[str, str, str]:
     """What has to stay the same for two failures to be one: the status, the stage and the kind of difference."""
-    if record.status == "wrong":
-        kind = next(
-            (
-                word
-                for word in ("differ", "raised", "IR is wrong", "shares memory", "in eager", "no error", "got")
-                if word in record.message
-            ),
-            "other",
-        )
-        return record.status, record.stage, kind
+    if record.status == "wrong" and "expected" not in record.message.partition("differ")[0]:
+        kinds = ("differ", "raised", "IR is wrong", "shares memory", "in eager")
+        return record.status, record.stage, next((kind for kind in kinds if kind in record.message), record.reason)
     return record.status, record.stage, record.reason
 
 

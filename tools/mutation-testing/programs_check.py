@@ -25,7 +25,6 @@ RANDOM_PROGRAMS = 40
 
 def _programs(folder: Path) -> Iterator[tuple[str, Any, Any]]:
     from programs import PROGRAMS
-
     from ssa_compiler.testing.fuzz import generate, load
 
     for seed in range(RANDOM_PROGRAMS):

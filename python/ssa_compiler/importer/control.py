@@ -20,13 +20,14 @@ from .abstract import Abstract, abstract, is_growing_abstract
 from .growing import LengthChanges
 from .growing_lists import GrowingLists
 from .join import from_earlier_iterations, join, operands, rebuild, types
-from .loop_lists import FOREVER, LoopLists
+from .loop_lists import LoopLists
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .values import ConstValue, ScalarValue, Site, TupleValue, Value
 
 __all__ = ["Control"]
 
+_FOREVER = 2**63 - 1
 _MOST_PASSES = 50
 _MOST_UNROLLED = 256
 
@@ -355,7 +356,7 @@ class _LoopPass:
             high = max(self.trip.value - 1, 0)
         elif isinstance(self.trip, ScalarValue):
             bound = state.symbols.bounds(self.trip.sym.node.expr)[1]
-            high = int(bound) - 1 if bound.is_Integer and 0 < bound < FOREVER else None
+            high = int(bound) - 1 if bound.is_Integer and 0 < bound < _FOREVER else None
         symbol = state.symbols.integer((self.site, "induction", self.trip), low=0, high=high)
         return state.scalar(int, ssa, symbol)
 

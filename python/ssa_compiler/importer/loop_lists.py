@@ -11,11 +11,9 @@ from .growing_lists import GrowingLists
 from .state import State
 from .values import ConstValue, ScalarValue, Site, Value
 
-__all__ = ["FOREVER", "LoopLists"]
+__all__ = ["LoopLists"]
 
-FOREVER = 2**63 - 1
-"""The trip count of a `while` loop."""
-
+_MOST_RESERVED = 1 << 16  # iterations known at import for which room is made in advance
 _READILY_UNROLLED = 64  # iterations of a loop that builds a list; with more, the list becomes a buffer if it can
 
 Heap = dict[Site, tuple[Value, ...]]
@@ -34,7 +32,7 @@ class LoopLists:
         """
         self.state, self.growing, self.trip = state, growing, trip
         constant = trip.value if isinstance(trip, ConstValue) else None
-        self.bounded = isinstance(trip, ScalarValue) or (constant is not None and constant < FOREVER)
+        self.bounded = isinstance(trip, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
         self.unroll = constant is not None and constant <= _READILY_UNROLLED
         # A loop around this one has made room if it can tell how often this one runs.
         self._inherited = growing.room.reserved if constant is not None and self.bounded else frozenset()

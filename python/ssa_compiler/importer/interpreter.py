@@ -16,6 +16,7 @@ from .dropped import check_dropped_writes
 from .fakes import run
 from .growing_lists import GrowingLists
 from .locations import highlighted
+from .masks import plain_masks
 from .metadata import Metadata
 from .modules import Modules
 from .scalars import ScalarOps
@@ -156,6 +157,8 @@ class Interpreter:
                 # `x[i] += y` is index, add_ and index_put_ with one list of indices: nobody else sees the part.
                 users = [use.user.kind() for use in list(node.inputs())[1].uses()]
                 self.tensors.indexing.put_back = "aten::index_put_" in users
+            if kind in ("aten::index", "aten::index_put", "aten::index_put_"):
+                arguments = plain_masks(self.tensors, self.containers, arguments)
             return self._tensor_op(op, self._numbers(node, op, arguments))
         return self._scalar(op, schema, arguments)
 

@@ -167,8 +167,14 @@ class ScalarOps:
             return arguments[1]
         if is_const(*arguments):
             return ConstValue(_python(name)(*(a.value for a in arguments)))
+        if name == "remainder" and widest is float and isinstance(arguments[1], ConstValue) and arguments[1].value == 1:
+            # IREE's VM takes `x % 1.0` for 0, as if x were an integer.
+            remainder = self.emit(name, [arguments[0], ConstValue(2.0)])
+            return self.emit("sub", [remainder, self.converted(remainder, int)])
         if name in _DIVISIONS:
             self._check_divisor(name, arguments[1], widest)
+        if name == "pow":
+            self._check_power(arguments[0], arguments[1], whole=kinds[1] is not float)
         operands = [self.ssa(argument, widest) for argument in arguments]
         result = bool if name in _COMPARISONS else widest
         if name in ("ceil", "floor") and widest is float:
@@ -248,6 +254,29 @@ class ScalarOps:
             else f"{'float' if widest is float else 'integer'} {'division or modulo' if name == 'floordiv' else 'modulo'} by zero"
         )
         self.check_nonzero(divisor, message)
+
+    def _check_power(self, base: Any, exponent: Any, whole: bool) -> None:
+        """Raise where Python's float power does, and where its result is complex.
+
+        Args:
+            base: a float.
+            exponent: a float.
+            whole: whether the exponent was an int.
+        """
+        zero, one = ConstValue(0.0), ConstValue(1.0)
+        rising, nonzero = self.emit("ge", [exponent, zero]), self.emit("ne", [base, zero])
+        integral = ConstValue(True) if whole else self.emit("eq", [self.emit("remainder", [exponent, one]), zero])
+        for first, second, message in (
+            (nonzero, rising, "ZeroDivisionError: 0.0 cannot be raised to a negative power"),
+            (self.emit("ge", [base, zero]), integral, "ValueError: a negative number to a fractional power is complex"),
+        ):
+            known = [value.value for value in (first, second) if isinstance(value, ConstValue)]
+            if True in known:
+                continue
+            if len(known) == 2:
+                raise ProgramRaises(message)
+            holds = self._logic("__or__", [first, second])
+            self.emitter.assertion(self.ssa(holds, bool), message)
 
     def check_nonzero(self, value: Any, message: str) -> None:
         """Make the program raise `message` if a scalar is zero."""

@@ -28,10 +28,12 @@ __all__ = [
     "LengthChanges",
     "capacity_of",
     "common_element",
-    "emit_enlarged",
+    "enlarged",
+    "flipped",
     "is_growing",
     "promote",
     "put",
+    "put_rows",
     "rolled",
 ]
 
@@ -40,10 +42,11 @@ SCALAR_DTYPES = {int: torch.int64, float: torch.float64, bool: torch.bool}
 
 _HOLDS = "a list whose length depends on run-time values"
 _PUT = "aliasing::aten.select_scatter(Tensor(a) self, Tensor(a) src, int dim, SymInt index) -> Tensor(a)"
-_ENLARGE = (
-    "aliasing::aten.slice_scatter(Tensor self, Tensor(a) src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) "
-    "-> Tensor(a)"
+_PUT_ROWS = (
+    "aliasing::aten.slice_scatter(Tensor(a) self, Tensor(a) src, int dim=0, SymInt? start=None, SymInt? end=None, "
+    "SymInt step=1) -> Tensor(a)"
 )
+_FLIP = "aliasing::aten.flip(Tensor(a) self, int[] dims) -> Tensor(a)"
 _ROLL = "aliasing::aten.roll(Tensor(a) self, SymInt[1] shifts, int[1] dims=[]) -> Tensor(a)"
 
 
@@ -253,15 +256,26 @@ def put(state: State, target: GrowingValue, value: Value, position: Value) -> Te
     return _holding(state, ssa, fake, [buffer, row])
 
 
-def emit_enlarged(state: State, target: GrowingValue, rows: Any) -> TensorValue:
+def enlarged(state: State, target: GrowingValue, rows: Any) -> TensorValue:
     """Emit the buffer with more rows; `rows` is an expression, at least the number that it has."""
-    emitter = state.emitter
     element = common_element(state, [target])
-    zeros = _zeros(state, element, rows)
-    start, end = emitter.constant(0), emitter.expression(capacity_of(target))
-    operands = [zeros.ssa, target.buffer.ssa, emitter.constant(0), start, end, emitter.constant(1)]
-    ssa = _emit(state, _ENLARGE, zeros.fake, operands)
-    return _holding(state, ssa, zeros.fake, [target.buffer])
+    wider = GrowingValue(_zeros(state, element, rows), ConstValue(0), target.kind)
+    return put_rows(state, wider, target.buffer, sympy.Integer(0), capacity_of(target))
+
+
+def put_rows(state: State, target: GrowingValue, rows: TensorValue, start: Any, end: Any) -> TensorValue:
+    """Emit the buffer with other rows from `start` up to `end`, expressions; they have to exist."""
+    emitter, buffer = state.emitter, target.buffer
+    bounds = [emitter.expression(start), emitter.expression(end)]
+    operands = [buffer.ssa, rows.ssa, emitter.constant(0), *bounds, emitter.constant(1)]
+    fake = _fake(state, common_element(state, [target]), capacity_of(target))
+    return _holding(state, _emit(state, _PUT_ROWS, fake, operands), fake, [buffer, rows])
+
+
+def flipped(state: State, rows: TensorValue) -> TensorValue:
+    """Emit rows in reverse order."""
+    dims = state.emitter.list_of("int", [state.emitter.constant(0)])
+    return _holding(state, _emit(state, _FLIP, rows.fake, [rows.ssa, dims]), rows.fake, [rows])
 
 
 def rolled(state: State, target: GrowingValue, shift: int) -> TensorValue:

@@ -19,10 +19,12 @@ from .growing import (
     GrowingValue,
     capacity_of,
     common_element,
-    emit_enlarged,
+    enlarged,
+    flipped,
     is_growing,
     promote,
     put,
+    put_rows,
     rolled,
 )
 from .scalars import ScalarOps
@@ -111,15 +113,15 @@ class GrowingLists:
         if isinstance(enough, ConstValue) and enough.value:
             return value
 
-        def enlarged() -> list[Value]:
+        def more() -> list[Value]:
             twice = self.scalars.emit("mul", [have, ConstValue(2)])
             wanted = self.scalars.emit("max", [self.scalars.emit("max", [rows, twice]), ConstValue(_LEAST)])
-            return [emit_enlarged(self.state, value, _expr(wanted))]
+            return [enlarged(self.state, value, _expr(wanted))]
 
         if isinstance(enough, ConstValue):
-            (buffer,) = enlarged()
+            (buffer,) = more()
         else:
-            (buffer,) = self.choose(enough, lambda: [value.buffer], enlarged)
+            (buffer,) = self.choose(enough, lambda: [value.buffer], more)
         assert isinstance(buffer, TensorValue)
         return GrowingValue(buffer, value.length, value.kind)
 
@@ -222,13 +224,30 @@ class GrowingLists:
     def _extend(self, cell: Site, value: GrowingValue, other: Value) -> tuple[GrowingValue | None, Value | None]:
         contents = self._contents(other)
         if is_growing(contents):
-            raise self.state.refuse("a list extended by one whose length depends on run-time values; append in a loop")
+            self.room.add(cell, math.inf)
+            return self._joined(value, contents[0]), None  # type: ignore[arg-type]
         self.room.add(cell, len(contents))
         for element in contents:
             value = self.appended(value, element, cell in self.room.reserved)
         return value, None
 
     _iadd = _extend
+
+    def _joined(self, value: GrowingValue, other: GrowingValue) -> GrowingValue:
+        common_element(self.state, [value, other])
+        rows, count = self.rows(other), self.scalars.emit("add", [value.length, other.length])
+        value = self.reserve(value, count)
+        buffer = put_rows(self.state, value, rows, _expr(value.length), _expr(count))
+        return GrowingValue(buffer, count, value.kind)
+
+    def _reverse(self, cell: Site, value: GrowingValue) -> tuple[GrowingValue | None, Value | None]:
+        if cell in self.room.reserved:
+            # The buffer loses the room that the loop has made.
+            raise self.state.refuse("reverse of a list in the loop that appends to it")
+        return self._reversed(value), None
+
+    def _reversed(self, value: GrowingValue) -> GrowingValue:
+        return GrowingValue(flipped(self.state, self.rows(value)), value.length, value.kind)
 
     def _contents(self, value: Value) -> tuple[Value, ...]:
         assert isinstance(value, ListRef)
@@ -273,7 +292,10 @@ class GrowingLists:
 
     def sliced(self, value: GrowingValue, start: Value, end: Value, step: Value) -> GrowingValue:
         """Emit a new list with the elements that `list[start:end]` has."""
-        if not (isinstance(step, ConstValue) and step.value == 1):
+        step_number = step.value if isinstance(step, ConstValue) else None
+        if step_number == -1 and all(isinstance(bound, ConstValue) and bound.value is None for bound in (start, end)):
+            return self._reversed(value)
+        if step_number != 1:
             raise self.state.refuse("a step in a slice of a list whose length depends on run-time values")
         first, last = (self._clamped(value, bound, default) for bound, default in ((start, _ZERO), (end, value.length)))
         last = self.scalars.emit("max", [first, last])

@@ -29,7 +29,7 @@ from .schemas import functional_of
 from .state import ProgramRaises, State
 from .unannounced import replacement
 
-__all__ = ["Record", "Trace", "python_argument", "run", "same_view", "shares_storage"]
+__all__ = ["Record", "Trace", "ask_eager", "python_argument", "run", "same_view", "shares_storage"]
 
 _DTYPES = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
 _MEMORY_FORMATS = (
@@ -236,15 +236,39 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     return Trace(out, recorder.records, transaction.guesses, transaction.requirements, stands_in)
 
 
+def ask_eager(state: State, op: Any, args: Sequence[Any], error: Exception) -> Exception | None:
+    """Ask eager whether an op fails, on real tensors of zeros.
+
+    Args:
+        state: the interpretation.
+        op: an OpOverload.
+        args: one Python value per schema argument.
+        error: what it is expected to raise.
+    Returns:
+        What it raises, a refusal if it cannot be asked, None if it does not fail.
+    """
+    positional = [python_argument(v, a) for a, v in zip(op._schema.arguments, args) if not a.kwarg_only]
+    keywords = {a.name: python_argument(v, a) for a, v in zip(op._schema.arguments, args) if a.kwarg_only}
+    if sum(leaf.numel() for leaf in tree_leaves(list(args)) if isinstance(leaf, torch.Tensor)) > _LARGEST_PROBE:
+        return state.refuse_op(f"{op.name()}: {error}")
+    outcome = _confirmed(state, op, positional, keywords, error)
+    return outcome if isinstance(outcome, ProgramRaises) or not _is_known(positional, keywords) else None
+
+
+def _is_known(positional: Sequence[Any], keywords: dict[str, Any]) -> bool:
+    """Whether all numbers of a call, sizes and strides included, are known at import."""
+    leaves = tree_leaves((positional, keywords))
+    numbers = [n for t in leaves if isinstance(t, torch.Tensor) for n in (*t.shape, *t.stride())]
+    return not any(isinstance(n, (torch.SymInt, torch.SymFloat, torch.SymBool)) for n in (*leaves, *numbers))
+
+
 def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str, Any], error: Exception) -> Exception:
     """Return eager's own error for a failure on FakeTensors, or a refusal where eager does not fail.
 
     The op runs on real tensors of zeros, if they are of known and moderate size.
     """
     tensors = [leaf for leaf in tree_leaves((positional, keywords)) if isinstance(leaf, torch.Tensor)]
-    symbolic = (torch.SymInt, torch.SymFloat, torch.SymBool)
-    numbers = [n for t in tensors for n in (*t.shape, *t.stride())]
-    if any(isinstance(leaf, symbolic) for leaf in (*tree_leaves((positional, keywords)), *numbers)):
+    if not _is_known(positional, keywords):
         return state.refuse_op(f"{op.name()} with values known only at run time: {_first_line(error)}")
     if sum(tensor.numel() for tensor in tensors) > _LARGEST_PROBE:
         return _raised(error)

@@ -72,7 +72,8 @@ def element_of(op: Any) -> Any:
     Args:
         op: an OpOverload.
     Returns:
-        The overload that takes an element where `op` takes a list, None if there is none.
+        The overload that takes an element where `op` takes a list, and perhaps more arguments that have defaults; None
+        if there is none.
     """
     schema = op._schema
     name = schema.name.partition("::")[2]
@@ -82,7 +83,9 @@ def element_of(op: Any) -> Any:
     packet = getattr(getattr(torch.ops, op.namespace), name.removeprefix("_foreach_"), None)
     for overload in packet.overloads() if packet is not None else ():
         candidate = getattr(packet, overload)
-        if [str(argument.type) for argument in candidate._schema.arguments] == expected:
+        types = [str(argument.type) for argument in candidate._schema.arguments]
+        rest = candidate._schema.arguments[len(expected) :]
+        if types[: len(expected)] == expected and all(argument.has_default_value() for argument in rest):
             return candidate
     return None
 

@@ -15,7 +15,7 @@ import torch
 from torch_mlir import ir
 
 from .._functionalized import functionalized_name, functionalized_schema
-from .fakes import run
+from .fakes import ask_eager, run
 from .overlap import check_write
 from .schemas import element_of, functional_of, registered_name, written_arguments
 from .state import State
@@ -30,6 +30,7 @@ __all__ = ["Writes"]
 
 _REFUSED = {
     "aten::set_": "gives a tensor the storage of another one",
+    "aten::set_data": "gives a tensor the storage of another one",
     "aten::as_strided_": "makes a tensor another view of its storage",
 }
 """In-place ops that change more than contents even where sizes and strides stay, by schema name."""
@@ -70,7 +71,11 @@ class Writes:
         for index in written:
             for target in tensor_values(args[index]):
                 check_write(state, op, target, [v for a in args for v in tensor_values(a)], python)
-        if len(written) == 1 and isinstance(args[written[0]], TensorValue) and self._alone(op, args, written[0]):
+        if (
+            len(written) == 1
+            and isinstance(args[written[0]], TensorValue)
+            and self._alone(op, args, python, written[0])
+        ):
             state.write(args[written[0]], op.name())
             return [args[written[0]]] * len(schema.returns)
         return self._on_copies(op, args, written, out)
@@ -82,9 +87,10 @@ class Writes:
             raise self.state.refuse_op(f"{element.name()} for each element of lists of different lengths")
         for position in range(lengths.pop()):
             chosen = [argument[position] if isinstance(argument, list) else argument for argument in args]
+            chosen += [ConstValue(a.default_value) for a in element._schema.arguments[len(chosen) :]]
             self.tensors.call_arguments(element, chosen)
 
-    def _alone(self, op: Any, args: list[Any], index: int) -> bool:
+    def _alone(self, op: Any, args: list[Any], python: list[Any], index: int) -> bool:
         """Emit an op that writes one tensor and returns nothing else; false, and nothing emitted, if there is no way."""
         state, schema, target = self.state, op._schema, args[index]
         if any(result.alias_info is None for result in schema.returns):
@@ -102,6 +108,7 @@ class Writes:
             self.tensors.emit(op, args, results)
         else:
             pure_trace = run(state, functional, [self.tensors.python(argument) for argument in pure_args])
+            _check_cast(state, op, python, pure_trace.out, target)
             same = (
                 isinstance(pure_trace.out, torch.Tensor)
                 and pure_trace.out.dtype == target.fake.dtype
@@ -164,6 +171,16 @@ class Writes:
             raise self.state.refuse_op(f"{op.name()}, which changes the size of its out argument")
         copy = torch.ops.aten.copy_.default
         self.tensors.emit(copy, [target, value, ConstValue(False)], [self.state.type_of(target.fake)])
+
+
+def _check_cast(state: State, op: Any, python: list[Any], result: Any, target: TensorValue) -> None:
+    """Raise what eager raises if an op's result does not fit the dtype of what it writes; FakeTensors let most pass."""
+    if not isinstance(result, torch.Tensor) or torch.can_cast(result.dtype, target.fake.dtype):
+        return
+    error = RuntimeError(f"result type {result.dtype} can't be cast to the desired output type {target.fake.dtype}")
+    outcome = ask_eager(state, op, python, error)
+    if outcome is not None:
+        raise outcome
 
 
 def _mixes_dtypes(target: TensorValue, values: Sequence[TensorValue]) -> bool:

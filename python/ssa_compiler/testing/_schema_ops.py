@@ -118,8 +118,8 @@ def _own_layout(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def own_storage(value: torch.Tensor) -> torch.Tensor:
-    """The tensor in a layout that its value alone decides: contiguous, at the start of its storage."""
-    contiguous = value.contiguous()
+    """The tensor in a layout that its value alone decides: contiguous, at the start of its storage, not lazily conjugated."""
+    contiguous = value.resolve_conj().resolve_neg().contiguous()
     return contiguous.clone() if contiguous.storage_offset() else contiguous
 
 

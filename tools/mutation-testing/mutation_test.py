@@ -145,7 +145,7 @@ class Tree:
         return None if status == 0 else (output.strip().split("\n") or ["?"])[-1]
 
 
-def _test(tree: Tree, mutant: Mutant) -> dict[str, str]:
+def _test(tree: Tree, mutant: Mutant, lit_only: bool) -> dict[str, str]:
     """Build and test one mutant; the copy is as before afterwards."""
     if not mutant.text:
         return {"result": "stale", "by": "the text to replace is not in the source exactly once"}
@@ -158,6 +158,8 @@ def _test(tree: Tree, mutant: Mutant) -> dict[str, str]:
             errors = [line for line in output.split("\n") if "error:" in line]
             return {"result": "does not compile", "by": (errors or [""])[0][-200:]}
         for result, test in (("killed by lit", tree.lit), ("killed by programs", tree.programs)):
+            if lit_only and test != tree.lit:
+                continue
             by = test()
             if by:
                 return {"result": result, "by": by}
@@ -200,6 +202,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="seed of the mechanical ones (default: 0)")
     parser.add_argument("--only", help="only mutants whose name contains this; run them even if they have been run")
     parser.add_argument("--survivors", action="store_true", help="run the survivors of earlier runs again")
+    parser.add_argument("--lit-only", action="store_true", help="do not run the interpreted programs")
     parser.add_argument("--list", action="store_true", help="list the mutants and stop")
     options = parser.parse_args()
     mutants = _collect(options.count, options.seed)
@@ -232,7 +235,7 @@ def main() -> int:
             continue
         if mutant.name not in results or again or results[mutant.name]["result"] == "stale":
             start = time.monotonic()
-            results[mutant.name] = {**_test(tree, mutant), "what": mutant.what}
+            results[mutant.name] = {**_test(tree, mutant, options.lit_only), "what": mutant.what}
             kept.write_text(json.dumps(results, indent=1))
             result = results[mutant.name]
             print(f"{time.monotonic() - start:4.0f} s  {result['result']:18} {mutant.name}  {result['by']}", flush=True)

@@ -80,9 +80,12 @@ def rank(a: Tensor, keep: bool, double: bool) -> Tensor:
     return a.sum(0, keepdim=keep)
 
 
-def one_or_two(a: Tensor, wanted: bool, unused: bool) -> list[Tensor]:
+def one_key_or_two(a: Tensor, wanted: bool, unused: bool) -> dict[str, Tensor]:
     a.add_(1)
-    return [a * 2] if wanted else [a, a]
+    parts = {"a": a * 2}
+    if wanted:
+        parts["b"] = a + 1
+    return parts
 
 
 def dtype(a: Tensor, flag: bool) -> Tensor:
@@ -95,7 +98,7 @@ def dtype(a: Tensor, flag: bool) -> Tensor:
     [
         (rank, (True, True), {"keep": "a variable that is a f32 tensor of shape"}),
         (rank, (False, False), {"keep": "a variable that is a f32 tensor of shape"}),
-        (one_or_two, (True, True), {"wanted": "a list that changes its length"}),
+        (one_key_or_two, (True, True), {"wanted": "a new dict key"}),
         (dtype, (True,), {"flag": "a variable that is a si32 tensor"}),
         (dtype, (False,), {"flag": "a variable that is a si32 tensor"}),
     ],

@@ -405,8 +405,9 @@ class TensorOps:
         values: list[Value] = []
         for ssa, element in zip(results, outs):
             if isinstance(element, torch.Tensor):
-                values.append(self.state.fresh(ssa, element))
-                self.strided.made(values[-1])
+                made = self.state.fresh(ssa, element)
+                self.strided.made(made)
+                values.append(made)
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
         sources = [value for argument in args for value in tensor_values(argument)]

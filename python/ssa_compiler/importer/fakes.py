@@ -222,7 +222,8 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
         if transaction is not None and transaction.guesses:
             raise state.refuse_op(f"{op.name()} on sizes known only at run time: {_first_line(error)}") from error
         confirmed = _confirmed(state, op, positional, keywords, error)
-        if isinstance(confirmed, ProgramRaises) or not returns_only_written(op):
+        follows = transaction is not None and returns_only_written(op) and _is_known(positional, keywords)
+        if isinstance(confirmed, ProgramRaises) or not follows:
             raise confirmed from error
         # Eager does not fail, and what comes of it is known.
         out = written_results(op, args)
@@ -233,6 +234,7 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
         if isinstance(leaf, torch.Tensor) and (leaf.layout != torch.strided or leaf.is_quantized):
             kind = "a quantized tensor" if leaf.is_quantized else f"a tensor of layout {leaf.layout}"
             raise state.refuse_op(f"{op.name()}, whose result is {kind}")
+    assert transaction is not None
     return Trace(out, recorder.records, transaction.guesses, transaction.requirements, stands_in)
 
 

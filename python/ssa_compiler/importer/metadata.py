@@ -273,7 +273,7 @@ class Metadata:
         tensor = tensor.detach().contiguous().cpu()
         if tensor.dtype.is_complex:  # MLIR's bindings for Python know no complex literals
             pairs = self.literal(torch.view_as_real(tensor))
-            return self.tensors.call(torch.ops.aten.view_as_complex.default, [pairs])[0]  # type: ignore[no-any-return]
+            return self.tensors.call(torch.ops.aten.view_as_complex.default, [pairs])[0]
         if tensor.dtype not in DTYPE_NAMES:
             raise state.refuse(f"a constant tensor of dtype {tensor.dtype}")
         element = DTYPE_NAMES[tensor.dtype]

@@ -50,6 +50,7 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
   func.addPass(createTorchSimplifyPass());
   func.addPass(createCSEPass());
   func.addPass(createRemoveRedundantAssertsPass());
+  note(createStripMutationReportPass);
   pm.addPass(createVerifyValueSemanticsPass());
 }
 

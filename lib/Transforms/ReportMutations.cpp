@@ -356,13 +356,6 @@ struct EndReport final : ReportPass<EndReport> {
     for (OpOperand *takeover : uses.getTakeovers())
       if (std::optional<CopyReason> reason = uses.getCopyReason(*takeover))
         addCopy(uses, *takeover, *reason);
-    function.walk([](Operation *op) {
-      op->setLoc(removeNumbers(op->getLoc()));
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (BlockArgument argument : block.getArguments())
-            argument.setLoc(removeNumbers(argument.getLoc()));
-    });
   }
 
   /// What became of a mutation of which no update is left.
@@ -413,6 +406,22 @@ struct EndReport final : ReportPass<EndReport> {
   }
 };
 
+/// Lowering can still refuse a mutation: its numbers go last.
+struct StripReport final : ReportPass<StripReport> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StripReport)
+  using ReportPass::ReportPass;
+
+  void fill(func::FuncOp function) {
+    function.walk([](Operation *op) {
+      op->setLoc(removeNumbers(op->getLoc()));
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            argument.setLoc(removeNumbers(argument.getLoc()));
+    });
+  }
+};
+
 } // namespace
 
 std::unique_ptr<Pass>
@@ -438,4 +447,9 @@ ssa_compiler::createReportUpdatesPass(SharedReport report) {
 std::unique_ptr<Pass>
 ssa_compiler::createEndMutationReportPass(SharedReport report) {
   return std::make_unique<EndReport>(std::move(report));
+}
+
+std::unique_ptr<Pass>
+ssa_compiler::createStripMutationReportPass(SharedReport report) {
+  return std::make_unique<StripReport>(std::move(report));
 }

@@ -108,6 +108,9 @@ std::unique_ptr<mlir::Pass> createReportUpdatesPass(SharedReport report);
 /// `--tssa-mark-versions` marks them.
 std::unique_ptr<mlir::Pass> createEndMutationReportPass(SharedReport report);
 
+/// Takes the numbers away; last in the pipeline.
+std::unique_ptr<mlir::Pass> createStripMutationReportPass(SharedReport report);
+
 /// Registers the command-line options `--tssa-report` and
 /// `--tssa-report-format`.
 void registerMutationReportOptions();

@@ -220,7 +220,9 @@ def spans_overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _relation(one: torch.Tensor, other: torch.Tensor) -> tuple[Any, ...] | None:
-    """How two tensors lie in one storage; None if they share none."""
+    """How two tensors lie in one storage; None if they share none, () if they show the same elements alike."""
     if one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
         return None
+    if one.data_ptr() == other.data_ptr() and one.shape == other.shape and one.stride() == other.stride():
+        return ()  # the strides themselves are not promised
     return other.data_ptr() - one.data_ptr(), one.stride(), other.stride()

@@ -134,7 +134,7 @@ class Writer:
     regions: list[int] = field(default_factory=lambda: [0])
     counter: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     root_counter: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    sharp: bool = False  # whether a name was read as a source, unclones, inside the loop being written
+    sharp: bool = False  # whether a name was read as a source, without a copy, in the loop being written
     method: bool = False  # whether this is a method, which has `self`
     in_helper: bool = False
     may_return: bool = True

@@ -50,9 +50,11 @@ struct TSSALower final : ssa_compiler::impl::TSSALowerPassBase<TSSALower> {
       if (auto access = dyn_cast<tssa::AccessOp>(op)) {
         const torch::ViewModel *model =
             torch::lookupViewModel(access.getView());
-        rewriter.replaceOp(op, model->buildAccess(rewriter, op->getLoc(),
-                                                  getView(access),
-                                                  access.getType()));
+        Value value = model->buildAccess(rewriter, op->getLoc(),
+                                         getView(access), access.getType());
+        if (!value)
+          return WalkResult::interrupt();
+        rewriter.replaceOp(op, value);
       } else if (auto assign = dyn_cast<tssa::AssignOp>(op)) {
         const torch::ViewModel *model =
             torch::lookupViewModel(assign.getView());

@@ -470,16 +470,16 @@ struct TSSAResolveChoices final
     func::FuncOp function = getOperation();
     if (function.isExternal() || !function.getBody().hasOneBlock())
       return;
+    if (TensorAliasAnalysis(function).getConflicts().empty())
+      return;
+    expandSelects(function);
     // A choice that cannot be described stays: the conversion refuses it.
     {
       TensorAliasAnalysis aliases(function);
-      if (aliases.getConflicts().empty())
-        return;
       ChoiceAnalysis choices(aliases);
       if (failed(choices.run()))
         return;
     }
-    expandSelects(function);
     sinkLists(function);
     {
       TensorAliasAnalysis aliases(function);

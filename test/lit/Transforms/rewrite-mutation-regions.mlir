@@ -24,3 +24,34 @@ func.func @view_read_in_both_branches(%a: !torch.tensor<[4,3],f32>, %c: i1) -> !
   }
   return %r : !torch.tensor<[3],f32>
 }
+
+// What the loop writes is read from its root. The carried name yields itself, so that it can be removed: it would be a
+// second copy of the storage's version otherwise.
+// CHECK-LABEL: func.func @carried_name_of_one_tensor(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
+// CHECK: scf.for {{.*}} iter_args(%[[X:.+]] = %[[ARG0]])
+// CHECK: %[[NEG:.+]] = torch.aten.neg %[[ARG0]]
+// CHECK: tssa.update %[[NEG]] of %[[ARG0]]
+// CHECK: scf.yield %[[X]]
+func.func @carried_name_of_one_tensor(%a: !torch.tensor<[4],f32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> (!torch.tensor<[4],f32>) {
+    %w = torch.aten.neg_ %x : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    scf.yield %w : !torch.tensor<[4],f32>
+  }
+  return
+}
+
+// Two views of one tensor are two results; one view returned twice is one.
+// CHECK-LABEL: func.func @views_as_results(
+// CHECK-SAME: -> (!torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32> {tssa.same_as = 1 : i64})
+func.func @views_as_results(%a: !torch.tensor<[4,3],f32>) -> (!torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>) {
+  %none = torch.constant.none
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %t = torch.aten.clone %a, %none : !torch.tensor<[4,3],f32>, !torch.none -> !torch.tensor<[4,3],f32>
+  %x = torch.aten.select.int %t, %int0, %int0 : !torch.tensor<[4,3],f32>, !torch.int, !torch.int -> !torch.tensor<[3],f32>
+  %y = torch.aten.select.int %t, %int0, %int1 : !torch.tensor<[4,3],f32>, !torch.int, !torch.int -> !torch.tensor<[3],f32>
+  return %x, %y, %y : !torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>
+}

@@ -14,6 +14,7 @@
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace ssa_compiler;
@@ -29,6 +30,8 @@ public:
   Value buildAccess(OpBuilder &builder, Location loc, const ViewInstance &view,
                     Type resultType) const override {
     auto type = cast<ValueTensorType>(resultType);
+    if (failed(verify(loc, view, type)))
+      return {};
     Value positions = buildPositions(builder, loc, view, type);
     Value flat = flatten(builder, loc, view.base);
     auto listed = cast<ValueTensorType>(positions.getType());
@@ -44,6 +47,8 @@ public:
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
                                const ViewInstance &view,
                                Value source) const override {
+    if (failed(verify(loc, view, cast<ValueTensorType>(source.getType()))))
+      return failure();
     if (mayOverlap(view))
       return emitError(loc) << "unsupported: a write through '" << view.name
                             << "' that may show one element several times; "
@@ -59,14 +64,37 @@ public:
   }
 
 private:
+  /// Fails unless ranks are known and there are a size and a stride for each
+  /// dimension of the view, of type `type`.
+  static LogicalResult verify(Location loc, const ViewInstance &view,
+                              BaseTensorType type) {
+    auto count = [](Value list) -> std::optional<size_t> {
+      auto op = list.getDefiningOp<PrimListConstructOp>();
+      return op ? std::optional<size_t>(op->getNumOperands()) : std::nullopt;
+    };
+    if (cast<BaseTensorType>(view.base.getType()).hasSizes() &&
+        type.hasSizes() && count(view.params[0]) == type.getSizes().size() &&
+        count(view.params[1]) == type.getSizes().size())
+      return success();
+    return emitError(loc) << "unsupported: '" << view.name
+                          << "' of unknown rank, or without a size and a "
+                             "stride for each dimension";
+  }
+
+  /// The product of two sizes, or kUnknownSize.
+  static int64_t multiply(int64_t lhs, int64_t rhs) {
+    int64_t product;
+    if (lhs == kUnknownSize || rhs == kUnknownSize ||
+        llvm::MulOverflow(lhs, rhs, product))
+      return kUnknownSize;
+    return product;
+  }
+
   /// The number of elements of a tensor type, or kUnknownSize.
   static int64_t countElements(BaseTensorType type) {
     int64_t count = 1;
-    for (int64_t size : type.getSizes()) {
-      if (size == kUnknownSize)
-        return kUnknownSize;
-      count *= size;
-    }
+    for (int64_t size : type.getSizes())
+      count = multiply(count, size);
     return count;
   }
 
@@ -118,9 +146,7 @@ private:
       SmallVector<int64_t> column{shape[0], 1};
       sum = buildOp(builder, loc, "torch.aten.unsqueeze",
                     ValueTensorType::get(context, column, si64), {sum, one});
-      int64_t count = shape[0] == kUnknownSize || size == kUnknownSize
-                          ? kUnknownSize
-                          : shape[0] * size;
+      int64_t count = multiply(shape[0], size);
       SmallVector<int64_t> table{shape[0], size};
       sum = buildOp(builder, loc, "torch.aten.add.Tensor",
                     ValueTensorType::get(context, table, si64),
@@ -154,6 +180,10 @@ private:
       std::optional<int64_t> constant = getIntConstant(size);
       if (constant && *constant == 0)
         return false;
+      // No storage is that large; below, nothing overflows.
+      constexpr int64_t kLarge = int64_t(1) << 40;
+      if (stride < 0 || stride > kLarge || (constant && *constant < 0))
+        return true;
       if (!constant || *constant > 1)
         dims.push_back({stride, constant.value_or(kUnbounded)});
     }
@@ -164,9 +194,11 @@ private:
     bool steps = true;
     for (auto [stride, size] : dims) {
       steps &= reach != kUnbounded && stride > reach;
-      reach = size == kUnbounded || reach == kUnbounded
-                  ? kUnbounded
-                  : reach + stride * (size - 1);
+      int64_t extent;
+      if (size == kUnbounded || reach == kUnbounded ||
+          llvm::MulOverflow(stride, size - 1, extent) ||
+          llvm::AddOverflow(reach, extent, reach))
+        reach = kUnbounded;
     }
     if (steps)
       return false;
@@ -174,7 +206,7 @@ private:
     constexpr size_t kLargest = 1 << 16;
     SmallVector<int64_t> positions{0};
     for (auto [stride, size] : dims) {
-      if (size == kUnbounded || positions.size() * size > kLargest)
+      if (size == kUnbounded || size > int64_t(kLargest / positions.size()))
         return true;
       size_t before = positions.size();
       for (int64_t step = 1; step < size; ++step)

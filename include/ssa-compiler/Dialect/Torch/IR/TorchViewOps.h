@@ -39,8 +39,8 @@ public:
   /// base begins: its base must not be a view. The default is false.
   virtual bool looksAtStorage() const { return false; }
 
-  /// Builds what the view shows, of type `resultType`. The default applies the
-  /// view op itself.
+  /// Builds what the view shows, of type `resultType`; null after an error. The
+  /// default applies the view op itself.
   virtual mlir::Value buildAccess(mlir::OpBuilder &builder, mlir::Location loc,
                                   const ViewInstance &view,
                                   mlir::Type resultType) const;

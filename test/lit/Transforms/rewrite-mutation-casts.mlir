@@ -19,3 +19,14 @@ func.func @value_of_a_written_tensor(%a: !torch.tensor<[4],f32>) -> !torch.vtens
   %s = torch.aten.add.Tensor %v, %v, %int1 : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
   return %s : !torch.vtensor<[4],f32>
 }
+
+// A tensor of unknown dtype keeps it, for all that is known.
+// CHECK-LABEL: func.func @unknown_dtype(
+// CHECK: torch.aten.add.Scalar {{.*}} : !torch.vtensor<[4],unk>
+// CHECK-NOT: functionalized
+// CHECK: return
+func.func @unknown_dtype(%a: !torch.tensor<[4],unk>) {
+  %int1 = torch.constant.int 1
+  %w = torch.aten.add_.Scalar %a, %int1, %int1 : !torch.tensor<[4],unk>, !torch.int, !torch.int -> !torch.tensor<[4],unk>
+  return
+}

@@ -153,7 +153,7 @@ class Containers:
             return [] if result is None else [result]
         changed, found = method(target.cell, contents[0], *args[1:])
         if changed is not None:
-            self._store(target, (changed,), name.partition("::")[2])
+            self._store(target, (changed,), self._short(name))
         if found is None and self._short(name) in ("append", "set_item", "iadd"):
             found = target
         return [] if found is None else [found]

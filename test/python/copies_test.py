@@ -1,0 +1,47 @@
+"""The compiled program makes as many copies of whole tensors as the conversion has marked (docs/Report.md)."""
+
+from __future__ import annotations
+
+import pytest
+
+import ssa_compiler
+from programs import PROGRAMS
+
+# Programs for which IREE makes more copies than are needed, and why.
+MORE = {
+    "attention_with_the_callers_cache": "repairs",
+    "argument_written_in_a_loop": "repairs",
+    "branch_on_index_in_the_callers_tensor": "repairs",
+    "fills": "repairs",
+    "floats_into_integers": "repairs",
+    "index_put": "repairs",
+    "integers_and_bools_into_floats": "repairs",
+    "two_arguments_written": "repairs",
+    "append_until": "a protective copy that is not needed",
+    "greedy_decoder": "protective copies that are not needed",
+    "nested_appends": "a protective copy that is not needed",
+    "unsqueeze_and_squeeze": "a view that IREE reshapes, read and written in one kernel",
+    "state_rewritten_and_recorded": "a carried tensor that is replaced, not updated",
+    "view_reshape_flatten": "a view through reshape",
+}
+"""Reasons by program; `repairs` means that iree-compile ran more than once."""
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_copies_are_the_marks(name: str) -> None:
+    program = PROGRAMS[name]
+    compiled = ssa_compiler.compile(program.make(), next(iter(program.calls())))
+    report = compiled.report()
+    assert report.copies_made is not None
+    if name not in MORE:
+        assert report.copies_made == len(report.copies), str(report)
+        return
+    assert report.copies_made > len(report.copies), f"{name} makes no more copies than needed: remove it from the list"
+    assert (compiled.explain().attempts > 1) == (MORE[name] == "repairs")
+
+
+def test_no_copy_in_a_loop_that_updates_under_a_branch() -> None:
+    program = PROGRAMS["continue_in_a_loop"]
+    compiled = ssa_compiler.compile(program.make(), next(iter(program.calls())))
+    assert compiled.report().loop_copies_made == 0
+    assert compiled.copy_count().loop_copies == 0

@@ -19,3 +19,11 @@ func.func @handed_down(%a: !torch.tensor<[4],f32>, %b: !torch.tensor<[4],f32>, %
   }
   return
 }
+
+// The result is the tensor that was written, or the other one.
+// CHECK-LABEL: function @written_or_other
+// CHECK: %[[R:[0-9]+]] -> %[[R]] (merge)
+func.func @written_or_other(%a: !torch.tensor<[4],f32>, %b: !torch.tensor<[4],f32>) {
+  %r = torch.operator "torch.test.either_"(%a, %b) {tssa.schema = "test::either_(Tensor(a!) self, Tensor(a) other) -> Tensor(a!)"} : (!torch.tensor<[4],f32>, !torch.tensor<[4],f32>) -> !torch.tensor<[4],f32>
+  return
+}

@@ -41,8 +41,36 @@ def kept_in_nested_loops(x: Tensor, n: int) -> Tensor:
     return v
 
 
+def made_beside_a_buffer(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Without an iteration, `h` is still where it was made: in one block of memory with the buffer and the result."""
+    h = x[0] * 3
+    a = [x[0] * 1]
+    b = [x[1] + 1]
+    h += 1
+    for _ in range(n):
+        h += 1
+        a.append(x[0] + 1)
+    b.append(a[-1])
+    return torch.stack(b), h * 1
+
+
+def two_buffers(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    h = x[0] * 3
+    a = [x[0] * 1]
+    b = [x[1] + 1]
+    for _ in range(n):
+        h += 1
+    for i in range(n):
+        if i % 2 == 0:
+            a.append(x[i] * 2)
+        b.append(h * 0.5)
+    return torch.stack(a), torch.stack(b)
+
+
 @pytest.mark.parametrize(
-    "program", [grown_by_cat, grown_in_an_inner_loop, kept_in_nested_loops], ids=lambda program: program.__name__
+    "program",
+    [grown_by_cat, grown_in_an_inner_loop, kept_in_nested_loops, made_beside_a_buffer, two_buffers],
+    ids=lambda program: program.__name__,
 )
 def test_compiled_equals_eager(program: Callable[..., Any]) -> None:
     check(program, *((rows(), n) for n in (2, 0, 1, 7)))

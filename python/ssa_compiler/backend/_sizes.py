@@ -6,6 +6,9 @@ can tell it. Such a loop becomes an `scf.while`, of which this is not true.
 
 Where sizes stay the same IREE does not find them in nested loops ("'tensor.dim' op unexpected during shape cleanup"). So
 each size becomes a carried `index`, and the tensor is tied to it on the other side.
+
+Tensors that are made together lie in one block of memory. If its size is known only at run time, IREE forgets where in it
+a tensor lies that enters a loop or leaves a region: another one is read. Barriers in front keep such tensors apart.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from collections.abc import Sequence
 
 from iree.compiler import ir
 
-from ._copies import dynamic_sizes
+from ._copies import barrier, dynamic_sizes
 from ._ir import CASTS, build, is_dynamic, is_tensor, walk
 
-__all__ = ["carry_sizes", "loosen_loops"]
+__all__ = ["carry_sizes", "keep_places", "loosen_loops"]
 
 _SIGNED_LESS = 2
 
@@ -88,6 +91,34 @@ def _to_while(loop: ir.Operation) -> None:
     for old, new in zip(loop.results, list(made.results)[1:]):
         old.replace_all_uses_with(new)
     loop.erase()
+
+
+def keep_places(module: ir.Module) -> int:
+    """Put barriers in front of the tensors that enter an `scf.for`, or leave a region of it or of an `scf.if`.
+
+    Args:
+        module: an `iree`-stage module, changed in place if it has a tensor whose size is known only at run time.
+    Returns:
+        The number of barriers.
+    """
+    ops = list(walk(module.operation))
+    if not any(_has_unknown_size(result.type) for op in ops for result in op.results):
+        return 0
+    count = 0
+    for op in ops:
+        if op.name not in ("scf.for", "scf.if"):
+            continue
+        for user in (op, *(list(region.blocks[0].operations)[-1].operation for region in op.regions if region.blocks)):
+            for number, value in enumerate(user.operands):
+                if is_tensor(value):
+                    user.operands[number] = barrier(value, ir.InsertionPoint(user))
+                    count += 1
+    return count
+
+
+def _has_unknown_size(type_: ir.Type) -> bool:
+    text = str(type_)
+    return text.startswith(("tensor<", "!torch.vtensor<")) and "?" in text
 
 
 def carry_sizes(module: ir.Module) -> int:

@@ -31,3 +31,17 @@ func.func @list_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f3
   %r = torch.aten.cat %list, %int0 : !torch.list<tensor<[3],f32>>, !torch.int -> !torch.tensor<[6],f32>
   return %r : !torch.tensor<[6],f32>
 }
+
+// A view of a choice is taken of each alternative where it is used: after the branch that chooses, one to read and one to
+// store. None is taken of a copy of the choice.
+// CHECK-LABEL: func.func @view_of_a_choice(
+// CHECK-COUNT-3: scf.if
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @view_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f32>, %c: i1) {
+  %int0 = torch.constant.int 0
+  %v = arith.select %c, %a, %b : !torch.tensor<[3],f32>
+  %x = torch.aten.select.int %v, %int0, %int0 : !torch.tensor<[3],f32>, !torch.int, !torch.int -> !torch.tensor<[],f32>
+  %w = torch.aten.neg_ %x : !torch.tensor<[],f32> -> !torch.tensor<[],f32>
+  return
+}

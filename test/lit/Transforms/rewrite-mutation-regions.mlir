@@ -55,3 +55,16 @@ func.func @views_as_results(%a: !torch.tensor<[4,3],f32>) -> (!torch.tensor<[3],
   %y = torch.aten.select.int %t, %int0, %int1 : !torch.tensor<[4,3],f32>, !torch.int, !torch.int -> !torch.tensor<[3],f32>
   return %x, %y, %y : !torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>
 }
+
+// Arguments that are not used become values too.
+// CHECK-LABEL: func.func @unused_arguments(
+// CHECK-SAME: %{{[a-z0-9]+}}: !torch.vtensor<[4],f32>, %{{[a-z0-9]+}}: index
+// CHECK: scf.for {{.*}} -> (!torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>)
+func.func @unused_arguments(%a: !torch.tensor<[4],f32>, %n: index, %b: !torch.tensor<[4],f32>, %d: !torch.tensor<[4],f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %b, %y = %d) -> (!torch.tensor<[4],f32>, !torch.tensor<[4],f32>) {
+    scf.yield %y, %x : !torch.tensor<[4],f32>, !torch.tensor<[4],f32>
+  }
+  return
+}

@@ -45,3 +45,42 @@ func.func @view_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f3
   %w = torch.aten.neg_ %x : !torch.tensor<[],f32> -> !torch.tensor<[],f32>
   return
 }
+
+// A choice of a choice: its tag follows from the inner one's, and the view between them is part of the path.
+// CHECK-LABEL: func.func @choice_of_a_view_of_a_choice(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: !torch.tensor<[2,3],f32>, %[[B:[a-z0-9]+]]: !torch.tensor<[2,3],f32>, %[[D:[a-z0-9]+]]: !torch.tensor<[3],f32>
+// CHECK: %[[IS_ONE:.+]] = arith.cmpi eq, %{{.+}}, %c1_i64{{.*}} : i64
+// CHECK: arith.select %[[IS_ONE]], %c1_i64{{.*}}, %c0_i64{{.*}} : i64
+// CHECK: torch.aten.select.int %[[A]], %{{.+}} -> !torch.tensor<[3],f32>
+// CHECK: torch.aten.select.int %[[B]], %{{.+}} -> !torch.tensor<[3],f32>
+// CHECK: torch.aten.clone %[[D]]
+// CHECK: torch.aten.neg_
+// CHECK: torch.aten.select.int %[[A]]
+// CHECK: torch.aten.copy_
+// CHECK: torch.aten.select.int %[[B]]
+// CHECK: torch.aten.copy_
+// CHECK: torch.aten.copy_ %[[D]]
+func.func @choice_of_a_view_of_a_choice(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: !torch.tensor<[2,3],f32>, %[[B:[a-z0-9]+]]: !torch.tensor<[2,3],f32>, %[[D:[a-z0-9]+]]: !torch.tensor<[3],f32>
+// CHECK: scf.if
+// CHECK: %[[IS:.+]] = arith.cmpi eq
+// CHECK: %[[TAG:.+]] = arith.select %[[IS]], %{{.+}}, %{{.+}} : i64
+// CHECK: torch.aten.neg_
+// CHECK: torch.aten.select.int %{{[AB]|.+}}
+// CHECK: torch.aten.copy_
+func.func @choice_of_a_view_of_a_choice(%a: !torch.tensor<[2,3],f32>, %b: !torch.tensor<[2,3],f32>, %d: !torch.tensor<[3],f32>, %c: i1, %e: i1) {
+  %int0 = torch.constant.int 0
+  %w = scf.if %e -> (!torch.tensor<[3],f32>) {
+    %v = scf.if %c -> (!torch.tensor<[2,3],f32>) {
+      scf.yield %a : !torch.tensor<[2,3],f32>
+    } else {
+      scf.yield %b : !torch.tensor<[2,3],f32>
+    }
+    %x = torch.aten.select.int %v, %int0, %int0 : !torch.tensor<[2,3],f32>, !torch.int, !torch.int -> !torch.tensor<[3],f32>
+    scf.yield %x : !torch.tensor<[3],f32>
+  } else {
+    scf.yield %d : !torch.tensor<[3],f32>
+  }
+  %n = torch.aten.neg_ %w : !torch.tensor<[3],f32> -> !torch.tensor<[3],f32>
+  return
+}

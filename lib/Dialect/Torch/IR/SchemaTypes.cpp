@@ -80,6 +80,27 @@ static LogicalResult verifyResult(Operation *op, unsigned index,
   return success();
 }
 
+/// A result that is an operand that the op writes has that operand's dtype.
+static LogicalResult verifyWrittenDtype(Operation *op, unsigned index,
+                                        const Schema &schema) {
+  const AliasInfo &alias = schema.returns[index].alias;
+  auto result = dyn_cast<BaseTensorType>(op->getResult(index).getType());
+  if (!result || !alias.isWrite)
+    return success();
+  for (auto [number, argument] : llvm::enumerate(schema.arguments)) {
+    if (number >= op->getNumOperands() || !argument.alias.isWrite ||
+        !alias.mayAlias(argument.alias))
+      continue;
+    auto written = dyn_cast<BaseTensorType>(op->getOperand(number).getType());
+    if (written && written.getOptionalDtype() && result.getOptionalDtype() &&
+        written.getOptionalDtype() != result.getOptionalDtype())
+      return op->emitOpError()
+             << "result #" << index << " is operand #" << number
+             << ", which is written, but has another dtype";
+  }
+  return success();
+}
+
 LogicalResult verifyAgainstSchema(Operation *op, const Schema &schema) {
   unsigned arguments = schema.arguments.size();
   if (!schema.isVararg && op->getNumOperands() != arguments)
@@ -101,7 +122,8 @@ LogicalResult verifyAgainstSchema(Operation *op, const Schema &schema) {
   }
   for (unsigned index = 0, end = op->getNumResults(); index < end; ++index) {
     if (index < returns) {
-      if (failed(verifyResult(op, index, schema.returns[index])))
+      if (failed(verifyResult(op, index, schema.returns[index])) ||
+          failed(verifyWrittenDtype(op, index, schema)))
         return failure();
     } else if (Type type = op->getResult(index).getType();
                !isTorchValueType(type)) {

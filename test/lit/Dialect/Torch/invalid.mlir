@@ -145,3 +145,10 @@ func.func @cast_sizes(%x: !torch.vtensor<[2],f32>) {
   %0 = torch_c.to_builtin_tensor %x : !torch.vtensor<[2],f32> -> tensor<3xf32>
   return
 }
+
+// -----
+func.func @written_result_of_another_dtype(%x: !torch.tensor<[2],si64>, %i: !torch.int) {
+  // expected-error @below {{result #0 is operand #0, which is written, but has another dtype}}
+  %0 = torch.aten.lt_.Scalar %x, %i : !torch.tensor<[2],si64>, !torch.int -> !torch.tensor<[2],i1>
+  return
+}

@@ -60,14 +60,6 @@ func.func @view_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f3
 // CHECK: torch.aten.select.int %[[B]]
 // CHECK: torch.aten.copy_
 // CHECK: torch.aten.copy_ %[[D]]
-func.func @choice_of_a_view_of_a_choice(
-// CHECK-SAME: %[[A:[a-z0-9]+]]: !torch.tensor<[2,3],f32>, %[[B:[a-z0-9]+]]: !torch.tensor<[2,3],f32>, %[[D:[a-z0-9]+]]: !torch.tensor<[3],f32>
-// CHECK: scf.if
-// CHECK: %[[IS:.+]] = arith.cmpi eq
-// CHECK: %[[TAG:.+]] = arith.select %[[IS]], %{{.+}}, %{{.+}} : i64
-// CHECK: torch.aten.neg_
-// CHECK: torch.aten.select.int %{{[AB]|.+}}
-// CHECK: torch.aten.copy_
 func.func @choice_of_a_view_of_a_choice(%a: !torch.tensor<[2,3],f32>, %b: !torch.tensor<[2,3],f32>, %d: !torch.tensor<[3],f32>, %c: i1, %e: i1) {
   %int0 = torch.constant.int 0
   %w = scf.if %e -> (!torch.tensor<[3],f32>) {

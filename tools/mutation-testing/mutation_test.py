@@ -19,11 +19,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import zip_longest
 from pathlib import Path
 
-from mechanical import sample
+from mechanical import all_mutants, sample
 from mutant import Mutant, read_equivalents, read_mistakes
 
 __all__ = ["Tree", "main"]
@@ -168,10 +168,17 @@ def _test(tree: Tree, mutant: Mutant, lit_only: bool) -> dict[str, str]:
         path.write_text(original)
 
 
-def _collect(count: int, seed: int) -> list[Mutant]:
-    """The mistakes, and twice as many mechanical mutants as asked for, since some will not compile; by turns."""
+def _collect(count: int, seed: int, again: Set[str]) -> list[Mutant]:
+    """The mistakes, and twice as many mechanical mutants as asked for, since some will not compile; by turns.
+
+    Only those called as in `again`, if that is not empty: what is drawn depends on the sources, names do not.
+    """
     sources = {path: (ROOT / path).read_text() for path in SOURCES if (ROOT / path).exists()}
-    pairs = zip_longest(read_mistakes(HERE / "mistakes.txt", ROOT), sample(sources, 2 * count, seed))
+    mistakes = read_mistakes(HERE / "mistakes.txt", ROOT)
+    if again:
+        mechanical = [mutant for path, text in sources.items() for mutant in all_mutants(path, text)]
+        return [mutant for mutant in [*mistakes, *mechanical] if mutant.name in again]
+    pairs = zip_longest(mistakes, sample(sources, 2 * count, seed))
     return [mutant for pair in pairs for mutant in pair if mutant]
 
 
@@ -205,15 +212,16 @@ def main() -> int:
     parser.add_argument("--lit-only", action="store_true", help="do not run the interpreted programs")
     parser.add_argument("--list", action="store_true", help="list the mutants and stop")
     options = parser.parse_args()
-    mutants = _collect(options.count, options.seed)
+    kept = options.work / "results.json"
+    results: dict[str, dict[str, str]] = json.loads(kept.read_text()) if kept.exists() else {}
+    survivors = {name for name, result in results.items() if options.survivors and result["result"] == "survived"}
+    mutants = _collect(options.count, options.seed, survivors)
     if options.list:
         for mutant in mutants:
             print(f"{mutant.name}{'' if mutant.text else '   STALE'}\n    {mutant.what}")
         return 1 if any(not mutant.text for mutant in mutants) else 0
 
     options.work.mkdir(parents=True, exist_ok=True)
-    kept = options.work / "results.json"
-    results: dict[str, dict[str, str]] = json.loads(kept.read_text()) if kept.exists() else {}
     tree = Tree(options.work)
     tree.synchronise()
     tree.configure()
@@ -230,8 +238,8 @@ def main() -> int:
         mechanical = mutant.name.split(" ")[0] != mutant.name
         if options.only and options.only not in mutant.name:
             continue
-        again = options.only or (options.survivors and results.get(mutant.name, {}).get("result") == "survived")
-        if mechanical and compiled >= options.count and not options.only:
+        again = options.only or mutant.name in survivors
+        if mechanical and compiled >= options.count and not (options.only or survivors):
             continue
         if mutant.name not in results or again or results[mutant.name]["result"] == "stale":
             start = time.monotonic()

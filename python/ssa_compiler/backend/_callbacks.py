@@ -16,7 +16,16 @@ from ..errors import SourceLocation
 from ._copies import _builtin_type
 from ._ir import attribute, build
 
-__all__ = ["MODULE_NAME", "CallbackSite", "Constant", "Listed", "Passed", "to_callback", "torch_operator"]
+__all__ = [
+    "MODULE_NAME",
+    "CallbackSite",
+    "Constant",
+    "Listed",
+    "Passed",
+    "erase_unused",
+    "to_callback",
+    "torch_operator",
+]
 
 MODULE_NAME = "tssa_callbacks"
 
@@ -165,11 +174,11 @@ def to_callback(
         location,
         reason,
     )
-    _erase_unused(op)
+    erase_unused(op)
     return site
 
 
-def _erase_unused(op: ir.Operation) -> None:
+def erase_unused(op: ir.Operation) -> None:
     """Erase an op, and the constants and lists that only it used: IREE refuses torch constants without uses."""
     makers: list[ir.Operation] = []
     for operand in op.operands:
@@ -179,7 +188,7 @@ def _erase_unused(op: ir.Operation) -> None:
     for maker in makers:
         plain = maker.name.startswith("torch.constant.") or maker.name in ("torch.prim.ListConstruct", "torch.derefine")
         if plain and not any(list(result.uses) for result in maker.results):
-            _erase_unused(maker)
+            erase_unused(maker)
 
 
 def _scalar_of(kind: str) -> tuple[str, str]:

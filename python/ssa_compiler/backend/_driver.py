@@ -34,6 +34,7 @@ from ._bytecode import find_bad_moves
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._captures import take_over_captures
 from ._ir import walk
+from ._masks import choose_at_masks
 from ._mended import mend_ops
 from ._moves import mend_moves
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers
@@ -192,6 +193,7 @@ class _Compilation:
         refused += [(op, reason) for op, reason in known if all(op != other for other, _ in refused)]
         for op, reason in refused:
             self._call_back(op, reason)
+        choose_at_masks(self._module)
         mend_ops(self._module)
         loosen_loops(self._module)
         align_whiles(self._module)

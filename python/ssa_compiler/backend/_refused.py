@@ -14,6 +14,7 @@ from iree.compiler import ir
 
 from .._functionalized import original_operator
 from ._callbacks import torch_operator
+from ._masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
 
 __all__ = ["must_call_back"]
 
@@ -37,34 +38,32 @@ def _is_half(op: ir.Operation) -> bool:
 
 def _has_mask(op: ir.Operation) -> bool:
     """Whether one of the index tensors, in the list that is the second operand, is a boolean mask."""
-    return any(_is_mask(index) for index in _listed(op.operands[1]))
+    return any(is_mask(index) for index in listed(op.operands[1]))
 
 
 def _accumulates_at_mask(op: ir.Operation) -> bool:
     """Whether an `index_put` adds to the elements at a boolean mask, or may do so."""
-    flag = op.operands[3].owner
-    replaces = (
-        not isinstance(flag, ir.Block)
-        and flag.operation.name == "torch.constant.bool"
-        and str(flag.operation.attributes["value"]) == "false"
-    )
-    return not replaces and _has_mask(op)
+    return not replaces(op) and _has_mask(op)
 
 
-def _listed(value: ir.Value) -> list[ir.Value]:
-    """The values of a list that is constructed in the program, as they were before they became optional."""
-    op = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if op is None or op.name not in ("torch.prim.ListConstruct", "torch.derefine"):
-        return [value]
-    return [item for operand in op.operands for item in _listed(operand)]
+def _spreads_over_unknown(op: ir.Operation) -> bool:
+    """Whether an `index_put` repeats its values for a number of indices that is known only at run time.
 
-
-def _is_mask(value: ir.Value) -> bool:
-    text = str(value.type)
-    return text.startswith("!torch.vtensor<[") and text.endswith(",i1>")
+    Masks that become `where` do not count, and neither do accumulating ones, which are refused for another reason.
+    """
+    indices = [index for index in listed(op.operands[1]) if str(index.type).startswith("!torch.vtensor<[")]
+    if mask_write(op) is not None or not any(is_mask(index) or "?" in sizes(index) for index in indices):
+        return False
+    # Each mask counts for one dimension of indices; the values have those dimensions, and those that are not indexed.
+    counts = [["?"] if is_mask(index) else sizes(index) for index in indices]
+    taken = sum(len(sizes(index)) if is_mask(index) else 1 for index in indices)
+    rank = len(sizes(op.operands[0])) - taken + max(map(len, counts))
+    values = sizes(op.operands[2])
+    return len(values) < rank or "1" in values
 
 
 _MASK = "IREE 3.13.0 fails on boolean masks, of two dimensions only after it has taken all memory"
+_SPREAD = "IREE repeats values once where there is no index at all"
 _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 
 # operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it wrong,
@@ -77,9 +76,11 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),
     "aten::index.Tensor": (_has_mask, _MASK),
     "aten::index.Tensor_hacked_twin": (_has_mask, _MASK),
-    "aten::index_put": (_accumulates_at_mask, _ADDED),
-    "aten::index_put.hacked_twin": (_accumulates_at_mask, _ADDED),
 }
+_REFUSED_WRITES: tuple[tuple[Callable[[ir.Operation], bool], str], ...] = (
+    (_accumulates_at_mask, _ADDED),
+    (_spreads_over_unknown, _SPREAD),
+)
 
 
 @cache
@@ -105,6 +106,10 @@ def must_call_back(op: ir.Operation) -> str | None:
         return None
     if original_operator(operator) is not None:
         return "PyTorch has it only as an op that writes in place"
+    if operator in INDEX_PUTS:
+        for applies, reason in _REFUSED_WRITES:
+            if applies(op):
+                return reason
     if operator in _REFUSED and _REFUSED[operator][0](op):
         return _REFUSED[operator][1]
     if _is_random(operator):

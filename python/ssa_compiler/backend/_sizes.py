@@ -8,7 +8,8 @@ Where sizes stay the same IREE does not find them in nested loops ("'tensor.dim'
 each size becomes a carried `index`, and the tensor is tied to it on the other side.
 
 Tensors that are made together lie in one block of memory. If its size is known only at run time, IREE forgets where in it
-a tensor lies that enters a loop or leaves a region: another one is read. Barriers in front keep such tensors apart.
+a tensor lies that enters a loop: another one is read. Barriers in front keep such tensors apart. (Behind barriers at the
+end of an `scf.if`'s region it would take one of the two tensors' sizes for both.)
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def _to_while(loop: ir.Operation) -> None:
 
 
 def keep_places(module: ir.Module) -> int:
-    """Put barriers in front of the tensors that enter an `scf.for`, or leave a region of it or of an `scf.if`.
+    """Put barriers in front of the tensors that enter an `scf.for`.
 
     Args:
         module: an `iree`-stage module, changed in place if it has a tensor whose size is known only at run time.
@@ -106,13 +107,12 @@ def keep_places(module: ir.Module) -> int:
         return 0
     count = 0
     for op in ops:
-        if op.name not in ("scf.for", "scf.if"):
+        if op.name != "scf.for":
             continue
-        for user in (op, *(list(region.blocks[0].operations)[-1].operation for region in op.regions if region.blocks)):
-            for number, value in enumerate(user.operands):
-                if is_tensor(value):
-                    user.operands[number] = barrier(value, ir.InsertionPoint(user))
-                    count += 1
+        for number, value in enumerate(op.operands):
+            if is_tensor(value):
+                op.operands[number] = barrier(value, ir.InsertionPoint(op))
+                count += 1
     return count
 
 

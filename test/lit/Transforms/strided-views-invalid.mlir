@@ -54,3 +54,15 @@ func.func @huge_strides(%x: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[2,2],f3
   %v = tssa.assign "torch.aten.as_strided" %x, %s[%sizes, %strides, %int0 : !torch.list<int>, !torch.list<int>, !torch.int] : !torch.vtensor<[4],f32>, !torch.vtensor<[2,2],f32>
   return %v : !torch.vtensor<[4],f32>
 }
+
+// -----
+
+func.func @strides_of_the_run(%x: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[2],f32>, %stride: !torch.int) -> !torch.vtensor<[4],f32> {
+  %int0 = torch.constant.int 0
+  %int2 = torch.constant.int 2
+  %sizes = torch.prim.ListConstruct %int2 : (!torch.int) -> !torch.list<int>
+  %strides = torch.prim.ListConstruct %stride : (!torch.int) -> !torch.list<int>
+  // expected-error @below {{that may show one element several times}}
+  %v = tssa.assign "torch.aten.as_strided" %x, %s[%sizes, %strides, %int0 : !torch.list<int>, !torch.list<int>, !torch.int] : !torch.vtensor<[4],f32>, !torch.vtensor<[2],f32>
+  return %v : !torch.vtensor<[4],f32>
+}

@@ -13,7 +13,8 @@ __all__ = ["PASSES", "STAGES", "PipelineResult", "dump_stage", "run_pipeline"]
 
 # Stage -> the ssa-opt flags that make it from the stage before, in order (docs/Architecture.md).
 PASSES: dict[str, tuple[str, ...]] = {
-    "scf": ("--torch-to-scf",),
+    # Checks come first: a view that nobody uses is dead code to any pass, and raises in eager.
+    "scf": ("--torch-insert-bounds-checks", "--torch-to-scf"),
     "tensorssa": ("--convert-to-tensorssa",),
     "iree": ("--expand-float-to-int", "--legalize-iree-boundary"),
 }

@@ -1,4 +1,4 @@
-"""Finding writes that TorchScript dropped.
+"""Finding writes that TorchScript dropped, in programs that `source.py` could not rewrite.
 
 While scripting, TorchScript removes what it believes to be dead code. It goes by alias annotations, and some ops return
 an alias without saying so: after `y = x.type_as(x)` it removes `y += 1`, though eager changes x. So it does after `y = x[i]`
@@ -22,6 +22,7 @@ import torch
 from ..errors import SourceLocation, UnsupportedProgramError
 from .dtype_views import check_views_of_dtype
 from .schemas import writes_list_elements
+from .source import has_everything
 
 __all__ = ["UNANNOTATED", "check_dropped_writes"]
 
@@ -67,6 +68,8 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
     except (OSError, TypeError, SyntaxError):
         return
     check_views_of_dtype(tree, file, first)
+    if has_everything(graph):
+        return
     called = {_called_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     suspects = sorted(name for name in called if name in UNANNOTATED)
     lists = {name for name in called if _writes_lists(f"aten::{name}")}

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from .aten import TensorOps
+from .bools import call_with_bools
 from .containers import Containers
 from .control import Control
 from .dropped import check_dropped_writes
-from .fakes import run
 from .growing_lists import GrowingLists
 from .locations import highlighted
 from .masks import plain_masks
@@ -21,6 +20,7 @@ from .metadata import Metadata
 from .modules import Modules
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
+from .source import KEPT
 from .state import ProgramRaises, State
 from .values import (
     NONE,
@@ -159,39 +159,10 @@ class Interpreter:
                 self.tensors.indexing.put_back = "aten::index_put_" in users
             if kind in ("aten::index", "aten::index_put", "aten::index_put_"):
                 arguments = plain_masks(self.tensors, self.containers, arguments)
-            return self._tensor_op(op, self._numbers(node, op, arguments))
+            return call_with_bools(
+                self.state, self.tensors, self.scalars, node, op, arguments, self._lookup, self._tensor_op
+            )
         return self._scalar(op, schema, arguments)
-
-    def _numbers(self, node: Any, op: Any, arguments: list[Value]) -> list[Value]:
-        """Look at TorchScript's conversions of bools to ints where a number is expected: `mask + flag` is of bools.
-
-        Raises:
-            UnsupportedOpError: the conversion changes the result.
-        """
-        numbers: list[Value] = []
-        for source, spec, value in zip(node.inputs(), op._schema.arguments, arguments):
-            made = source.node()
-            if "number" in str(spec.type) and made.kind() == "aten::Int" and made.sourceRange() == node.sourceRange():
-                inner = self._lookup(made.input())
-                if self.scalars.kind(inner) is bool and not self._same_dtype(op, arguments, len(numbers)):
-                    raise self.state.refuse_op(
-                        f"{op.name()} with a bool as '{spec.name}', which decides the result's dtype; use torch.tensor(..) "
-                        "or pass a dtype"
-                    )
-            numbers.append(value)
-        return numbers
-
-    def _same_dtype(self, op: Any, arguments: list[Value], number: int) -> bool:
-        """Whether an op gives tensors of the same dtype for a bool as for an int."""
-        values = [self.tensors.python(self.tensors.argument(argument)) for argument in arguments]
-        outcomes = []
-        for example in (True, 1):
-            try:
-                trace = run(self.state, op, [*values[:number], example, *values[number + 1 :]])
-                outcomes.append([out.dtype for out in tree_leaves(trace.out) if isinstance(out, torch.Tensor)])
-            except ProgramRaises:
-                outcomes.append([])
-        return outcomes[0] == outcomes[1]
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op on tensors; with a run-time bool among its operands, once for either value.
@@ -424,6 +395,9 @@ class Interpreter:
     _prim_Exit = _prim_Enter
 
     def _prim_Print(self, node: Any) -> list[Value]:
+        first = next(iter(node.inputs()), None)
+        if first is not None and isinstance(mark := self._lookup(first), ConstValue) and mark.value == KEPT:
+            return []
         raise self.state.refuse_op("print")
 
     def _prim_isinstance(self, node: Any) -> list[Value]:

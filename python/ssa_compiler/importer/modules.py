@@ -77,7 +77,8 @@ class Modules:
             None if there is no source: the program came scripted, or the function is made by TorchScript.
         """
         if name.startswith("__torch__."):
-            *path, last = name.removeprefix("__torch__.").split(".")
+            parts = name.removeprefix("__torch__.").split(".")
+            *path, last = (part for part in parts if not part.startswith("___torch_mangle_"))
             module = sys.modules.get(".".join(path) or "__main__")
             return getattr(module, last, None)
         if not isinstance(self.root, torch.nn.Module):

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from ..errors import ScriptError, SourceLocation
+from .source import script_all
 
 __all__ = ["script_model"]
 
@@ -28,15 +29,19 @@ def _user_line(text: str) -> SourceLocation | None:
 
 
 def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
-    """Return the ScriptModule or ScriptFunction of `model`; it is scripted unless it is one already.
+    """Return the ScriptModule or ScriptFunction of `model`; it is scripted unless it is a ScriptModule already.
 
     Args:
-        model: function, nn.Module, ScriptModule or ScriptFunction. It is not changed; the training flag stays.
+        model: function, nn.Module, ScriptModule or ScriptFunction. It is not changed; the training flag stays. A
+            ScriptFunction is scripted again if its Python function is known, so that nothing of it is missing.
     Raises:
         ScriptError: TorchScript refuses the model, or it is none of the above.
     """
-    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+    if isinstance(model, torch.jit.ScriptModule):
         return model
+    if isinstance(model, torch.jit.ScriptFunction):
+        original = getattr(model, "_torchdynamo_inline", None)
+        return (_script_all(original) if original is not None else None) or model
     if not isinstance(model, torch.nn.Module) and not callable(model):
         raise ScriptError(f"expected a function or an nn.Module, got {type(model).__name__}")
     if inspect.ismethod(model) or isinstance(model, torch.ScriptMethod):
@@ -54,6 +59,8 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
         )
     if isinstance(model, type):
         raise ScriptError(f"expected a function or an instance of nn.Module, got the class {model.__name__}")
+    if (everything := _script_all(model)) is not None:
+        return everything
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -67,6 +74,17 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
     if not isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         raise ScriptError(f"expected a function or an nn.Module, got {type(model).__name__}")
     return scripted
+
+
+def _script_all(model: Any) -> Any:
+    """Script with all that statements compute kept; None where TorchScript refuses, perhaps only for what was added."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scripted = script_all(model)
+    except Exception:  # noqa: BLE001 - as in `script_model`, which says what is wrong with the user's own text
+        return None
+    return scripted if isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)) else None
 
 
 def _definition(model: Any) -> SourceLocation | None:

@@ -1,0 +1,248 @@
+"""Scripting a program so that TorchScript neither drops what eager does nor changes what a literal means.
+
+While scripting, TorchScript removes what it believes to be dead code. It goes by alias annotations, and some ops return an
+alias without saying so: `x[i].add_(1)` with a 0-d tensor `i` writes x in eager, and leaves nothing in the graph. What is dead
+may also raise: `x.expand(2, 3).add_(1)` does in eager. And a bool literal where a schema has a number becomes an int, so that
+`torch.full([2], True)` gives integers.
+
+Nothing of this can be told from the graph, therefore the syntax tree is changed before TorchScript compiles it. A value that
+a statement makes or writes is *kept*: printed with a mark that the importer knows, as TorchScript never removes a print. A
+bool literal among the operands of an op that takes numbers becomes `[True][0]`, whose conversion TorchScript cannot compute
+and the importer sees (`Interpreter._numbers`). Line and column stay, so that locations and messages are the user's.
+
+TorchScript's caches are put aside meanwhile: what the user scripts himself has nothing of this.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.jit._recursive as recursive
+import torch.jit._state as jit_state
+import torch.jit.frontend as frontend
+
+__all__ = ["KEPT", "has_everything", "script_all"]
+
+# The first operand of a print that keeps a value; no program of a user prints this.
+KEPT = "\0ssa_compiler.kept"
+# Operators of augmented assignments that TorchScript takes for pure ones.
+_FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
+# Calls whose result is no value to TorchScript, so that it cannot be printed.
+_NO_VALUES = frozenset({"range", "zip", "enumerate", "reversed", "getattr", "super", "annotate", "isinstance", "print"})
+
+
+def script_all(model: Any) -> Any:
+    """Script a function or module, keeping all that its statements compute.
+
+    Args:
+        model: function or nn.Module. It is not changed.
+    Returns:
+        The ScriptFunction or ScriptModule, for the importer only.
+    Raises:
+        Exception: whatever `torch.jit.script` raises; also where only what is added here is refused.
+    """
+    with _private_caches(), _parsed_with(_rewritten):
+        return torch.jit.script(model)
+
+
+def has_everything(graph: Any) -> bool:
+    """Whether TorchScript made a graph of a function in which values are kept."""
+    return KEPT.lstrip("\0") in str(graph)
+
+
+@contextmanager
+def _private_caches() -> Iterator[None]:
+    """Let TorchScript compile anew, and forget it afterwards."""
+    names = ("_jit_caching_layer", "_jit_function_overload_caching")
+    saved = {name: getattr(jit_state, name) for name in names}
+    types = recursive.concrete_type_store
+    try:
+        for name in names:
+            setattr(jit_state, name, weakref.WeakKeyDictionary())
+        recursive.concrete_type_store = recursive.ConcreteTypeStore()
+        yield
+    finally:
+        for name, cache in saved.items():
+            setattr(jit_state, name, cache)
+        recursive.concrete_type_store = types
+
+
+@contextmanager
+def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
+    """Let TorchScript see `rewrite(function, parsed)` for each function that it parses."""
+    parse = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
+    try:
+        setattr(frontend, "parse_def", lambda function: rewrite(function, parse(function)))  # noqa: B010
+        yield
+    finally:
+        setattr(frontend, "parse_def", parse)  # noqa: B010
+
+
+def _rewritten(function: Any, parsed: Any) -> Any:
+    """Rewrite a parsed function, unless it is one of PyTorch's own."""
+    if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
+        return parsed
+    tree = copy.deepcopy(parsed.ast)
+    definition = tree.body[0]
+    # Decorators, defaults and annotations are not statements of the program.
+    rewriter = _Rewriter()
+    definition.body = rewriter.statements(definition.body)
+    return parsed._replace(ast=ast.fix_missing_locations(tree))
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Adds what keeps values, and hides bool literals, in the statements of one function."""
+
+    def __init__(self) -> None:
+        self._temporaries = 0
+
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite statements."""
+        out: list[ast.stmt] = []
+        for statement in body:
+            found = self.visit(statement)
+            out += found if isinstance(found, list) else [found]
+        return out
+
+    # Statements. -------------------------------------------------------------------------------------------------------
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        self.generic_visit(node)
+        if _has_value(node.value):
+            return _keep(node, node.value)
+        if isinstance(node.value, ast.Call) and _called_name(node.value) not in _NO_VALUES:
+            # An op without results writes its operands, perhaps the tensors of a list that is made for it.
+            before: list[ast.stmt] = []
+            node.value.args = [
+                self._named(value, before) if isinstance(value, (ast.List, ast.Call)) else value
+                for value in node.value.args
+            ]
+            names = [value for value in node.value.args if isinstance(value, ast.Name)]
+            return [*before, node, *(_keep(node, _load(name)) for name in names)]
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        self.generic_visit(node)
+        if len(node.targets) != 1:
+            return node
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript):
+            return self._write_part(node, target)
+        if not _has_value(node.value):
+            return node
+        names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        return [node, *(_keep(node, _load(name)) for name in names if isinstance(name, ast.Name))]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        self.generic_visit(node)
+        node.value = _hidden(node.value)
+        if isinstance(node.target, ast.Subscript):
+            if isinstance(node.op, _FORGOTTEN) and not any(
+                isinstance(n, ast.Call) for n in ast.walk(node.target.slice)
+            ):
+                return self._update_part(node, node.target)
+            return self._write_part(node, node.target)
+        return [node, _keep(node, _load(node.target))] if isinstance(node.target, ast.Name) else node
+
+    def _write_part(self, node: ast.Assign | ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
+        """`a.b[i] = v`, where what is written has to be kept: it gets a name if it has none."""
+        before: list[ast.stmt] = []
+        if not isinstance(target.value, ast.Name) and not _is_attribute(target.value):
+            if isinstance(node, ast.Assign) and not isinstance(node.value, (ast.Constant, ast.Name, ast.UnaryOp)):
+                node.value = self._named(node.value, before)  # Python computes the value first
+            target.value = self._named(target.value, before)
+        if not isinstance(target.value, ast.Name):
+            return [node]  # a part of an attribute: TorchScript drops no write of a module's state
+        return [*before, node, _keep(node, _load(target.value))]
+
+    def _update_part(self, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
+        """`a[i] &= v`, of which TorchScript forgets the result, in the steps that Python takes."""
+        before: list[ast.stmt] = []
+        if not isinstance(target.value, ast.Name) and not _is_attribute(target.value):
+            target.value = self._named(target.value, before)
+        owner = copy.deepcopy(target.value)
+        part = self._named(ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target), before)
+        store = ast.copy_location(ast.Name(part.id, ast.Store()), target)
+        update = ast.copy_location(ast.AugAssign(store, node.op, node.value), node)
+        back = ast.copy_location(ast.Subscript(owner, copy.deepcopy(target.slice), ast.Store()), target)
+        return [*before, update, ast.copy_location(ast.Assign([back], part), node), _keep(node, part)]
+
+    def _named(self, value: ast.expr, before: list[ast.stmt]) -> ast.Name:
+        """Give a value a name, by an assignment in `before`."""
+        self._temporaries += 1
+        name = f"_ssa_compiler_{self._temporaries}"
+        store = ast.copy_location(ast.Name(name, ast.Store()), value)
+        before.append(ast.copy_location(ast.Assign([store], value), value))
+        return ast.copy_location(ast.Name(name, ast.Load()), value)
+
+    # Expressions. ------------------------------------------------------------------------------------------------------
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        node.left, node.right = _hidden(node.left), _hidden(node.right)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        if any("number" in str(argument.type) for schema in _schemas(node) for argument in schema.arguments):
+            node.args = [_hidden(argument) for argument in node.args]
+            for keyword in node.keywords:
+                keyword.value = _hidden(keyword.value)
+        return node
+
+
+def _keep(place: ast.stmt, value: ast.expr) -> ast.Expr:
+    """A statement at the place of another one that keeps a value."""
+    call = ast.Call(ast.Name("print", ast.Load()), [ast.Constant(KEPT), value], [])
+    for node in (call, call.func, call.args[0]):
+        ast.copy_location(node, place)
+    return ast.copy_location(ast.Expr(call), place)
+
+
+def _load(target: ast.expr) -> ast.expr:
+    assert isinstance(target, ast.Name)
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+
+
+def _hidden(value: ast.expr) -> ast.expr:
+    """A bool literal as an element of a list; any other expression as it is."""
+    if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
+        return value
+    element = ast.Subscript(ast.List([value], ast.Load()), ast.Constant(0), ast.Load())
+    for node in ast.walk(element):
+        ast.copy_location(node, value)
+    return element
+
+
+def _called_name(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _has_value(expression: ast.expr) -> bool:
+    """Whether an expression computes a value for TorchScript: ops without results and iterators do not, modules are none."""
+    if isinstance(expression, ast.Subscript):
+        return not (_is_attribute(expression.value) and isinstance(expression.value, ast.Attribute))
+    if not isinstance(expression, ast.Call):
+        return isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare))
+    return _called_name(expression) not in _NO_VALUES and all(schema.returns for schema in _schemas(expression))
+
+
+def _schemas(call: ast.Call) -> list[Any]:
+    """The schemas of the operators that a call may call, by its name."""
+    *path, name = ast.unparse(call.func).split(".")
+    namespace = path[-1] if path[:-1] == ["torch", "ops"] else "aten"
+    return list(torch._C._jit_get_schemas_for_operator(f"{namespace}::{name}")) if name.isidentifier() else []
+
+
+def _is_attribute(expression: ast.expr) -> bool:
+    """Whether an expression is `self.a.b`: a name with attributes."""
+    while isinstance(expression, ast.Attribute):
+        expression = expression.value
+    return isinstance(expression, ast.Name)

@@ -1,0 +1,193 @@
+"""What TorchScript drops or changes while scripting, and eager does: the importer sees all of it (importer/source.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check
+
+
+def grid() -> Tensor:
+    return torch.arange(12.0).reshape(4, 3)
+
+
+def bits() -> Tensor:
+    return torch.arange(1, 13).reshape(4, 3)
+
+
+def through_a_tensor_index(x: Tensor, k: int) -> None:
+    x[torch.tensor(k)].add_(1)
+
+
+def in_a_helper(x: Tensor, k: int) -> int:
+    through_a_tensor_index(x, k)
+    return k + 1
+
+
+def to_parts_of_a_temporary(x: Tensor, k: int) -> int:
+    i = torch.tensor(k)
+    x[i][1] = 7.0
+    x[i][0] += 3.0
+    x[i][1:].mul_(2.0)
+    return k
+
+
+def as_an_output(x: Tensor, k: int) -> int:
+    torch.add(torch.full([3], 1.5), 2.0, out=x[torch.tensor(k)])
+    return k
+
+
+def through_type_as(x: Tensor, k: int) -> int:
+    y = x.type_as(x)
+    y[k] += 1.0
+    return k
+
+
+def logic(x: Tensor, k: int) -> int:
+    y = x[1:]
+    y ^= 5
+    x[k] &= 6
+    x[k, 1:] |= 1
+    x[0] **= 2
+    return k
+
+
+def logic_of_a_list(x: Tensor, k: int) -> tuple[list[int], Tensor]:
+    numbers = [6, k]
+    numbers[0] &= 3
+    parts = [x[0], x[k]]
+    parts[1] ^= 3
+    return numbers, x
+
+
+@pytest.mark.parametrize(
+    ("program", "example"),
+    [
+        (in_a_helper, grid()),
+        (to_parts_of_a_temporary, grid()),
+        (as_an_output, grid()),
+        (through_type_as, grid()),
+        (logic, bits()),
+        (logic_of_a_list, bits()),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_writes_that_torchscript_drops(program: Callable[..., Any], example: Tensor) -> None:
+    """In each of them the graph that TorchScript makes of the program lacks a write."""
+    check(program, *((example.clone(), k) for k in (2, 0, 1, 3, -1)))
+
+
+class Layers(nn.Module):
+    """A module with values that can have a name and cannot be printed: modules, lists of modules, None."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3)])
+        self.register_buffer("seen", torch.zeros(2))
+
+    def note(self, x: Tensor) -> None:
+        self.seen[0] += x.sum()
+
+    def forward(self, x: Tensor) -> Tensor:
+        first = self.layers[0]
+        y = first(x)
+        for layer in self.layers:
+            y = layer(y)
+        self.note(y)
+        x.type_as(y)[1] = 2.0
+        return y
+
+
+def test_a_module_with_dropped_writes() -> None:
+    check(Layers(), (grid(),), (grid() + 1,))
+
+
+def dead_write(x: Tensor, n: int) -> int:
+    y = x.clone()
+    if n > 3:
+        y.expand([2, 4, 3]).mul_(0.5)
+    return n
+
+
+def dead_read(x: Tensor, n: int) -> Tensor:
+    row = x[n]  # noqa: F841 - what the test is about
+    return x * 2
+
+
+def dead_value(x: Tensor, n: int) -> int:
+    for _ in range(n):
+        total = x + torch.zeros(5)  # noqa: F841
+    return n
+
+
+@pytest.mark.parametrize("program", [dead_write, dead_read, dead_value], ids=lambda program: program.__name__)
+def test_dead_code_raises(program: Callable[..., Any]) -> None:
+    checked = check(program, (grid(), 0), (grid(), 5), (grid(), 3))
+    assert any(checked.errors)
+
+
+def literals(m: Tensor) -> list[Tensor]:
+    z = m.clone()
+    z |= True
+    w = m.clone()
+    w.fill_(False)
+    return [m ^ True, m + True, m & False, torch.where(m, True, False), torch.full([2], True), z, w, torch.full([2], 1)]
+
+
+def flags(m: Tensor, flag: bool) -> list[Tensor]:
+    z = m.clone()
+    z &= flag
+    return [m ^ flag, m * flag, torch.where(m, flag, False), torch.full([2], flag), z]
+
+
+def numbers(x: Tensor, flag: bool) -> tuple[Tensor, Tensor, float]:
+    return x + True, x * flag, 2.5 + int(flag) + True
+
+
+def test_bools_stay_bools() -> None:
+    mask = torch.tensor([True, False, True])
+    check(literals, (mask,), (~mask,))
+    check(flags, (mask, True), (mask, False))
+    check(numbers, (grid(), True), (grid(), False))
+
+
+def bool_minus(m: Tensor) -> Tensor:
+    return m - True
+
+
+def test_what_eager_refuses_for_bools_raises() -> None:
+    checked = check(dead_bool_minus, (torch.tensor([True]), 1), (torch.tensor([True]), 0))
+    assert [error is not None for error in checked.errors] == [True, False]
+
+
+def dead_bool_minus(m: Tensor, n: int) -> int:
+    if n > 0:
+        bool_minus(m)
+    return n
+
+
+def test_the_users_own_scripting_is_not_touched() -> None:
+    import_program(in_a_helper, (grid(), 1))
+    assert "prim::Print" not in str(torch.jit.script(in_a_helper).graph)
+    before = torch.jit.script(through_type_as)
+    import_program(through_type_as, (grid(), 1))
+    assert torch.jit.script(through_type_as).graph is not None
+    assert str(before.graph) == str(torch.jit.script(through_type_as).graph)
+
+
+@torch.jit.script
+def scripted_by_the_user(x: Tensor, k: int) -> int:
+    x[torch.tensor(k)].add_(1)
+    return k
+
+
+def test_a_script_function_is_imported_from_its_source() -> None:
+    """TorchScript's graph of it is empty; what its source says is what eager does."""
+    assert "add_" not in str(scripted_by_the_user.graph)
+    assert "add_" in import_program(scripted_by_the_user, (grid(), 1)).module

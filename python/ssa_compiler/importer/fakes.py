@@ -222,7 +222,8 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
         if transaction is not None and transaction.guesses:
             raise state.refuse_op(f"{op.name()} on sizes known only at run time: {_first_line(error)}") from error
         confirmed = _confirmed(state, op, positional, keywords, error)
-        follows = transaction is not None and returns_only_written(op) and _is_known(positional, keywords)
+        # An op that will run in PyTorch raises there, should it.
+        follows = returns_only_written(op) and (_is_known(positional, keywords) or functional_of(op, 0) is None)
         if isinstance(confirmed, ProgramRaises) or not follows:
             raise confirmed from error
         # Eager does not fail, and what comes of it is known.

@@ -283,7 +283,8 @@ def _attempt(outcome: Outcome, function: Callable[[], Any], seed: int) -> Outcom
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
     try:
         with torch.no_grad(), torch.random.fork_rng(devices):
-            torch.manual_seed(seed)
+            # torch.manual_seed keeps a stack trace for each call as long as there is no CUDA device to seed.
+            (torch.manual_seed if devices else torch.default_generator.manual_seed)(seed)
             outcome.result = function()
     except Exception as error:  # whatever the program raises is compared
         outcome.error = error
@@ -352,7 +353,7 @@ class Interpreted:
                 finished[number] = leaves[facts["tssa.alias_of"]]
             elif "tssa.same_as" in facts:
                 finished[number] = finished[facts["tssa.same_as"]]
-            elif "tssa.may_alias" in facts:
+            elif "tssa.may_alias" in facts or "tssa.may_same_as" in facts:
                 self._copies.append(finished[number])
         return finished[: self._program.result_count]
 

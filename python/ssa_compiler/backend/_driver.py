@@ -41,7 +41,7 @@ from ._ownership import consume_written_arguments, copy_all_handovers, own_hando
 from ._probe import failing_ops, known_to_fail, probe_memory, refusal
 from ._refused import must_call_back
 from ._repairs import Repairs
-from ._sizes import carry_sizes, keep_places, loosen_loops
+from ._sizes import carry_sizes, loosen_loops
 from ._targets import Target
 from ._whiles import align_whiles
 
@@ -198,7 +198,6 @@ class _Compilation:
         loosen_loops(self._module)
         align_whiles(self._module)
         carry_sizes(self._module)
-        keep_places(self._module)
         consume_written_arguments(self._module)
         self._copies = own_handovers(self._module)
         take_over_captures(self._module)

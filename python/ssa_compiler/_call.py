@@ -114,25 +114,59 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     That written arguments share no memory with others is checked by the runtime for every written argument.
     """
-    from .importer.convention import StridesAsExample
+    from .importer.convention import SameObject, StorageAsExample, StridesAsExample
 
     specs: dict[int, Any] = {spec.index: spec for spec in imported.tensor_specs()}
     specs.update({spec.index: spec for spec in imported.parameters})
-    strided = [item for item in imported.assumptions if isinstance(item, StridesAsExample)]
-    if not strided:
+
+    def name_of(index: int) -> str:
+        return str(getattr(specs[index], "path", None) or specs[index].name)
+
+    def tensor(leaves: Sequence[Any], index: int) -> Any:
+        leaf = leaves[index]
+        if not hasattr(leaf, "stride"):
+            raise ArgumentTypeError(f"argument '{name_of(index)}': expected a tensor, got {type(leaf).__name__}")
+        return leaf
+
+    def check_strides(item: StridesAsExample, leaves: Sequence[Any]) -> None:
+        leaf, expected = tensor(leaves, item.index), specs[item.index].strides
+        for size, stride, wanted in zip(leaf.shape, leaf.stride(), expected):
+            if size != 1 and stride != wanted and leaf.numel():
+                raise ArgumentValueError(
+                    f"argument '{name_of(item.index)}': expected strides {tuple(expected)}, got {tuple(leaf.stride())}: "
+                    f"{item.reason}; compile again with such an example"
+                )
+
+    def check_storage(item: StorageAsExample, leaves: Sequence[Any]) -> None:
+        leaf = tensor(leaves, item.index)
+        found: list[tuple[str, int | None, int]] = [("a storage offset of", item.offset, leaf.storage_offset())]
+        found.append(("a storage of size", item.size, leaf.untyped_storage().nbytes() // leaf.element_size()))
+        for what, wanted, got in found:
+            if wanted is not None and got != wanted:
+                raise ArgumentValueError(
+                    f"argument '{name_of(item.index)}': expected {what} {wanted}, got {got}: {item.reason}; compile again "
+                    "with such an example"
+                )
+
+    def check_identity(item: SameObject, leaves: Sequence[Any]) -> None:
+        if (leaves[item.first] is leaves[item.second]) != item.same:
+            raise ArgumentValueError(
+                f"arguments '{name_of(item.first)}' and '{name_of(item.second)}': expected "
+                f"{'one tensor' if item.same else 'two tensors'}, as in the example: the program asks whether one is the "
+                "other; compile again with such an example"
+            )
+
+    kinds: dict[type, Any] = {
+        StridesAsExample: check_strides,
+        StorageAsExample: check_storage,
+        SameObject: check_identity,
+    }
+    checks = [(kinds[type(item)], item) for item in imported.assumptions if type(item) in kinds]
+    if not checks:
         return None
 
     def check(leaves: Sequence[Any]) -> None:
-        for item in strided:
-            leaf, spec = leaves[item.index], specs[item.index]
-            if not hasattr(leaf, "stride"):
-                raise ArgumentTypeError(f"expected a tensor, got {type(leaf).__name__}")
-            for size, stride, expected in zip(leaf.shape, leaf.stride(), spec.strides):
-                if size != 1 and stride != expected and leaf.numel():
-                    name = getattr(spec, "path", None) or spec.name
-                    raise ArgumentValueError(
-                        f"argument '{name}': expected strides {tuple(spec.strides)}, got {tuple(leaf.stride())}: "
-                        f"{item.reason}; compile again with such an example"
-                    )
+        for function, item in checks:
+            function(item, leaves)
 
     return check

@@ -313,12 +313,13 @@ class TensorOps:
         """Emit a view op on `base`."""
         if op.name() in ("aten::_reshape_alias", "aten::_unsafe_view"):
             op, args = torch.ops.aten.view.default, args[:2]
+        offset: sympy.Expr | None = None
         if op.name() == "aten::as_strided":
-            args = self.strided.operands(args)
+            args, offset = self.strided.operands(args)
             base = args[0]
         ssa = self.emit(op, args, [self.state.type_of(out)])[0]
         self.state.define_sizes(ssa, out)
-        offset = self._offset(op, args, out, base)
+        offset = self._offset(op, args, out, base) if offset is None else offset
         within = base.within + self._in_range(op, args, base)
         fake = self.state.with_counts(out)
         return TensorValue(ssa, fake, base.storages, base.root, offset, base.maybe, within, base.absolute)
@@ -406,7 +407,7 @@ class TensorOps:
         for ssa, element in zip(results, outs):
             if isinstance(element, torch.Tensor):
                 made = self.state.fresh(ssa, element)
-                self.strided.made(made)
+                self.state.owners[made.root] = made
                 values.append(made)
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))

@@ -48,6 +48,7 @@ __all__ = [
     "SameObject",
     "ScalarSpec",
     "SequenceSpec",
+    "StorageAsExample",
     "StridesAsExample",
     "TensorSpec",
     "build_result",
@@ -308,6 +309,25 @@ class DistinctStorage:
 
 
 @dataclass(frozen=True)
+class StorageAsExample:
+    """The text is right only if argument `index` of `@main` lies in its storage as the example did.
+
+    Taken where an op counts from the start of the storage (`as_strided` with a storage offset).
+
+    Attributes:
+        index: index among `@main`'s arguments.
+        offset: the storage offset (elements) that the argument has to have.
+        size: how many elements its storage has to have; None if that does not matter.
+        reason: the op.
+    """
+
+    index: int
+    offset: int
+    size: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
 class SameObject:
     """The program asks whether two tensor arguments are one object (`query is key`) and was imported for the answer `same`.
 
@@ -322,7 +342,7 @@ class SameObject:
     same: bool
 
 
-Assumption = StridesAsExample | DistinctStorage | SameObject
+Assumption = StridesAsExample | StorageAsExample | DistinctStorage | SameObject
 
 
 @dataclass(frozen=True)

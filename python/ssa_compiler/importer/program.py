@@ -33,6 +33,7 @@ from .convention import (
     ParameterSpec,
     SameObject,
     StridesAsExample,
+    StorageAsExample,
 )
 from .interpreter import Interpreter
 from .modules import Modules, Restart
@@ -315,6 +316,9 @@ class _ProgramImport:
             assumptions.append(SameObject(one, other, same))
         return ImportedProgram(
             module=text,
+            if storage in state.storage_reasons:
+                offset, size, reason = state.storage_reasons[storage]
+                assumptions.append(StorageAsExample(index, offset, size, reason))
             name=self.name,
             arguments=specs,
             parameters=tuple(parameters),

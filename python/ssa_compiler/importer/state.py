@@ -55,6 +55,9 @@ class State:
         examples: their example values.
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
         stride_reasons: storages whose strides decided whether an op aliases, with the op.
+        storage_reasons: storages of arguments that an op counts in from their start: the storage offset and, where it
+            matters, the size of the storage, in elements, and the op.
+        owners: the tensor that a storage was made with, by root.
         retries: the keys of every `Retry` so far.
         constants: the bool arguments, by path, that this import takes for constants, with the reason.
         flags: the paths of those that it does not.
@@ -85,6 +88,8 @@ class State:
         self.clock = 0
         self.written: set[Site] = set()
         self.stride_reasons: dict[Site, str] = {}
+        self.storage_reasons: dict[Site, tuple[int, int | None, str]] = {}
+        self.owners: dict[Any, TensorValue] = {}
         self.arguments: dict[int, TensorValue] = {}
         self.examples: dict[int, torch.Tensor] = {}
         self.identities: dict[tuple[int, int], bool] = {}

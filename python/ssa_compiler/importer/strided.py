@@ -1,7 +1,8 @@
 """Importing `as_strided`, which looks at the storage of its base and not at its elements.
 
-It is emitted on the tensor that owns the storage, at an explicit offset. That tensor has to fill its storage, contiguous from
-the start, so that the storage is the flattened tensor.
+It is emitted on the tensor that owns the storage, at an explicit position. That tensor has to be contiguous, so that the
+storage is the flattened tensor. A tensor that an op of the program made fills its storage. One of the caller's may begin
+anywhere in a larger one: where that matters, a call has to be like the example in that, and is checked.
 """
 
 from __future__ import annotations
@@ -22,62 +23,85 @@ __all__ = ["Strided"]
 
 
 class Strided:
-    """Knows which tensor owns a storage."""
+    """Finds what `as_strided` shows of the tensor that owns a storage."""
 
     def __init__(self, state: State, tensors: TensorOps) -> None:
         self.state, self.tensors = state, tensors
-        self._owners: dict[Any, TensorValue] = {}
 
-    def made(self, value: TensorValue) -> None:
-        """Note a tensor that an op returned in a storage of its own."""
-        self._owners[value.root] = value
-
-    def operands(self, args: list[Any]) -> list[Any]:
+    def operands(self, args: list[Any]) -> tuple[list[Any], sympy.Expr]:
         """Return the arguments to call `as_strided` with on the tensor that owns the storage.
 
         Args:
             args: one value, or list of values, per schema argument.
         Returns:
-            The same, with the owner for the base, and the offset.
+            The same, with the owner for the base and the position in it for the offset; then the storage offset of the
+            view in elements.
         Raises:
             ProgramRaises: eager raises, since the view would leave the storage.
             UnsupportedOpError: the storage is not known.
         """
         state, base = self.state, args[0]
-        owner = self._owners.get(base.root, base)
-        if not _fills_storage(owner):
+        owner = state.owners.get(base.root, base)
+        if not _is_flat(owner) or not base.absolute:
             raise state.refuse_op("as_strided of a tensor whose storage is not known; clone() it first")
-        own = base.root in self._owners
         given = not (isinstance(args[3], ConstValue) and args[3].value is None)
-        if given and not own:
+        if given and base.root not in state.owners:
             raise state.refuse_op(
                 "as_strided with a storage offset, of a tensor that may begin anywhere in its storage; clone() it first"
             )
         offset = expr_of(self.tensors.python(args[3])) if given else base.offset
         sizes = [expr_of(self.tensors.python(size)) for size in args[1]]
         strides = [expr_of(self.tensors.python(stride)) for stride in args[2]]
-        self._check(owner.fake, sizes, strides, offset, own)
-        return [owner, args[1], args[2], self.tensors.symbolic(offset)]
+        position = sympy.expand(offset - owner.offset)
+        self._check(owner, sizes, strides, position, given)
+        return [owner, args[1], args[2], self.tensors.symbolic(position)], offset
 
-    def _check(self, storage: torch.Tensor, sizes: list[Any], strides: list[Any], offset: Any, own: bool) -> None:
-        """Check that the view stays within the storage, as eager does; `own` if that is all elements of the tensor."""
+    def _check(self, owner: TensorValue, sizes: list[Any], strides: list[Any], position: Any, given: bool) -> None:
+        """Check that the view stays within the storage, as eager does, and note what that rests on.
+
+        Args:
+            owner: the tensor that owns the storage.
+            sizes: of the view.
+            strides: of the view.
+            position: where the view starts in the owner, in elements.
+            given: whether the program said where in the storage it starts.
+        """
+        state, fake = self.state, owner.fake
+        count, start = int(fake.numel()), int(owner.offset)
+        length = int(fake.untyped_storage().nbytes()) // fake.element_size()
         negative = "RuntimeError: as_strided: Negative strides are not supported at the moment"
         for stride in strides:
-            self.state.check(sympy.Ge(stride, 0), negative)
-        self.state.check(sympy.Ge(offset, 0), f"RuntimeError: Tensor: invalid storage offset {offset}")
-        reach = sum((stride * (size - 1) for size, stride in zip(sizes, strides)), offset)
-        within = sympy.Or(*(sympy.Eq(size, 0) for size in sizes), sympy.Le(reach + 1, int(storage.numel())))
-        if not own and self.state.symbols.known(within) is not True:
-            raise self.state.refuse_op("as_strided that may reach beyond the elements of an argument; clone() it first")
-        self.state.check(
+            state.check(sympy.Ge(stride, 0), negative)
+        state.check(sympy.Ge(position + start, 0), f"RuntimeError: Tensor: invalid storage offset {position + start}")
+        reach = sum((stride * (size - 1) for size, stride in zip(sizes, strides)), position)
+        empty = [sympy.Eq(size, 0) for size in sizes]
+        within = sympy.Or(*empty, sympy.Le(reach + 1, count))
+        shown = sympy.Or(*empty, sympy.And(sympy.Ge(position, 0), sympy.Le(reach + 1, count)))
+        inside = state.symbols.known(shown) is True
+        fills = start == 0 and length == count
+        if not inside and not fills:
+            raise state.refuse_op("as_strided that may reach beyond the elements of its tensor; clone() it first")
+        for storage in owner.storages & self._callers():
+            reason = f"aten::as_strided at {state.locations.user()}"
+            state.stride_reasons.setdefault(storage, reason)
+            if given or not inside:
+                before = state.storage_reasons.get(storage)
+                size = length if not inside or (before is not None and before[1] is not None) else None
+                state.storage_reasons[storage] = (start, size, reason)
+        state.check(
             within,
-            f"RuntimeError: setStorage: sizes {sizes}, strides {strides}, storage offset {offset} are out of bounds for "
-            f"storage of size {storage.numel() * storage.element_size()}",
+            f"RuntimeError: setStorage: sizes {sizes}, strides {strides}, storage offset {position + start} are out of "
+            f"bounds for storage of size {length * fake.element_size()}",
         )
 
+    def _callers(self) -> frozenset[Any]:
+        """The storages of arguments, parameters and buffers."""
+        owners = self.state.owners.values()
+        return frozenset(s for owner in owners for s in owner.storages if s[0] in ("argument", "parameter"))
 
-def _fills_storage(value: TensorValue) -> bool:
-    """Whether a tensor is surely contiguous, from the start of its storage on."""
+
+def _is_flat(value: TensorValue) -> bool:
+    """Whether a tensor is surely contiguous, from a known place in its storage on."""
     fake = value.fake
     known = all(isinstance(number, int) for number in (*fake.shape, *fake.stride()))
-    return known and value.offset == 0 and fake.is_contiguous()
+    return known and value.offset.is_Integer and fake.is_contiguous()

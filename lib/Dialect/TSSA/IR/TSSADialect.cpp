@@ -47,11 +47,22 @@ template <typename OpTy> static LogicalResult verifyView(OpTy op) {
     if (failed(parsed))
       return op.emitOpError() << "expected a PyTorch schema: " << error;
     schema = &*parsed;
+    if (schema->getTorchName() != view)
+      return op.emitOpError()
+             << "expected the schema of '" << view << "', got that of '"
+             << schema->getTorchName() << "'";
   }
   if (schema && schema->arguments.size() != op.getParams().size() + 1)
     return op.emitOpError()
            << "expected " << schema->arguments.size() - 1 << " params of '"
            << view << "', got " << op.getParams().size();
+  if (schema)
+    for (auto [param, argument] :
+         llvm::zip(op.getParams(), llvm::drop_begin(schema->arguments)))
+      if (!torch::isAccepted(argument.type, param.getType()))
+        return op.emitOpError()
+               << "param '" << argument.name << "' must be " << argument.type
+               << ", but got " << param.getType();
   return success();
 }
 

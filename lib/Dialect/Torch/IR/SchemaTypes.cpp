@@ -41,8 +41,7 @@ static TypePredicate getAtomPredicate(StringRef atom) {
       .Default(isTorchValueType);
 }
 
-/// True if a value of `type` may be given where the schema says `schemaType`.
-static bool isAccepted(StringRef schemaType, Type type) {
+bool isAccepted(StringRef schemaType, Type type) {
   if (schemaType.consume_back("?"))
     return isa<NoneType, OptionalType>(type) || isAccepted(schemaType, type);
   if (schemaType.ends_with("]")) {

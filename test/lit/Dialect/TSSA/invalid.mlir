@@ -63,3 +63,20 @@ func.func @schema_attribute(%b: !torch.vtensor<[4],f32>) {
   %r = tssa.access "torch.test.reverse_rows" %b {schema = "reverse"} : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
   return
 }
+
+// -----
+
+func.func @schema_of_another_view(%b: !torch.vtensor<[4],f32>) {
+  // expected-error @+1 {{'tssa.access' op expected the schema of 'torch.test.reverse_rows', got that of 'torch.aten.sinc_'}}
+  %r = tssa.access "torch.test.reverse_rows" %b {schema = "aten::sinc_(Tensor(a!) self) -> Tensor(a!)"} : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  return
+}
+
+// -----
+
+func.func @type_of_a_param(%b: !torch.vtensor<[4],f32>) {
+  %none = torch.constant.none
+  // expected-error @+1 {{'tssa.access' op param 'dim' must be int, but got '!torch.none'}}
+  %r = tssa.access "torch.aten.select.int" %b[%none, %none : !torch.none, !torch.none] : !torch.vtensor<[4],f32> -> !torch.vtensor<[],f32>
+  return
+}

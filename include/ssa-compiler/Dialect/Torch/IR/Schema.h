@@ -15,6 +15,10 @@
 #include <optional>
 #include <string>
 
+namespace mlir {
+class Type;
+} // namespace mlir
+
 namespace ssa_compiler::torch {
 
 /// The alias annotation of an argument or a return: `(a)`, `(a!)`, `(a -> *)`,
@@ -82,6 +86,9 @@ struct Schema {
 /// says why in it.
 mlir::FailureOr<Schema> parseSchema(llvm::StringRef text,
                                     std::string *error = nullptr);
+
+/// True if a value of `type` may be given where the schema says `schemaType`.
+bool isAccepted(llvm::StringRef schemaType, mlir::Type type);
 
 /// The table row of a torch op (`torch.aten.add_.Tensor`), registered or not,
 /// or null.

@@ -82,3 +82,11 @@ func.func @as_strided(%b: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[2],f32>) 
   %r = tssa.assign "torch.aten.as_strided" %b, %s[%list, %zero, %int0 : !torch.list<int>, !torch.list<int>, !torch.int] : !torch.vtensor<[4],f32>, !torch.vtensor<[2],f32>
   return %r : !torch.vtensor<[4],f32>
 }
+
+// -----
+
+func.func @whole_of_another_shape(%b: !torch.vtensor<[4,3],si64>, %s: !torch.vtensor<[4],f32>) {
+  // expected-error @below {{unsupported: a write of '!torch.vtensor<[4],f32>' through 'torch.tensor_static_info_cast' into '!torch.vtensor<[4,3],si64>'}}
+  %w = tssa.assign "torch.tensor_static_info_cast" %b, %s : !torch.vtensor<[4,3],si64>, !torch.vtensor<[4],f32>
+  return
+}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,16 @@ from torch import Tensor
 
 from ssa_compiler.backend import compile_module, compiler_path, resolve_target
 from ssa_compiler.runtime import Program, read_signature
+from ssa_compiler.testing import check
 
 TARGET = resolve_target("cpu")
 
 
-def _plain(text: str, tmp_path: Path) -> str:
+def _plain(text: str, tmp_path: Path, flags: Sequence[str] = TARGET.flags) -> str:
     """Compile with iree-compile and nothing else; returns the artefact."""
     source, output = tmp_path / "plain.mlir", tmp_path / "plain.vmfb"
     source.write_text(text)
-    subprocess.run([compiler_path(), str(source), *TARGET.flags, "-o", str(output)], check=True)
+    subprocess.run([compiler_path(), str(source), *flags, "-o", str(output)], check=True)
     return str(output)
 
 
@@ -99,6 +101,63 @@ def test_right_through_the_backend(name: str) -> None:
 def test_wrong_without_it(name: str, tmp_path: Path) -> None:
     text, argument, expected = CASES[name]
     assert not torch.equal(_call(_plain(text, tmp_path), text, [argument]), expected)
+
+
+def _two_constants(x: Tensor) -> Tensor:
+    x.scatter_reduce_(0, torch.tensor([2]), torch.full([1], -3, dtype=torch.int64), "amin", include_self=False)
+    return x
+
+
+def _constants_of_two_dtypes(x: Tensor) -> Tensor:
+    x.scatter_(1, torch.tensor([[2], [5], [2]])[:2], torch.full([2, 1], 3.5))
+    return x
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [(_two_constants, torch.arange(5)), (_constants_of_two_dtypes, torch.arange(12.0).view(2, 6))],
+)
+def test_constants_are_kept_apart(function: Callable[[Tensor], Tensor], argument: Tensor, tmp_path: Path) -> None:
+    """IREE computes them in one kernel, where they are computed when the program is loaded, and keeps only one."""
+    artifact = check(function, (argument,), compiled=True).compiled.artifact
+    flags = [flag for flag in TARGET.flags if "hoisting" not in flag]
+    hoisted = _call(_plain(artifact.module, tmp_path, flags), artifact.module, [argument.clone()])
+    assert not torch.equal(hoisted, function(argument.clone()))
+
+
+def _numbers_of_flags(x: Tensor, s: float, flag: bool) -> tuple[Tensor, float, float, float, int]:
+    total = 0.0
+    for i in range(3):
+        total += float(flag) * float(x[i] > 0.5) + float(i)
+    return x * (2.5 * flag) + flag, s + flag, (s > 1.0) * s, total, flag + flag
+
+
+def test_flags_are_numbers() -> None:
+    """IREE 3.13 converts a bool to a float of 64 bits by an op that only makes 32."""
+    check(_numbers_of_flags, (torch.randn(3), 3.7, True), (torch.randn(3), -2.25, False), compiled=True)
+    text = """module {
+  func.func @main(%flag: i1) -> f64 {
+    %number = arith.extui %flag : i1 to i64
+    %result = arith.sitofp %number : i64 to f64
+    return %result : f64
+  }
+}
+"""
+    completed = subprocess.run(
+        [compiler_path(), "-", *TARGET.flags, "-o", os.devnull], input=text, text=True, capture_output=True, check=False
+    )
+    assert "vm.cast.ui32.f32" in completed.stderr
+    artifact = compile_module(text, TARGET)
+    assert [Program(artifact.path, read_signature(text))([flag])[0] for flag in (0, 1)] == [0.0, 1.0]
+
+
+def _remainders(x: Tensor, s: float, k: int) -> tuple[Tensor, Tensor, Tensor, float, float]:
+    one = float(k - k + 1)  # a 1.0 that is a constant to IREE only
+    return x % 1.0, torch.fmod(x, one), x % torch.ones_like(x), s % one, s % 1.0
+
+
+def test_remainder_of_one() -> None:
+    check(_remainders, (torch.randn(3) * 9, 3.7, 2), (torch.randn(3) * 9, -3.7, 2), compiled=True)
 
 
 def test_while_that_passes_on_what_it_computes() -> None:

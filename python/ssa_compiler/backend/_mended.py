@@ -1,6 +1,6 @@
-"""Ops that IREE compiles to a wrong result and that another spelling of the same op compiles rightly.
+"""Ops that IREE does not compile, or to a wrong result, and that another spelling of the same op compiles rightly.
 
-Each entry says what is wrong in IREE 3.13.0; a test compiles the op as it was and expects it wrong.
+Each entry says what is wrong in IREE 3.13.0; a test compiles the op as it was and expects that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,33 @@ def mend_ops(module: ir.Module) -> int:
     Returns:
         The number of ops rewritten.
     """
-    return sum(_count_from_start(op) for op in list(walk(module.operation)) if op.name == "torch.aten.select_scatter")
+    rewritten = 0
+    for op in list(walk(module.operation)):
+        if op.name == "torch.aten.select_scatter":
+            rewritten += _count_from_start(op)
+        elif op.name in ("arith.sitofp", "arith.uitofp"):
+            rewritten += _choose_number(op)
+    return rewritten
+
+
+def _choose_number(op: ir.Operation) -> int:
+    """The number of a bool: IREE converts the bool itself, which its virtual machine cannot do for 64 bits."""
+    owner = op.operands[0].owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "arith.extui":
+        return 0
+    flag = owner.operation.operands[0]
+    if str(flag.type) != "i1":
+        return 0
+    where = ir.InsertionPoint(op)
+    type_ = op.results[0].type
+    one, zero = (
+        build("arith.constant", [type_], [], where, {"value": ir.FloatAttr.get(type_, number, op.location)}).results[0]
+        for number in (1.0, 0.0)
+    )
+    chosen = build("arith.select", [type_], [flag, one, zero], where).results[0]
+    op.results[0].replace_all_uses_with(chosen)
+    op.erase()
+    return 1
 
 
 def _count_from_start(op: ir.Operation) -> int:

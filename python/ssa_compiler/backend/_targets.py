@@ -49,8 +49,14 @@ class Target:
     __hash__ = object.__hash__
 
 
-# Constants are computed when the program is loaded, not by iree-compile: what it computes itself cannot be checked.
-_COMMON = ("--iree-input-type=torch", "--iree-input-demote-f64-to-f32=false", "--iree-opt-const-eval=false")
+# Constants are computed in the program, not by iree-compile, whose computations cannot be checked, and not when the program
+# is loaded: IREE makes one of two constants that one kernel computes.
+_COMMON = (
+    "--iree-input-type=torch",
+    "--iree-input-demote-f64-to-f32=false",
+    "--iree-opt-const-eval=false",
+    "--iree-opt-const-expr-hoisting=false",
+)
 
 
 def resolve_target(target: str, *, architecture: str | None = None, data_tiling: bool = False) -> Target:

@@ -55,8 +55,8 @@ def in_a_loop(x: Tensor, m: Tensor) -> Tensor:
     return x
 
 
-CHOSEN = [row_at_mask, one_row_at_mask, number_at_columns, row_for_two_dimensions, in_a_loop]
-OTHERS = [number_at_mask_and_index, number_at_found_indices, rows_at_mask]
+CHOSEN = [row_at_mask, one_row_at_mask, number_at_columns, row_for_two_dimensions, number_at_mask_and_index, in_a_loop]
+OTHERS = [number_at_found_indices, rows_at_mask]
 
 
 @pytest.mark.parametrize("program", [*CHOSEN, *OTHERS])

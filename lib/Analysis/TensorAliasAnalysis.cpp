@@ -194,23 +194,26 @@ const TensorLocation *TensorAliasAnalysis::getLocation(Value tensor) const {
   return it == locations.end() ? nullptr : &it->second;
 }
 
-SmallVector<unsigned>
-TensorAliasAnalysis::getPossibleArguments(Value root) const {
-  SmallVector<unsigned> arguments;
+llvm::SetVector<Value> TensorAliasAnalysis::getPossibleRoots(Value root) const {
   llvm::SetVector<Value> reached;
   reached.insert(root);
   for (size_t index = 0; index < reached.size(); ++index) {
-    Value value = reached[index];
+    if (!merges.contains(reached[index]))
+      continue;
+    for (const MergeEdge &edge : edges)
+      if (edge.target == reached[index])
+        reached.insert(locations.lookup(edge.source->get()).root);
+  }
+  return reached;
+}
+
+SmallVector<unsigned>
+TensorAliasAnalysis::getPossibleArguments(Value root) const {
+  SmallVector<unsigned> arguments;
+  for (Value value : getPossibleRoots(root)) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (argument && argument.getOwner()->getParentOp() == function)
       arguments.push_back(argument.getArgNumber());
-    if (!merges.contains(value))
-      continue;
-    // A pass that is at work may have given the edge another source.
-    for (const MergeEdge &edge : edges)
-      if (edge.target == value)
-        if (const TensorLocation *location = getLocation(edge.source->get()))
-          reached.insert(location->root);
   }
   llvm::sort(arguments);
   return arguments;
@@ -315,8 +318,14 @@ static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
   return false;
 }
 
+/// True if `root`, or `other` if that is a second name of it, is used (written,
+/// with `writesOnly`) after the edge.
 bool TensorAliasAnalysis::isLiveAfter(const MergeEdge &edge, Value root,
-                                      bool writesOnly) const {
+                                      bool writesOnly, Value other) const {
+  auto usesOfRoot = uses.find(other ? other : root);
+  ArrayRef<OpOperand *> rootUses;
+  if (usesOfRoot != uses.end())
+    rootUses = usesOfRoot->second;
   // With `writesOnly`, only uses that write, here or further down, count.
   DenseSet<OpOperand *> forwardsToWritten;
   if (writesOnly)
@@ -340,16 +349,17 @@ bool TensorAliasAnalysis::isLiveAfter(const MergeEdge &edge, Value root,
     // What the left region made cannot be named after it, except by a second
     // operand of the same terminator.
     if (regionOp->isAncestor(root.getParentRegion()->getParentOp()))
-      return llvm::any_of(uses.lookup(root), [&](OpOperand *use) {
+      return llvm::any_of(rootUses, [&](OpOperand *use) {
         return use->getOwner() == owner && use != edge.source && matters(use);
       });
   }
 
   auto argument = dyn_cast<BlockArgument>(root);
-  if (argument && argument.getOwner()->getParentOp() == function && !writesOnly)
+  if (argument && argument.getOwner()->getParentOp() == function &&
+      !writesOnly && !other)
     return true;
 
-  return llvm::any_of(uses.lookup(root), [&](OpOperand *use) {
+  return llvm::any_of(rootUses, [&](OpOperand *use) {
     if (!matters(use))
       return false;
     // The edge itself is a later use where a loop takes it again.

@@ -151,12 +151,17 @@ SmallVector<MergeEdge> TensorAliasAnalysis::getConflicts() const {
     if (!merges.contains(edge.target))
       continue;
     Value root = locations.lookup(edge.source->get()).root;
-    bool writtenThroughTarget = writtenDownstream.contains(edge.target);
-    if ((writtenThroughTarget && isLiveAfter(edge, root, false)) ||
-        isLiveAfter(edge, root, true))
+    if (conflictsWith(edge, root, {}))
       conflicts.push_back(edge);
   }
   return conflicts;
+}
+
+bool TensorAliasAnalysis::conflictsWith(const MergeEdge &edge, Value root,
+                                        Value other) const {
+  return (writtenDownstream.contains(edge.target) &&
+          isLiveAfter(edge, root, false, other)) ||
+         isLiveAfter(edge, root, true, other);
 }
 
 LogicalResult TensorAliasAnalysis::verifyMerges() const {

@@ -163,22 +163,54 @@ static LogicalResult carryInnerParams(MutableArrayRef<ChoiceParam> params,
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// The merges in conflict, and those that they flow into.
-SmallVector<Value> ChoiceAnalysis::collectMembers() const {
-  llvm::SetVector<Value> members;
-  for (const MergeEdge &edge : aliases.getConflicts())
-    members.insert(edge.target);
-  DenseMap<Value, SmallVector<Value>> targets;
-  for (const MergeEdge &edge : aliases.getEdges())
-    if (aliases.isMerge(edge.target) &&
-        isa<RegionBranchOpInterface, RegionBranchTerminatorOpInterface>(
-            edge.source->getOwner()))
-      targets[aliases.getLocation(edge.source->get())->root].push_back(
-          edge.target);
-  for (size_t index = 0; index < members.size(); ++index)
-    for (Value target : targets.lookup(members[index]))
-      members.insert(target);
-  return members.takeVector();
+static bool isRegionEdge(const MergeEdge &edge) {
+  return isa<RegionBranchOpInterface, RegionBranchTerminatorOpInterface>(
+      edge.source->getOwner());
+}
+
+/// The merges that the choices draw in: those that a choice flows into, and
+/// those into which a storage flows that a choice may be, where a write through
+/// one of the two can be seen through the other one. As long as the choice was
+/// a merge, their edges did not tell.
+SmallVector<Value> ChoiceAnalysis::collectDrawnIn() const {
+  // What each choice can be, through other choices too, and the reverse.
+  DenseMap<Value, llvm::SetVector<Value>> storages;
+  DenseMap<Value, SmallVector<Value, 2>> names;
+  for (const auto &choice : choices) {
+    llvm::SetVector<Value> reached;
+    reached.insert(choice->members.front());
+    for (size_t index = 0; index < reached.size(); ++index)
+      if (const Choice *inner = lookup(reached[index]))
+        for (const Alternative &alternative : inner->alternatives)
+          if (alternative.root)
+            reached.insert(alternative.root);
+    for (Value storage : reached)
+      if (storage != choice->members.front())
+        llvm::append_range(names[storage], choice->members);
+    for (Value member : choice->members)
+      storages[member] = reached;
+  }
+  llvm::SetVector<Value> drawnIn;
+  for (const MergeEdge &edge : aliases.getEdges()) {
+    if (!aliases.isMerge(edge.target) || lookup(edge.target))
+      continue;
+    Value root = aliases.getLocation(edge.source->get())->root;
+    auto conflicts = [&](Value storage) {
+      return (storage != root && aliases.conflictsWith(edge, storage, {})) ||
+             llvm::any_of(names.lookup(storage), [&](Value name) {
+               return name != root &&
+                      aliases.conflictsWith(edge, storage, name);
+             });
+    };
+    auto it = storages.find(root);
+    bool isDrawnIn =
+        it == storages.end()
+            ? conflicts(root)
+            : isRegionEdge(edge) || llvm::any_of(it->second, conflicts);
+    if (isDrawnIn)
+      drawnIn.insert(edge.target);
+  }
+  return drawnIn.takeVector();
 }
 
 /// Groups the members by the operands that feed them.
@@ -280,8 +312,93 @@ void ChoiceAnalysis::numberCarried(Choice &choice) {
       numberParams(step.params, choice.numCarried);
 }
 
+/// Collects the storages made in a region of `regionOp` that a tensor with this
+/// root may be.
+void ChoiceAnalysis::collectMoved(Value root, Operation *regionOp,
+                                  llvm::SmallSetVector<Value, 4> &moved) const {
+  if (isDefinedOutside(root, regionOp))
+    return;
+  Choice *choice = lookup(root);
+  if (!choice) {
+    moved.insert(root);
+    return;
+  }
+  for (const Alternative &alternative : choice->alternatives)
+    if (alternative.root)
+      collectMoved(alternative.root, regionOp, moved);
+    else
+      moved.insert(root);
+}
+
+bool ChoiceAnalysis::movesOther(Value root, Operation *regionOp) const {
+  llvm::SmallSetVector<Value, 4> moved;
+  if (lookup(root))
+    collectMoved(root, regionOp, moved);
+  return llvm::any_of(moved, [&](Value storage) { return storage != root; });
+}
+
+/// A storage that a region made moves into one choice at most. Two names that
+/// leave with it are found here if one of them is a choice: it hands on a copy,
+/// so that the edges will no longer tell.
+LogicalResult ChoiceAnalysis::checkMoves() const {
+  llvm::MapVector<Operation *, SmallVector<MergeEdge>> byTerminator;
+  for (const MergeEdge &edge : aliases.getEdges())
+    if (aliases.isMerge(edge.target) &&
+        edge.source->getOwner()->hasTrait<OpTrait::IsTerminator>())
+      byTerminator[edge.source->getOwner()].push_back(edge);
+  for (auto &[terminator, edges] : byTerminator) {
+    Operation *regionOp = terminator->getParentOp();
+    // The operand and whether a write can reach it, for each storage.
+    DenseMap<Value, SmallVector<std::pair<OpOperand *, bool>>> leaving;
+    DenseSet<OpOperand *> copied;
+    for (const MergeEdge &edge : edges) {
+      Value root = aliases.getLocation(edge.source->get())->root;
+      if (movesOther(root, regionOp))
+        copied.insert(edge.source);
+      llvm::SmallSetVector<Value, 4> moved;
+      collectMoved(root, regionOp, moved);
+      for (Value storage : moved)
+        leaving[storage].emplace_back(edge.source,
+                                      aliases.isWrittenDownstream(edge.target));
+    }
+    if (copied.empty())
+      continue;
+    for (auto &[storage, names] : leaving) {
+      OpOperand *first = names.front().first;
+      bool hasTwo =
+          llvm::any_of(names, [&](auto &name) { return name.first != first; });
+      bool isCopied = llvm::any_of(
+          names, [&](auto &name) { return copied.contains(name.first); });
+      bool isWritten =
+          llvm::any_of(names, [](auto &name) { return name.second; });
+      if (hasTwo && isCopied && isWritten)
+        return failure();
+    }
+  }
+  return success();
+}
+
 LogicalResult ChoiceAnalysis::run() {
-  SmallVector<Value> members = collectMembers();
+  llvm::SetVector<Value> members;
+  for (const MergeEdge &edge : aliases.getConflicts())
+    members.insert(edge.target);
+  while (true) {
+    if (failed(findChoices(members.getArrayRef())))
+      return failure();
+    SmallVector<Value> drawnIn = collectDrawnIn();
+    if (drawnIn.empty())
+      break;
+    members.insert_range(drawnIn);
+  }
+  for (auto &choice : choices)
+    numberCarried(*choice);
+  return checkMoves();
+}
+
+/// Makes choices of the members, with their alternatives.
+LogicalResult ChoiceAnalysis::findChoices(ArrayRef<Value> members) {
+  choices.clear();
+  choiceOf.clear();
   for (Value member : members) {
     Operation *op = isa<BlockArgument>(member)
                         ? member.getParentBlock()->getParentOp()
@@ -303,7 +420,5 @@ LogicalResult ChoiceAnalysis::run() {
           return failure();
       }
   }
-  for (auto &choice : choices)
-    numberCarried(*choice);
   return success();
 }

@@ -16,6 +16,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <memory>
 #include <vector>
@@ -83,6 +84,11 @@ public:
   /// The choice that `value` is a member of, or null.
   Choice *lookup(mlir::Value value) const { return choiceOf.lookup(value); }
 
+  /// True if `root` is a choice that may be a storage which a region of
+  /// `regionOp` made elsewhere: handing it on moves that storage, not the
+  /// choice's own.
+  bool movesOther(mlir::Value root, mlir::Operation *regionOp) const;
+
   /// The path of a location, with the operands of its views as fixed params.
   static ChoicePath getPath(llvm::ArrayRef<mlir::Operation *> views);
 
@@ -93,13 +99,17 @@ public:
                   llvm::ArrayRef<ChoiceStep> path);
 
 private:
-  llvm::SmallVector<mlir::Value> collectMembers() const;
+  llvm::SmallVector<mlir::Value> collectDrawnIn() const;
+  llvm::LogicalResult findChoices(llvm::ArrayRef<mlir::Value> members);
   void groupMembers(llvm::ArrayRef<mlir::Value> members);
   llvm::LogicalResult addAlternatives(Choice &choice, mlir::Value root,
                                       ChoicePath path, bool &changed);
   llvm::LogicalResult addAlternative(Choice &choice, mlir::Value root,
                                      ChoicePath path, bool &changed);
   void numberCarried(Choice &choice);
+  void collectMoved(mlir::Value root, mlir::Operation *regionOp,
+                    llvm::SmallSetVector<mlir::Value, 4> &moved) const;
+  llvm::LogicalResult checkMoves() const;
 
   const TensorAliasAnalysis &aliases;
   llvm::SmallVector<std::unique_ptr<Choice>> choices;

@@ -9,6 +9,7 @@
 
 #include "ChoiceRoom.h"
 #include "Choices.h"
+#include "ResultMarks.h"
 
 #include "ssa-compiler/Dialect/Torch/IR/TorchBuilders.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
@@ -74,7 +75,6 @@ private:
   Value read(Value tensor, Location loc);
   void store(Value tensor, Value contents, Location loc);
   void rewriteUses(Value tensor);
-  void markResults();
   Value clone(Value tensor, Location loc);
 
   func::FuncOp function;
@@ -319,9 +319,10 @@ ChoiceResolver::Extras ChoiceResolver::encode(const Choice &choice, Value root,
   return result;
 }
 
-/// Sets the extras on one edge. The tensor itself is handed on if it moves;
-/// what lives on outside is replaced by a copy, which no one but the
-/// own-storage alternative looks at.
+/// Sets the extras on one edge. The tensor itself is handed on if its storage
+/// moves. A choice that may be a storage made in the region, not its own, hands
+/// on a copy of what it is, as does what lives on outside, where no one but the
+/// own-storage alternative looks at the copy.
 void ChoiceResolver::fillEdge(const Choice &choice, OpOperand &source) {
   Operation *owner = source.getOwner();
   Location loc = owner->getLoc();
@@ -347,7 +348,8 @@ void ChoiceResolver::fillEdge(const Choice &choice, OpOperand &source) {
       if (Value value = valueOf.lookup(target))
         operand.set(value);
   });
-  if (isDefinedOutside(location.root, choice.regionOp))
+  if (isDefinedOutside(location.root, choice.regionOp) ||
+      choices.movesOther(location.root, choice.regionOp))
     source.set(clone(source.get(), loc));
 }
 
@@ -381,22 +383,6 @@ void ChoiceResolver::rewriteUses(Value tensor) {
   }
 }
 
-/// Says which results may be arguments, while the edges still tell.
-void ChoiceResolver::markResults() {
-  Operation *returnOp = function.getBody().front().getTerminator();
-  for (OpOperand &result : returnOp->getOpOperands()) {
-    const TensorLocation *location = aliases.getLocation(result.get());
-    if (!location || !choices.lookup(location->root))
-      continue;
-    SmallVector<unsigned> possible =
-        aliases.getPossibleArguments(location->root);
-    if (!possible.empty())
-      function.setResultAttr(result.getOperandNumber(), "tssa.may_alias",
-                             builder.getI64ArrayAttr(SmallVector<int64_t>(
-                                 possible.begin(), possible.end())));
-  }
-}
-
 void ChoiceResolver::run() {
   ChoicesByOp byOp = sortByOp(choices);
   for (auto &[op, regionChoices] : byOp)
@@ -417,7 +403,8 @@ void ChoiceResolver::run() {
           add(argument);
   });
 
-  markResults();
+  // While the edges still tell.
+  markResults(function, aliases);
   for (const auto &choice : choices.getChoices())
     for (OpOperand *source : choice->sources)
       fillEdge(*choice, *source);

@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ResultMarks.h"
+
 #include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
@@ -208,6 +210,36 @@ MutationRewriter::computeWrites(TorchSchemaOpInterface op,
   return SmallVector<Value>(onCopies->getResults().take_front(written.size()));
 }
 
+/// Checks that of elements that are one in memory the write reaches the first:
+/// it is the one that assigns of repeating views store.
+static LogicalResult verifyRepeated(Operation *op,
+                                    const TensorLocation &location) {
+  auto rootType = cast<BaseTensorType>(location.root.getType());
+  llvm::SmallBitVector repeated(
+      rootType.hasSizes() ? rootType.getSizes().size() : 0);
+  Operation *repeating = nullptr;
+  for (Operation *view : location.path) {
+    auto viewOp = cast<TorchViewOpInterface>(view);
+    ViewInstance instance{viewOp.getViewName(), viewOp.getViewSchema(),
+                          view->getOperand(0), viewOp.getParams()};
+    bool follows = viewOp.getViewModel()->followRepeated(
+        instance, view->getResult(0).getType(), repeated);
+    if (repeated.any() && !repeating)
+      repeating = view;
+    if (!follows && !repeating)
+      return success(); // of unknown rank, which assigns refuse
+    if (!follows)
+      break;
+  }
+  if (!repeating || repeated.none())
+    return success();
+  return op->emitError()
+         << "unsupported: a write through '"
+         << cast<TorchViewOpInterface>(repeating).getViewName()
+         << "', which shows one element several times; clone() the tensor "
+            "before the write";
+}
+
 LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
   ArrayRef<unsigned> written = aliases.getWrittenOperands(op);
   Location loc = op->getLoc();
@@ -225,6 +257,9 @@ LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
                              << "' writes two views of one tensor";
     targets.push_back({location, {toValueType(location->root)}});
   }
+  for (auto &[location, bases] : targets)
+    if (failed(verifyRepeated(op, *location)))
+      return failure();
   rewriteReads(op);
   for (auto &[location, bases] : targets)
     for (Operation *view : location->path)
@@ -305,38 +340,11 @@ LogicalResult MutationRewriter::rewriteRegionOp(Operation *op) {
   return success();
 }
 
-/// Appends the final contents of written arguments and records which results
-/// are arguments, views of arguments, or one tensor.
+/// Appends the final contents of written arguments.
 void MutationRewriter::rewriteReturn(func::ReturnOp op) {
-  SmallVector<TensorLocation> locations;
-  for (auto [index, operand] : llvm::enumerate(op->getOpOperands())) {
-    const TensorLocation *location = aliases.getLocation(operand.get());
-    locations.push_back(location ? *location : TensorLocation());
-    if (!location)
-      continue;
-    auto setIndex = [&, index = index](StringRef name, int64_t value) {
-      function.setResultAttr(index, name, builder.getI64IntegerAttr(value));
-    };
-    auto argument = dyn_cast<BlockArgument>(location->root);
-    bool isArgument =
-        argument && argument.getOwner() == &function.getBody().front();
-    if (isArgument)
-      setIndex(location->path.empty() ? "tssa.alias_of" : "tssa.view_of",
-               argument.getArgNumber());
-    else if (SmallVector<unsigned> possible =
-                 aliases.getPossibleArguments(location->root);
-             !possible.empty())
-      function.setResultAttr(index, "tssa.may_alias",
-                             builder.getI64ArrayAttr(SmallVector<int64_t>(
-                                 possible.begin(), possible.end())));
-    else
-      for (size_t other = 0; other < index; ++other)
-        if (locations[other].root && locations[other] == *location) {
-          setIndex("tssa.same_as", other);
-          break;
-        }
-    operand.set(read(operand.get(), op.getLoc()));
-  }
+  for (OpOperand &operand : op->getOpOperands())
+    if (aliases.getLocation(operand.get()))
+      operand.set(read(operand.get(), op.getLoc()));
   for (BlockArgument argument : function.getArguments()) {
     const TensorLocation *location = aliases.getLocation(argument);
     if (!location || !aliases.isWritten(argument))
@@ -422,6 +430,8 @@ LogicalResult MutationRewriter::rewriteBlock(Block &block) {
 }
 
 LogicalResult MutationRewriter::run() {
+  // While the edges still tell what flows where.
+  markResults(function, aliases);
   AccessCache::ScopeTy scope(accesses);
   for (BlockArgument argument : function.getArguments())
     if (aliases.getLocation(argument))

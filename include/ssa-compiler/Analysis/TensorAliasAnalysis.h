@@ -85,12 +85,22 @@ public:
     return writtenDownstream.contains(merge);
   }
 
+  /// The roots that `root` may be: itself and, if it is a merge, those of what
+  /// flows into it.
+  llvm::SetVector<mlir::Value> getPossibleRoots(mlir::Value root) const;
+
   /// The function's arguments that `root` may be, in order: itself, or those
   /// that flow into it if it is a merge.
   llvm::SmallVector<unsigned> getPossibleArguments(mlir::Value root) const;
 
   /// The edges into merges for which a snapshot is not what the program means.
   llvm::SmallVector<MergeEdge> getConflicts() const;
+
+  /// True if `edge`, from a tensor with root `root` into a merge, is in
+  /// conflict once `other` may be that storage too: a write through one of the
+  /// two can be seen through the other one.
+  bool conflictsWith(const MergeEdge &edge, mlir::Value root,
+                     mlir::Value other) const;
 
   /// Emits an error for each write that the snapshot view of merges would get
   /// wrong, and for each op whose effect on tensors is unknown.
@@ -106,8 +116,8 @@ private:
   bool addConflictingMerges();
   void collectWrites();
   void collectUses();
-  bool isLiveAfter(const MergeEdge &edge, mlir::Value root,
-                   bool writesOnly) const;
+  bool isLiveAfter(const MergeEdge &edge, mlir::Value root, bool writesOnly,
+                   mlir::Value other = {}) const;
 
   mlir::Operation *function;
   llvm::DenseMap<mlir::Value, TensorLocation> locations;

@@ -37,7 +37,7 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     count = len(imported.arguments)
     state = _State(imported.parameters)
     results = imported.results
-    single = isinstance(results, OutputLeaf) and results.index == 0
+    single = isinstance(results, OutputLeaf) and results.index == 0 and not results.renewed
     check = _assumption_checker(imported)
 
     def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -303,7 +303,7 @@ class TensorOps:
         if isinstance(out, torch.Tensor):
             for value in (v for argument in args for v in tensor_values(argument)):
                 if same_view(value.fake, out):
-                    return replace(value)  # another tensor object: `x.detach() is x` is false
+                    return replace(value, renewed=True)  # another tensor object: `x.detach() is x` is false
             for value in (v for argument in args for v in tensor_values(argument)):
                 if shares_storage(value.fake, out):
                     return self._view(op, args, out, value)

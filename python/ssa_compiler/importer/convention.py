@@ -191,10 +191,18 @@ class ParameterSpec:
 
 @dataclass(frozen=True)
 class OutputLeaf:
-    """The result `index` of `@main`; `kind` is torch.Tensor, int, float or bool."""
+    """A result of `@main`.
+
+    Attributes:
+        index: its number.
+        kind: torch.Tensor, int, float or bool.
+        renewed: the user gets another tensor object that shows the same memory (`return x.detach()`), one for all leaves
+            of this number.
+    """
 
     index: int
     kind: type
+    renewed: bool = False
 
 
 @dataclass(frozen=True)
@@ -523,20 +531,29 @@ def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
     Returns:
         Tensors, scalars, tuples, lists and dicts nested as the user's function nests them.
     """
+    return _build(spec, results, {})
+
+
+def _build(spec: OutputSpec, results: Sequence[Any], renewed: dict[int, torch.Tensor]) -> Any:
+    """Rebuild one part of the result; `renewed` holds the tensor objects made so far, by the number of the result."""
     if isinstance(spec, OutputLeaf):
-        return results[spec.index]
+        if not spec.renewed:
+            return results[spec.index]
+        if spec.index not in renewed:
+            renewed[spec.index] = results[spec.index].detach()
+        return renewed[spec.index]
     if isinstance(spec, OutputConstant):
         return spec.value
     if isinstance(spec, OutputOptional):
-        return build_result(spec.value, results) if results[spec.present.index] else None
+        return _build(spec.value, results, renewed) if results[spec.present.index] else None
     if isinstance(spec, OutputList):
-        return [build_result(element, results) for element in spec.elements]
+        return [_build(element, results, renewed) for element in spec.elements]
     if isinstance(spec, OutputDict):
-        return {key: build_result(element, results) for key, element in spec.items}
+        return {key: _build(element, results, renewed) for key, element in spec.items}
     if isinstance(spec, OutputRows):
-        rows = results[spec.buffer.index][: build_result(spec.length, results)]
+        rows = results[spec.buffer.index][: _build(spec.length, results, renewed)]
         return [row.clone() for row in rows] if spec.of_tensors else rows.tolist()
-    elements = tuple(build_result(element, results) for element in spec.elements)
+    elements = tuple(_build(element, results, renewed) for element in spec.elements)
     if not spec.fields:
         return elements
     key = (spec.type_name, spec.fields)

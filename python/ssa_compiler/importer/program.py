@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -160,6 +161,7 @@ class _ProgramImport:
         self.modules = Modules(self.state, model, scripted._c if self.is_module else None)
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
+        self._renewed: dict[int, OutputLeaf] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
         if self.is_module:
             method = scripted._c._get_method(_forward_name(scripted))
@@ -222,7 +224,11 @@ class _ProgramImport:
             self.state.use(value, "return")
             # A result that was the attribute's tensor does not change when the attribute's new contents are stored.
             overwritten = any(value.storages & first.storages for first, _ in self.modules.assigned())
-            return self._leaf((self._copy(value) if overwritten else value).ssa, torch.Tensor)
+            if overwritten or not value.renewed:
+                return self._leaf((self._copy(value) if overwritten else value).ssa, torch.Tensor)
+            if id(value) not in self._renewed:
+                self._renewed[id(value)] = replace(self._leaf(value.ssa, torch.Tensor), renewed=True)
+            return self._renewed[id(value)]
         if isinstance(value, ScalarValue):
             return self._leaf(value.ssa, value.kind)
         if isinstance(value, DictRef):

@@ -117,6 +117,8 @@ class TensorValue(Value):
         absolute: whether the offset counts from the start of whichever storage it lives in; false after a join of
             tensors that lie at different offsets.
         merged: whether a join made another value of it: the program then has this tensor object under that one as well.
+        renewed: whether an op that changes nothing (`detach`) made the object, of another one that shows the same; a join
+            forgets it.
     """
 
     ssa: Any
@@ -128,6 +130,7 @@ class TensorValue(Value):
     within: tuple[tuple[Any, int, int], ...] = ()
     absolute: bool = True
     merged: bool = False
+    renewed: bool = False
 
 
 @dataclass(eq=False)

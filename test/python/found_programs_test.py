@@ -1,0 +1,235 @@
+"""Programs that the fuzzer found to be wrong, or that lie next to one, as small as they get."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import ssa_compiler
+from ssa_compiler.testing import check
+
+ROWS = torch.arange(12, dtype=torch.float32).reshape(4, 3) + 1
+
+
+# --- names that are one of several tensors, some of them made in the region -------------------------------------------
+
+
+def swap_in_branch(x: Tensor, flag: bool, n: int) -> Tensor:
+    v = x.T
+    if flag:
+        t = torch.full([3, 4], 1.5)
+        for i in range(n):
+            v, t = t, v
+            v.sub_(i + 1)
+    return v
+
+
+def swap_in_nested_loop(x: Tensor, n: int) -> Tensor:
+    v = x
+    for _ in range(n):
+        t = -v
+        for _ in range(n):
+            x, t = t, x
+            x *= -0.5
+    return x
+
+
+def swap_in_while(x: Tensor, n: int) -> Tensor:
+    a = x
+    k = 0
+    while k < n:
+        t = a * 2
+        j = 0
+        while j < k:
+            a, t = t, a
+            a += 1
+            j += 1
+        k += 1
+    a[0] = 5
+    return a
+
+
+def swap_in_both_branches(x: Tensor, flag: bool, n: int) -> Tensor:
+    a = x
+    if flag:
+        t = x + 1
+        for _ in range(n):
+            a, t = t, a
+            a *= 2
+    else:
+        t = x - 1
+        for _ in range(n):
+            t, a = a, t
+            t *= 3
+    a += 1
+    return a
+
+
+def rotate_three(x: Tensor, n: int) -> Tensor:
+    a = x[0]
+    for _ in range(2):
+        b = x[1] * 2
+        c = x[2]
+        for _ in range(n):
+            a, b, c = b, c, a
+            a += 1
+    return a
+
+
+def branch_in_branch(x: Tensor, flag: bool, n: int) -> Tensor:
+    a = x
+    if flag:
+        t = x + 1
+        u = t if n > 1 else x
+        u += 1
+        a = u
+    a *= 2
+    return a
+
+
+def branch_in_loop(x: Tensor, n: int) -> Tensor:
+    a = x[0]
+    for i in range(n):
+        t = torch.zeros_like(x)
+        u = a if i % 2 == 0 else t[i]
+        u += 1
+        a = u
+    a += 1
+    return a
+
+
+def swap_or_not(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    a = x
+    b = x * 2
+    for i in range(n):
+        if i % 2 == 0:
+            a, b = b, a
+        a = a + b
+        b[i % 4] += 1
+    return a, b
+
+
+FLAGS = [(ROWS, True, 3), (ROWS, True, 2), (ROWS, False, 1), (ROWS, True, 0), (ROWS, False, 2)]
+COUNTS = [(ROWS, 1), (ROWS, 2), (ROWS, 3), (ROWS, 0)]
+
+
+@pytest.mark.parametrize(
+    ("program", "calls"),
+    [
+        (swap_in_branch, FLAGS),
+        (swap_in_nested_loop, COUNTS),
+        (swap_in_while, COUNTS),
+        (swap_in_both_branches, FLAGS),
+        (rotate_three, COUNTS),
+        (branch_in_branch, FLAGS),
+        (branch_in_loop, COUNTS),
+        (swap_or_not, COUNTS),
+    ],
+)
+def test_what_a_region_made_leaves_as_a_choice(program, calls):
+    check(program, *calls, compiled=program in (swap_in_branch, swap_in_nested_loop))
+
+
+def leaves_under_two_names(x: Tensor, flag: bool, n: int) -> tuple[Tensor, Tensor]:
+    a = x
+    b = x
+    if flag:
+        t = x + 1
+        u = t if n > 1 else x
+        a = u
+        b = t
+    a *= 2
+    return a, b
+
+
+def test_a_tensor_that_leaves_under_two_names_is_refused():
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="one of several tensors"):
+        check(leaves_under_two_names, *FLAGS, compiled=False)
+
+
+def other_branch_is_read(x: Tensor, flag: bool) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * 2
+    z = x * 3
+    a, b = (y, z) if flag else (z, y)
+    a += 1
+    w = b * 2
+    b += 1
+    return w, y, z
+
+
+def flows_on(x: Tensor, n: int, flag: bool) -> Tensor:
+    a = x
+    b = x * 2
+    for _ in range(n):
+        a, b = b, a
+        a += 1
+    q = a if flag else x * 2
+    return q * 1
+
+
+def test_choices_draw_in_other_names():
+    check(other_branch_is_read, (ROWS, True), (ROWS, False), compiled=False)
+    check(flows_on, (ROWS, 1, True), (ROWS, 2, True), (ROWS, 3, False), (ROWS, 0, True), compiled=False)
+
+
+# --- results that are one tensor --------------------------------------------------------------------------------------
+
+
+def view_twice(x: Tensor) -> tuple[Tensor, Tensor]:
+    v = x[:, 1]
+    return v, v
+
+
+def test_a_view_that_is_returned_twice_is_one_tensor():
+    compiled = check(view_twice, (ROWS,)).compiled
+    first, second = compiled(ROWS.clone())
+    assert first is second
+
+
+def one_of_two(x: Tensor, flag: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    y = x * 2
+    z = x * 3
+    a, b = (y, z) if flag else (z, y)
+    a[0] = 1
+    return a, b, y, z
+
+
+def test_a_result_that_is_another_one_in_some_runs_is_a_copy():
+    checked = check(one_of_two, (ROWS, True), (ROWS, False), compiled=False)
+    assert "tssa.may_same_as = [0, 1]" in checked.stages["tensorssa"]
+
+
+def detached(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    y = x.detach()
+    y += 1
+    return y, x, y, x.data
+
+
+def test_a_detached_argument_is_another_object_of_the_same_memory():
+    compiled = check(detached, (ROWS,)).compiled
+    x = ROWS.clone()
+    y, same, again, data = compiled(x)
+    assert same is x
+    assert y is again
+    assert len({id(x), id(y), id(data)}) == 3
+    assert x.data_ptr() == y.data_ptr() == data.data_ptr()
+
+
+class Weight(torch.nn.Module):
+    """Returns its parameter without gradients."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(ROWS.clone())
+
+    def forward(self, x: Tensor) -> Tensor:
+        x += 1
+        return self.weight.detach()
+
+
+def test_a_detached_parameter_requires_no_gradient():
+    module = Weight()
+    result = ssa_compiler.compile(module, (ROWS.clone(),))(ROWS.clone())
+    assert not result.requires_grad
+    assert result.data_ptr() == module.weight.data_ptr()

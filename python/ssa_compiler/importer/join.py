@@ -222,7 +222,8 @@ def join(
     heap_a = state.heap if heap_a is None else heap_a
     heap_b = state.heap if heap_b is None else heap_b
     if isinstance(a, Same) and isinstance(b, Same) and _same(a.value, b.value):
-        return a
+        # What may be the very object that was detached is taken for it.
+        return b if isinstance(a.value, TensorValue) and a.value.renewed else a
     if isinstance(a, Missing) or isinstance(b, Missing):
         return _join_missing(state, a, b)
     if any(isinstance(x, NoneOr) or _is_none(x) for x in (a, b)):

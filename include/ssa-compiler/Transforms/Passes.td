@@ -34,7 +34,10 @@ def TSSAResolveChoicesPass
     while the other name is in use, becomes a tag beside the tensor, and an int for
     each operand of its views that differs. A read selects by the tag; a write
     computes the new contents and copies them into the tensor that the tag names.
-    Does nothing for names that mean one tensor, or that may be snapshots
+    What leaves a region is a copy if its tag may name a tensor made there. Other
+    names of a tensor that the tag may name become choices as well if they are used
+    across such a write. Marks the function's results that are, or may be, one
+    tensor while the edges still tell. Does nothing for names that mean one tensor, or that may be snapshots
     (docs/Rationale/TensorSSA.md).
 
     Before:

@@ -216,6 +216,26 @@ def test_a_detached_argument_is_another_object_of_the_same_memory():
     assert x.data_ptr() == y.data_ptr() == data.data_ptr()
 
 
+class Swapped(torch.nn.Module):
+    """Returns its buffer, and a tensor that is the buffer in some runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", ROWS.clone())
+
+    def forward(self, x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
+        a = x.clone()
+        b = self.state
+        for _ in range(n):
+            a, b = b, a
+            a += 1
+        return a, b, self.state
+
+
+def test_a_result_that_is_a_buffer_in_some_runs_is_a_copy():
+    check(Swapped(), (ROWS, 1), (ROWS, 2), (ROWS, 0), compiled=False)
+
+
 class Weight(torch.nn.Module):
     """Returns its parameter without gradients."""
 

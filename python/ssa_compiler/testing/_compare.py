@@ -169,7 +169,7 @@ def leaves(value: Any) -> list[Any]:
 def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:
     """A result that is an argument, or an earlier result, in eager must be so everywhere.
 
-    Except those that the conversion documents as copies: an argument in some runs and not in others.
+    Except those that the conversion documents as copies: an argument, or an earlier result, in some runs and not in others.
     """
     left = leaves(expected.arguments) + leaves(expected.result)
     right = leaves(actual.arguments) + leaves(actual.result)
@@ -178,7 +178,8 @@ def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:
         if not isinstance(left[position], torch.Tensor):
             continue
         first = next(number for number, other in enumerate(left) if other is left[position])
-        if right[first] is right[position] or any(right[position] is copied for copied in actual.copies):
+        either = right[first], right[position]
+        if either[0] is either[1] or any(copied is one for copied in actual.copies for one in either):
             continue
         what = f"argument {first}" if first < arguments else f"the same tensor as result {first - arguments}"
         return f"result {position - arguments} is {what} in eager, but another tensor here"

@@ -210,6 +210,36 @@ MutationRewriter::computeWrites(TorchSchemaOpInterface op,
   return SmallVector<Value>(onCopies->getResults().take_front(written.size()));
 }
 
+/// Checks that of elements that are one in memory the write reaches the first:
+/// it is the one that assigns of repeating views store.
+static LogicalResult verifyRepeated(Operation *op,
+                                    const TensorLocation &location) {
+  auto rootType = cast<BaseTensorType>(location.root.getType());
+  llvm::SmallBitVector repeated(
+      rootType.hasSizes() ? rootType.getSizes().size() : 0);
+  Operation *repeating = nullptr;
+  for (Operation *view : location.path) {
+    auto viewOp = cast<TorchViewOpInterface>(view);
+    ViewInstance instance{viewOp.getViewName(), viewOp.getViewSchema(),
+                          view->getOperand(0), viewOp.getParams()};
+    bool follows = viewOp.getViewModel()->followRepeated(
+        instance, view->getResult(0).getType(), repeated);
+    if (repeated.any() && !repeating)
+      repeating = view;
+    if (!follows && !repeating)
+      return success(); // of unknown rank, which assigns refuse
+    if (!follows)
+      break;
+  }
+  if (!repeating || repeated.none())
+    return success();
+  return op->emitError()
+         << "unsupported: a write through '"
+         << cast<TorchViewOpInterface>(repeating).getViewName()
+         << "', which shows one element several times; clone() the tensor "
+            "before the write";
+}
+
 LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
   ArrayRef<unsigned> written = aliases.getWrittenOperands(op);
   Location loc = op->getLoc();
@@ -227,6 +257,9 @@ LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
                              << "' writes two views of one tensor";
     targets.push_back({location, {toValueType(location->root)}});
   }
+  for (auto &[location, bases] : targets)
+    if (failed(verifyRepeated(op, *location)))
+      return failure();
   rewriteReads(op);
   for (auto &[location, bases] : targets)
     for (Operation *view : location->path)

@@ -3,12 +3,15 @@
 The functional form of an in-place operator that PyTorch has none of: copy what it writes, run it on the copies, and return
 them, followed by what it returns besides. A list that it writes returns each of its elements. The operator travels through
 the IR as `torch.operator "torch.functionalized.<namespace>.<name>"`, with a schema that writes nothing.
+
+Values have no strides. An operator whose outcome depends on those of its arguments, as random ones do that draw in the order
+of memory, gets them as a last operand, a list of the strides of all its tensors.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -24,16 +27,19 @@ def functionalized_name(schema: Any) -> str:
     return f"{NAMESPACE}.{schema.name.replace('::', '.')}{overload}"
 
 
-def functionalized_schema(schema: Any, results: int) -> str:
+def functionalized_schema(schema: Any, results: int, *, laid_out: bool = False) -> str:
     """Return the schema text of an in-place op on copies.
 
     Args:
         schema: a torch._C.FunctionSchema.
         results: how many tensors it returns.
+        laid_out: whether it gets the strides of its tensors.
     """
     arguments = str(schema).partition("(")[2].rpartition(" -> ")[0]
     arguments = re.sub(r"\([\w|*]+!?(?: -> [\w|*]+)?\)", "", arguments)
     namespace, _, rest = functionalized_name(schema).partition(".")
+    if laid_out:
+        arguments = f"{arguments.removesuffix(')')}, int[] strides)"
     return f"{namespace}::{rest}({arguments} -> ({', '.join(['Tensor'] * results)})"
 
 
@@ -57,8 +63,8 @@ def on_copies(overload: Any, call: Callable[..., Any]) -> Callable[..., tuple[An
         overload: the OpOverload.
         call: runs it, given one value per schema argument, in that order.
     Returns:
-        A function of the same values: it returns the written copies in order, lists opened, and then the results that
-        are not among them.
+        A function of the same values, and of the strides of the tensors among them if they matter: it returns the written
+        copies in order, lists opened, and then the results that are not among them.
     """
     schema = overload._schema
     written = {i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write}
@@ -70,6 +76,9 @@ def on_copies(overload: Any, call: Callable[..., Any]) -> Callable[..., tuple[An
 
     def run(*values: Any) -> tuple[Any, ...]:
         arguments = [copy(value) if index in written else value for index, value in enumerate(values)]
+        if len(arguments) > len(schema.arguments):
+            strides = iter(arguments.pop())
+            arguments = [_laid_out(value, strides) if isinstance(value, torch.Tensor) else value for value in arguments]
         outcome = call(*arguments)
         outcomes: Sequence[Any] = outcome if len(schema.returns) != 1 else (outcome,)
         results: list[Any] = []
@@ -80,3 +89,16 @@ def on_copies(overload: Any, call: Callable[..., Any]) -> Callable[..., tuple[An
         return tuple(results)
 
     return run
+
+
+def _laid_out(value: torch.Tensor, strides: Iterator[int]) -> torch.Tensor:
+    """Return a copy of a tensor with the next strides."""
+    laid_out = torch.empty_strided(
+        value.shape, [next(strides) for _ in value.shape], dtype=value.dtype, device=value.device
+    )
+    target = laid_out
+    for dim, stride in enumerate(laid_out.stride()):
+        if stride == 0 and value.shape[dim] > 1:  # one element, shown several times
+            target, value = target.narrow(dim, 0, 1), value.narrow(dim, 0, 1)
+    target.copy_(value)
+    return laid_out

@@ -54,6 +54,7 @@ class AnyTensor(Abstract):
     """A tensor; sizes and strides are int or sympy expressions, None where unknown; `strides` None if all unknown.
 
     A view of one root on every path keeps its root; its storage offset is passed along (`carries_offset`) if it differs.
+    So are strides that differ (`carries_strides`): offsets of further views are computed from them.
     """
 
     dtype: torch.dtype
@@ -70,6 +71,16 @@ class AnyTensor(Abstract):
     def carries_offset(self) -> bool:
         """Whether the storage offset is passed as an int of its own."""
         return self.root is not None and self.offset is None
+
+    @property
+    def carries_strides(self) -> bool:
+        """Whether the strides are passed as ints of their own."""
+        return self.strides is None
+
+    @property
+    def carried(self) -> int:
+        """How many ints are passed along."""
+        return self.carries_offset + (len(self.sizes) if self.carries_strides else 0)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,14 @@ from typing import Any
 import sympy
 import torch
 
+from ..errors import SsaCompilerError
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
 from .fakes import Record, Trace, run, same_view, shares_storage
 from .growing import GrowingValue
 from .indexing import Indexing
 from .objects import change_object
+from .overlap import meets_itself
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
 from .strided import Strided
@@ -245,13 +247,34 @@ class TensorOps:
     def _note_alias_decision(self, op: Any, args: list[Argument], python: list[Any], trace: Trace, result: Any) -> None:
         """Keep what a decision between alias and copy rests on: guessed sizes, strides of arguments."""
         sources = [value for argument in args for value in tensor_values(argument)]
-        if trace.guesses:
+        if trace.guesses and not self._alike(op, python, trace, sources[:1]):
             for value in tensor_values(result):
                 self.state.maybe_alias(value, sources, op.name())
         for source in sources[:1]:
             if self._depends_on_strides(op, python, trace, source):
                 for storage in source.storages:
                     self.state.stride_reasons.setdefault(storage, f"{op.name()} at {self.state.locations.user()}")
+
+    def _alike(self, op: Any, python: list[Any], trace: Trace, sources: list[TensorValue]) -> bool:
+        """Whether an op does the same to a tensor of known sizes whatever its strides.
+
+        What copies for some strides (`reshape`) copies where the elements are apart, and aliases where they are not.
+        """
+        for source in sources:
+            sizes = source.fake.shape
+            if not all(isinstance(size, int) for size in sizes):
+                return False
+            for gap in (0, 1):
+                with self.state.symbols.mode, torch.no_grad():
+                    whole = torch.empty([size + gap for size in sizes] + [1 + gap], dtype=source.fake.dtype)
+                    other = whole[tuple(slice(size) for size in sizes)][..., 0]
+                try:
+                    again = run(self.state, op, [other if item is source.fake else item for item in python])
+                except (ProgramRaises, SsaCompilerError):
+                    return False
+                if again.guesses or [record.op for record in again.records] != [record.op for record in trace.records]:
+                    return False
+        return True
 
     def _depends_on_strides(self, op: Any, python: list[Any], trace: Trace, source: TensorValue) -> bool:
         fake = source.fake
@@ -317,12 +340,50 @@ class TensorOps:
         if op.name() == "aten::as_strided":
             args, offset = self.strided.operands(args)
             base = args[0]
+        args = self._of_repeated(op, args, out, base)
+        if offset is None and self._parts_windows(op, args, out, base):
+            offset = self._offset(op, args, out, base)
+            sizes, strides = ([ConstValue(number) for number in numbers] for numbers in (out.shape, out.stride()))
+            op = torch.ops.aten.as_strided.default
+            args, offset = self.strided.operands([base, sizes, strides, ConstValue(None)], offset)
         ssa = self.emit(op, args, [self.state.type_of(out)])[0]
         self.state.define_sizes(ssa, out)
         offset = self._offset(op, args, out, base) if offset is None else offset
         within = base.within + self._in_range(op, args, base)
         fake = self.state.with_counts(out)
         return TensorValue(ssa, fake, base.storages, base.root, offset, base.maybe, within, base.absolute)
+
+    def _of_repeated(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> list[Argument]:
+        """Of a dimension along which all elements are one in memory, take the first: conversion stores that one."""
+        if op.name() not in ("aten::select.int", "aten::slice.Tensor"):
+            return args
+        dim = args[1].value % base.fake.dim()
+        size = base.fake.shape[dim]
+        if expr_of(base.fake.stride()[dim]) != 0 or not isinstance(size, int) or size < 2:
+            return args
+        if op.name() == "aten::select.int":
+            self._check_index(expr_of(self.python(args[2])), dim, size)
+            return [base, args[1], ConstValue(0)]
+        length = out.shape[dim]
+        return [base, args[1], ConstValue(0), ConstValue(length), ConstValue(1)] if isinstance(length, int) else args
+
+    def _parts_windows(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> bool:
+        """Whether a view shows elements once, of a base that shows some several times (windows of `unfold`).
+
+        What is written through it is not what the base shows there: it has to be a view of the storage. Only `select` is
+        checked at run time, and that here.
+        """
+        if not meets_itself(base.fake) or meets_itself(out) is not False or not self.strided.knows(base):
+            return False
+        if op.name() == "aten::select.int" and isinstance(args[2], ScalarValue):
+            index, dim = expr_of(args[2].sym), args[1].value % base.fake.dim()
+            self._check_index(index, dim, base.fake.shape[dim])
+            return True
+        return not any(isinstance(item, ScalarValue) for a in args for item in (a if isinstance(a, list) else [a]))
+
+    def _check_index(self, index: Any, dim: int, size: int) -> None:
+        message = f"IndexError: select(): index out of range for tensor with dimension {dim} of size {size}"
+        self.state.check(sympy.And(sympy.Le(-size, index), sympy.Lt(index, size)), message)
 
     def _in_range(self, op: Any, args: list[Argument], base: TensorValue) -> tuple[tuple[Any, int, int], ...]:
         """What is known once `select` has not raised."""
@@ -402,7 +463,8 @@ class TensorOps:
                 raise self.state.refuse_op(f"{op.name()}, whose result is a {type(element).__name__}")
         if any("List" in str(result.type) for result in op._schema.returns):
             raise self.state.refuse_op(f"{op.name()}, whose result is a list of new tensors")
-        results = self.emit(op, args, kinds)
+        on_copies = self.writes.draws_in_memory_order(op, args)
+        results = self.writes.emit_on_copies(op, args, kinds) if on_copies else self.emit(op, args, kinds)
         values: list[Value] = []
         for ssa, element in zip(results, outs):
             if isinstance(element, torch.Tensor):

@@ -266,7 +266,7 @@ class Containers:
         position = self._position(target, key)
         elements = list(self.elements(target))
         if position is None:
-            if self.state.conditional:
+            if self.state.outside and target.cell in self.state.outside[-1]:
                 raise self.state.refuse("a new dict key in an if or loop that depends on run-time values")
             self.state.keys[target.cell] += (self._constant(key, "dict setitem"),)
             elements.append(element)

@@ -8,8 +8,7 @@ head (`join`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,14 +120,11 @@ class Control:
     def _import_branch(self, name: str, run: Callable[[], list[Value]], region: Any) -> _Branch:
         state = self.state
         block = ir.Block.create_at_start(region)
-        state.conditional += 1
         try:
-            with state.at(name), self.emitter.region(block) as scope:
+            with state.region(), state.at(name), self.emitter.region(block) as scope:
                 return _Branch(block, scope, run(), state.heap)
         except ProgramRaises as raised:
             return _Branch(block, None, [], state.heap, raised.text)
-        finally:
-            state.conditional -= 1
 
     def _assert_and_continue(
         self,
@@ -308,7 +304,7 @@ class _LoopPass:
         )
         self.raises: str | None = None
         with (
-            self._conditional(),
+            self.state.region(),
             state.at(self.site[-1]),
             state.at("body"),
             emitter.region(self.block) as self.scope,
@@ -340,14 +336,6 @@ class _LoopPass:
             self.body_writes = state.written
             state.written = written_before | self.body_writes
         self.end = state.heap
-
-    @contextmanager
-    def _conditional(self) -> Iterator[None]:
-        self.state.conditional += 1
-        try:
-            yield
-        finally:
-            self.state.conditional -= 1
 
     def _induction(self, ssa: Any) -> Value:
         state = self.state

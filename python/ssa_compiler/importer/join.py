@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import sympy
@@ -30,6 +31,7 @@ from .abstract import (
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .growing import SCALAR_DTYPES, Element, GrowingValue, LengthChanges, common_element, is_growing, promote
 from .state import State
+from .symbols import expr_of
 from .values import (
     EARLIER,
     ConstValue,
@@ -307,8 +309,7 @@ def types(state: State, a: Abstract) -> list[Any]:
             found.append(emitter.scalar_type(leaf.kind))
         elif isinstance(leaf, AnyTensor):
             found.append(emitter.tensor_type(leaf.dtype, leaf.sizes))
-            if leaf.carries_offset:
-                found.append(emitter.scalar_type(int))
+            found += [emitter.scalar_type(int)] * leaf.carried
     return found
 
 
@@ -334,9 +335,10 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
         to = emitter.tensor_type(a.dtype, a.sizes)
         if isinstance(value, TensorValue):
             value.merged = True
-            offset = [emitter.expression(value.offset)] if a.carries_offset else []
-            return [emitter.cast(value.ssa, to), *offset]
-        return [_placeholder(state, a, to), *([emitter.constant(0)] if a.carries_offset else [])]
+            carried = [value.offset] if a.carries_offset else []
+            carried += map(expr_of, value.fake.stride()) if a.carries_strides else []
+            return [emitter.cast(value.ssa, to), *map(emitter.expression, carried)]
+        return [_placeholder(state, a, to), *([emitter.constant(0)] * a.carried)]
     return []
 
 
@@ -410,6 +412,7 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         return ListRef(site)
     assert isinstance(a, AnyTensor)
     ssa = next_ssa()
+    passed_offset = next_ssa() if a.carries_offset else None
     symbols = state.symbols
 
     def symbol(index: tuple[str, int]) -> Any:
@@ -418,6 +421,8 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
     sizes = [symbol(("size", i)) if size is None else symbols.to_symint(size) for i, size in enumerate(a.sizes)]
     if a.strides is None:
         strides = [symbol(("stride", i)) for i in range(len(sizes))]
+        for stride in strides:
+            state.emitter.define(expr_of(stride), partial(_found, next_ssa()))
     else:
         strides = [symbols.to_symint(stride) for stride in a.strides]
     with symbols.mode, symbols.transaction():
@@ -428,10 +433,13 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         return TensorValue(ssa, fake, a.storages, object(), start, a.maybe, absolute=a.absolute)
     offset = a.offset
     if a.carries_offset:
-        passed_offset = next_ssa()
         offset = symbols.integer((site, "offset"), low=0).node.expr
         state.emitter.define(offset, lambda: passed_offset)
     return TensorValue(ssa, fake, a.storages, a.root, sympy.sympify(offset), a.maybe, absolute=a.absolute)
+
+
+def _found(ssa: Any) -> Any:
+    return ssa
 
 
 def _rebuilt_growing(state: State, a: Elements, next_ssa: Callable[[], Any]) -> GrowingValue:

@@ -21,7 +21,7 @@ from .state import ProgramRaises, State
 from .symbols import expr_of
 from .values import TensorValue
 
-__all__ = ["check_write"]
+__all__ = ["check_write", "meets_itself", "repeated_dims"]
 
 PARTIAL = (
     "RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
@@ -32,6 +32,7 @@ INTERNAL = (
     "location. Please clone() the tensor before performing the operation."
 )
 _LARGEST_PROBE = 1 << 26
+_LARGEST_LAYOUT = 1 << 16
 
 
 def _integers(tensor: torch.Tensor) -> bool:
@@ -63,6 +64,34 @@ def _overlaps_itself(tensor: torch.Tensor) -> bool:
         expr_of(stride) == 0 and not (isinstance(size, int) and size <= 1)
         for size, stride in zip(tensor.shape, tensor.stride())
     )
+
+
+def repeated_dims(tensor: torch.Tensor) -> list[int]:
+    """Return the dimensions along which all elements are one memory location, several times."""
+    pairs = enumerate(zip(tensor.shape, tensor.stride()))
+    return [dim for dim, (size, stride) in pairs if isinstance(size, int) and size > 1 and expr_of(stride) == 0]
+
+
+def meets_itself(tensor: torch.Tensor) -> bool | None:
+    """Return whether two elements of a tensor are one memory location; None if that is not known."""
+    if not _integers(tensor):
+        return None
+    reach = 0
+    pairs = sorted((stride, size) for size, stride in zip(tensor.shape, tensor.stride()) if size != 1)
+    if any(size == 0 for _, size in pairs):
+        return False
+    for stride, size in pairs:
+        if stride <= reach:
+            break
+        reach += stride * (size - 1)
+    else:
+        return False
+    if tensor.numel() > _LARGEST_LAYOUT:
+        return None
+    places = torch.zeros((), dtype=torch.int64)
+    for size, stride in zip(tensor.shape, tensor.stride()):
+        places = places.unsqueeze(-1) + torch.arange(size) * stride
+    return len(set(places.flatten().tolist())) != tensor.numel()
 
 
 def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any], args: Sequence[Any]) -> None:

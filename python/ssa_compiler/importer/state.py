@@ -94,9 +94,23 @@ class State:
         self.examples: dict[int, torch.Tensor] = {}
         self.identities: dict[tuple[int, int], bool] = {}
         self.has_maybe = False
-        self.conditional = 0
+        self.outside: list[frozenset[Site]] = []
         self._path: list[Any] = []
         self._counters: list[int] = [0]
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the code that is being imported may run another number of times than once."""
+        return bool(self.outside)
+
+    @contextmanager
+    def region(self) -> Iterator[None]:
+        """Enter code that runs depending on run-time values."""
+        self.outside.append(frozenset(self.heap))
+        try:
+            yield
+        finally:
+            self.outside.pop()
 
     # Places.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import sympy
-import torch
 
 from .state import State
 from .symbols import expr_of
@@ -28,11 +27,16 @@ class Strided:
     def __init__(self, state: State, tensors: TensorOps) -> None:
         self.state, self.tensors = state, tensors
 
-    def operands(self, args: list[Any]) -> tuple[list[Any], sympy.Expr]:
+    def knows(self, base: TensorValue) -> bool:
+        """Whether the tensor that owns the storage of `base` is known, and is the storage flattened."""
+        return base.absolute and base.root in self.state.owners and _is_flat(self.state.owners[base.root])
+
+    def operands(self, args: list[Any], offset: sympy.Expr | None = None) -> tuple[list[Any], sympy.Expr]:
         """Return the arguments to call `as_strided` with on the tensor that owns the storage.
 
         Args:
             args: one value, or list of values, per schema argument.
+            offset: the storage offset of the view where the program does not give it.
         Returns:
             The same, with the owner for the base and the position in it for the offset; then the storage offset of the
             view in elements.
@@ -44,12 +48,13 @@ class Strided:
         owner = state.owners.get(base.root, base)
         if not _is_flat(owner) or not base.absolute:
             raise state.refuse_op("as_strided of a tensor whose storage is not known; clone() it first")
-        given = not (isinstance(args[3], ConstValue) and args[3].value is None)
+        given = offset is None and not (isinstance(args[3], ConstValue) and args[3].value is None)
         if given and base.root not in state.owners:
             raise state.refuse_op(
                 "as_strided with a storage offset, of a tensor that may begin anywhere in its storage; clone() it first"
             )
-        offset = expr_of(self.tensors.python(args[3])) if given else base.offset
+        if offset is None:
+            offset = expr_of(self.tensors.python(args[3])) if given else base.offset
         sizes = [expr_of(self.tensors.python(size)) for size in args[1]]
         strides = [expr_of(self.tensors.python(stride)) for stride in args[2]]
         position = sympy.expand(offset - owner.offset)

@@ -8,6 +8,7 @@ on each element of the lists, or into a call on copies (`_functionalized.py`), w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -16,7 +17,7 @@ from torch_mlir import ir
 
 from .._functionalized import functionalized_name, functionalized_schema
 from .fakes import ask_eager, run
-from .overlap import check_write
+from .overlap import check_write, repeated_dims
 from .schemas import element_of, functional_of, registered_name, written_arguments
 from .state import State
 from .symbols import expr_of
@@ -34,6 +35,15 @@ _REFUSED = {
     "aten::as_strided_": "makes a tensor another view of its storage",
 }
 """In-place ops that change more than contents even where sizes and strides stay, by schema name."""
+
+
+_STORE_ONE = (
+    "aten::fill_.Scalar",
+    "aten::zero_",
+    "aten::masked_fill_.Scalar",
+    "aten::masked_fill_.Tensor",
+)
+"""In-place ops that store one number, and that eager lets write views which show elements several times."""
 
 
 class Writes:
@@ -68,6 +78,10 @@ class Writes:
             if element is not None and not schema.returns:
                 self._each(element, args)
                 return []
+        narrowed = self._narrowed(op, args) if written == [0] else None
+        if narrowed is not None:
+            self.tensors.call_arguments(op, narrowed)
+            return [args[0]] * len(schema.returns)
         for index in written:
             for target in tensor_values(args[index]):
                 check_write(state, op, target, [v for a in args for v in tensor_values(a)], python)
@@ -79,6 +93,34 @@ class Writes:
             state.write(args[written[0]], op.name())
             return [args[written[0]]] * len(schema.returns)
         return self._on_copies(op, args, written, out)
+
+    def _narrowed(self, op: Any, args: list[Any]) -> list[Any] | None:
+        """Return the arguments of an op on a view that shows elements several times, for each element once.
+
+        Eager lets few ops write such views: those that store one number, which do not care how often.
+
+        Returns:
+            The arguments; None if the view shows elements once, or the op may store different ones.
+        """
+        target = args[0]
+        repeated = repeated_dims(target.fake) if isinstance(target, TensorValue) else []
+        if repeated and op.name() == "aten::fill_.Tensor" and target.fake.dtype == torch.bool:
+            # TorchScript makes a tensor of the bool; eager stores it as a number, but raises for a tensor.
+            raise self.state.refuse_op("fill_ of an expanded tensor of bools; fill the tensor itself")
+        if not repeated or op.name() not in _STORE_ONE or 0 in target.fake.shape:
+            return None
+        others = list(args[1:])
+        if op._schema.name == "aten::masked_fill_":
+            sizes: list[Any] = [self.tensors.symbolic(expr_of(size)) for size in target.fake.shape]
+            aten = torch.ops.aten
+            mask = self.tensors.call_arguments(aten.expand.default, [others[0], sizes, ConstValue(False)])[0]
+            for dim in repeated:
+                mask = self.tensors.call_arguments(aten.any.dim, [mask, ConstValue(dim), ConstValue(True)])[0]
+            others[0] = mask
+        for dim in repeated:
+            bounds = [ConstValue(number) for number in (dim, 0, 1, 1)]
+            target = self.tensors.call_arguments(torch.ops.aten.slice.Tensor, [target, *bounds])[0]
+        return [target, *others]
 
     def _each(self, element: Any, args: list[Any]) -> None:
         """Emit an op on lists (`_foreach_add_`) as the op on tensors, for one element of the lists after the other."""
@@ -93,12 +135,17 @@ class Writes:
     def _alone(self, op: Any, args: list[Any], python: list[Any], index: int) -> bool:
         """Emit an op that writes one tensor and returns nothing else; false, and nothing emitted, if there is no way."""
         state, schema, target = self.state, op._schema, args[index]
-        if any(result.alias_info is None for result in schema.returns):
+        if any(result.alias_info is None for result in schema.returns) or self.draws_in_memory_order(op, args):
             return False
-        flat = [value for argument in args for value in tensor_values(argument)]
+        # Masks take no part in type promotion.
+        operands = [value for spec, value in zip(schema.arguments, args) if spec.name != "mask"]
+        flat = [value for argument in operands for value in tensor_values(argument)]
         functional = functional_of(op, index)
         is_out = schema.arguments[index].is_out
         pure_args = args[:index] + args[index + 1 :] if is_out else args
+        pure_args = [
+            _of_known_layout(state, argument) for argument in pure_args
+        ]  # only the result's layout depends on it
         results = [state.type_of(target.fake)] * len(schema.returns)
         if op.name() == "aten::copy_":
             self.tensors.emit(op, args, results)
@@ -133,7 +180,7 @@ class Writes:
         if not all(isinstance(element, torch.Tensor) for element in fresh):
             raise state.refuse_op(f"{op.name()}, which writes tensors and returns something other than tensors")
         types = [state.type_of(element) for element in (*(target.fake for target in targets), *fresh)]
-        results = self._emit_on_copies(op, args, types)
+        results = self.emit_on_copies(op, args, types)
         copy = torch.ops.aten.copy_.default
         for target, ssa in zip(targets, results):
             copied = TensorValue(ssa, target.fake, frozenset(), object(), sympy.Integer(0))
@@ -149,13 +196,23 @@ class Writes:
                 returned.append(next(by_set[name] for name in spec.alias_info.before_set if name in by_set))
         return returned
 
-    def _emit_on_copies(self, op: Any, args: list[Any], results: Sequence[Any]) -> list[Any]:
+    def draws_in_memory_order(self, op: Any, args: list[Any]) -> bool:
+        """Whether a random op may draw its numbers in another order than that of the elements of its tensors."""
+        if not self.state.emitter.is_random(op._schema) or not op._schema.name.startswith("aten::"):
+            return False
+        return any(not _surely_contiguous(value.fake) for argument in args for value in tensor_values(argument))
+
+    def emit_on_copies(self, op: Any, args: list[Any], results: Sequence[Any]) -> list[Any]:
         """Emit an op that runs on copies of what it writes (`_functionalized.py`) and return its SSA results."""
         emitter = self.state.emitter
         operands = [self.tensors.operand(value, str(spec.type)) for spec, value in zip(op._schema.arguments, args)]
+        laid_out = self.draws_in_memory_order(op, args)
+        if laid_out:
+            strides = [n for a in args if isinstance(a, TensorValue) for n in a.fake.stride()]
+            operands.append(emitter.list_of("int", [emitter.expression(expr_of(stride)) for stride in strides]))
         attributes = {
             "name": ir.StringAttr.get(f"torch.{functionalized_name(op._schema)}"),
-            "tssa.schema": ir.StringAttr.get(functionalized_schema(op._schema, len(results))),
+            "tssa.schema": ir.StringAttr.get(functionalized_schema(op._schema, len(results), laid_out=laid_out)),
         }
         if emitter.is_random(op._schema):
             attributes["tssa.random"] = ir.UnitAttr.get()
@@ -184,10 +241,32 @@ def _check_cast(state: State, op: Any, python: list[Any], result: Any, target: T
 
 
 def _mixes_dtypes(target: TensorValue, values: Sequence[TensorValue]) -> bool:
-    """Whether an operand that takes part in type promotion has another dtype than the target; masks do not."""
-    dtypes = {value.fake.dtype for value in values} - {torch.bool}
-    return bool(dtypes - {target.fake.dtype})
+    """Whether an operand that takes part in type promotion has another dtype than the target."""
+    return any(value.fake.dtype != target.fake.dtype for value in values)
 
 
 def _sizes(tensor: torch.Tensor) -> tuple[Any, ...]:
     return tuple(expr_of(size) for size in tensor.shape)
+
+
+def _of_known_layout(state: State, argument: Any) -> Any:
+    """Return a tensor of known sizes whose strides only the run knows as if it were contiguous."""
+    if not isinstance(argument, TensorValue):
+        return argument
+    fake = argument.fake
+    unknown = [n for n in fake.stride() if not isinstance(n, int)]
+    if not unknown or not all(isinstance(size, int) for size in fake.shape):
+        return argument
+    with state.symbols.mode, torch.no_grad():
+        return replace(argument, fake=torch.empty(fake.shape, dtype=fake.dtype, device=fake.device))
+
+
+def _surely_contiguous(tensor: torch.Tensor) -> bool:
+    expected: Any = sympy.Integer(1)
+    for size, stride in zip(map(expr_of, reversed(tensor.shape)), map(expr_of, reversed(tensor.stride()))):
+        if size == 0:
+            return True
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True

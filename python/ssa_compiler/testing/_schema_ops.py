@@ -137,7 +137,8 @@ def build(op: Operation) -> Callable[..., Sequence[Any]]:
     in_place = original_operator(name)
     if in_place is not None:
         overload = find_overload(in_place)
-        return on_copies(overload, schema_call(overload, len(op.operands)))
+        count = min(len(op.operands), len(overload._schema.arguments))
+        return on_copies(overload, schema_call(overload, count))
     overload = find_overload(name)
     call = schema_call(overload, len(op.operands))
     if op.operand_types and op.operand_types[0].tensor == "value" and is_view(overload):

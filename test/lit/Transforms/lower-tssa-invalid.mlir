@@ -1,13 +1,12 @@
 // Writes through views that have no meaning, or none that is known.
 // RUN: ssa-opt --tssa-lower %s --split-input-file --verify-diagnostics
 
-// Four elements would be written to one.
-func.func @write_of_repeated_element(%b: !torch.vtensor<[1],f32>, %s: !torch.vtensor<[4],f32>) -> !torch.vtensor<[1],f32> {
-  %int4 = torch.constant.int 4
+// Whether the element is repeated is not known, nor how often.
+func.func @write_of_repeated_element(%b: !torch.vtensor<[1],f32>, %s: !torch.vtensor<[?],f32>, %n: !torch.int) -> !torch.vtensor<[1],f32> {
   %false = torch.constant.bool false
-  %sizes = torch.prim.ListConstruct %int4 : (!torch.int) -> !torch.list<int>
+  %sizes = torch.prim.ListConstruct %n : (!torch.int) -> !torch.list<int>
   // expected-error @+1 {{unsupported: a write through 'torch.aten.expand', which shows one element several times; clone() the tensor before the write}}
-  %r = tssa.assign "torch.aten.expand" %b, %s[%sizes, %false : !torch.list<int>, !torch.bool] : !torch.vtensor<[1],f32>, !torch.vtensor<[4],f32>
+  %r = tssa.assign "torch.aten.expand" %b, %s[%sizes, %false : !torch.list<int>, !torch.bool] : !torch.vtensor<[1],f32>, !torch.vtensor<[?],f32>
   return %r : !torch.vtensor<[1],f32>
 }
 

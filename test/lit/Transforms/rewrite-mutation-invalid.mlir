@@ -280,3 +280,74 @@ func.func @results_that_alias_each_other(%x: !torch.tensor<[2],f32>) -> !torch.t
   %w = torch.aten.zero_ %a : !torch.tensor<[2],f32> -> !torch.tensor<[2],f32>
   return %b : !torch.tensor<[2],f32>
 }
+
+// -----
+
+// Each repetition would get a value of its own.
+func.func @all_repetitions(%a: !torch.tensor<[1,5],f32>) {
+  %false = torch.constant.bool false
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int2 = torch.constant.int 2
+  %int3 = torch.constant.int 3
+  %int5 = torch.constant.int 5
+  %sizes = torch.prim.ListConstruct %int3, %int5 : (!torch.int, !torch.int) -> !torch.list<int>
+  %e = torch.aten.expand %a, %sizes, %false : !torch.tensor<[1,5],f32>, !torch.list<int>, !torch.bool -> !torch.tensor<[3,5],f32>
+  // expected-error @+1 {{unsupported: a write through 'torch.aten.expand', which shows one element several times; clone() the tensor before the write}}
+  %w = torch.aten.neg_ %e : !torch.tensor<[3,5],f32> -> !torch.tensor<[3,5],f32>
+  return
+}
+
+// -----
+
+// The first repetition, which is stored, is not written.
+func.func @second_repetition(%a: !torch.tensor<[1,5],f32>) {
+  %false = torch.constant.bool false
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int2 = torch.constant.int 2
+  %int3 = torch.constant.int 3
+  %int5 = torch.constant.int 5
+  %sizes = torch.prim.ListConstruct %int3, %int5 : (!torch.int, !torch.int) -> !torch.list<int>
+  %e = torch.aten.expand %a, %sizes, %false : !torch.tensor<[1,5],f32>, !torch.list<int>, !torch.bool -> !torch.tensor<[3,5],f32>
+  %row = torch.aten.select.int %e, %int0, %int1 : !torch.tensor<[3,5],f32>, !torch.int, !torch.int -> !torch.tensor<[5],f32>
+  // expected-error @+1 {{a write through 'torch.aten.expand', which shows one element several times}}
+  %w = torch.aten.neg_ %row : !torch.tensor<[5],f32> -> !torch.tensor<[5],f32>
+  return
+}
+
+// -----
+
+// Neither here.
+func.func @later_repetitions(%a: !torch.tensor<[1,5],f32>) {
+  %false = torch.constant.bool false
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int2 = torch.constant.int 2
+  %int3 = torch.constant.int 3
+  %int5 = torch.constant.int 5
+  %sizes = torch.prim.ListConstruct %int3, %int5 : (!torch.int, !torch.int) -> !torch.list<int>
+  %e = torch.aten.expand %a, %sizes, %false : !torch.tensor<[1,5],f32>, !torch.list<int>, !torch.bool -> !torch.tensor<[3,5],f32>
+  %rows = torch.aten.slice.Tensor %e, %int0, %int2, %int3, %int1 : !torch.tensor<[3,5],f32>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.tensor<[1,5],f32>
+  // expected-error @+1 {{a write through 'torch.aten.expand', which shows one element several times}}
+  %w = torch.aten.neg_ %rows : !torch.tensor<[1,5],f32> -> !torch.tensor<[1,5],f32>
+  return
+}
+
+// -----
+
+// The diagonal shows another repetition of each element.
+func.func @diagonal_of_repetitions(%a: !torch.tensor<[1,5],f32>) {
+  %false = torch.constant.bool false
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int2 = torch.constant.int 2
+  %int3 = torch.constant.int 3
+  %int5 = torch.constant.int 5
+  %sizes = torch.prim.ListConstruct %int3, %int5 : (!torch.int, !torch.int) -> !torch.list<int>
+  %e = torch.aten.expand %a, %sizes, %false : !torch.tensor<[1,5],f32>, !torch.list<int>, !torch.bool -> !torch.tensor<[3,5],f32>
+  %d = torch.aten.diagonal %e, %int0, %int0, %int1 : !torch.tensor<[3,5],f32>, !torch.int, !torch.int, !torch.int -> !torch.tensor<[3],f32>
+  // expected-error @+1 {{a write through 'torch.aten.expand', which shows one element several times}}
+  %w = torch.aten.neg_ %d : !torch.tensor<[3],f32> -> !torch.tensor<[3],f32>
+  return
+}

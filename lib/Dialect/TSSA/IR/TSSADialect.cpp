@@ -76,10 +76,13 @@ OpFoldResult AccessOp::fold(FoldAdaptor adaptor) {
   auto assign = getBase().getDefiningOp<AssignOp>();
   if (!assign || assign.getView() != getView())
     return {};
+  torch::ViewInstance own{getView(), getSchemaAttr(), getBase(), getParams()};
+  // Of elements that are one in memory an assign stores the first alone.
+  if (torch::lookupViewModel(getView())->repeats(own, getType()))
+    return {};
   if (assign.getParams() == getParams())
     return assign.getSource().getType() == getType() ? assign.getSource()
                                                      : Value();
-  torch::ViewInstance own{getView(), getSchemaAttr(), getBase(), getParams()};
   torch::ViewInstance written{assign.getView(), assign.getSchemaAttr(),
                               assign.getBase(), assign.getParams()};
   if (!torch::lookupViewModel(getView())->areDisjoint(own, written))

@@ -73,26 +73,19 @@ static Value buildInRange(OpBuilder &builder, Location loc, Value low,
   return arith::AndIOp::create(builder, loc, notBelow, notAbove);
 }
 
-/// The dimension that `dim` names, counted from 0, if it and the rank are
-/// known.
-static std::optional<int64_t> getDimension(Value base, Value dim) {
-  auto type = cast<BaseTensorType>(base.getType());
-  std::optional<int64_t> constant = getIntConstant(dim);
-  if (!constant || !type.hasSizes())
-    return std::nullopt;
-  int64_t rank = type.getSizes().size();
-  int64_t index = *constant < 0 ? *constant + rank : *constant;
-  if (index < 0 || index >= rank)
-    return std::nullopt;
-  return index;
-}
-
 static std::string describeDimension(Value base, int64_t dim) {
   int64_t size = cast<BaseTensorType>(base.getType()).getSizes()[dim];
   std::string text = "dimension " + std::to_string(dim);
   if (size != kUnknownSize)
     text += " with size " + std::to_string(size);
   return text;
+}
+
+/// Removes the bit of one dimension.
+static void dropDimension(llvm::SmallBitVector &bits, unsigned dim) {
+  for (unsigned index = dim; index + 1 < bits.size(); ++index)
+    bits[index] = bits[index + 1];
+  bits.resize(bits.size() - 1);
 }
 
 /// `select.int(dim, index)`: index in [-size, size).
@@ -119,6 +112,17 @@ public:
     return firstSlot && secondSlot && *firstSlot != *secondSlot &&
            getDimension(first.base, first.params[0]) ==
                getDimension(second.base, second.params[0]);
+  }
+
+  bool followRepeated(const ViewInstance &view, Type resultType,
+                      llvm::SmallBitVector &repeated) const override {
+    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
+    if (repeated.none() || !dim)
+      return ViewModel::followRepeated(view, resultType, repeated);
+    if (repeated[*dim] && getIntConstant(view.params[1]) != 0)
+      return false;
+    dropDimension(repeated, *dim);
+    return true;
   }
 
   void buildChecks(OpBuilder &builder, Location loc, Value base,
@@ -152,6 +156,28 @@ private:
     if (size == kUnknownSize || *index < -size || *index >= size)
       return std::nullopt;
     return *index < 0 ? *index + size : *index;
+  }
+};
+
+/// `slice.Tensor(dim, start, end, step)`.
+class SliceView final : public ScatterView {
+public:
+  using ScatterView::ScatterView;
+
+  bool followRepeated(const ViewInstance &view, Type resultType,
+                      llvm::SmallBitVector &repeated) const override {
+    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
+    if (repeated.none() || !dim)
+      return ViewModel::followRepeated(view, resultType, repeated);
+    if (!repeated[*dim])
+      return true;
+    Value start = view.params[1];
+    if (!isa<torch::NoneType>(start.getType()) && getIntConstant(start) != 0)
+      return false;
+    auto type = cast<BaseTensorType>(resultType);
+    if (type.hasSizes() && type.getSizes()[*dim] == 1)
+      repeated.reset(*dim);
+    return true;
   }
 };
 
@@ -238,6 +264,6 @@ void torch::addPartViewModels(AddViewModelFn add) {
   add("torch.aten.select.int",
       std::make_unique<SelectView>("torch.aten.select_scatter"));
   add("torch.aten.slice.Tensor",
-      std::make_unique<ScatterView>("torch.aten.slice_scatter"));
+      std::make_unique<SliceView>("torch.aten.slice_scatter"));
   add("torch.aten.narrow", std::make_unique<NarrowView>());
 }

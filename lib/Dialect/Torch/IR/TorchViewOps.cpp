@@ -52,6 +52,37 @@ Value torch::buildViewAs(OpBuilder &builder, Location loc, Value tensor,
                  {tensor, createSizeList(builder, loc, like)});
 }
 
+/// The rank of a tensor type; 0 if it is not known.
+static unsigned getRank(Type type) {
+  auto tensor = cast<BaseTensorType>(type);
+  return tensor.hasSizes() ? tensor.getSizes().size() : 0;
+}
+
+bool ViewModel::followRepeated(const ViewInstance &view, Type resultType,
+                               llvm::SmallBitVector &repeated) const {
+  if (repeated.any())
+    return false;
+  repeated.resize(getRank(resultType));
+  return true;
+}
+
+bool ViewModel::repeats(const ViewInstance &view, Type resultType) const {
+  llvm::SmallBitVector repeated(getRank(view.base.getType()));
+  return !followRepeated(view, resultType, repeated) || repeated.any();
+}
+
+std::optional<int64_t> torch::getDimension(Value base, Value dim) {
+  auto type = cast<BaseTensorType>(base.getType());
+  std::optional<int64_t> constant = getIntConstant(dim);
+  if (!constant || !type.hasSizes())
+    return std::nullopt;
+  int64_t rank = type.getSizes().size();
+  int64_t index = *constant < 0 ? *constant + rank : *constant;
+  if (index < 0 || index >= rank)
+    return std::nullopt;
+  return index;
+}
+
 //===----------------------------------------------------------------------===//
 // The generic model
 //===----------------------------------------------------------------------===//

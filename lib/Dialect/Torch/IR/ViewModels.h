@@ -21,6 +21,10 @@ mlir::Value buildOp(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value buildViewAs(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value like);
 
+/// The dimension that `dim` names, counted from 0, if it and the rank are
+/// known.
+std::optional<int64_t> getDimension(mlir::Value base, mlir::Value dim);
+
 using AddViewModelFn =
     llvm::function_ref<void(llvm::StringRef, std::unique_ptr<ViewModel>)>;
 

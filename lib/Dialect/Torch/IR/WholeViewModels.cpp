@@ -34,7 +34,7 @@ public:
 
 /// Views that another op with the same operands undoes: unsqueeze by
 /// squeeze.dim, transpose.int by itself.
-class InvertibleView final : public ViewModel {
+class InvertibleView : public ViewModel {
 public:
   explicit InvertibleView(StringRef inverse) : inverse(inverse) {}
 
@@ -51,6 +51,49 @@ public:
 
 private:
   StringRef inverse;
+};
+
+/// `unsqueeze(dim)`.
+class UnsqueezeView final : public InvertibleView {
+public:
+  using InvertibleView::InvertibleView;
+
+  bool followRepeated(const ViewInstance &view, Type resultType,
+                      llvm::SmallBitVector &repeated) const override {
+    std::optional<int64_t> dim = getIntConstant(view.params[0]);
+    if (repeated.none() || !dim)
+      return ViewModel::followRepeated(view, resultType, repeated);
+    llvm::SmallBitVector before = repeated;
+    int64_t rank = repeated.size() + 1;
+    int64_t added = *dim < 0 ? *dim + rank : *dim;
+    repeated.resize(rank);
+    for (int64_t index = 0; index < rank; ++index)
+      repeated[index] =
+          index != added && before[index < added ? index : index - 1];
+    return true;
+  }
+};
+
+/// `transpose.int(dim0, dim1)`, and `t()`, which swaps two dimensions if there
+/// are two.
+class TransposeView final : public InvertibleView {
+public:
+  using InvertibleView::InvertibleView;
+
+  bool followRepeated(const ViewInstance &view, Type resultType,
+                      llvm::SmallBitVector &repeated) const override {
+    std::optional<int64_t> one = 0, other = repeated.size() == 2 ? 1 : 0;
+    if (!view.params.empty()) {
+      one = getDimension(view.base, view.params[0]);
+      other = getDimension(view.base, view.params[1]);
+    }
+    if (repeated.none() || !one || !other)
+      return ViewModel::followRepeated(view, resultType, repeated);
+    bool bit = repeated[*one];
+    repeated[*one] = repeated[*other];
+    repeated[*other] = bit;
+    return true;
+  }
 };
 
 /// `squeeze.dim(dim)`: unsqueeze where it dropped a dimension.
@@ -92,11 +135,33 @@ public:
     return buildOp(builder, loc, "torch.aten.permute", view.base.getType(),
                    {source, createIntList(builder, loc, inverse)});
   }
+
+  bool followRepeated(const ViewInstance &view, Type resultType,
+                      llvm::SmallBitVector &repeated) const override {
+    std::optional<SmallVector<int64_t>> dims =
+        getIntListConstant(view.params[0]);
+    if (repeated.none() || !dims || dims->size() != repeated.size())
+      return ViewModel::followRepeated(view, resultType, repeated);
+    llvm::SmallBitVector before = repeated;
+    int64_t rank = dims->size();
+    for (auto [position, dim] : llvm::enumerate(*dims)) {
+      int64_t index = dim < 0 ? dim + rank : dim;
+      if (index < 0 || index >= rank)
+        return false;
+      repeated[position] = before[index];
+    }
+    return true;
+  }
 };
 
 /// Views that are the base itself, perhaps with a more or less precise type.
 class IdentityView final : public ViewModel {
 public:
+  bool followRepeated(const ViewInstance &, Type,
+                      llvm::SmallBitVector &) const override {
+    return true;
+  }
+
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
                                const ViewInstance &view,
                                Value source) const override {
@@ -117,27 +182,89 @@ public:
 // Views that show elements several times
 //===----------------------------------------------------------------------===//
 
-/// `expand(sizes)`: writable only where nothing is repeated.
+/// `expand(sizes)`. Of the elements that are one in memory an assign stores the
+/// first: what writes through the view has to see to it that it is among those
+/// that are written, or that all are written alike (`followRepeated`).
 class ExpandView final : public ReshapeView {
 public:
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
                                const ViewInstance &view,
                                Value source) const override {
-    auto count = [](Value tensor) -> std::optional<int64_t> {
-      auto type = cast<BaseTensorType>(tensor.getType());
-      if (!type.areAllSizesKnown())
-        return std::nullopt;
-      int64_t product = 1;
-      for (int64_t size : type.getSizes())
-        product *= size;
-      return product;
-    };
-    std::optional<int64_t> baseCount = count(view.base);
-    if (!baseCount || baseCount != count(source))
+    auto baseType = cast<BaseTensorType>(view.base.getType());
+    auto sourceType = cast<BaseTensorType>(source.getType());
+    std::optional<int64_t> baseCount = count(baseType);
+    if (baseCount && baseCount == count(sourceType))
+      return ReshapeView::buildAssign(builder, loc, view, source);
+    auto refuse = [&] {
       return emitError(loc) << "unsupported: a write through '" << view.name
                             << "', which shows one element several times; "
                                "clone() the tensor before the write";
-    return ReshapeView::buildAssign(builder, loc, view, source);
+    };
+    if (!baseType.hasSizes() || !sourceType.hasSizes())
+      return refuse();
+    size_t added = sourceType.getSizes().size() - baseType.getSizes().size();
+    Value zero = createIntConstant(builder, loc, 0);
+    Value one = createIntConstant(builder, loc, 1);
+    SmallVector<int64_t> sizes(sourceType.getSizes());
+    // Of a repetition that happens no time, nothing is stored.
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      if (size == 0 && (dim < added || baseType.getSizes()[dim - added] != 0))
+        return view.base;
+    auto getType = [&](ArrayRef<int64_t> shape) {
+      return sourceType.getWithSizesAndDtype(shape,
+                                             sourceType.getOptionalDtype());
+    };
+    for (size_t dim = 0; dim < added; ++dim) {
+      if (sizes.front() == kUnknownSize)
+        return refuse();
+      sizes.erase(sizes.begin());
+      source = buildOp(builder, loc, "torch.aten.select.int", getType(sizes),
+                       {source, zero, zero});
+    }
+    for (auto [dim, size] : llvm::enumerate(baseType.getSizes())) {
+      if (size == sizes[dim] && size != kUnknownSize)
+        continue;
+      if (size != 1 || sizes[dim] == kUnknownSize)
+        return refuse();
+      sizes[dim] = 1;
+      source = buildOp(
+          builder, loc, "torch.aten.slice.Tensor", getType(sizes),
+          {source, createIntConstant(builder, loc, dim), zero, one, one});
+    }
+    return source;
+  }
+
+  bool followRepeated(const ViewInstance &view, Type resultType,
+                      llvm::SmallBitVector &repeated) const override {
+    auto baseType = cast<BaseTensorType>(view.base.getType());
+    auto type = cast<BaseTensorType>(resultType);
+    if (!baseType.hasSizes() || !type.hasSizes())
+      return false;
+    size_t added = type.getSizes().size() - baseType.getSizes().size();
+    llvm::SmallBitVector before = repeated;
+    repeated.resize(type.getSizes().size());
+    for (auto [dim, size] : llvm::enumerate(type.getSizes())) {
+      if (dim < added) {
+        repeated[dim] = size != 1;
+        continue;
+      }
+      int64_t old = baseType.getSizes()[dim - added];
+      repeated[dim] =
+          before[dim - added] || (old != size && old != kUnknownSize) ||
+          (old == kUnknownSize && size != kUnknownSize && size != 1);
+    }
+    return true;
+  }
+
+private:
+  /// The number of elements, if it is known.
+  static std::optional<int64_t> count(BaseTensorType type) {
+    if (!type.areAllSizesKnown())
+      return std::nullopt;
+    int64_t product = 1;
+    for (int64_t size : type.getSizes())
+      product *= size;
+    return product;
   }
 };
 
@@ -149,7 +276,13 @@ public:
                                Value source) const override {
     std::optional<int64_t> size = getIntConstant(view.params[1]);
     std::optional<int64_t> step = getIntConstant(view.params[2]);
-    if (!size || !step || *step < *size)
+    bool meet = !size || !step || *step < *size;
+    // A single window meets no other.
+    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
+    if (auto type = cast<BaseTensorType>(source.getType());
+        dim && type.hasSizes() && type.getSizes()[*dim] == 1)
+      meet = false;
+    if (meet)
       return emitError(loc) << "unsupported: a write through '" << view.name
                             << "', whose windows may overlap; clone() the "
                                "tensor before the write";
@@ -165,11 +298,11 @@ void torch::addWholeViewModels(AddViewModelFn add) {
                          "torch.aten.squeeze.dims"})
     add(name, std::make_unique<ReshapeView>());
   add("torch.aten.unsqueeze",
-      std::make_unique<InvertibleView>("torch.aten.squeeze.dim"));
+      std::make_unique<UnsqueezeView>("torch.aten.squeeze.dim"));
   add("torch.aten.squeeze.dim", std::make_unique<SqueezeDimView>());
   add("torch.aten.transpose.int",
-      std::make_unique<InvertibleView>("torch.aten.transpose.int"));
-  add("torch.aten.t", std::make_unique<InvertibleView>("torch.aten.t"));
+      std::make_unique<TransposeView>("torch.aten.transpose.int"));
+  add("torch.aten.t", std::make_unique<TransposeView>("torch.aten.t"));
   add("torch.aten.view_as_real",
       std::make_unique<InvertibleView>("torch.aten.view_as_complex"));
   add("torch.aten.view_as_complex",

@@ -140,3 +140,20 @@ func.func @update_stays(%b: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[4],f32>
   tssa.update %s of %b : !torch.vtensor<[4],f32>
   return
 }
+
+// -----
+
+// An assign through expand stores one of the repetitions, which the others then
+// show.
+// CHECK-LABEL: func.func @access_of_repeated(
+// CHECK: %[[NEW:.+]] = tssa.assign "torch.aten.expand"
+// CHECK: %[[SHOWN:.+]] = tssa.access "torch.aten.expand" %[[NEW]]
+// CHECK: return %[[SHOWN]]
+func.func @access_of_repeated(%b: !torch.vtensor<[1],f32>, %s: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %int4 = torch.constant.int 4
+  %false = torch.constant.bool false
+  %sizes = torch.prim.ListConstruct %int4 : (!torch.int) -> !torch.list<int>
+  %new = tssa.assign "torch.aten.expand" %b, %s[%sizes, %false : !torch.list<int>, !torch.bool] : !torch.vtensor<[1],f32>, !torch.vtensor<[4],f32>
+  %shown = tssa.access "torch.aten.expand" %new[%sizes, %false : !torch.list<int>, !torch.bool] : !torch.vtensor<[1],f32> -> !torch.vtensor<[4],f32>
+  return %shown : !torch.vtensor<[4],f32>
+}

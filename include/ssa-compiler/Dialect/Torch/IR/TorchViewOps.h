@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 #include <memory>
 
@@ -53,6 +54,18 @@ public:
                                                    mlir::Location loc,
                                                    const ViewInstance &view,
                                                    mlir::Value source) const;
+
+  /// Follows dimensions along which all elements are one element in memory.
+  /// `repeated` has a bit for each dimension of the base, afterwards for each
+  /// dimension of the view, whose type is `resultType`. True if of elements
+  /// that are one the view shows, along the dimensions that it drops, none or
+  /// the first; the default knows that only where nothing is repeated.
+  virtual bool followRepeated(const ViewInstance &view, mlir::Type resultType,
+                              llvm::SmallBitVector &repeated) const;
+
+  /// True if the view may show an element of its base several times in a way
+  /// that `followRepeated` follows.
+  bool repeats(const ViewInstance &view, mlir::Type resultType) const;
 
   /// True if two applications of this view op to bases of one type surely show
   /// no element in common. The default knows none.

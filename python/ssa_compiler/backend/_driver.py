@@ -58,14 +58,16 @@ _PRINT_FLAGS = (
     f"--mlir-print-ir-after={_CHECKED_PASS}",
     "--mlir-print-debuginfo",
     "--mlir-print-op-generic",
-    "--mlir-elide-elementsattrs-if-larger=4",
-    "--mlir-elide-resource-strings-if-larger=4",
 )
+# iree-compile runs in two halves, so that no kernel is compiled for a program that is not proved.
+_FIRST_HALF = ("--compile-to=stream", "--emit-mlir-bytecode")
+_SECOND_HALF = ("--compile-from=stream",)
 _MAX_ATTEMPTS = 40
 # After so many attempts, repairs that still find something to do are not trusted to come to an end.
 _PATIENCE = 16
 # Failures of the program's structure: the op at the location is not to blame.
 _NOT_OF_AN_OP = ("unresolved target materialization", "failed to solve for", "does not dominate")
+_NO_END = "maximum iteration count exceeded in fixed point pipeline"
 # A diagnostic, or a line of a stack dump.
 _MESSAGE = re.compile(r"^\S.*: (?:error|note|warning): |^ *#\d+ 0x|^LLVM ERROR")
 # A module in generic form: up to the first bracket that is not indented, and the aliases of locations after it.
@@ -211,24 +213,21 @@ class _Compilation:
             attempt = _Attempt(self._module)
             source = self._folder / f"module{number}.mlir"
             source.write_text(attempt.text, encoding="utf-8")
+            scheduled = self._folder / f"scheduled{number}.mlirbc"
             output = self._folder / f"program{number}.vmfb"
-            command = [compiler_path(), str(source), *self._flags, *_PRINT_FLAGS, "-o", str(output)]
             self._seconds["prepare"] += time.perf_counter() - start
-            start = time.perf_counter()
-            completed = run_tool(command, timeout_s=self._timeout_s, memory=self._memory)
-            self._seconds["iree-compile"] += time.perf_counter() - start
-            if completed.returncode != 0:
-                self._dump(number, attempt, _without_dump(completed.stderr).splitlines())
-                if not self._cure_failure(attempt, completed):
-                    raise self._failure(attempt, command, completed)
+            completed = self._compile(attempt, number, source, scheduled, (*_FIRST_HALF, *_PRINT_FLAGS))
+            if completed is None:
                 continue
             start = time.perf_counter()
             stream = _last_dump(completed.stderr)
             violations = self._violations(stream)
             self._seconds["verify"] += time.perf_counter() - start
             if not violations:
+                if self._compile(attempt, number, scheduled, output, _SECOND_HALF) is None:
+                    continue
                 start = time.perf_counter()
-                output = self._with_right_moves(source, output)
+                output = self._with_right_moves(scheduled, output)
                 self._seconds["verify"] += time.perf_counter() - start
                 return Artifact(
                     str(output),
@@ -253,11 +252,26 @@ class _Compilation:
                     break
         raise ToolError(
             "IREE's in-place updates of this program could not be proved right; please report it",
-            command=command,
+            command=[compiler_path(), "{input}", *self._flags, "-o", os.devnull],
             reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
         )
 
-    def _with_right_moves(self, source: Path, output: Path) -> Path:
+    def _compile(
+        self, attempt: _Attempt, number: int, source: Path, output: Path, flags: tuple[str, ...]
+    ) -> Completed | None:
+        """Run one half of iree-compile; returns None if it failed and the module has been changed for another attempt."""
+        command = [compiler_path(), str(source), *self._flags, *flags, "-o", str(output)]
+        start = time.perf_counter()
+        completed = run_tool(command, timeout_s=self._timeout_s, memory=self._memory)
+        self._seconds["iree-compile"] += time.perf_counter() - start
+        if completed.returncode == 0:
+            return completed
+        self._dump(number, attempt, _without_dump(completed.stderr).splitlines())
+        if not self._cure_failure(attempt, completed):
+            raise self._failure(attempt, command, completed)
+        return None
+
+    def _with_right_moves(self, scheduled: Path, output: Path) -> Path:
         """Return the compiled program, or another one where IREE's virtual machine would move values wrongly."""
         # local-sync, which runs CPU programs, does one thing after the other.
         in_order = self._target.kind == "cpu"
@@ -266,7 +280,8 @@ class _Compilation:
             return output
         _logger.debug("%d wrong moves: %s", len(wrong), wrong)
         machine, mended, again = (self._folder / name for name in ("machine.mlir", "mended.mlir", "mended.vmfb"))
-        self._run([compiler_path(), str(source), *self._flags, "--compile-to=vm", "-o", str(machine)], source)
+        command = [compiler_path(), str(scheduled), *self._flags, *_SECOND_HALF, "--compile-to=vm", "-o", str(machine)]
+        self._run(command, scheduled)
         mended.write_text(mend_moves(machine.read_text(encoding="utf-8")), encoding="utf-8")
         command = [compiler_path(), str(mended), *self._flags, "--compile-from=vm", "-o", str(again)]
         self._run(command, mended)
@@ -283,7 +298,7 @@ class _Compilation:
         completed = run_tool(command, timeout_s=self._timeout_s)
         if completed.returncode != 0:
             shown = self._shown(command)
-            text = source.read_text(encoding="utf-8")
+            text = "" if source.suffix == ".mlirbc" else source.read_text(encoding="utf-8")
             raise tool_error("iree-compile", shown, completed, source=text, dump_dir=self._dump_dir)
 
     def _ops(self, attempt: _Attempt, lines: list[int]) -> list[ir.Operation]:
@@ -326,8 +341,10 @@ class _Compilation:
 
         Ops that fail alone become callbacks: those that iree-compile names, else any other. Where none does, the run may
         have needed more memory, or the failure is of ops that were fused, and barriers keep all of them apart. What
-        iree-compile names after that becomes a callback.
+        iree-compile names after that becomes a callback. A run that comes to no end gets barriers in front of its loops.
         """
+        if _NO_END in completed.stderr and self._repairs.hide_starts():
+            return True
         named = self._named_ops(attempt, completed)
         if self._call_back_failing([op for op, _ in named]) or self._call_back_failing(
             list(walk(self._module.operation))
@@ -383,7 +400,8 @@ class _Compilation:
                 break
         if self._suspect is not None:
             location = user_location(self._suspect)
-        without_print = [part for part in command if part not in _PRINT_FLAGS]
+        # The whole of it, for whoever repeats it has the module and not the file between the halves.
+        without_print = [part for part in command if part not in (*_PRINT_FLAGS, *_FIRST_HALF, *_SECOND_HALF)]
         shown = self._shown(without_print)
         trimmed = Completed(completed.stdout, _without_dump(completed.stderr), completed.returncode)
         return tool_error(

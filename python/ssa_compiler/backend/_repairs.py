@@ -47,7 +47,7 @@ class Repairs:
         """
         ops = [op for op in ops if not op.name.startswith("arith.")]
         if kind == "reduction":
-            return self._hide_operands(ops)
+            return self._hide_operands([op for op in ops if not op.regions])
         if emplaced:
             made = 0
             if kind == "live":
@@ -59,6 +59,13 @@ class Repairs:
         """Put a barrier on the results of every torch op, so that each is compiled alone; returns how many."""
         torch_ops = [op for op in walk(self._module.operation) if torch_operator(op) is not None]
         return sum(self._separate([op]) for op in torch_ops)
+
+    def hide_starts(self) -> int:
+        """Put a barrier in front of each tensor that enters a loop; returns how many.
+
+        Where IREE sees what computes it, it may move the waiting for it to and fro until it gives up.
+        """
+        return self._hide_operands([op for op in walk(self._module.operation) if op.name in LOOPS])
 
     def _separate(self, ops: list[ir.Operation]) -> int:
         """Put a barrier on each tensor that leaves a group of ops."""
@@ -85,7 +92,7 @@ class Repairs:
         """Put a barrier on each tensor that an op reads."""
         made = 0
         for op in ops:
-            if ("hidden", op) in self._done or op.name in CASTS or op.regions:
+            if ("hidden", op) in self._done or op.name in CASTS or (op.regions and op.name not in LOOPS):
                 continue
             self._done.add(("hidden", op))
             for index, operand in enumerate(op.operands):

@@ -79,7 +79,9 @@ def read_signature(iree: str, typed: str | None = None) -> Signature:
         result_attributes = _attributes(function, "res_attrs", len(results))
         typed_arguments, typed_results = arguments, results
         if typed is not None:
-            typed_arguments, typed_results = _types(_main(ir.Module.parse(typed, context)))
+            # An operation does not keep its module alive.
+            typed_module = ir.Module.parse(typed, context)
+            typed_arguments, typed_results = _types(_main(typed_module))
         written = {number for entry in result_attributes if (number := _number(entry, "tssa.writeback")) is not None}
         return Signature(
             tuple(

@@ -76,5 +76,5 @@ def test_calls_check_whether_two_arguments_are_one(same: bool) -> None:
     program = ssa_compiler.compile(_is_same, example)
     assert SameObject(0, 1, same) in program.imported.assumptions
     torch.testing.assert_close(program(*example), _is_same(*example))
-    with pytest.raises(ArgumentValueError, match="'x' and 'y': expected (one|two) tensor"):
+    with pytest.raises(ArgumentValueError, match=r"'x' and 'y': expected (one|two) tensor"):
         program(*((x, y) if same else (x, x)))

@@ -34,10 +34,7 @@ def _like(x: Tensor):
 
 
 def _chosen(x: Tensor, y: Tensor, n: int):
-    if n > 1:
-        v = x.t()
-    else:
-        v = y[::2]
+    v = x.t() if n > 1 else y[::2]
     v.random_(0, 50)
     w = v[1:, 1]
     v.normal_()

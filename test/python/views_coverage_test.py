@@ -173,14 +173,14 @@ def strided_argument_beyond(x: Tensor) -> Tensor:
     [
         (strided_overlapping_write, "may show one element several times"),
         (strided_of_other_layout, "whose storage is not known"),
-        (strided_argument_at, "may begin anywhere in its storage"),
-        (strided_argument_beyond, "beyond the elements of an argument"),
+        (strided_argument_at, "beyond the elements of its tensor"),
+        (strided_argument_beyond, "beyond the elements of its tensor"),
     ],
 )
 def test_as_strided_is_refused(program: Callable[..., Any], reason: str) -> None:
     storage = torch.arange(24.0)
     with pytest.raises(UnsupportedOpError, match=reason):
-        check(program, (storage[:12].reshape(4, 3),), compiled=False)
+        check(program, (storage[4:16].reshape(4, 3),), compiled=False)
 
 
 # dtypes
@@ -201,6 +201,21 @@ def test_view_with_a_dtype_is_refused(program: Callable[..., Any]) -> None:
     arguments = (torch.arange(3.0), torch.zeros(1, dtype=torch.int32))[: program.__code__.co_argcount]
     with pytest.raises(UnsupportedOpError, match="takes the dtype for a size"):
         check(program, arguments, compiled=False)
+
+
+class ViewAs(torch.nn.Module):
+    def __init__(self, dtype: object) -> None:
+        super().__init__()
+        self.shape_or_dtype = dtype
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.view(self.shape_or_dtype)
+
+
+def test_view_with_a_dtype_of_the_module_is_refused() -> None:
+    check(ViewAs(3), (torch.arange(3.0),), compiled=False)
+    with pytest.raises(UnsupportedOpError, match="takes the dtype for a size"):
+        check(ViewAs(torch.int32), (torch.arange(3.0),), compiled=False)
 
 
 # complex

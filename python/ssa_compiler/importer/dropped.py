@@ -14,7 +14,7 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import torch
@@ -52,12 +52,13 @@ UNANNOTATED = frozenset(
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
-def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
+def check_dropped_writes(function: Callable[..., Any], graph: Any, dtypes: Collection[str] = ()) -> None:
     """Check that every write in the source of `function` left something in its graph.
 
     Args:
         function: the Python function or method that was scripted.
         graph: its un-inlined graph.
+        dtypes: names of attributes of modules that hold a dtype.
     Raises:
         UnsupportedProgramError: TorchScript dropped a write to a possible alias.
     """
@@ -67,7 +68,7 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any) -> None:
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
         return
-    check_views_of_dtype(tree, file, first)
+    check_views_of_dtype(tree, file, first, dtypes)
     if has_everything(graph):
         return
     called = {_called_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}

@@ -88,7 +88,7 @@ class Interpreter:
         """
         source = self.modules.python_function(name)
         if source is not None:
-            check_dropped_writes(source, graph)
+            check_dropped_writes(source, graph, self.modules.dtype_attributes())
         if name in self._calls:
             raise self.state.refuse(f"recursion: {name} calls itself")
         self._calls.append(name)

@@ -89,6 +89,13 @@ class Modules:
             owner = getattr(owner, part, None)
         return None if isinstance(owner, torch.jit.ScriptModule) else getattr(type(owner), last, None)
 
+    def dtype_attributes(self) -> frozenset[str]:
+        """Return the names under which the module or a part of it holds a dtype; to TorchScript these are ints."""
+        if not isinstance(self.root, torch.nn.Module):
+            return frozenset()
+        owners = [space for module in self.root.modules() for space in (vars(module), *map(vars, type(module).__mro__))]
+        return frozenset(name for space in owners for name, value in space.items() if isinstance(value, torch.dtype))
+
     def attribute(self, owner: ModuleValue, name: str) -> Any:
         """Return an attribute: a Value for modules and tensors, else the Python constant."""
         path = f"{owner.path}.{name}" if owner.path else name

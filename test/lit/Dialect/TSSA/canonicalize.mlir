@@ -141,8 +141,6 @@ func.func @update_stays(%b: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[4],f32>
   return
 }
 
-// -----
-
 // An assign through expand stores one of the repetitions, which the others then
 // show.
 // CHECK-LABEL: func.func @access_of_repeated(

@@ -43,6 +43,7 @@ from ._refused import must_call_back
 from ._repairs import Repairs
 from ._sizes import carry_sizes, loosen_loops
 from ._targets import Target
+from ._waits import hide_awaited
 from ._whiles import align_whiles
 
 __all__ = ["Artifact", "compile_module", "compiler_path", "stream_ir"]
@@ -210,6 +211,7 @@ class _Compilation:
         all_copied = False
         for number in range(1, _MAX_ATTEMPTS + 1):
             start = time.perf_counter()
+            hide_awaited(self._module)
             attempt = _Attempt(self._module)
             source = self._folder / f"module{number}.mlir"
             source.write_text(attempt.text, encoding="utf-8")

@@ -123,7 +123,7 @@ class Arguments:
         self.storages[index] = storage
         value = TensorValue(ssa, fake, frozenset([storage]), object(), sympy.Integer(example.storage_offset()))
         state.arguments[index], state.examples[index] = value, example
-        state.owners[value.root] = value
+        state.owns(value, example)
         return TensorSpec(path, index, example.dtype, tuple(example.shape), tuple(example.stride())), value
 
     def _scalar(self, path: str, example: bool | int | float, declared: str) -> tuple[InputSpec, Value]:

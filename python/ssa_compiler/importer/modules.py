@@ -207,7 +207,7 @@ class Modules:
             argument = state.emitter.entry.add_argument(state.type_of(fake), ir.Location.unknown())
         storage: Site = ("parameter", path)
         value = TensorValue(argument, fake, frozenset([storage]), object(), sympy.Integer(tensor.storage_offset()))
-        state.owners[value.root] = value
+        state.owns(value, tensor)
         self.found.append(FoundParameter([path], tensor, value, storage))
         return value
 

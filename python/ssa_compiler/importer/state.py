@@ -58,6 +58,7 @@ class State:
         storage_reasons: storages of arguments that an op counts in from their start: the storage offset and, where it
             matters, the size of the storage, in elements, and the op.
         owners: the tensor that a storage was made with, by root.
+        lengths: how many elements the storages of the caller's tensors hold, by root; the others hold one tensor each.
         retries: the keys of every `Retry` so far.
         constants: the bool arguments, by path, that this import takes for constants, with the reason.
         flags: the paths of those that it does not.
@@ -90,6 +91,7 @@ class State:
         self.stride_reasons: dict[Site, str] = {}
         self.storage_reasons: dict[Site, tuple[int, int | None, str]] = {}
         self.owners: dict[Any, TensorValue] = {}
+        self.lengths: dict[Any, int] = {}
         self.arguments: dict[int, TensorValue] = {}
         self.examples: dict[int, torch.Tensor] = {}
         self.identities: dict[tuple[int, int], bool] = {}
@@ -158,6 +160,11 @@ class State:
             self.emitter.assertion(self.emitter.expression(expr), message)
 
     # Values.
+
+    def owns(self, value: TensorValue, example: torch.Tensor) -> None:
+        """Note a tensor of the caller's, and the one in the example that it stands for."""
+        self.owners[value.root] = value
+        self.lengths[value.root] = example.untyped_storage().nbytes() // max(example.element_size(), 1)
 
     def scalar(self, kind: type, ssa: Any, sym: Any) -> Value:
         """Return a scalar; a constant if its symbol turns out to be one."""

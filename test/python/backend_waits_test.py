@@ -26,7 +26,7 @@ def callback_before_a_branch(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Tens
     if n > 2:
         z = z + rows
     w = z * 3.0
-    for i in range(k):
+    for _ in range(k):
         w = w + z
     return w, rows
 

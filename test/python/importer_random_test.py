@@ -55,3 +55,13 @@ def test_results_of_the_layout_of_an_argument() -> None:
 def test_layouts_that_control_flow_chooses() -> None:
     y = torch.zeros(12, 5)
     check(_chosen, (_x(), y, 2), (_x(), y, 0), (_x(), y, 1), compiled=True)
+
+
+def _back_in_order(x: Tensor):
+    v = x.transpose(0, 1)
+    v.permute(1, 0).normal_()
+    return x, torch.rand_like(v.t())
+
+
+def test_views_that_are_contiguous_again() -> None:
+    check(_back_in_order, (_x(),))

@@ -117,6 +117,14 @@ def _own_layout(call: Callable[..., Any]) -> Callable[..., Any]:
     return view
 
 
+def _in_own_layout(op: Operation, overload: Any, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A random op on values: it draws in the order of memory, so that they are taken as contiguous."""
+    mutable = any(operand.tensor == "mutable" for operand in op.operand_types)
+    if mutable or torch.Tag.nondeterministic_seeded not in overload.tags:
+        return call
+    return lambda *values: call(*(own_storage(v) if isinstance(v, torch.Tensor) else v for v in values))
+
+
 def own_storage(value: torch.Tensor) -> torch.Tensor:
     """The tensor in a layout that its value alone decides: contiguous, at the start of its storage, not lazily conjugated."""
     contiguous = value.resolve_conj().resolve_neg().contiguous()
@@ -138,11 +146,12 @@ def build(op: Operation) -> Callable[..., Sequence[Any]]:
     if in_place is not None:
         overload = find_overload(in_place)
         count = min(len(op.operands), len(overload._schema.arguments))
-        return on_copies(overload, schema_call(overload, count))
+        return _in_own_layout(op, overload, on_copies(overload, schema_call(overload, count)))
     overload = find_overload(name)
     call = schema_call(overload, len(op.operands))
     if op.operand_types and op.operand_types[0].tensor == "value" and is_view(overload):
         call = _own_layout(call)
+    call = _in_own_layout(op, overload, call)
     count = len(op.results)
     if count == 1:
         return lambda *values: (call(*values),)

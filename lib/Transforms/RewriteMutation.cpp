@@ -215,8 +215,8 @@ MutationRewriter::computeWrites(TorchSchemaOpInterface op,
 static LogicalResult verifyRepeated(Operation *op,
                                     const TensorLocation &location) {
   auto rootType = cast<BaseTensorType>(location.root.getType());
-  llvm::SmallBitVector repeated(
-      rootType.hasSizes() ? rootType.getSizes().size() : 0);
+  llvm::SmallBitVector repeated(rootType.hasSizes() ? rootType.getSizes().size()
+                                                    : 0);
   Operation *repeating = nullptr;
   for (Operation *view : location.path) {
     auto viewOp = cast<TorchViewOpInterface>(view);

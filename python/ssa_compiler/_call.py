@@ -110,7 +110,7 @@ class _State:
 
 
 def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], None] | None:
-    """Make the check of the assumptions about strides, None without any.
+    """Make the check of what the program takes for granted of its arguments, None where that is nothing.
 
     That written arguments share no memory with others is checked by the runtime for every written argument.
     """

@@ -309,14 +309,6 @@ class StridesAsExample:
 
 
 @dataclass(frozen=True)
-class DistinctStorage:
-    """The text is right only if argument `index`, which the program writes, shares no memory with any other argument."""
-
-    index: int
-    reason: str
-
-
-@dataclass(frozen=True)
 class StorageAsExample:
     """The text is right only if argument `index` of `@main` lies in its storage as the example did.
 
@@ -332,6 +324,14 @@ class StorageAsExample:
     index: int
     offset: int
     size: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class DistinctStorage:
+    """The text is right only if argument `index`, which the program writes, shares no memory with any other argument."""
+
+    index: int
     reason: str
 
 

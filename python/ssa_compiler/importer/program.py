@@ -33,8 +33,8 @@ from .convention import (
     OutputTuple,
     ParameterSpec,
     SameObject,
-    StridesAsExample,
     StorageAsExample,
+    StridesAsExample,
 )
 from .interpreter import Interpreter
 from .modules import Modules, Restart
@@ -316,15 +316,15 @@ class _ProgramImport:
         for index, storage in storages.items():
             if storage in state.stride_reasons:
                 assumptions.append(StridesAsExample(index, state.stride_reasons[storage]))
+            if storage in state.storage_reasons:
+                offset, size, reason = state.storage_reasons[storage]
+                assumptions.append(StorageAsExample(index, offset, size, reason))
             if storage in state.written and len(storages) > 1:
                 assumptions.append(DistinctStorage(index, "the program writes it"))
         for (one, other), same in state.identities.items():
             assumptions.append(SameObject(one, other, same))
         return ImportedProgram(
             module=text,
-            if storage in state.storage_reasons:
-                offset, size, reason = state.storage_reasons[storage]
-                assumptions.append(StorageAsExample(index, offset, size, reason))
             name=self.name,
             arguments=specs,
             parameters=tuple(parameters),

@@ -30,7 +30,8 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     Returns:
         A function of the positional and the keyword arguments.
     """
-    from .importer.convention import OutputLeaf, TensorSpec, build_result, flatten_arguments, store_attributes
+    from .importer.convention import TensorSpec, flatten_arguments, store_attributes
+    from .importer.outputs import OutputLeaf, build_result
 
     attributes = imported.attributes
     plain = not attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)

@@ -253,3 +253,23 @@ def test_a_detached_parameter_requires_no_gradient():
     result = ssa_compiler.compile(module, (ROWS.clone(),))(ROWS.clone())
     assert not result.requires_grad
     assert result.data_ptr() == module.weight.data_ptr()
+
+
+class Assigned(torch.nn.Module):
+    """Assigns its buffer, and returns what that held before, or an argument."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", ROWS.clone())
+
+    def forward(self, x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+        before = self.state
+        for _ in range(n):
+            self.state = x * 2
+        if n > 1:
+            return before, before
+        return x, x
+
+
+def test_what_an_attribute_held_before_is_returned_as_a_copy():
+    check(Assigned(), (ROWS, 1), (ROWS, 2), (ROWS, 0), (ROWS, 3))

@@ -12,17 +12,8 @@ from torch import Tensor, nn
 
 from ssa_compiler import errors
 from ssa_compiler.importer import build_result, flatten_arguments, import_program
-from ssa_compiler.importer.convention import (
-    ConstantSpec,
-    OutputConstant,
-    OutputDict,
-    OutputLeaf,
-    OutputList,
-    OutputTuple,
-    SameObject,
-    ScalarSpec,
-    TensorSpec,
-)
+from ssa_compiler.importer.convention import ConstantSpec, SameObject, ScalarSpec, TensorSpec
+from ssa_compiler.importer.outputs import OutputConstant, OutputDict, OutputLeaf, OutputList, OutputTuple
 
 
 def ops(text: str) -> list[str]:

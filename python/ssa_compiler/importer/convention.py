@@ -16,15 +16,14 @@ their `index`, then one argument for each entry of `ImportedProgram.attributes`,
 
 from __future__ import annotations
 
-import collections
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from ..errors import ArgumentTypeError, ArgumentValueError
+from .outputs import OutputSpec, build_result
 
 __all__ = [
     "ArgumentSpec",
@@ -36,14 +35,6 @@ __all__ = [
     "ImportedProgram",
     "InputSpec",
     "ListSpec",
-    "OutputConstant",
-    "OutputDict",
-    "OutputLeaf",
-    "OutputList",
-    "OutputOptional",
-    "OutputRows",
-    "OutputSpec",
-    "OutputTuple",
     "ParameterSpec",
     "SameObject",
     "ScalarSpec",
@@ -51,7 +42,6 @@ __all__ = [
     "StorageAsExample",
     "StridesAsExample",
     "TensorSpec",
-    "build_result",
     "checked_number",
     "flatten_arguments",
     "store_attributes",
@@ -187,72 +177,6 @@ class ParameterSpec:
         if not isinstance(value, torch.Tensor):
             raise ArgumentTypeError(f"the module holds no tensor under the name '{self.name}' any more")
         return value
-
-
-@dataclass(frozen=True)
-class OutputLeaf:
-    """A result of `@main`.
-
-    Attributes:
-        index: its number.
-        kind: torch.Tensor, int, float or bool.
-        renewed: the user gets another tensor object that shows the same memory (`return x.detach()`), one for all leaves
-            of this number.
-    """
-
-    index: int
-    kind: type
-    renewed: bool = False
-
-
-@dataclass(frozen=True)
-class OutputConstant:
-    """A part of the result that is known at import: None, a str, an int that does not depend on the arguments, ..."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class OutputOptional:
-    """None unless the bool `present` is true; then `value`, of which the results hold placeholders otherwise."""
-
-    present: OutputLeaf
-    value: OutputSpec
-
-
-@dataclass(frozen=True)
-class OutputTuple:
-    """A tuple; `fields` are the names and `type_name` the class's qualified name if it is a named tuple."""
-
-    elements: tuple[OutputSpec, ...]
-    fields: tuple[str, ...] = ()
-    type_name: str = ""
-
-
-@dataclass(frozen=True)
-class OutputList:
-    """A list, built anew by each call."""
-
-    elements: tuple[OutputSpec, ...]
-
-
-@dataclass(frozen=True)
-class OutputRows:
-    """A list whose length is known only at run time: the first `length` rows of a tensor, numbers unless `of_tensors`."""
-
-    buffer: OutputLeaf
-    length: OutputSpec
-    of_tensors: bool
-
-
-@dataclass(frozen=True)
-class OutputDict:
-    """A dict, built anew by each call, in this order."""
-
-    items: tuple[tuple[Any, OutputSpec], ...]
-
-
-OutputSpec = OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputRows | OutputDict
 
 
 @dataclass(frozen=True)
@@ -519,49 +443,6 @@ def flatten_arguments(
     return leaves
 
 
-_named_tuples: dict[tuple[str, tuple[str, ...]], Callable[..., Any]] = {}
-
-
-def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
-    """Rebuild the user's result.
-
-    Args:
-        spec: `ImportedProgram.results`.
-        results: the results of `@main`, in order.
-    Returns:
-        Tensors, scalars, tuples, lists and dicts nested as the user's function nests them.
-    """
-    return _build(spec, results, {})
-
-
-def _build(spec: OutputSpec, results: Sequence[Any], renewed: dict[int, torch.Tensor]) -> Any:
-    """Rebuild one part of the result; `renewed` holds the tensor objects made so far, by the number of the result."""
-    if isinstance(spec, OutputLeaf):
-        if not spec.renewed:
-            return results[spec.index]
-        if spec.index not in renewed:
-            renewed[spec.index] = results[spec.index].detach()
-        return renewed[spec.index]
-    if isinstance(spec, OutputConstant):
-        return spec.value
-    if isinstance(spec, OutputOptional):
-        return _build(spec.value, results, renewed) if results[spec.present.index] else None
-    if isinstance(spec, OutputList):
-        return [_build(element, results, renewed) for element in spec.elements]
-    if isinstance(spec, OutputDict):
-        return {key: _build(element, results, renewed) for key, element in spec.items}
-    if isinstance(spec, OutputRows):
-        rows = results[spec.buffer.index][: _build(spec.length, results, renewed)]
-        return [row.clone() for row in rows] if spec.of_tensors else rows.tolist()
-    elements = tuple(_build(element, results, renewed) for element in spec.elements)
-    if not spec.fields:
-        return elements
-    key = (spec.type_name, spec.fields)
-    if key not in _named_tuples:
-        _named_tuples[key] = _named_tuple_class(*key)
-    return _named_tuples[key](*elements)
-
-
 def store_attributes(program: ImportedProgram, results: Sequence[Any]) -> None:
     """Give the user's module the numbers that the program assigned.
 
@@ -571,12 +452,3 @@ def store_attributes(program: ImportedProgram, results: Sequence[Any]) -> None:
     """
     for attribute in program.attributes:
         attribute.store(build_result(attribute.result, results))
-
-
-def _named_tuple_class(qualified: str, fields: tuple[str, ...]) -> Callable[..., Any]:
-    """Return the user's class where it is found under its name, otherwise one like it."""
-    module, _, name = qualified.rpartition(".")
-    found = getattr(sys.modules.get(module or "__main__"), name, None)
-    if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
-        return found
-    return collections.namedtuple(name or "Result", fields)

@@ -23,6 +23,14 @@ from .convention import (
     AttributeSpec,
     DistinctStorage,
     ImportedProgram,
+    ParameterSpec,
+    SameObject,
+    StorageAsExample,
+    StridesAsExample,
+)
+from .interpreter import Interpreter
+from .modules import Modules, Restart
+from .outputs import (
     OutputConstant,
     OutputDict,
     OutputLeaf,
@@ -31,13 +39,7 @@ from .convention import (
     OutputRows,
     OutputSpec,
     OutputTuple,
-    ParameterSpec,
-    SameObject,
-    StorageAsExample,
-    StridesAsExample,
 )
-from .interpreter import Interpreter
-from .modules import Modules, Restart
 from .script import script_model
 from .state import ProgramRaises, Retry, State
 from .values import (
@@ -162,6 +164,7 @@ class _ProgramImport:
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
         self._renewed: dict[int, OutputLeaf] = {}
+        self._copied: dict[int, OutputLeaf] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
         if self.is_module:
             method = scripted._c._get_method(_forward_name(scripted))
@@ -223,9 +226,12 @@ class _ProgramImport:
         if isinstance(value, TensorValue):
             self.state.use(value, "return")
             # A result that was the attribute's tensor does not change when the attribute's new contents are stored.
-            overwritten = any(value.storages & first.storages for first, _ in self.modules.assigned())
-            if overwritten or not value.renewed:
-                return self._leaf((self._copy(value) if overwritten else value).ssa, torch.Tensor)
+            if any(value.storages & first.storages for first, _ in self.modules.assigned()):
+                if id(value) not in self._copied:
+                    self._copied[id(value)] = replace(self._leaf(self._copy(value).ssa, torch.Tensor), copied=True)
+                return self._copied[id(value)]
+            if not value.renewed:
+                return self._leaf(value.ssa, torch.Tensor)
             if id(value) not in self._renewed:
                 self._renewed[id(value)] = replace(self._leaf(value.ssa, torch.Tensor), renewed=True)
             return self._renewed[id(value)]

@@ -315,6 +315,7 @@ class Interpreted:
 
     def run(self, call: Call, seed: int) -> Outcome:
         from ..importer import build_result, flatten_arguments
+        from ..importer.outputs import output_leaves
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
         outcome = Outcome(arguments=(args, kwargs))
@@ -325,6 +326,7 @@ class Interpreted:
             leaves[len(leaves) - len(state) :] = state
             results = self._finish(leaves, self.interpreter.run(*leaves))
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
+            self._copies += [results[leaf.index] for leaf in output_leaves(self._program.results) if leaf.copied]
             return build_result(self._program.results, results)
 
         self._copies = outcome.copies

@@ -1,0 +1,165 @@
+"""How the user's result is built from the results of `@main`: tensors and numbers in tuples, lists, dicts, or None."""
+
+from __future__ import annotations
+
+import collections
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+__all__ = [
+    "OutputConstant",
+    "OutputDict",
+    "OutputLeaf",
+    "OutputList",
+    "OutputOptional",
+    "OutputRows",
+    "OutputSpec",
+    "OutputTuple",
+    "build_result",
+    "output_leaves",
+]
+
+
+@dataclass(frozen=True)
+class OutputLeaf:
+    """A result of `@main`.
+
+    Attributes:
+        index: its number.
+        kind: torch.Tensor, int, float or bool.
+        renewed: the user gets another tensor object that shows the same memory (`return x.detach()`), one for all leaves
+            of this number.
+        copied: in some runs it is a copy of what eager returns itself. What an attribute held before it was assigned
+            another tensor is returned as a copy, since the new contents are stored in its memory.
+    """
+
+    index: int
+    kind: type
+    renewed: bool = False
+    copied: bool = False
+
+
+@dataclass(frozen=True)
+class OutputConstant:
+    """A part of the result that is known at import: None, a str, an int that does not depend on the arguments, ..."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class OutputOptional:
+    """None unless the bool `present` is true; then `value`, of which the results hold placeholders otherwise."""
+
+    present: OutputLeaf
+    value: OutputSpec
+
+
+@dataclass(frozen=True)
+class OutputTuple:
+    """A tuple; `fields` are the names and `type_name` the class's qualified name if it is a named tuple."""
+
+    elements: tuple[OutputSpec, ...]
+    fields: tuple[str, ...] = ()
+    type_name: str = ""
+
+
+@dataclass(frozen=True)
+class OutputList:
+    """A list, built anew by each call."""
+
+    elements: tuple[OutputSpec, ...]
+
+
+@dataclass(frozen=True)
+class OutputRows:
+    """A list whose length is known only at run time: the first `length` rows of a tensor, numbers unless `of_tensors`."""
+
+    buffer: OutputLeaf
+    length: OutputSpec
+    of_tensors: bool
+
+
+@dataclass(frozen=True)
+class OutputDict:
+    """A dict, built anew by each call, in this order."""
+
+    items: tuple[tuple[Any, OutputSpec], ...]
+
+
+OutputSpec = OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputRows | OutputDict
+
+
+_named_tuples: dict[tuple[str, tuple[str, ...]], Callable[..., Any]] = {}
+
+
+def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
+    """Rebuild the user's result.
+
+    Args:
+        spec: `ImportedProgram.results`.
+        results: the results of `@main`, in order.
+    Returns:
+        Tensors, scalars, tuples, lists and dicts nested as the user's function nests them.
+    """
+    return _build(spec, results, {})
+
+
+def _build(spec: OutputSpec, results: Sequence[Any], renewed: dict[int, torch.Tensor]) -> Any:
+    """Rebuild one part of the result; `renewed` holds the tensor objects made so far, by the number of the result."""
+    if isinstance(spec, OutputLeaf):
+        if not spec.renewed:
+            return results[spec.index]
+        if spec.index not in renewed:
+            renewed[spec.index] = results[spec.index].detach()
+        return renewed[spec.index]
+    if isinstance(spec, OutputConstant):
+        return spec.value
+    if isinstance(spec, OutputOptional):
+        return _build(spec.value, results, renewed) if results[spec.present.index] else None
+    if isinstance(spec, OutputList):
+        return [_build(element, results, renewed) for element in spec.elements]
+    if isinstance(spec, OutputDict):
+        return {key: _build(element, results, renewed) for key, element in spec.items}
+    if isinstance(spec, OutputRows):
+        rows = results[spec.buffer.index][: _build(spec.length, results, renewed)]
+        return [row.clone() for row in rows] if spec.of_tensors else rows.tolist()
+    elements = tuple(_build(element, results, renewed) for element in spec.elements)
+    if not spec.fields:
+        return elements
+    key = (spec.type_name, spec.fields)
+    if key not in _named_tuples:
+        _named_tuples[key] = _named_tuple_class(*key)
+    return _named_tuples[key](*elements)
+
+
+def output_leaves(spec: OutputSpec) -> Iterator[OutputLeaf]:
+    """Iterate over the leaves of a result.
+
+    Args:
+        spec: `ImportedProgram.results`.
+    """
+    if isinstance(spec, OutputLeaf):
+        yield spec
+    elif isinstance(spec, OutputOptional):
+        yield from (spec.present, *output_leaves(spec.value))
+    elif isinstance(spec, OutputRows):
+        yield from (spec.buffer, *output_leaves(spec.length))
+    elif isinstance(spec, OutputDict):
+        for _, element in spec.items:
+            yield from output_leaves(element)
+    elif not isinstance(spec, OutputConstant):
+        for element in spec.elements:
+            yield from output_leaves(element)
+
+
+def _named_tuple_class(qualified: str, fields: tuple[str, ...]) -> Callable[..., Any]:
+    """Return the user's class where it is found under its name, otherwise one like it."""
+    module, _, name = qualified.rpartition(".")
+    found = getattr(sys.modules.get(module or "__main__"), name, None)
+    if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
+        return found
+    return collections.namedtuple(name or "Result", fields)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ssa_compiler.backend import _driver
+from ssa_compiler.backend import _driver, _whiles
 from ssa_compiler.testing import check
 
 
@@ -31,12 +31,31 @@ def callback_before_a_branch(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Tens
     return w, rows
 
 
+def swapped_in_whiles(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Tensor, Tensor]:
+    i = 0
+    while i < n:
+        i += 1
+        t = torch.clamp(x, -4.0, 4.5)
+        j = 0
+        while j < k:
+            j += 1
+            x, t = t, x
+            t.div_(2.0)
+    return x, y
+
+
 CALLS = [(torch.randn(3, 3), torch.randn(3, 3), n, k) for n, k in ((2, 1), (0, 0), (1, -3), (5, 4), (3, 2))]
 
 
-@pytest.mark.parametrize("program", [view_of_a_choice, callback_before_a_branch])
+@pytest.mark.parametrize("program", [view_of_a_choice, callback_before_a_branch, swapped_in_whiles])
 def test_compiled_equals_eager(program: Callable[..., tuple[Tensor, ...]]) -> None:
     check(program, *CALLS, compiled=True)
+
+
+def test_iree_removes_what_it_does_not_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_whiles, "opaque_copy", _whiles.barrier)
+    with pytest.raises(AssertionError, match="elements differ"):
+        check(swapped_in_whiles, *CALLS, compiled=True)
 
 
 def test_iree_takes_one_for_another(monkeypatch: pytest.MonkeyPatch) -> None:

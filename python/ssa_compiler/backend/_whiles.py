@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ._copies import barrier
+from ._copies import barrier, opaque_copy
 from ._ir import build, cast_root, is_tensor, walk
 
 __all__ = ["align_whiles"]
@@ -76,10 +76,7 @@ def _align(loop: ir.Operation) -> int:
     for argument in after.arguments:
         _hidden(argument, start_of_body)
     where = ir.InsertionPoint(yielded)
-    hidden = [
-        _hidden(value, where) if not is_tensor(value) or isinstance(cast_root(value).owner, ir.Block) else value
-        for value in handed_on
-    ]
+    hidden = [_handed_on(value, number, added, where) for number, value in enumerate(handed_on)]
     build("scf.yield", [], hidden, where)
     yielded.erase()
     before.append_to(aligned.regions[0])
@@ -119,6 +116,19 @@ def _anything(type_: ir.Type, where: ir.InsertionPoint) -> ir.Value | None:
         return build("tensor.empty", [type_], [], where).results[0]
     zero = ir.FloatAttr.get(type_, 0.0) if str(type_).startswith("f") else ir.IntegerAttr.get(type_, 0)
     return build("arith.constant", [type_], [], where, {"value": zero}).results[0]
+
+
+def _handed_on(value: ir.Value, number: int, arguments: list[ir.Value], where: ir.InsertionPoint) -> ir.Value:
+    """What a loop hands on at a place, so that IREE does not find it to be always the same."""
+    if not is_tensor(value):
+        return _hidden(value, where)
+    root = cast_root(value)
+    if not isinstance(root.owner, ir.Block):
+        return value
+    if root in arguments and root != arguments[number]:
+        # IREE does not wait for an argument that is hidden only, and removes what computes it if nothing else waits for it.
+        return opaque_copy(value, where)
+    return _hidden(value, where)
 
 
 def _hidden(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:

@@ -124,7 +124,8 @@ class _ValueNumbers:
             return value
         op = owner.operation
         number = ir.OpResult(value).result_number
-        return (op.name, str(op.attributes), str(value.type), number, *(self[operand] for operand in op.operands))
+        attributes = frozenset((name, str(op.attributes[name])) for name in op.attributes)
+        return (op.name, attributes, str(value.type), number, *(self[operand] for operand in op.operands))
 
 
 def _is_moved(value: ir.Value, at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:

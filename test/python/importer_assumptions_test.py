@@ -78,3 +78,16 @@ def test_calls_check_whether_two_arguments_are_one(same: bool) -> None:
     torch.testing.assert_close(program(*example), _is_same(*example))
     with pytest.raises(ArgumentValueError, match=r"'x' and 'y': expected (one|two) tensor"):
         program(*((x, y) if same else (x, x)))
+
+
+def _of_a_choice(x: Tensor, n: int):
+    rows = x[n % 2 : n % 2 + 2]
+    if n > 1:
+        rows = (x + 1).as_strided([2, 4], [4, 1], 4)
+    return rows.as_strided([2, 4], [4, 1], 0) + 0
+
+
+def test_as_strided_at_a_place_in_an_unknown_storage_is_refused() -> None:
+    """Its FakeTensor begins at 0, so that the view looks like the tensor itself."""
+    with pytest.raises(UnsupportedOpError, match="storage is not known"):
+        import_program(_of_a_choice, (torch.arange(12.0).view(3, 4), 1))

@@ -324,8 +324,10 @@ class TensorOps:
         if op._schema.name == "aten::squeeze":
             self._check_squeeze(args[0], args[1] if len(args) > 1 else None)
         if isinstance(out, torch.Tensor):
+            # A FakeTensor need not know where in its storage it begins, and as_strided may count from there.
+            placed = op.name() == "aten::as_strided" and not (isinstance(args[3], ConstValue) and args[3].value is None)
             for value in (v for argument in args for v in tensor_values(argument)):
-                if same_view(value.fake, out):
+                if not placed and same_view(value.fake, out):
                     return replace(value, renewed=True)  # another tensor object: `x.detach() is x` is false
             for value in (v for argument in args for v in tensor_values(argument)):
                 if shares_storage(value.fake, out):

@@ -170,6 +170,7 @@ def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:
     """A result that is an argument, or an earlier result, in eager must be so everywhere.
 
     Except those that the conversion documents as copies: an argument, or an earlier result, in some runs and not in others.
+    A second object for the same memory will do.
     """
     left = leaves(expected.arguments) + leaves(expected.result)
     right = leaves(actual.arguments) + leaves(actual.result)
@@ -181,9 +182,17 @@ def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:
         either = right[first], right[position]
         if either[0] is either[1] or any(copied is one for copied in actual.copies for one in either):
             continue
+        if _shows_all_of(*either):
+            continue  # two objects of one memory (`v = x.detach()`, where control flow chooses between x and v)
         what = f"argument {first}" if first < arguments else f"the same tensor as result {first - arguments}"
         return f"result {position - arguments} is {what} in eager, but another tensor here"
     return None
+
+
+def _shows_all_of(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors show the same elements of the same memory in the same way."""
+    facts = [(t.data_ptr(), t.dtype, t.shape, t.stride()) for t in (one, other)]
+    return facts[0] == facts[1] and one.numel() > 0
 
 
 def _compare_sharing(expected: Outcome, actual: Outcome) -> str | None:

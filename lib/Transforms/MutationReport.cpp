@@ -29,7 +29,6 @@ static StringRef describeFate(StringRef fate) {
       .Case("carried", "carried by the loop as a value of its own: no tensor "
                        "is written in the loop")
       .Case("overwritten", "not made: overwritten before anything reads it")
-      .Case("forwarded", "not made: who reads it gets the stored value")
       .Case("dead", "not made: nothing reads it")
       .Case("refused", "refused")
       .Default("not converted");

@@ -24,7 +24,6 @@ _FATES = {
     "whole": "computed anew, as every element is written",
     "carried": "carried by the loop as a value of its own",
     "overwritten": "left out, as it is overwritten before anything reads it",
-    "forwarded": "left out, as who reads it gets the stored value",
     "dead": "left out, as nothing reads it",
 }
 
@@ -78,7 +77,7 @@ class Mutation:
         regions: the loops and branches around it, the outermost first.
         alternatives: how many tensors the written name may be; 1 unless control flow chooses.
         fate: "in place", "copy", "whole" (every element is written, so that nothing is kept), "carried" (the loop carries
-            what is written as a value of its own), "overwritten", "forwarded" or "dead" (no version is made).
+            what is written as a value of its own), "overwritten" or "dead" (no version is made).
         copies: copies that this update needs, or that what it updates starts from.
     """
 

@@ -331,26 +331,16 @@ class GrowingLists:
         (made,) = self.tensors.call_arguments(torch.ops.aten.clone.default, [rows, contiguous])
         return made
 
-    def _dim(self, dim: Value, rank: int) -> int:
-        if not isinstance(dim, ConstValue):
-            raise self.state.refuse("a dimension number known only at run time")
-        if not -rank <= dim.value < rank:
-            raise ProgramRaises(
-                f"IndexError: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
-                f"but got {dim.value})"
-            )
-        return dim.value % rank
-
     def _stack(self, cell: Site, value: GrowingValue, dim: Value = _ZERO) -> tuple[None, Value]:
         self._not_empty(value, "RuntimeError: stack expects a non-empty TensorList")
-        return None, self.stacked(value, self._dim(dim, value.buffer.fake.dim()))
+        return None, self.stacked(value, self.state.dim(dim, value.buffer.fake.dim()))
 
     def _cat(self, cell: Site, value: GrowingValue, dim: Value = _ZERO) -> tuple[None, Value]:
         self._not_empty(value, "ValueError: torch.cat(): expected a non-empty list of Tensors")
         rank = value.buffer.fake.dim() - 1
         if rank == 0:
             raise ProgramRaises("RuntimeError: zero-dimensional tensor (at position 0) cannot be concatenated")
-        along = self._dim(dim, rank)
+        along = self.state.dim(dim, rank)
         stacked = self.stacked(value, along)
         sizes = [self._number(expr_of(size)) for size in stacked.fake.shape]
         merged = self.scalars.emit("mul", [sizes[along], sizes[along + 1]])

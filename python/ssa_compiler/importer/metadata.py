@@ -116,7 +116,7 @@ class Metadata:
         if kind == "aten::size":
             if len(arguments) == 1:
                 return [self.containers.new_list([self.integer(size) for size in fake.shape])]
-            return [self.integer(fake.shape[self._dim(arguments[1], fake.dim())])]
+            return [self.integer(fake.shape[self.state.dim(arguments[1], fake.dim())])]
         if kind in ("aten::len",):
             if fake.dim() == 0:
                 raise ProgramRaises("TypeError: len() of a 0-d tensor")
@@ -160,18 +160,8 @@ class Metadata:
             return [self.integer(fake.storage_offset())]
         strides = [ConstValue(stride) for stride in fake.stride()]
         if len(arguments) > 1:
-            return [strides[self._dim(arguments[1], fake.dim())]]
+            return [strides[self.state.dim(arguments[1], fake.dim())]]
         return [self.containers.new_list(strides)]
-
-    def _dim(self, value: Value, rank: int) -> int:
-        if not isinstance(value, ConstValue):
-            raise self.state.refuse("a dimension number known only at run time")
-        if not -rank <= value.value < rank:
-            raise ProgramRaises(
-                f"IndexError: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
-                f"but got {value.value})"
-            )
-        return value.value % rank
 
     def integer(self, size: Any) -> Value:
         """Return a size as a constant or scalar."""

@@ -161,6 +161,25 @@ class State:
 
     # Values.
 
+    def dim(self, value: Value, rank: int) -> int:
+        """Return the number of a dimension, counted from the first.
+
+        Args:
+            value: the number as the program gives it; negative ones count from the end.
+            rank: how many dimensions there are.
+        Raises:
+            ProgramRaises: it is out of range.
+            UnsupportedProgramError: it is known only at run time.
+        """
+        if not isinstance(value, ConstValue):
+            raise self.refuse("a dimension number known only at run time")
+        if not -rank <= value.value < rank:
+            raise ProgramRaises(
+                f"IndexError: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
+                f"but got {value.value})"
+            )
+        return int(value.value) % rank
+
     def owns(self, value: TensorValue, example: torch.Tensor) -> None:
         """Note a tensor of the caller's, and the one in the example that it stands for."""
         self.owners[value.root] = value

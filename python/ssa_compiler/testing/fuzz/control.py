@@ -32,7 +32,7 @@ def _(g: Writer) -> bool:
 
 @statement("if.bool", nested=True)
 def _(g: Writer) -> bool:
-    """`if flag:` with a bool argument, which a program is compiled for"""
+    """`if flag:` with a bool argument"""
     if g.in_helper:
         return False
     g.extra["flag"] = "bool"

@@ -293,22 +293,16 @@ void TensorAliasAnalysis::collectUses() {
   }
 }
 
-/// True if `later` can run after the edge that leaves `from`, within one life
-/// of the value `root`.
-static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
-                        Value root) {
-  Operation *first = from;
-  if (first != later && entersOrRepeats && first->isAncestor(later))
-    return true;
+bool ssa_compiler::mayRunLater(Operation *from, Operation *later, Value root) {
   // An enclosing loop that does not remake the root lets everything in it run
   // again.
   Region *rootRegion = root.getParentRegion();
-  for (Operation *parent = first->getParentOp(); parent;
+  for (Operation *parent = from->getParentOp(); parent;
        parent = parent->getParentOp())
     if (isa<LoopLikeOpInterface>(parent) && parent->isAncestor(later) &&
         !parent->isAncestor(rootRegion->getParentOp()))
       return true;
-  for (Operation *op = first; op; op = op->getParentOp()) {
+  for (Operation *op = from; op; op = op->getParentOp()) {
     Operation *laterInBlock =
         op->getBlock() ? op->getBlock()->findAncestorOpInBlock(*later)
                        : nullptr;
@@ -316,6 +310,14 @@ static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
       return laterInBlock != op && op->isBeforeInBlock(laterInBlock);
   }
   return false;
+}
+
+/// True if `later` can run after the edge that leaves `from`, within one life
+/// of the value `root`.
+static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
+                        Value root) {
+  return (from != later && entersOrRepeats && from->isAncestor(later)) ||
+         mayRunLater(from, later, root);
 }
 
 /// True if `root`, or `other` if that is a second name of it, is used (written,

@@ -93,19 +93,10 @@ std::string CopyReason::describe() const {
 /// True if `later` may run after `from`, which is entered or repeated as a
 /// whole, before `version` is made anew.
 static bool mayRunAfter(Operation *from, Operation *later, Value version) {
-  Operation *scope = version.getParentRegion()->getParentOp();
-  for (Operation *op = from; op && op != scope; op = op->getParentOp())
-    if (isa<LoopLikeOpInterface>(op) && op->isAncestor(later) &&
-        !op->isAncestor(scope))
-      return true;
-  for (Operation *op = from; op; op = op->getParentOp()) {
-    Operation *laterInBlock =
-        op->getBlock() ? op->getBlock()->findAncestorOpInBlock(*later)
-                       : nullptr;
-    if (laterInBlock)
-      return laterInBlock != op && op->isBeforeInBlock(laterInBlock);
-  }
-  return false;
+  if (isa<LoopLikeOpInterface>(from) && from->isAncestor(later) &&
+      !from->isAncestor(version.getParentRegion()->getParentOp()))
+    return true;
+  return mayRunLater(from, later, version);
 }
 
 /// True if a loop lies around `op` in which `version` is not made anew.

@@ -132,6 +132,12 @@ private:
   llvm::DenseSet<mlir::Value> writtenDownstream;
 };
 
+/// True if `later` may run after `from`, neither of them in the other, while
+/// the tensor of `root` lives: later in a block, or anywhere in a loop that
+/// does not make the tensor anew.
+bool mayRunLater(mlir::Operation *from, mlir::Operation *later,
+                 mlir::Value root);
+
 } // namespace ssa_compiler
 
 #endif // SSA_COMPILER_ANALYSIS_TENSORALIASANALYSIS_H

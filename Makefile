@@ -10,7 +10,7 @@ export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean \
-  sanitize mutation-test
+  sanitize mutation-test coverage
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -52,6 +52,11 @@ lit:
 
 pytest:
 	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q test/python
+
+# PyTorch's operator database through compile(): hours. Interrupted, it goes on where it was.
+coverage: setup
+	$(BIN)/python -m ssa_compiler.testing.coverage --jobs 2 || true
+	$(BIN)/python -m ssa_compiler.testing.coverage --write docs/Coverage.md
 
 # Not part of `make test`: both build ssa-opt anew and take long (docs/Testing.md).
 sanitize: setup

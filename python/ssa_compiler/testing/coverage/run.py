@@ -1,0 +1,199 @@
+"""Runs units in worker processes that may crash or hang, and keeps what came of each case in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from .samples import Unit
+
+__all__ = ["key", "read", "run"]
+
+_MEMORY = 12 << 30  # bytes of address space of a worker
+_CASES_OF_A_WORKER = 400  # what importing leaves behind adds up
+
+
+def key(record: dict[str, Any]) -> tuple[str, str, str]:
+    """What names a record: operator, dtype, case."""
+    return record["op"], record["dtype"], record["case"]
+
+
+def read(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Read a file of records; of several for one case the last counts."""
+    if not path.exists():
+        return {}
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return {key(record): record for record in records}
+
+
+class _Worker:
+    """A worker process and its conversation."""
+
+    def __init__(self, interpreted: bool, timeout_s: float) -> None:
+        self._interpreted, self._timeout_s = interpreted, timeout_s
+        self._process: subprocess.Popen[str] | None = None
+        self._served = 0
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            import resource
+
+            def limit() -> None:
+                resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+            self._served = 0
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "ssa_compiler.testing.coverage.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                bufsize=1,
+                preexec_fn=limit,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
+            self._lines: SimpleQueue[str] = SimpleQueue()
+            threading.Thread(target=self._listen, args=(self._process, self._lines), daemon=True).start()
+        return self._process
+
+    def _listen(self, process: subprocess.Popen[str], lines: SimpleQueue[str]) -> None:
+        """Pass on what the process says; "" at the end."""
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.put(line)
+        lines.put("")
+
+    def _line(self) -> str | None:
+        """Return the next line; "" if the process died, None if there was none in time."""
+        try:
+            return self._lines.get(timeout=self._timeout_s)
+        except Empty:
+            return None
+
+    def run(self, unit: Unit, done: set[str]) -> Iterator[dict[str, Any]]:
+        """Yield a record for each case of a unit that is not done."""
+        done = set(done)
+        while True:
+            process = self._started()
+            assert process.stdin is not None
+            request = {"op": unit.op, "dtype": unit.dtype, "done": sorted(done), "interpreted": self._interpreted}
+            process.stdin.write(json.dumps(request) + "\n")
+            current, start, ended = "", time.perf_counter(), False
+            while not ended:
+                line = self._line()
+                answer = json.loads(line) if line else None
+                if answer is None:
+                    break
+                event = answer.pop("event")
+                if event == "begin":
+                    current, start = answer["case"], time.perf_counter()
+                elif event == "result":
+                    done.add(current)
+                    current = ""
+                    self._served += 1
+                    yield answer
+                else:
+                    ended = True
+                    if "error" in answer:
+                        yield self._failed(unit, "(samples)", "raises", answer["error"], start)
+            if ended:
+                if self._served >= _CASES_OF_A_WORKER:
+                    self.close()
+                return
+            hung = process.poll() is None and line is None
+            process.kill()
+            code = process.wait()
+            self._process = None
+            status = "timeout" if hung else "crashed"
+            message = f"no answer within {self._timeout_s:g} s" if hung else f"the process ended with {code}"
+            yield self._failed(unit, current or "(samples)", status, message, start)
+            if not current:
+                return
+            done.add(current)
+
+    def _failed(self, unit: Unit, case: str, status: str, message: str, start: float) -> dict[str, Any]:
+        return {
+            "op": unit.op,
+            "dtype": unit.dtype,
+            "case": case,
+            "interpreted": self._interpreted,
+            "status": status,
+            "message": message,
+            "seconds": round(time.perf_counter() - start, 3),
+        }
+
+
+def run(
+    units: Iterable[Unit],
+    path: Path | None = None,
+    *,
+    interpreted: bool = False,
+    jobs: int = 1,
+    timeout_s: float = 120.0,
+    retry: Iterable[str] = (),
+) -> Iterator[dict[str, Any]]:
+    """Run units.
+
+    Args:
+        units: operators with dtypes.
+        path: file of records, which is appended to; cases that it has are left out.
+        interpreted: import programs and run them in the interpreter, without compiling them.
+        jobs: number of worker processes.
+        timeout_s: wall-clock limit of a case in seconds.
+        retry: statuses of cases that are run again.
+    Yields:
+        The new records, in the order in which they come.
+    """
+    again = set(retry)
+    known = {key: record for key, record in (read(path) if path else {}).items() if record["status"] not in again}
+    pending: SimpleQueue[Unit] = SimpleQueue()
+    for unit in units:
+        pending.put(unit)
+    found: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+    stopped = threading.Event()
+
+    def work() -> None:
+        worker = _Worker(interpreted, timeout_s)
+        try:
+            while not stopped.is_set():
+                unit = pending.get_nowait()
+                done = {case for op, dtype, case in known if (op, dtype) == (unit.op, unit.dtype)}
+                for record in worker.run(unit, done):
+                    if key(record) not in known:
+                        found.put(record)
+        except Empty:
+            pass
+        finally:
+            worker.close()
+            found.put(None)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(work) for _ in range(jobs)]
+        try:
+            for _ in range(jobs):
+                while (record := found.get()) is not None:
+                    if path is not None:
+                        with path.open("a", encoding="utf-8") as file:
+                            file.write(json.dumps(record) + "\n")
+                    yield record
+        finally:
+            stopped.set()
+        for future in futures:
+            future.result()

@@ -1,0 +1,141 @@
+"""Picks samples of the operators in PyTorch's database and makes programs of them."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from .source import NotWritable, Source, write_call
+
+__all__ = ["DTYPES", "Case", "Unit", "cases", "tolerance", "units"]
+
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64")
+_MOST_SAMPLES = 300
+"""Some operators have thousands; those that differ in kind come first."""
+_LARGEST = 1 << 18
+"""Elements in all tensors of a sample; larger ones test PyTorch's kernels for large tensors."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """An operator at a dtype.
+
+    Attributes:
+        op: its name in the database, followed by `.variant` where it has several entries.
+        dtype: name of the dtype.
+    """
+
+    op: str
+    dtype: str
+
+
+@dataclass
+class Case:
+    """A program made of a sample.
+
+    Attributes:
+        name: `function`, `function-arguments`, `inplace` or `inplace-arguments`.
+        source: the program; None if it has no form in TorchScript's language.
+        problem: why it has none.
+    """
+
+    name: str
+    source: Source | None
+    problem: str = ""
+
+
+@cache
+def _database() -> dict[str, Any]:
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return {entry.full_name: entry for entry in op_db} | {
+        f"{entry.name}.{entry.variant_test_name}" if entry.variant_test_name else entry.name: entry for entry in op_db
+    }
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return tuple(f"{e.name}.{e.variant_test_name}" if e.variant_test_name else e.name for e in op_db)
+
+
+def units(dtypes: tuple[str, ...] = DTYPES) -> list[Unit]:
+    """List every operator of the database with every dtype that it takes on the CPU."""
+    found = []
+    for name in dict.fromkeys(_names()):
+        supported = _database()[name].supported_dtypes("cpu")
+        found += [Unit(name, dtype) for dtype in dtypes if getattr(torch, dtype) in supported]
+    return found
+
+
+def tolerance(unit: Unit) -> tuple[float, float]:
+    """Return the relative and absolute tolerance for results: torch.testing's for the dtype, or OpInfo's if wider."""
+    from torch.testing._comparison import default_tolerances
+    from torch.testing._internal.common_device_type import toleranceOverride
+
+    dtype = getattr(torch, unit.dtype)
+    rtol, atol = default_tolerances(dtype)
+    for entry in _database()[unit.op].decorators or ():
+        for decorator in getattr(entry, "decorators", (entry,)):
+            if isinstance(decorator, toleranceOverride) and dtype in decorator.d:
+                rtol, atol = max(rtol, decorator.d[dtype].rtol), max(atol, decorator.d[dtype].atol)
+    return rtol, atol
+
+
+def _elements(sample: Any) -> int:
+    leaves = tree_leaves((sample.input, sample.args, sample.kwargs))
+    return sum(leaf.numel() for leaf in leaves if isinstance(leaf, torch.Tensor))
+
+
+def _settings(sample: Any) -> int:
+    """How many arguments other than tensors a sample gives."""
+    return sum(
+        not isinstance(leaf, torch.Tensor) for value in (*sample.args, *sample.kwargs.values()) for leaf in [value]
+    )
+
+
+def _chosen(unit: Unit) -> list[Any]:
+    """Return the smallest sample, and one with non-default arguments: of those that set most, the smallest."""
+    torch.manual_seed(0)
+    entry = _database()[unit.op]
+    with torch.no_grad():
+        samples = list(
+            itertools.islice(entry.sample_inputs("cpu", getattr(torch, unit.dtype), requires_grad=False), _MOST_SAMPLES)
+        )
+    fitting = [sample for sample in samples if _elements(sample) <= _LARGEST]
+    if not fitting:
+        return []
+    # A sample without elements says nothing about values.
+    smallest = min(range(len(fitting)), key=lambda i: (_elements(fitting[i]) == 0, _elements(fitting[i])))
+    rest = [i for i in range(len(fitting)) if i != smallest]
+    if not rest:
+        return [fitting[smallest]]
+    other = min(rest, key=lambda i: (-_settings(fitting[i]), _elements(fitting[i]) == 0, _elements(fitting[i])))
+    return [fitting[smallest], fitting[other]]
+
+
+def cases(unit: Unit) -> Iterator[Case]:
+    """Make the programs of an operator: two samples, as a function and, where it has one, in its in-place form."""
+    entry = _database()[unit.op]
+    for sample, suffix in zip(_chosen(unit), ("", "-arguments")):
+        for form, function in (("function", entry.op), ("inplace", entry.inplace_variant)):
+            if function is None or (form == "inplace" and sample.broadcasts_input):
+                continue
+            values, args, kwargs = copy.deepcopy((sample.input, sample.args, sample.kwargs))
+            torch.manual_seed(0)
+            try:
+                source = write_call(function, (values, *args), kwargs)
+            except NotWritable as error:
+                yield Case(form + suffix, None, str(error))
+            except Exception as error:  # the sample does not run, in eager
+                yield Case(form + suffix, None, f"eager raises {type(error).__name__}: {error}")
+            else:
+                yield Case(form + suffix, source)

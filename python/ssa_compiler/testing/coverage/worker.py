@@ -1,0 +1,198 @@
+"""The process that runs cases: reads units from standard input, writes what came of their cases to standard output.
+
+A case may crash or hang this process, so the driver keeps it apart, knows from a line written in front of each case which one
+it was, and starts another process that leaves the case out.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import itertools
+import json
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from ...errors import ProgramError, ScriptError, SsaCompilerError
+from .samples import Case, Unit, cases, tolerance
+from .source import Source
+
+__all__ = ["main", "run_case", "run_unit"]
+
+_numbers = itertools.count()
+
+
+def _load(source: Source, folder: str) -> Callable[..., Any]:
+    """Write the module of a program and import it: TorchScript reads sources from files."""
+    name = f"case{next(_numbers)}"
+    path = Path(folder) / f"{name}.py"
+    path.write_text(source.text(), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    loaded: Callable[..., Any] = module.program
+    return loaded
+
+
+def _shows_memory(program: Callable[..., Any], arguments: list[Any]) -> bool:
+    """Whether a program returns memory as it finds it: it returns what PyTorch fills new memory with for tests."""
+    from .._compare import compare_values
+
+    results: list[Any] = []
+    settings: Any = torch.utils.deterministic
+    before = torch.are_deterministic_algorithms_enabled(), settings.fill_uninitialized_memory
+    for filled in (True, False):
+        given = copy.deepcopy(arguments)
+        torch.manual_seed(0)
+        torch.use_deterministic_algorithms(filled, warn_only=True)
+        settings.fill_uninitialized_memory = filled
+        try:
+            with torch.no_grad():
+                if not filled:  # leave something behind in the memory that comes next
+                    for leaf in tree_leaves(results[0]):
+                        if isinstance(leaf, torch.Tensor):
+                            torch.ones_like(leaf)
+                results.append(program(*given))
+        finally:
+            torch.use_deterministic_algorithms(before[0])
+            settings.fill_uninitialized_memory = before[1]
+    return compare_values(results[0], results[1]) is not None
+
+
+def _gives_tuple(program: Callable[..., Any], arguments: list[Any]) -> bool:
+    with torch.no_grad():
+        return isinstance(program(*copy.deepcopy(arguments)), tuple)
+
+
+def _attempt(record: dict[str, Any], program: Callable[..., Any], case: Case, unit: Unit, interpreted: bool) -> None:
+    """Compile a program and compare it; fills in `status` and `message`."""
+    from ..harness import StageMismatch, check
+
+    assert case.source is not None
+    rtol, atol = tolerance(unit)
+    try:
+        checked = check(program, case.source.arguments, rtol=rtol, atol=atol, compiled=not interpreted)
+    except StageMismatch as error:
+        # A program of one call that refuses its own example refuses the program.
+        record["status"], record["stage"] = "wrong", error.stage
+        record["message"] = str(error)
+        return
+    except SsaCompilerError as error:
+        record["status"] = "refused"
+        record["message"] = f"{type(error).__name__}: {error}"
+        return
+    record["status"] = "imported"
+    if checked.compiled is not None:
+        uses = checked.compiled.explain().callbacks
+        record["callbacks"] = [{"op": use.op, "reason": use.reason} for use in uses]
+        record["status"] = "callback" if uses else "native"
+
+
+def run_case(case: Case, unit: Unit, *, interpreted: bool, folder: str) -> dict[str, Any]:
+    """Run one case.
+
+    Args:
+        case: the program.
+        unit: its operator and dtype.
+        interpreted: import it and run each stage in the interpreter, without compiling it.
+        folder: where its module is written.
+    Returns:
+        The record: `status`, one of `native`, `callback`, `imported` (interpreted, and right), `refused`, `wrong`, `broken`
+        (an error that is none of this compiler's), `unscriptable`, `raises` (in eager), and what goes with it.
+    """
+    from ..harness import run_eager
+
+    record: dict[str, Any] = {"op": unit.op, "dtype": unit.dtype, "case": case.name, "interpreted": interpreted}
+    start = time.perf_counter()
+    if case.source is None:
+        eager = case.problem.startswith("eager raises")
+        record.update(status="raises" if eager else "unscriptable", message=case.problem)
+        return record
+    record["program"] = case.source.lines
+    program = _load(case.source, folder)
+    try:
+        scripted = torch.jit.script(program)
+    except Exception as error:  # whatever TorchScript raises, it does not take the program
+        record.update(status="unscriptable", message=_short(error))
+        return record
+    raised = run_eager(program, case.source.arguments)
+    if raised is not None:
+        record.update(status="raises", message=_short(raised))
+        return record
+    try:
+        if _shows_memory(program, case.source.arguments):
+            record["shape_only"] = True
+            program = _load(case.source.rewritten("torch.zeros_like({})"), folder)
+        elif str(scripted.schema.returns[0].type).startswith("List[") and _gives_tuple(program, case.source.arguments):
+            # TorchScript has a list where eager has a tuple: chunk and alike.
+            program = _load(case.source.rewritten("list({})"), folder)
+        _attempt(record, program, case, unit, interpreted)
+    except ScriptError as error:
+        record.update(status="refused", message=_short(error))
+    except (ProgramError, Exception) as error:
+        record.update(status="broken", message=_short(error))
+    record["seconds"] = round(time.perf_counter() - start, 3)
+    return record
+
+
+def _short(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' | '.join(lines[:3])}"[:500]
+
+
+def run_unit(unit: Unit, done: set[str], *, interpreted: bool, folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Run the cases of a unit.
+
+    Args:
+        unit: the operator and dtype.
+        done: names of cases to leave out.
+        interpreted: see `run_case`.
+        folder: where programs are written.
+    Yields:
+        `("begin", {"case": name})` and then `("result", record)` of each.
+    """
+    for case in cases(unit):
+        if case.name not in done:
+            yield "begin", {"case": case.name}
+            yield "result", run_case(case, unit, interpreted=interpreted, folder=folder)
+
+
+def main() -> None:
+    """Serve the driver until standard input ends."""
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what ops print is no answer
+
+    def say(event: str, content: dict[str, Any]) -> None:
+        channel.write(json.dumps({"event": event, **content}) + "\n")
+        channel.flush()
+
+    with tempfile.TemporaryDirectory(prefix="ssa-compiler-") as folder:
+        for line in sys.stdin:
+            request = json.loads(line)
+            unit = Unit(request["op"], request["dtype"])
+            try:
+                for event, content in run_unit(
+                    unit, set(request["done"]), interpreted=request["interpreted"], folder=folder
+                ):
+                    say(event, content)
+            except Exception as error:  # its samples cannot be made
+                say("end", {"error": _short(error)})
+            else:
+                say("end", {})
+
+
+if __name__ == "__main__":
+    main()

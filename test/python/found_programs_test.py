@@ -200,6 +200,20 @@ def test_a_result_that_is_another_one_in_some_runs_is_a_copy():
     assert "tssa.may_same_as = [0, 1]" in checked.stages["tensorssa"]
 
 
+def one_of_two_under_another_name(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """`w` is another tensor object of the memory of `y`; both results may be one copy."""
+    y = x.clone()
+    w = y.squeeze()
+    if n == 1:
+        return w, w
+    return x * 2, w
+
+
+def test_a_copy_under_another_name_carries_the_mark_of_the_copy():
+    checked = check(one_of_two_under_another_name, (ROWS, 1), (ROWS, 0))
+    assert "tssa.may_same_as = [0]" in checked.stages["tensorssa"]
+
+
 def detached(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     y = x.detach()
     y += 1

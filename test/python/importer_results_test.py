@@ -75,3 +75,17 @@ def data_is_an_alias(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
 
 def test_data_is_an_alias() -> None:
     check(data_is_an_alias, (grid(), 2), (grid(), 0), (grid(), 1))
+
+
+def pair_from_a_loop(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor] | None:
+    """Both elements are chosen by one number, which the loop carries for each of them."""
+    for _ in range(3):
+        if k == 0:
+            return x, x
+    v = x.data
+    v.copy_(y)
+    return None
+
+
+def test_a_pair_returned_from_a_loop():
+    check(pair_from_a_loop, (grid(), grid() * 2, 0), (grid(), grid() * 2, 1))

@@ -59,7 +59,9 @@ def _align(loop: ir.Operation) -> int:
     for number, place in enumerate(places):
         loop.results[number].replace_all_uses_with(aligned.results[place])
         passed_on[place] = passed[number]
-    build("scf.condition", [], [condition.operands[0], *passed_on], ir.InsertionPoint(condition))
+    condition_point = ir.InsertionPoint(condition)
+    passed_on = _told_apart(passed_on, condition_point)
+    build("scf.condition", [], [condition.operands[0], *passed_on], condition_point)
     condition.erase()
     old = list(after.arguments)
     added = [after.add_argument(type_, location) for type_ in types]
@@ -116,6 +118,18 @@ def _anything(type_: ir.Type, where: ir.InsertionPoint) -> ir.Value | None:
         return build("tensor.empty", [type_], [], where).results[0]
     zero = ir.FloatAttr.get(type_, 0.0) if str(type_).startswith("f") else ir.IntegerAttr.get(type_, 0)
     return build("arith.constant", [type_], [], where, {"value": zero}).results[0]
+
+
+def _told_apart(values: list[ir.Value], where: ir.InsertionPoint) -> list[ir.Value]:
+    """What the first region passes on, no two of them one value: IREE would drop the second from one region only."""
+    told: list[ir.Value] = []
+    for number, value in enumerate(values):
+        if not is_tensor(value) and not isinstance(value.owner, ir.Block):
+            value = _hidden(value, where)  # two scalars may turn out to be one later
+        elif value in values[:number]:
+            value = opaque_copy(value, where) if is_tensor(value) else _hidden(value, where)
+        told.append(value)
+    return told
 
 
 def _handed_on(value: ir.Value, number: int, arguments: list[ir.Value], where: ir.InsertionPoint) -> ir.Value:

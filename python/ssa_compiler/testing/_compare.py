@@ -52,6 +52,16 @@ class Outcome:
     state: dict[str, Any] = field(default_factory=dict)
     copies: list[Any] = field(default_factory=list)
 
+    def is_copy(self, value: Any) -> bool:
+        """Whether a value is one of the copies, or another tensor object that shows the memory of one."""
+        return any(
+            copied is value
+            or isinstance(copied, torch.Tensor)
+            and isinstance(value, torch.Tensor)
+            and _shows_all_of(copied, value)
+            for copied in self.copies
+        )
+
 
 def compare_values(
     expected: Any, actual: Any, name: str = "result", *, rtol: float | None = None, atol: float | None = None
@@ -180,7 +190,7 @@ def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:
             continue
         first = next(number for number, other in enumerate(left) if other is left[position])
         either = right[first], right[position]
-        if either[0] is either[1] or any(copied is one for copied in actual.copies for one in either):
+        if either[0] is either[1] or any(actual.is_copy(one) for one in either):
             continue
         if _shows_all_of(*either):
             continue  # two objects of one memory (`v = x.detach()`, where control flow chooses between x and v)

@@ -56,9 +56,7 @@ class Outcome:
         """Whether a value is one of the copies, or another tensor object that shows the memory of one."""
         return any(
             copied is value
-            or isinstance(copied, torch.Tensor)
-            and isinstance(value, torch.Tensor)
-            and _shows_all_of(copied, value)
+            or (isinstance(copied, torch.Tensor) and isinstance(value, torch.Tensor) and _shows_all_of(copied, value))
             for copied in self.copies
         )
 

@@ -127,22 +127,6 @@ class Scales(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x * self.weight
 
-    def backwards(self, x: Tensor) -> Tensor:
-        return x / self.weight
-
-
-@pytest.mark.parametrize(
-    ("method", "way_out"),
-    [
-        (Scales().forward, "pass the module itself"),
-        (torch.jit.script(Scales()).forward, "pass the module itself"),
-        (Scales().backwards, "an nn.Module whose forward"),
-    ],
-)
-def test_bound_method_is_refused_with_what_to_do(method: Any, way_out: str) -> None:
-    with pytest.raises(errors.ScriptError, match=f"bound method.*{way_out}"):
-        import_program(method, (X,))
-
 
 def typed(x: Tensor, n: int, f: float, b: bool, s: str, items: list[int]) -> Tensor:
     return x

@@ -10,7 +10,6 @@ import torch
 from torch_mlir import ir
 
 from ..errors import (
-    ScriptError,
     SsaCompilerError,
     UnsupportedOpError,
     UnsupportedProgramError,
@@ -29,6 +28,7 @@ from .convention import (
     StridesAsExample,
 )
 from .interpreter import Interpreter
+from .models import OpenedModel, open_model
 from .modules import Modules, Restart
 from .outputs import (
     OutputConstant,
@@ -40,7 +40,6 @@ from .outputs import (
     OutputSpec,
     OutputTuple,
 )
-from .script import script_model
 from .state import ProgramRaises, Retry, State
 from .values import (
     ConstValue,
@@ -67,7 +66,7 @@ def import_program(
     """Import a TorchScript program.
 
     Args:
-        model: function, nn.Module (scripted here; training flag as it is), ScriptModule or ScriptFunction.
+        model: function, nn.Module (scripted here; training flag as it is), or anything else that `open_model` takes.
         example_inputs: positional arguments. Tensors give dtype, shape and strides; ints and floats stay dynamic, and so
             do bools unless the program needs one as a constant; str and None are specialised. They are neither run nor
             changed.
@@ -104,7 +103,7 @@ class _Importer:
     def __init__(
         self, model: Any, example_inputs: tuple[Any, ...], example_kwargs: dict[str, Any], index_checks: bool
     ) -> None:
-        self.model, self.scripted = model, script_model(model)
+        self.opened = open_model(model)
         self.examples, self.index_checks = (example_inputs, example_kwargs), index_checks
         self.assigned: list[str] = []
         self.retries: frozenset[Any] = frozenset()
@@ -121,7 +120,7 @@ class _Importer:
         while True:
             state = State(self.retries, constants, index_checks=self.index_checks)
             try:
-                return _ProgramImport(self.model, self.scripted, self.assigned, state).run(*self.examples), None
+                return _ProgramImport(self.opened, self.assigned, state).run(*self.examples), None
             except Restart as restart:
                 self.assigned.append(restart.path)
             except Retry as retry:
@@ -154,25 +153,23 @@ class _Importer:
 class _ProgramImport:
     """One run of the importer."""
 
-    def __init__(self, model: Any, scripted: Any, assigned: list[str], state: State) -> None:
-        self.model = model
+    def __init__(self, opened: OpenedModel, assigned: list[str], state: State) -> None:
+        self.opened, self.model, self.name = opened, opened.owner, opened.name
         self.assigned = assigned
-        self.scripted = scripted
+        self.scripted = scripted = opened.scripted
         self.state = state
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
-        self.modules = Modules(self.state, model, scripted._c if self.is_module else None)
+        self.modules = Modules(self.state, self.model, scripted._c if self.is_module else None)
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
         self._renewed: dict[int, OutputLeaf] = {}
         self._copied: dict[int, OutputLeaf] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
         if self.is_module:
-            method = scripted._c._get_method(_forward_name(scripted))
+            method = scripted._c._get_method(opened.method)
             self.graph, self.schema = method.graph, method.schema
-            self.name = type(model).__name__
         else:
             self.graph, self.schema = scripted.graph, scripted.schema
-            self.name = scripted.name
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ImportedProgram:
         """Import the program for these examples."""
@@ -181,7 +178,7 @@ class _ProgramImport:
             specs, values, arguments = self._arguments(args, kwargs)
             try:
                 self.modules.prepare(self.assigned)
-                result = self.interpreter.run_graph("forward" if self.is_module else self.name, self.graph, values)
+                result = self.interpreter.run_graph(self.opened.method or self.name, self.graph, values)
             except ProgramRaises as raised:
                 location = state.locations.user()
                 suffix = f" [{location}]" if location else ""
@@ -210,11 +207,12 @@ class _ProgramImport:
         declared = list(self.schema.arguments)[1 if self.is_module else 0 :]
         values: list[Value] = [ModuleValue(self.scripted._c, "")] if self.is_module else []
         specs = []
-        examples = _bind(self.name, declared, args, kwargs)
+        examples = _bind(self.name, declared, self.opened.keyword_only, args, kwargs)
         with self.state.at("arguments"):
             for argument, example in zip(declared, examples):
                 spec, value = arguments.add(argument, example)
-                specs.append(spec)
+                only = spec.keyword_only or argument.name in self.opened.keyword_only
+                specs.append(replace(spec, keyword_only=only))
                 values.append(value)
         return tuple(specs), values, arguments
 
@@ -338,24 +336,14 @@ class _ProgramImport:
             result_count=len(self.results),
             assumptions=tuple(assumptions),
             written=frozenset(index for index, storage in storages.items() if storage in state.written),
-            training=bool(self.scripted.training) if self.is_module else None,
+            training=bool(getattr(self.scripted, "training", False)) if self.is_module else None,
             attributes=self.attributes,
         )
 
 
-def _forward_name(scripted: Any) -> str:
-    """The name of a module's forward; of an overloaded one (nn.LSTM), the first overload, which takes tensors.
-
-    Raises:
-        ScriptError: the module has no forward.
-    """
-    names = [name for name in scripted._c._method_names() if name == "forward" or name.startswith("forward__")]
-    if not names:
-        raise ScriptError(f"{type(scripted).__name__} has no forward method")
-    return min(names)
-
-
-def _bind(name: str, declared: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+def _bind(
+    name: str, declared: list[Any], keyword_only: frozenset[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[Any]:
     """Return one example per declared argument."""
     empty = ImportedProgram(
         module="",
@@ -366,7 +354,7 @@ def _bind(name: str, declared: list[Any], args: tuple[Any, ...], kwargs: dict[st
                 spec=None,  # type: ignore[arg-type]
                 has_default=a.has_default_value(),
                 default=a.default_value if a.has_default_value() else None,
-                keyword_only=a.kwarg_only,
+                keyword_only=a.kwarg_only or a.name in keyword_only,
             )
             for a in declared
         ),

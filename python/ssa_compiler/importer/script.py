@@ -1,21 +1,108 @@
-"""Getting TorchScript from what the user passes, and its errors into the project's family."""
+"""Getting TorchScript from Python functions and modules, and its errors into the project's family."""
 
 from __future__ import annotations
 
-import inspect
 import re
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.jit._recursive as recursive
 
 from ..errors import ScriptError, SourceLocation
 from .source import script_all
 
-__all__ = ["script_model"]
+__all__ = ["script_method", "script_model"]
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+_WAYS_OUT = (
+    (r"Could not get qualified name|[Ff]ailed to get source|could not get source|OSError", "define it in a file"),
+    (r"take variable number of arguments", "write out the parameters"),
+    (r"Could not infer type of list element: Cannot infer concrete type of torch\.nn\.Module", "use nn.ModuleList"),
+    (r"is missing a return annotation", "annotate it"),
+)
+"""What TorchScript says, as a pattern, and what to do about it."""
+_ANY_WAY_OUT = (
+    "write it in the part of Python that torch.jit.script takes, mark what has to stay Python @torch.jit.ignore, or pass "
+    "torch.jit.trace(model, example_inputs)"
+)
+
+
+def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
+    """Return the ScriptModule or ScriptFunction of `model`; it is scripted unless it is a ScriptModule already.
+
+    Args:
+        model: function, nn.Module, ScriptModule or ScriptFunction. It is not changed; the training flag stays. A
+            ScriptFunction is scripted again if its Python function is known, so that nothing of it is missing.
+    Raises:
+        ScriptError: TorchScript refuses the model.
+    """
+    if isinstance(model, torch.jit.ScriptModule):
+        return model
+    if isinstance(model, torch.jit.ScriptFunction):
+        original = getattr(model, "_torchdynamo_inline", None)
+        return (_attempt(lambda: script_all(lambda: torch.jit.script(original))) if original else None) or model
+    definition = type(model).forward if isinstance(model, torch.nn.Module) else model
+    return _scripted(lambda: torch.jit.script(model), _name(model), definition)
+
+
+def script_method(module: torch.nn.Module, name: str) -> Any:
+    """Return a ScriptModule that has a method of `module`, whether it is marked `@torch.jit.export` or not.
+
+    Args:
+        module: an nn.Module that is not scripted. It is not changed.
+        name: the name of the method.
+    Raises:
+        ScriptError: TorchScript refuses the method.
+    """
+
+    def stubs(part: torch.nn.Module) -> Any:
+        if part is module:
+            return [recursive.make_stub_from_method(module, name)]  # type: ignore[no-untyped-call]
+        return recursive.infer_methods_to_compile(part)  # type: ignore[no-untyped-call]
+
+    def script() -> Any:
+        return recursive.create_script_module(module, stubs, share_types=False)  # type: ignore[no-untyped-call]
+
+    return _scripted(script, f"{_name(module)}.{name}", getattr(type(module), name, None))
+
+
+def _name(model: Any) -> str:
+    return str(getattr(model, "__name__", type(model).__name__))
+
+
+def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
+    """Script with all that statements compute kept, or else as TorchScript does it.
+
+    Raises:
+        ScriptError: TorchScript refuses, with its own explanation of the user's text and the way out.
+    """
+    if (everything := _attempt(lambda: script_all(script))) is not None:
+        return everything
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return script()
+    except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
+        text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
+        way_out = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text)), _ANY_WAY_OUT)
+        raise ScriptError(
+            f"TorchScript cannot script {name}: {text.rstrip()}\n{way_out}",
+            location=_user_line(text) or _error_location(error) or _definition(definition),
+        ) from error
+
+
+def _attempt(script: Callable[[], Any]) -> Any:
+    """Script with all that statements compute kept; None where TorchScript refuses, perhaps only for what was added."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scripted = script()
+    except Exception:  # noqa: BLE001 - as in `_scripted`, which says what is wrong with the user's own text
+        return None
+    return scripted if isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)) else None
 
 
 def _user_line(text: str) -> SourceLocation | None:
@@ -28,68 +115,8 @@ def _user_line(text: str) -> SourceLocation | None:
     return frames[0] if frames else None
 
 
-def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
-    """Return the ScriptModule or ScriptFunction of `model`; it is scripted unless it is a ScriptModule already.
-
-    Args:
-        model: function, nn.Module, ScriptModule or ScriptFunction. It is not changed; the training flag stays. A
-            ScriptFunction is scripted again if its Python function is known, so that nothing of it is missing.
-    Raises:
-        ScriptError: TorchScript refuses the model, or it is none of the above.
-    """
-    if isinstance(model, torch.jit.ScriptModule):
-        return model
-    if isinstance(model, torch.jit.ScriptFunction):
-        original = getattr(model, "_torchdynamo_inline", None)
-        return (_script_all(original) if original is not None else None) or model
-    if not isinstance(model, torch.nn.Module) and not callable(model):
-        raise ScriptError(f"expected a function or an nn.Module, got {type(model).__name__}")
-    if inspect.ismethod(model) or isinstance(model, torch.ScriptMethod):
-        owner = getattr(model, "__self__", getattr(model, "owner", None))
-        name, kind = getattr(model, "__name__", getattr(model, "name", "?")), type(owner).__name__
-        way_out = (
-            "pass the module itself"
-            if name == "forward" and isinstance(owner, (torch.nn.Module, torch._C.ScriptModule))
-            else "pass a function, or an nn.Module whose forward does what the method does"
-        )
-        raise ScriptError(
-            f"expected a function or an nn.Module, got the bound method '{name}' of a {kind}, which TorchScript cannot "
-            f"script: {way_out}",
-            location=_definition(model),
-        )
-    if isinstance(model, type):
-        raise ScriptError(f"expected a function or an instance of nn.Module, got the class {model.__name__}")
-    if (everything := _script_all(model)) is not None:
-        return everything
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            scripted = torch.jit.script(model)
-    except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
-        text = str(error)
-        raise ScriptError(
-            f"TorchScript cannot script {getattr(model, '__name__', type(model).__name__)}: {text}",
-            location=_user_line(text) or _error_location(error) or _definition(model),
-        ) from error
-    if not isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-        raise ScriptError(f"expected a function or an nn.Module, got {type(model).__name__}")
-    return scripted
-
-
-def _script_all(model: Any) -> Any:
-    """Script with all that statements compute kept; None where TorchScript refuses, perhaps only for what was added."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            scripted = script_all(model)
-    except Exception:  # noqa: BLE001 - as in `script_model`, which says what is wrong with the user's own text
-        return None
-    return scripted if isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)) else None
-
-
-def _definition(model: Any) -> SourceLocation | None:
-    """Where a function, or a module's forward, is defined."""
-    function = type(model).forward if isinstance(model, torch.nn.Module) else model
+def _definition(function: Any) -> SourceLocation | None:
+    """Where a function is defined."""
     code = getattr(function, "__code__", None)
     return SourceLocation(code.co_filename, code.co_firstlineno) if code else None
 

@@ -37,18 +37,18 @@ _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
 _NO_VALUES = frozenset({"range", "zip", "enumerate", "reversed", "getattr", "super", "annotate", "isinstance", "print"})
 
 
-def script_all(model: Any) -> Any:
+def script_all(script: Callable[[], Any]) -> Any:
     """Script a function or module, keeping all that its statements compute.
 
     Args:
-        model: function or nn.Module. It is not changed.
+        script: scripts it.
     Returns:
         The ScriptFunction or ScriptModule, for the importer only.
     Raises:
-        Exception: whatever `torch.jit.script` raises; also where only what is added here is refused.
+        Exception: whatever TorchScript raises; also where only what is added here is refused.
     """
     with _private_caches(), _parsed_with(_rewritten):
-        return torch.jit.script(model)
+        return script()
 
 
 def has_everything(graph: Any) -> bool:
@@ -93,7 +93,20 @@ def _rewritten(function: Any, parsed: Any) -> Any:
     # Decorators, defaults and annotations are not statements of the program.
     rewriter = _Rewriter()
     definition.body = rewriter.statements(definition.body)
+    _let_defaults_be(definition.args)
     return parsed._replace(ast=ast.fix_missing_locations(tree))
+
+
+def _let_defaults_be(arguments: ast.arguments) -> None:
+    """Turn keyword-only parameters with defaults, which TorchScript refuses, into ones that may be passed by position too.
+
+    The calling convention knows what they are (`OpenedModel.keyword_only`).
+    """
+    pairs = list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    arguments.args += [argument for argument, default in pairs if default is not None]
+    arguments.defaults += [default for _, default in pairs if default is not None]
+    arguments.kwonlyargs = [argument for argument, default in pairs if default is None]
+    arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
 
 
 class _Rewriter(ast.NodeTransformer):

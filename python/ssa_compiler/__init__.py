@@ -28,7 +28,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .api import CallbackUse, CompiledProgram, Explanation, compile
+    from .api import CallbackUse, CompiledProgram, Explanation, Specialisation, compile
 
 __all__ = [
     "ArgumentError",
@@ -45,6 +45,7 @@ __all__ = [
     "ProgramZeroDivisionError",
     "ScriptError",
     "SourceLocation",
+    "Specialisation",
     "SsaCompilerError",
     "TargetError",
     "ToolError",
@@ -55,7 +56,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_LAZY = ("CallbackUse", "CompiledProgram", "Explanation", "compile")
+_LAZY = ("CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile")
 
 
 def __getattr__(name: str) -> Any:

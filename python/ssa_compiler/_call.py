@@ -40,8 +40,10 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     results = imported.results
     single = isinstance(results, OutputLeaf) and results.index == 0 and not results.renewed
     check = _assumption_checker(imported)
+    check_facts = _facts_checker(imported)
 
     def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        check_facts()
         if plain and not kwargs and len(args) == count:
             leaves = [*args, *state.current()]
         else:
@@ -110,6 +112,32 @@ class _State:
         return [parameter.current() for parameter in self._parameters]
 
 
+def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
+    """Make the check of what the program takes for granted of the module and of PyTorch's settings."""
+    import torch
+
+    facts, default = imported.facts, imported.default_dtype
+    get_default = torch.get_default_dtype
+    tied = [(parameter, parameter.renamed(alias)) for parameter in imported.parameters for alias in parameter.aliases]
+
+    def check() -> None:
+        text = None
+        if get_default() is not default:
+            text = f"PyTorch's default dtype: expected {default}, got {get_default()}"
+        elif facts is not None:
+            text = facts.difference()
+        if text is None:
+            for parameter, other in tied:
+                one, two = parameter.current(), other.current()
+                if one is not two and (one.data_ptr() != two.data_ptr() or one.stride() != two.stride()):
+                    text = f"parameters '{parameter.name}' and '{other.name}': expected one tensor, got two"
+                    break
+        if text is not None:
+            raise ArgumentValueError(text).as_mismatch()
+
+    return check
+
+
 def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], None] | None:
     """Make the check of what the program takes for granted of its arguments, None where that is nothing.
 
@@ -126,7 +154,8 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
     def tensor(leaves: Sequence[Any], index: int) -> Any:
         leaf = leaves[index]
         if not hasattr(leaf, "stride"):
-            raise ArgumentTypeError(f"argument '{name_of(index)}': expected a tensor, got {type(leaf).__name__}")
+            text = f"argument '{name_of(index)}': expected a tensor, got {type(leaf).__name__}"
+            raise ArgumentTypeError(text).as_mismatch()
         return leaf
 
     def check_strides(item: StridesAsExample, leaves: Sequence[Any]) -> None:
@@ -135,8 +164,8 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
             if size != 1 and stride != wanted and leaf.numel():
                 raise ArgumentValueError(
                     f"argument '{name_of(item.index)}': expected strides {tuple(expected)}, got {tuple(leaf.stride())}: "
-                    f"{item.reason}; compile again with such an example"
-                )
+                    f"{item.reason}"
+                ).as_mismatch()
 
     def check_storage(item: StorageAsExample, leaves: Sequence[Any]) -> None:
         leaf = tensor(leaves, item.index)
@@ -145,17 +174,15 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
         for what, wanted, got in found:
             if wanted is not None and got != wanted:
                 raise ArgumentValueError(
-                    f"argument '{name_of(item.index)}': expected {what} {wanted}, got {got}: {item.reason}; compile again "
-                    "with such an example"
-                )
+                    f"argument '{name_of(item.index)}': expected {what} {wanted}, got {got}: {item.reason}"
+                ).as_mismatch()
 
     def check_identity(item: SameObject, leaves: Sequence[Any]) -> None:
         if (leaves[item.first] is leaves[item.second]) != item.same:
             raise ArgumentValueError(
                 f"arguments '{name_of(item.first)}' and '{name_of(item.second)}': expected "
-                f"{'one tensor' if item.same else 'two tensors'}, as in the example: the program asks whether one is the "
-                "other; compile again with such an example"
-            )
+                f"{'one tensor' if item.same else 'two tensors'}, as in the example: the program asks whether one is the other"
+            ).as_mismatch()
 
     kinds: dict[type, Any] = {
         StridesAsExample: check_strides,

@@ -1,19 +1,21 @@
-"""`compile` and what it returns: the layers put together.
+"""`compile`, `script`, and the callable that they return: a program with its specialisations.
 
-importer (TorchScript to the torch dialect), pipeline (ssa-opt), backend (iree-compile), runtime (IREE).
+A call that does not fit what the program was compiled for compiles it again for its arguments (`specialisation.py`); what was
+compiled is kept.
 """
 
 from __future__ import annotations
 
 import os
-import time
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any
 
 from ._versions import check_versions
-from .errors import ArgumentValueError, SourceLocation
-from .pipeline import STAGES, dump_stage, run_pipeline
+from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
+from .specialisation import CallbackUse, Explanation, Options, Specialisation, compile_one, tensors_in
 
 if TYPE_CHECKING:
     import torch
@@ -21,56 +23,9 @@ if TYPE_CHECKING:
     from .backend import Artifact, CopyCount
     from .importer import ImportedProgram
     from .report import Report
-    from .runtime import Program, Signature
+    from .runtime import Signature
 
-__all__ = ["CallbackUse", "CompiledProgram", "Explanation", "compile"]
-
-
-@dataclass(frozen=True)
-class CallbackUse:
-    """An op of a program that runs in PyTorch.
-
-    Attributes:
-        op: the operator, `aten::index.Tensor`.
-        count: how often it ran so far.
-        location: the user's line, None if it is not known.
-        reason: why it is not compiled.
-    """
-
-    op: str
-    count: int
-    location: SourceLocation | None
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.location or '?'}: {self.op} ran {self.count} times in PyTorch: {self.reason}"
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """How a program was compiled.
-
-    Attributes:
-        target: "cpu" or "cuda:sm_80" and so on.
-        driver: the IREE driver that runs it.
-        callbacks: the ops that run in PyTorch.
-        copies: copies that were put in so that IREE updates no tensor that is still needed.
-        attempts: how often iree-compile ran.
-        specialised: the arguments that the program is specialised on, as `name=value`, with why a bool had to be.
-    """
-
-    target: str
-    driver: str
-    callbacks: tuple[CallbackUse, ...]
-    copies: int
-    attempts: int
-    specialised: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        lines = [f"target {self.target}, driver {self.driver}, {self.copies} protective copies"]
-        lines += [f"  {callback}" for callback in self.callbacks]
-        lines += [f"  specialised on {argument}" for argument in self.specialised]
-        return "\n".join(lines)
+__all__ = ["CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile"]
 
 
 def compile(
@@ -78,6 +33,7 @@ def compile(
     example_inputs: Sequence[Any],
     *,
     example_kwargs: Mapping[str, Any] | None = None,
+    max_specialisations: int = 8,
     target: str = "auto",
     data_tiling: bool | None = None,
     index_checks: bool = True,
@@ -88,16 +44,21 @@ def compile(
     """Compile a PyTorch program.
 
     Args:
-        model: function, nn.Module (in its present training or eval mode), ScriptModule or ScriptFunction.
+        model: function, nn.Module, ScriptModule or ScriptFunction.
         example_inputs: positional arguments. Tensors give dtypes, shapes and the device; ints and floats stay dynamic, and
-            so do bools that the program does not need as constants; strings, None and the other bools are specialised and
-            checked at each call (`explain()` lists them). They are neither run nor changed.
+            so do bools that the program does not need as constants; strings, None and the other bools are specialised
+            (`explain()` lists them). They are neither run nor changed. A call whose arguments differ in what is not dynamic
+            compiles the program again for them; so does a call after a change of what the program read from its module as
+            a constant (the training flag, `self.eps`).
         example_kwargs: keyword arguments, likewise.
+        max_specialisations: how often the program may be compiled, this time included; a call that would need more is
+            refused. 1 refuses every call that differs from the example.
         target: "cpu", "cuda", "cuda:sm_80" to "cuda:sm_90", or "auto" for the device of the examples and parameters.
         data_tiling: tile matrix operands and use microkernels on the CPU; None leaves the choice to the compiler.
         index_checks: raise, as eager does, when a number in an index tensor is out of range. Without it such a number is
             undefined behaviour: anything may be read or written, and no error is raised.
-        dump_dir: folder that receives the IR of every stage, and the input of a tool that fails.
+        dump_dir: folder that receives the IR of every stage, and the input of a tool that fails; a further specialisation
+            gets a folder `specialisation-<number>` in it.
         ssa_opt: the ssa-opt executable; searched for if None.
         timeout_s: wall-clock limit of each tool run in seconds.
     Returns:
@@ -111,92 +72,41 @@ def compile(
         OSError: `dump_dir` cannot be made or written.
     """
     check_versions()
-    seconds: dict[str, float] = {}
-    clock = time.perf_counter()
-
-    def lap(stage: str) -> None:
-        nonlocal clock
-        now = time.perf_counter()
-        seconds[stage] = seconds.get(stage, 0.0) + now - clock
-        clock = now
-
-    from .backend import compile_module, resolve_target
-    from .importer import import_program
-    from .runtime import read_signature
-
-    kwargs = dict(example_kwargs or {})
-    chosen = resolve_target(
-        _device_target(model, example_inputs, kwargs) if target == "auto" else target, data_tiling=bool(data_tiling)
-    )
-    program = import_program(model, tuple(example_inputs), kwargs, index_checks=index_checks)
-    lap("import")
-    pipeline = run_pipeline(program.module, ssa_opt=ssa_opt, timeout_s=timeout_s, dump_dir=dump_dir)
-    lap("pipeline")
-    artifact = compile_module(pipeline.final, chosen, timeout_s=timeout_s, dump_dir=dump_dir)
-    dump_stage(dump_dir, "backend", artifact.module)
-    dump_stage(dump_dir, "stream", artifact.stream)
-    lap("backend")
-    signature = read_signature(pipeline.final, pipeline.stages["tensorssa"])
-    seconds.update({f"pipeline/{name}": value for name, value in pipeline.seconds.items()})
-    seconds.update({f"backend/{name}": value for name, value in artifact.seconds.items()})
-    # Not "local-task": with it, loops whose tensors are replaced gave wrong results in 1 of 100 calls (docs/Backend.md).
-    driver = "cuda" if chosen.kind == "cuda" else "local-sync"
-    compiled = CompiledProgram(program, pipeline.stages, artifact, signature, driver, seconds)
-    lap("load")
+    options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s)
+    compiled = CompiledProgram(model, options, max_specialisations)
+    compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
     return compiled
 
 
-def _device_target(model: Any, example_inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """Return the target for the device that the examples and the model's parameters lie on."""
-    import torch
-
-    tensors: list[torch.Tensor] = []
-    pending: list[Any] = [*example_inputs, *kwargs.values()]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, torch.Tensor):
-            tensors.append(item)
-        elif isinstance(item, (list, tuple)):
-            pending += item
-        elif isinstance(item, dict):
-            pending += item.values()
-    if isinstance(model, torch.nn.Module):
-        tensors += [*model.parameters(), *model.buffers()]
-    kinds = sorted({tensor.device.type for tensor in tensors if tensor.dim() or tensor.device.type != "cpu"})
-    if not kinds:
-        return "cpu"
-    if len(kinds) > 1:
-        raise ArgumentValueError(
-            f"the example inputs and parameters lie on several devices ({', '.join(kinds)}): move them to one"
-        )
-    if kinds[0] not in ("cpu", "cuda"):
-        raise ArgumentValueError(f"the example inputs lie on '{kinds[0]}': only cpu and cuda tensors are supported")
-    return kinds[0]
-
-
-@dataclass
 class CompiledProgram:
-    """A compiled program: call it like the model.
+    """A program and what was compiled of it. Call it like the model.
 
-    Attributes:
-        imported: the importer's result with the calling convention.
-        stages: textual IR by stage.
-        artifact: the compiled code and how it was made.
-        signature: what the compiled `@main` takes and returns.
-        driver: the IREE driver that runs it.
-        seconds: compile time by step; `pipeline/...` and `backend/...` are parts of `pipeline` and `backend`.
+    The attributes `imported`, `stages`, `artifact`, `signature`, `driver` and `seconds`, and the methods below, are those of
+    the first specialisation; `specialisations[i]` has them for each.
+
+    Args:
+        model: the user's program.
+        options: how to compile it.
+        max_specialisations: how often it may be compiled.
+    Raises:
+        ArgumentValueError: `max_specialisations` is less than 1.
     """
 
-    imported: ImportedProgram
-    stages: dict[str, str]
-    artifact: Artifact
-    signature: Signature
-    driver: str
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._program: Program | None = None
-        self._call: Callable[..., Any] | None = None
+    def __init__(
+        self, model: Callable[..., Any] | torch.nn.Module, options: Options, max_specialisations: int = 8
+    ) -> None:
+        if max_specialisations < 1:
+            raise ArgumentValueError(f"max_specialisations: expected at least 1, got {max_specialisations}")
+        self._model = model
+        self._options = options
+        self._limit = max_specialisations
+        self._made: list[Specialisation] = []
+        # The latest used comes first. Replaced, never changed: a call may run in another thread.
+        self._order: tuple[Specialisation, ...] = ()
+        self._call: Callable[[Sequence[Any], Mapping[str, Any]], Any] = _nothing_compiled
+        self._lock = threading.RLock()
+        if not isinstance(model, type) and hasattr(model, "__name__"):
+            update_wrapper(self, model)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -207,25 +117,172 @@ class CompiledProgram:
         Returns:
             What the model returns. Tensors own their memory, except for results that are arguments of the call.
         Raises:
-            ArgumentError: the arguments do not fit what the program was compiled for; the message names the argument.
+            ArgumentError: the arguments cannot be passed, or there are `max_specialisations` for others already; the
+                message names the argument.
             ProgramError: the program raised, as eager would.
             TargetError: there is no device to run on.
+            SsaCompilerError: the program has to be compiled for these arguments, and `compile` raises this.
         """
-        call = self._call
-        if call is None:
-            from ._call import make_call
+        try:
+            return self._call(args, kwargs)
+        except ArgumentError as error:
+            if not error.mismatch:
+                raise
+            difference = error
+        return self._call_other(args, kwargs, difference)
 
-            call = self._call = make_call(self.imported, self._loaded())
+    def _call_other(self, args: tuple[Any, ...], kwargs: dict[str, Any], difference: ArgumentError) -> Any:
+        """Run a call that the latest specialisation does not take."""
+        tried: tuple[Specialisation, ...] = self._order[:1]
+        made = None
+        while made is None:
+            for candidate in self._order:
+                if candidate in tried:
+                    continue
+                try:
+                    result = candidate.loaded_call()(args, kwargs)
+                except ArgumentError as error:
+                    if not error.mismatch:
+                        raise
+                    tried += (candidate,)
+                    continue
+                self._prefer(candidate)
+                return result
+            with self._lock:
+                if all(candidate in tried for candidate in self._order):  # no other thread has made one meanwhile
+                    made = self._specialise(args, kwargs, difference)
+        try:
+            return made.loaded_call()(args, kwargs)
+        except ArgumentError as error:
+            if not error.mismatch:
+                raise
+            final = type(error)(str(error))
+        raise final  # it was compiled for these very arguments: they cannot be passed
+
+    def _prefer(self, chosen: Specialisation) -> None:
+        """Try a specialisation first from now on."""
+        with self._lock:
+            self._order = (chosen, *(other for other in self._order if other is not chosen))
+            self._call = chosen.loaded_call()
+
+    def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
+        """Compile the program for arguments like these, before the first call with them.
+
+        Args:
+            *args: positional arguments; neither run nor changed.
+            **kwargs: keyword arguments.
+        Returns:
+            The specialisation. It is a new one, whatever there is already.
+        Raises:
+            SsaCompilerError: as `compile`.
+        """
+        with self._lock:
+            return self._specialise(args, kwargs, None)
+
+    def _specialise(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], difference: ArgumentError | None
+    ) -> Specialisation:
+        number = len(self._made)
+        if number:
+            self._check_new(args, kwargs, difference)
+        options = self._options
+        if number and options.dump_dir is not None:
+            options = replace(options, dump_dir=os.path.join(options.dump_dir, f"specialisation-{number + 1}"))
+        reason = "" if difference is None or not number else str(difference)
+        made = compile_one(self._model, args, kwargs, options, reason=reason)
+        self._made.append(made)
+        if self._order:
+            self._prefer(made)
+        else:  # it is loaded by the first call, as that needs the device
+            self._order = (made,)
+            self._call = lambda args, kwargs: self._first_call(made, args, kwargs)
+        return made
+
+    def _first_call(self, made: Specialisation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        call = made.loaded_call()
+        if self._order[0] is made:
+            self._call = call
         return call(args, kwargs)
 
-    def _loaded(self) -> Program:
-        if self._program is None:
-            from .runtime import Program
+    def _check_new(self, args: tuple[Any, ...], kwargs: dict[str, Any], difference: ArgumentError | None) -> None:
+        """Refuse to compile for arguments that it would be of no use for.
 
-            self._program = Program(
-                self.artifact.path, self.signature, driver=self.driver, callbacks=self.artifact.callbacks
+        Raises:
+            ArgumentError: there are too many specialisations, or a call with the arguments would be refused.
+        """
+        import torch
+
+        first = self._made[0]
+        values = first.imported.bind(args, kwargs)
+        tensors = tensors_in(values)
+        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+            raise ArgumentValueError(
+                "an argument requires grad, and compiled programs do not record gradients: call the program under "
+                "torch.no_grad(), or pass a detached tensor"
             )
-        return self._program
+        kind = first.artifact.target.kind
+        wrong = next((t for t in tensors if t.device.type != kind and (t.dim() or t.device.type != "cpu")), None)
+        if self._options.target != "auto" and wrong is not None:
+            raise ArgumentValueError(
+                f"expected tensors on {kind}, got one on {wrong.device}: the program is compiled for target "
+                f"'{self._options.target}'; move the tensor, or compile with target='auto'"
+            )
+        if len(self._made) < self._limit:
+            return
+        text = f"{difference}; " if difference is not None else ""
+        if self._limit > 1:
+            text += f"the program was compiled for {len(self._made)} kinds of arguments already (max_specialisations): "
+            text += "; ".join(dict.fromkeys(map(str, self._made)))
+            text += ". Let what changes be dynamic with dynamic_shapes=, or allow more specialisations"
+        else:
+            text += "the program may be compiled only once (max_specialisations=1)"
+        raise (type(difference) if difference is not None else ArgumentValueError)(text)
+
+    # -- what was compiled -------------------------------------------------------------------------------------------
+
+    @property
+    def specialisations(self) -> tuple[Specialisation, ...]:
+        """What was compiled, in that order; `str()` of one shows the arguments it is for, `reason` why it was made."""
+        return tuple(self._made)
+
+    @property
+    def _first(self) -> Specialisation:
+        if not self._made:
+            raise ArgumentValueError("the program is compiled when it is called first: call it, or `specialise` it")
+        return self._made[0]
+
+    @property
+    def imported(self) -> ImportedProgram:
+        """The importer's result with the calling convention."""
+        return self._first.imported
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """Textual IR by stage."""
+        return self._first.stages
+
+    @property
+    def artifact(self) -> Artifact:
+        """The compiled code and how it was made."""
+        return self._first.artifact
+
+    @property
+    def signature(self) -> Signature:
+        """What the compiled `@main` takes and returns."""
+        return self._first.signature
+
+    @property
+    def driver(self) -> str:
+        """The IREE driver that runs it."""
+        return self._first.driver
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Compile time by step."""
+        return self._first.seconds
+
+    def _loaded(self) -> Any:
+        return self._first._loaded()
 
     def mlir(self, stage: str = "tensorssa") -> str:
         """Return the textual IR after a stage, with locations.
@@ -235,30 +292,14 @@ class CompiledProgram:
         Raises:
             ArgumentValueError: there is no such stage.
         """
-        if stage not in self.stages:
-            raise ArgumentValueError(f"no stage {stage!r}: expected one of {', '.join(STAGES)}")
-        return self.stages[stage]
+        return self._first.mlir(stage)
 
     def explain(self) -> Explanation:
-        """Return how the program was compiled, and which ops run in PyTorch."""
-        counts = self._program.callback_counts if self._program is not None else []
-        sites = self.artifact.callbacks
-        counts = counts or [0] * len(sites)
-        target = self.artifact.target
-        return Explanation(
-            target.kind + (f":{target.architecture}" if target.architecture else ""),
-            self.driver,
-            tuple(
-                CallbackUse(site.op, count, site.location, site.reason)
-                for site, count in zip(sites, counts, strict=True)
-            ),
-            self.artifact.copies,
-            self.artifact.attempts,
-            tuple(
-                f"{spec.path}={spec.value!r}" + (f": {spec.reason}" if spec.reason else "")
-                for spec in self.imported.constant_specs()
-            ),
-        )
+        """Return how the program was compiled, which ops run in PyTorch, and which further specialisations there are."""
+        others = [
+            f"specialisation {n}: {made}, as {made.reason or 'asked for'}" for n, made in enumerate(self._made, 1)
+        ]
+        return replace(self._first.explain(), others=tuple(others[1:]))
 
     def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
         """Return what became of each write of the program, and which copies it needs and makes (docs/Report.md).
@@ -268,15 +309,12 @@ class CompiledProgram:
         Raises:
             ToolError: ssa-opt is missing or fails.
         """
-        from .backend import count_version_copies
-        from .report import report_mutations
-
-        made = count_version_copies(self.artifact.module, self.artifact.stream)
-        found = report_mutations(self.stages["scf"], ssa_opt=ssa_opt)
-        return replace(found, copies_made=made.total, loop_copies_made=made.inside)
+        return self._first.report(ssa_opt=ssa_opt)
 
     def copy_count(self) -> CopyCount:
         """Count copies, kernels and allocations in the program's stream IR, inside and outside loops."""
-        from .backend import count_copies, stream_ir
+        return self._first.copy_count()
 
-        return count_copies(stream_ir(self.artifact.module, self.artifact.target))
+
+def _nothing_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    raise ArgumentTypeError("the program is compiled at its first call").as_mismatch()

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "ArgumentError",
@@ -64,7 +68,19 @@ class ScriptError(SsaCompilerError, TypeError):
 
 
 class ArgumentError(SsaCompilerError):
-    """Base of the errors about the arguments of a call."""
+    """Base of the errors about the arguments of a call.
+
+    Attributes:
+        mismatch: whether the arguments only differ from those that the program was compiled for, so that another
+            specialisation of it might take them.
+    """
+
+    mismatch = False
+
+    def as_mismatch(self) -> Self:
+        """Return this error, marked as a mismatch."""
+        self.mismatch = True
+        return self
 
 
 class ArgumentTypeError(ArgumentError, TypeError):

@@ -281,12 +281,17 @@ class TensorOps:
         if fake.dim() < 2 or not all(isinstance(size, int) for size in fake.shape):
             return fake.dim() > 0 and bool(trace.records)
         with self.state.symbols.mode, torch.no_grad():
-            other = torch.empty(tuple(reversed(fake.shape)), dtype=fake.dtype).permute(*reversed(range(fake.dim())))
+            layouts = [
+                torch.empty(fake.shape, dtype=fake.dtype),
+                torch.empty(tuple(reversed(fake.shape)), dtype=fake.dtype).permute(*reversed(range(fake.dim()))),
+                torch.empty((*fake.shape, 2), dtype=fake.dtype)[..., 0],
+            ]
         try:
-            again = run(self.state, op, [other if argument is fake else argument for argument in python])
+            runs = [run(self.state, op, [other if item is fake else item for item in python]) for other in layouts]
         except Exception:  # noqa: BLE001 - any failure with other strides means that strides matter
             return True
-        return [record.op for record in again.records] != [record.op for record in trace.records]
+        expected = [record.op for record in trace.records]
+        return any([record.op for record in again.records] != expected for again in runs)
 
     def _replay(self, args: list[Argument], python: list[Any], trace: Trace) -> Any:
         """Emit the recorded base ops."""

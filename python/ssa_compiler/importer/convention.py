@@ -17,12 +17,13 @@ their `index`, then one argument for each entry of `ImportedProgram.attributes`,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from ..errors import ArgumentTypeError, ArgumentValueError
+from .module_facts import ModuleFacts
 from .outputs import OutputSpec, build_result
 
 __all__ = [
@@ -175,8 +176,13 @@ class ParameterSpec:
         for part in self.name.split("."):
             value = getattr(value, part, None)
         if not isinstance(value, torch.Tensor):
-            raise ArgumentTypeError(f"the module holds no tensor under the name '{self.name}' any more")
+            text = f"the module holds no tensor under the name '{self.name}' any more"
+            raise ArgumentTypeError(text).as_mismatch()
         return value
+
+    def renamed(self, name: str) -> ParameterSpec:
+        """Return the same parameter under another of its names."""
+        return replace(self, name=name, aliases=())
 
 
 @dataclass(frozen=True)
@@ -292,6 +298,8 @@ class ImportedProgram:
         written: indices of `@main`'s arguments that the program may write.
         training: the module's training flag at import; None for functions.
         attributes: numbers of the module that the program assigns, in `@main`'s argument order, after the arguments.
+        facts: what is taken for granted of the module; None for functions.
+        default_dtype: PyTorch's default dtype at import.
     """
 
     module: str
@@ -304,6 +312,8 @@ class ImportedProgram:
     written: frozenset[int]
     training: bool | None = None
     attributes: tuple[AttributeSpec, ...] = ()
+    facts: ModuleFacts | None = None
+    default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
         """Return one value per entry of `arguments`, in order.
@@ -345,6 +355,10 @@ class ImportedProgram:
             else:
                 yield spec
 
+    def describe(self) -> list[str]:
+        """Return what each leaf of the arguments has to be, `x: float32[4, 3]`, `mode='sum'`."""
+        return [_described(spec) for spec in self.leaf_specs()]
+
     def tensor_specs(self) -> list[TensorSpec]:
         """Return the tensor arguments in `@main`'s argument order (parameters excluded)."""
         return [spec for spec in self.leaf_specs() if isinstance(spec, TensorSpec)]
@@ -354,8 +368,17 @@ class ImportedProgram:
         return [spec for spec in self.leaf_specs() if isinstance(spec, ConstantSpec)]
 
 
+_CONSTANT_TYPES = (bool, int, float, str, type(None))
+
+
+def _described(spec: TensorSpec | ScalarSpec | ConstantSpec) -> str:
+    if isinstance(spec, TensorSpec):
+        return f"{spec.path}: {str(spec.dtype).removeprefix('torch.')}[{', '.join(map(str, spec.shape))}]"
+    return f"{spec.path}={spec.value!r}" if isinstance(spec, ConstantSpec) else f"{spec.path}: {spec.kind.__name__}"
+
+
 def _mismatch(path: str, expected: str, value: Any) -> ArgumentTypeError:
-    return ArgumentTypeError(f"argument '{path}': expected {expected}, got {type(value).__name__}")
+    return ArgumentTypeError(f"argument '{path}': expected {expected}, got {type(value).__name__}").as_mismatch()
 
 
 def checked_number(path: str, kind: type, value: int | float) -> int | float:
@@ -394,17 +417,20 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
         leaves.append(_checked_scalar(spec.path, spec.kind, value))
     elif isinstance(spec, ConstantSpec):
         if type(value) is not type(spec.value) or value != spec.value:
-            raise ArgumentValueError(
-                f"argument '{spec.path}': the program was compiled for {spec.value!r} and cannot take {value!r}; "
-                f"compile again with that value{f' (it had to be a constant: {spec.reason})' if spec.reason else ''}"
+            got = (
+                repr(value) if isinstance(value, (*_CONSTANT_TYPES, type(spec.value))) else f"a {type(value).__name__}"
             )
+            raise ArgumentValueError(
+                f"argument '{spec.path}': the program was compiled for {spec.value!r} and cannot take {got}"
+                f"{f' (it had to be a constant: {spec.reason})' if spec.reason else ''}"
+            ).as_mismatch()
     elif isinstance(spec, DictSpec):
         if not isinstance(value, dict):
             raise _mismatch(spec.path, "a dict", value)
         if list(value) != [key for key, _ in spec.items] and set(value) != {key for key, _ in spec.items}:
             raise ArgumentValueError(
                 f"argument '{spec.path}': expected the keys {[key for key, _ in spec.items]}, got {list(value)}"
-            )
+            ).as_mismatch()
         for key, element in spec.items:
             _flatten(element, value[key], leaves)
     else:
@@ -414,7 +440,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
         if len(value) != len(spec.elements):
             raise ArgumentValueError(
                 f"argument '{spec.path}': expected {len(spec.elements)} elements, got {len(value)}"
-            )
+            ).as_mismatch()
         for element_spec, element in zip(spec.elements, value):
             _flatten(element_spec, element, leaves)
 

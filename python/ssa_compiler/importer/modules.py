@@ -56,6 +56,7 @@ class Modules:
         found: parameters in the order in which the program uses them first.
         numbers: the numbers that the program assigns.
     """
+        constants: the qualified names of the attributes that were read as constants.
 
     def __init__(self, state: State, root: Any, script: Any) -> None:
         self.state = state
@@ -66,6 +67,7 @@ class Modules:
         self.numbers: list[FoundNumber] = []
         self._submodules: dict[str, ModuleValue] = {}
         named = root.named_modules() if isinstance(root, torch.nn.Module) else ()
+        self.constants: set[str] = set()
         self._first_names = {id(module): name for name, module in named}
 
     def python_function(self, name: str) -> Any:
@@ -113,6 +115,7 @@ class Modules:
             raise self.state.refuse(f"the attribute {path}, an object of a custom class")
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
+        self.constants.add(path)
         return value
 
     def _first_name(self, path: str) -> str:

@@ -29,6 +29,7 @@ from .convention import (
 )
 from .interpreter import Interpreter
 from .models import OpenedModel, open_model
+from .module_facts import ModuleFacts
 from .modules import Modules, Restart
 from .outputs import (
     OutputConstant,
@@ -339,7 +340,15 @@ class _ProgramImport:
             training=bool(getattr(self.scripted, "training", False)) if self.is_module else None,
             attributes=self.attributes,
         )
+            facts=self._facts(),
 
+
+    def _facts(self) -> ModuleFacts | None:
+        """What is taken for granted of the module."""
+        if not isinstance(self.model, torch.nn.Module):
+            return None
+        assigned = {*self.assigned, *(number.name for number in self.modules.numbers)}
+        return ModuleFacts(self.model, self.modules.constants - assigned)
 
 def _bind(
     name: str, declared: list[Any], keyword_only: frozenset[str], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -140,19 +140,20 @@ class Program:
 
         name = f"parameter '{info.parameter}'" if info.parameter else f"argument '{info.name}'"
         if not isinstance(leaf, torch.Tensor):
-            raise ArgumentTypeError(f"{name}: expected a tensor, got {type(leaf).__name__}")
+            raise ArgumentTypeError(f"{name}: expected a tensor, got {type(leaf).__name__}").as_mismatch()
         if leaf.dtype is not info.dtype:
-            raise ArgumentTypeError(f"{name}: expected dtype {info.dtype}, got {leaf.dtype}")
+            raise ArgumentTypeError(f"{name}: expected dtype {info.dtype}, got {leaf.dtype}").as_mismatch()
         if len(leaf.shape) != len(info.shape) or any(
             size is not None and size != actual for size, actual in zip(info.shape, leaf.shape, strict=True)
         ):
             expected = tuple("?" if size is None else size for size in info.shape)
-            raise ArgumentValueError(f"{name}: expected shape {expected}, got {tuple(leaf.shape)}".replace("'?'", "?"))
+            text = f"{name}: expected shape {expected}, got {tuple(leaf.shape)}".replace("'?'", "?")
+            raise ArgumentValueError(text).as_mismatch()
         if leaf.device.type != self._device.torch_type:
             raise ArgumentValueError(
                 f"{name}: expected a tensor on {self._device.torch_type}, got one on {leaf.device}; "
                 "compile with example inputs on that device, or move the tensor"
-            )
+            ).as_mismatch()
         if leaf.layout is not self._strided:
             raise ArgumentValueError(f"{name}: expected a strided tensor, got layout {leaf.layout}")
         if leaf.requires_grad and self._is_grad_enabled() and (info.written or not info.parameter):
@@ -253,11 +254,11 @@ class Program:
             for leaf, tensor in pending:
                 leaf.copy_(tensor)
 
-    def _error(self, error: Exception) -> SsaCompilerError:
-        """Turn an error of IREE's into one of the project's."""
+    def _error(self, error: Exception) -> BaseException:
+        """Turn an error of IREE's into one of the project's, or into the one that a callback has raised."""
         if self._host is not None:
             raised = self._host.take_error()
-            if isinstance(raised, SsaCompilerError):
+            if raised is not None:
                 return raised
         text = str(error)
         match = _STATUS.search(text)

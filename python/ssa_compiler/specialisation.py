@@ -1,0 +1,289 @@
+"""One specialisation of a program: compiled for arguments of certain shapes, dtypes, nesting and constants.
+
+`compile_one` puts the layers together: importer (TorchScript to the torch dialect), pipeline (ssa-opt), backend
+(iree-compile), runtime (IREE).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from .errors import ArgumentValueError, SourceLocation
+from .pipeline import STAGES, dump_stage, run_pipeline
+
+if TYPE_CHECKING:
+    import torch
+
+    from .backend import Artifact, CopyCount
+    from .importer import ImportedProgram
+    from .report import Report
+    from .runtime import Program, Signature
+
+__all__ = ["CallbackUse", "Explanation", "Options", "Specialisation", "compile_one"]
+
+
+@dataclass(frozen=True)
+class CallbackUse:
+    """An op of a program that runs in PyTorch.
+
+    Attributes:
+        op: the operator, `aten::index.Tensor`.
+        count: how often it ran so far.
+        location: the user's line, None if it is not known.
+        reason: why it is not compiled.
+    """
+
+    op: str
+    count: int
+    location: SourceLocation | None
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.location or '?'}: {self.op} ran {self.count} times in PyTorch: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a program was compiled.
+
+    Attributes:
+        target: "cpu" or "cuda:sm_80" and so on.
+        driver: the IREE driver that runs it.
+        callbacks: the ops that run in PyTorch.
+        copies: copies that were put in so that IREE updates no tensor that is still needed.
+        attempts: how often iree-compile ran.
+        specialised: the arguments that the program is specialised on, as `name=value`, with why a bool had to be.
+        others: one line for each further specialisation, with why it was made; see `Specialisation`.
+    """
+
+    target: str
+    driver: str
+    callbacks: tuple[CallbackUse, ...]
+    copies: int
+    attempts: int
+    specialised: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"target {self.target}, driver {self.driver}, {self.copies} protective copies"]
+        lines += [f"  {callback}" for callback in self.callbacks]
+        lines += [f"  specialised on {argument}" for argument in self.specialised]
+        lines += [f"  {line}" for line in self.others]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `compile` was asked for, beside the model and its arguments; see there."""
+
+    target: str = "auto"
+    data_tiling: bool | None = None
+    index_checks: bool = True
+    dump_dir: str | os.PathLike[str] | None = None
+    ssa_opt: str | os.PathLike[str] | None = None
+    timeout_s: float = 300.0
+
+
+@dataclass(eq=False)
+class Specialisation:
+    """A program compiled for arguments like one example. Call it like the model; other arguments are refused.
+
+    Attributes:
+        imported: the importer's result with the calling convention.
+        stages: textual IR by stage.
+        artifact: the compiled code and how it was made.
+        signature: what the compiled `@main` takes and returns.
+        driver: the IREE driver that runs it.
+        seconds: compile time by step; `pipeline/...` and `backend/...` are parts of `pipeline` and `backend`.
+        reason: why it was made: how a call differed from the specialisation used before it; "" for the first.
+    """
+
+    imported: ImportedProgram
+    stages: dict[str, str]
+    artifact: Artifact
+    signature: Signature
+    driver: str
+    seconds: dict[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        self._program: Program | None = None
+        self._call: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program; see `CompiledProgram.__call__`.
+
+        Raises:
+            ArgumentError: the arguments do not fit; nothing has run.
+        """
+        return self.loaded_call()(args, kwargs)
+
+    def loaded_call(self) -> Callable[[Sequence[Any], Mapping[str, Any]], Any]:
+        """Return the function that runs a call, of the positional and the keyword arguments.
+
+        Raises:
+            TargetError: there is no device to run on.
+        """
+        if self._call is None:
+            from ._call import make_call
+
+            self._call = make_call(self.imported, self._loaded())
+        return self._call
+
+    def _loaded(self) -> Program:
+        if self._program is None:
+            from .runtime import Program
+
+            self._program = Program(
+                self.artifact.path, self.signature, driver=self.driver, callbacks=self.artifact.callbacks
+            )
+        return self._program
+
+    def __str__(self) -> str:
+        return f"{self.imported.name}({', '.join(self.imported.describe())})"
+
+    def mlir(self, stage: str = "tensorssa") -> str:
+        """Return the textual IR after a stage, with locations.
+
+        Args:
+            stage: "imported", "scf", "tensorssa" or "iree".
+        Raises:
+            ArgumentValueError: there is no such stage.
+        """
+        if stage not in self.stages:
+            raise ArgumentValueError(f"no stage {stage!r}: expected one of {', '.join(STAGES)}")
+        return self.stages[stage]
+
+    def explain(self) -> Explanation:
+        """Return how the program was compiled, and which ops run in PyTorch."""
+        counts = self._program.callback_counts if self._program is not None else []
+        sites = self.artifact.callbacks
+        counts = counts or [0] * len(sites)
+        target = self.artifact.target
+        return Explanation(
+            target.kind + (f":{target.architecture}" if target.architecture else ""),
+            self.driver,
+            tuple(
+                CallbackUse(site.op, count, site.location, site.reason)
+                for site, count in zip(sites, counts, strict=True)
+            ),
+            self.artifact.copies,
+            self.artifact.attempts,
+            tuple(
+                f"{spec.path}={spec.value!r}" + (f": {spec.reason}" if spec.reason else "")
+                for spec in self.imported.constant_specs()
+            ),
+        )
+
+    def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
+        """Return what became of each write of the program, and which copies it needs and makes (docs/Report.md).
+
+        Args:
+            ssa_opt: the ssa-opt executable, which runs the conversion again; searched for if None.
+        Raises:
+            ToolError: ssa-opt is missing or fails.
+        """
+        from .backend import count_version_copies
+        from .report import report_mutations
+
+        made = count_version_copies(self.artifact.module, self.artifact.stream)
+        found = report_mutations(self.stages["scf"], ssa_opt=ssa_opt)
+        return replace(found, copies_made=made.total, loop_copies_made=made.inside)
+
+    def copy_count(self) -> CopyCount:
+        """Count copies, kernels and allocations in the program's stream IR, inside and outside loops."""
+        from .backend import count_copies, stream_ir
+
+        return count_copies(stream_ir(self.artifact.module, self.artifact.target))
+
+
+def compile_one(
+    model: Callable[..., Any] | torch.nn.Module,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    options: Options,
+    *,
+    reason: str = "",
+) -> Specialisation:
+    """Compile a program for arguments like these.
+
+    Args:
+        model: the user's program.
+        args: positional arguments. They are neither run nor changed, nor kept.
+        kwargs: keyword arguments.
+        options: how to compile it.
+        reason: why this specialisation is made.
+    Raises:
+        SsaCompilerError: as `ssa_compiler.compile`.
+    """
+    seconds: dict[str, float] = {}
+    clock = time.perf_counter()
+
+    def lap(stage: str) -> None:
+        nonlocal clock
+        now = time.perf_counter()
+        seconds[stage] = seconds.get(stage, 0.0) + now - clock
+        clock = now
+
+    from .backend import compile_module, resolve_target
+    from .importer import import_program
+    from .runtime import read_signature
+
+    kind = _device_target(model, args, kwargs) if options.target == "auto" else options.target
+    chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
+    program = import_program(model, tuple(args), dict(kwargs), index_checks=options.index_checks)
+    lap("import")
+    tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
+    pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
+    lap("pipeline")
+    artifact = compile_module(pipeline.final, chosen, **tools)
+    dump_stage(options.dump_dir, "backend", artifact.module)
+    dump_stage(options.dump_dir, "stream", artifact.stream)
+    lap("backend")
+    signature = read_signature(pipeline.final, pipeline.stages["tensorssa"])
+    seconds.update({f"pipeline/{name}": value for name, value in pipeline.seconds.items()})
+    seconds.update({f"backend/{name}": value for name, value in artifact.seconds.items()})
+    # Not "local-task": with it, loops whose tensors are replaced gave wrong results in 1 of 100 calls (docs/Backend.md).
+    driver = "cuda" if chosen.kind == "cuda" else "local-sync"
+    lap("load")
+    return Specialisation(program, pipeline.stages, artifact, signature, driver, seconds, reason)
+
+
+def tensors_in(values: Sequence[Any]) -> list[torch.Tensor]:
+    """Return the tensors in nested tuples, lists and dicts."""
+    import torch
+
+    tensors: list[torch.Tensor] = []
+    pending = list(values)
+    while pending:
+        item = pending.pop()
+        if isinstance(item, torch.Tensor):
+            tensors.append(item)
+        elif isinstance(item, (list, tuple)):
+            pending += item
+        elif isinstance(item, dict):
+            pending += item.values()
+    return tensors
+
+
+def _device_target(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """Return the target for the device that the arguments and the model's parameters lie on."""
+    import torch
+
+    tensors = tensors_in([*args, *kwargs.values()])
+    if isinstance(model, torch.nn.Module):
+        tensors += [*model.parameters(), *model.buffers()]
+    kinds = sorted({tensor.device.type for tensor in tensors if tensor.dim() or tensor.device.type != "cpu"})
+    if not kinds:
+        return "cpu"
+    if len(kinds) > 1:
+        raise ArgumentValueError(
+            f"the example inputs and parameters lie on several devices ({', '.join(kinds)}): move them to one"
+        )
+    if kinds[0] not in ("cpu", "cuda"):
+        raise ArgumentValueError(f"the example inputs lie on '{kinds[0]}': only cpu and cuda tensors are supported")
+    return kinds[0]

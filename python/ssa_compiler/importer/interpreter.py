@@ -15,7 +15,7 @@ from .control import Control
 from .dropped import check_dropped_writes
 from .growing_lists import GrowingLists
 from .locations import highlighted
-from .masks import plain_masks
+from .masks import masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Modules
 from .scalars import ScalarOps
@@ -159,6 +159,7 @@ class Interpreter:
                 self.tensors.indexing.put_back = "aten::index_put_" in users
             if kind in ("aten::index", "aten::index_put", "aten::index_put_"):
                 arguments = plain_masks(self.tensors, self.containers, arguments)
+                arguments = masks_as_positions(self.tensors, self.containers, arguments)
             return call_with_bools(
                 self.state, self.tensors, self.scalars, node, op, arguments, self._lookup, self._tensor_op
             )

@@ -1,7 +1,11 @@
-"""Masks as indices: those of bytes, and those without dimensions, as PyTorch's Python front end understands them.
+"""Masks as indices, as PyTorch's Python front end understands them, and what they stand for: the places where they hold.
 
 `x[m]` with a mask `m` of no dimensions is `x[None][m[None]]`: no row or one. TorchScript leaves that to `aten::index`, which
 cannot do it. A mask of bytes stands for the bools `m != 0`.
+
+A mask of bools stands for as many lists of positions as it has dimensions, those of `nonzero(m)`, so that `x[m]` becomes
+`x[i, j]`. A mask remains one only where the same is stored at all places at which it holds (`x[m] = 1.`): whoever compiles
+that chooses for each element, and need not know how many places there are.
 """
 
 from __future__ import annotations
@@ -13,13 +17,14 @@ import sympy
 import torch
 
 from .containers import Containers
+from .state import ProgramRaises
 from .symbols import expr_of
 from .values import ConstValue, TensorValue, Value
 
 if TYPE_CHECKING:
     from .aten import TensorOps
 
-__all__ = ["plain_masks"]
+__all__ = ["masks_as_positions", "plain_masks"]
 
 _FILLS = "RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
 
@@ -55,6 +60,72 @@ def plain_masks(tensors: TensorOps, containers: Containers, arguments: Sequence[
             dim += 1
         found.append(index)
     return [base, containers.new_list(found), *rest]
+
+
+def masks_as_positions(tensors: TensorOps, containers: Containers, arguments: Sequence[Value]) -> list[Value]:
+    """Return the arguments of `index` or `index_put` with the positions where masks hold in place of the masks.
+
+    Args:
+        tensors: emits ops.
+        containers: opens and makes lists.
+        arguments: the tensor, the list of indices, and what else there is; masks are of bools and have dimensions.
+    Raises:
+        ProgramRaises: the mask has other sizes than what it indexes.
+    """
+    base, indices, *rest = arguments
+    given = containers.elements(indices)
+    masks = [index for index in given if _is_mask(index)]
+    if not isinstance(base, TensorValue) or not masks or (rest and _stores_same(base, given, rest)):
+        return list(arguments)
+    aten, dim = torch.ops.aten, 0
+    found: list[Value] = []
+    for index in given:
+        if not isinstance(index, TensorValue) or not _is_mask(index):
+            found.append(index)
+            dim += 1
+            continue
+        rank = index.fake.dim()
+        _check_sizes(tensors, index, base, dim)
+        if rank > 1 and not rest and len(masks) == 1:
+            # What is read may be flattened, and one list of positions is found faster than several.
+            base = _call(tensors, aten.flatten.using_ints, base, dim, dim + rank - 1)
+            index, rank = _call(tensors, aten.flatten.using_ints, index, 0, -1), 1
+        places = _call(tensors, aten.nonzero.default, index)
+        found += [_call(tensors, aten.select.int, places, 1, column) for column in range(rank)]
+        dim += rank
+    return [base, containers.new_list(found), *rest]
+
+
+def _is_mask(index: Value) -> bool:
+    return isinstance(index, TensorValue) and index.fake.dtype == torch.bool
+
+
+def _stores_same(base: TensorValue, given: Sequence[Value], rest: Sequence[Value]) -> bool:
+    """Whether `index_put` stores at each place where its only index, a mask, holds the same."""
+    tensors = [index for index in given if isinstance(index, TensorValue)]
+    values, accumulate = rest[0], rest[1]
+    if len(tensors) != 1 or not isinstance(values, TensorValue):
+        return False
+    if not isinstance(accumulate, ConstValue) or accumulate.value:
+        return False
+    behind = base.fake.dim() - next(n for n, index in enumerate(given) if index is tensors[0]) - tensors[0].fake.dim()
+    return values.fake.dim() <= behind or expr_of(values.fake.shape[values.fake.dim() - behind - 1]) == 1
+
+
+def _check_sizes(tensors: TensorOps, mask: TensorValue, base: TensorValue, dim: int) -> None:
+    sizes, indexed = tuple(mask.fake.shape), tuple(base.fake.shape)
+    if len(indexed) - dim < len(sizes):
+        raise ProgramRaises(f"IndexError: too many indices for tensor of dimension {len(indexed)}")
+    for number, (size, wanted) in enumerate(zip(sizes, indexed[dim:])):
+        tensors.state.check(
+            sympy.Eq(expr_of(size), expr_of(wanted)),
+            f"IndexError: The shape of the mask {_shown(sizes)} at index {number} does not match the shape of the indexed "
+            f"tensor {_shown(indexed)} at index {dim + number}",
+        )
+
+
+def _shown(sizes: Sequence[Any]) -> str:
+    return f"[{', '.join(str(size) if isinstance(size, int) else '?' for size in sizes)}]"
 
 
 def _call(tensors: TensorOps, op: Any, *arguments: Any) -> TensorValue:

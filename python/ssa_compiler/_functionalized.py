@@ -1,7 +1,7 @@
-"""In-place operators run on copies: `functionalized::aten.fill_diagonal_`.
+"""Operators that have no form on values get one: `functionalized::aten.fill_diagonal_`.
 
 The functional form of an in-place operator that PyTorch has none of: copy what it writes, run it on the copies, and return
-them, followed by what it returns besides. A list that it writes returns each of its elements. The operator travels through
+them, followed by what it returns besides. A list that it writes or returns becomes its elements. The operator travels through
 the IR as `torch.operator "torch.functionalized.<namespace>.<name>"`, with a schema that writes nothing.
 
 Values have no strides. An operator whose outcome depends on those of its arguments, as random ones do that draw in the order
@@ -64,9 +64,13 @@ def on_copies(overload: Any, call: Callable[..., Any]) -> Callable[..., tuple[An
         call: runs it, given one value per schema argument, in that order.
     Returns:
         A function of the same values, and of the strides of the tensors among them if they matter: it returns the written
-        copies in order, lists opened, and then the results that are not among them.
+        copies in order, and then the results that are not among them, lists opened.
     """
     schema = overload._schema
+
+    def opened(value: Any) -> list[Any]:
+        return list(value) if isinstance(value, (list, tuple)) else [value]
+
     written = {i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write}
 
     def copy(value: Any) -> Any:
@@ -84,9 +88,9 @@ def on_copies(overload: Any, call: Callable[..., Any]) -> Callable[..., tuple[An
         results: list[Any] = []
         for index in sorted(written):
             value = arguments[index] if index < len(arguments) else None
-            results += [v for v in (value if isinstance(value, list) else [value]) if v is not None]
-        results += [v for v, spec in zip(outcomes or (), schema.returns, strict=True) if spec.alias_info is None]
-        return tuple(results)
+            results += [v for v in opened(value) if v is not None]
+        fresh = [v for v, spec in zip(outcomes or (), schema.returns, strict=True) if spec.alias_info is None]
+        return tuple(element for value in (*results, *fresh) for element in opened(value))
 
     return run
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from iree.compiler import ir
 
 from .._functionalized import original_operator
+from .._ignored import is_ignored
 from ._callbacks import torch_operator
 from ._masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
 
@@ -83,15 +85,22 @@ _REFUSED_WRITES: tuple[tuple[Callable[[ir.Operation], bool], str], ...] = (
 )
 
 
-@cache
-def _is_random(operator: str) -> bool:
-    """Whether PyTorch tags an operator as drawing from the global random stream."""
+def _overload(operator: str) -> Any:
+    """The OpOverload of an operator, None if PyTorch has none."""
     import torch
 
     namespace, _, rest = operator.partition("::")
     name, _, overload = rest.partition(".")
     packet = getattr(getattr(torch.ops, namespace), name, None)
-    chosen = getattr(packet, overload or "default", None)
+    return getattr(packet, overload or "default", None)
+
+
+@cache
+def _is_random(operator: str) -> bool:
+    """Whether PyTorch tags an operator as drawing from the global random stream."""
+    import torch
+
+    chosen = _overload(operator)
     return chosen is not None and torch.Tag.nondeterministic_seeded in getattr(chosen, "tags", ())
 
 
@@ -104,7 +113,12 @@ def must_call_back(op: ir.Operation) -> str | None:
     operator = torch_operator(op)
     if operator is None or operator.startswith("prim::"):
         return None
-    if original_operator(operator) is not None:
+    original = original_operator(operator)
+    if is_ignored(original or operator):
+        return "it is a Python function that TorchScript ignores"
+    if original is not None:
+        if not _overload(original)._schema.is_mutable:
+            return "its results are a list"
         return "PyTorch has it only as an op that writes in place"
     if operator in INDEX_PUTS:
         for applies, reason in _REFUSED_WRITES:
@@ -114,4 +128,6 @@ def must_call_back(op: ir.Operation) -> str | None:
         return _REFUSED[operator][1]
     if _is_random(operator):
         return "it draws from PyTorch's random stream"
+    if op.name == "torch.operator":
+        return "torch-mlir has no such op"
     return None

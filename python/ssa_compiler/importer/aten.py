@@ -7,7 +7,7 @@ aliasing is always said by a view op.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,6 +59,11 @@ def _writes_into(record: Record, inputs: Sequence[torch.Tensor]) -> bool:
             if any(shares_storage(written, tensor) for written in _tensors(value) for tensor in inputs):
                 return True
     return False
+
+
+def _checks(trace: Trace) -> bool:
+    """Whether an op consists of ops that compute nothing: they read numbers in order to raise."""
+    return any(not record.op._schema.returns and not record.op._schema.is_mutable for record in trace.records)
 
 
 class TensorOps:
@@ -227,7 +232,7 @@ class TensorOps:
         writes = any(_writes_into(record, inputs) for record in trace.records)
         # A composite op whose schema announces an alias, but which copied, has to show the copy it made; so has one that
         # writes, which only its parts announce.
-        named = not shared and not writes and (self._name_known(op) or not trace.records)
+        named = not shared and not writes and (self._name_known(op) or not trace.records or _checks(trace))
         if named and not self.indexing.is_hidden(args, trace):
             result = self._fresh(op, args, trace.out)
         else:
@@ -459,7 +464,10 @@ class TensorOps:
         """Emit an op whose results are new tensors or scalars."""
         if op.name() == "aten::_unsafe_view":
             return self._unsafe_view(args, out)
-        outs = out if isinstance(out, (list, tuple)) else [out]
+        args = self._without_bools(op, args, out)
+        outs: list[Any] = []
+        for element in out if isinstance(out, (list, tuple)) else [out]:
+            outs += element if isinstance(element, (list, tuple)) else [element]
         kinds: list[Any] = []
         for element in outs:
             if isinstance(element, torch.Tensor):
@@ -468,9 +476,11 @@ class TensorOps:
                 kinds.append(self.emitter.scalar_type(_scalar_kind(element)))
             else:
                 raise self.state.refuse_op(f"{op.name()}, whose result is a {type(element).__name__}")
-        if any("List" in str(result.type) for result in op._schema.returns):
-            raise self.state.refuse_op(f"{op.name()}, whose result is a list of new tensors")
-        on_copies = self.writes.draws_in_memory_order(op, args)
+        lists = any("List" in str(result.type) for result in op._schema.returns)
+        if lists and not all(isinstance(element, torch.Tensor) for element in outs):
+            raise self.state.refuse_op(f"{op.name()}, whose result is a list of numbers")
+        # Lists are opened by the form of the op that runs on copies; it has none to make here.
+        on_copies = lists or self.writes.draws_in_memory_order(op, args)
         results = self.writes.emit_on_copies(op, args, kinds) if on_copies else self.emit(op, args, kinds)
         values: list[Value] = []
         for ssa, element in zip(results, outs):
@@ -482,7 +492,22 @@ class TensorOps:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
         sources = [value for argument in args for value in tensor_values(argument)]
         self.state.ranges.note(op, [self.python(argument) for argument in args], sources, values)
-        return values if isinstance(out, (list, tuple)) else values[0]
+        return _arranged(out, iter(values))
+
+    def _without_bools(self, op: Any, args: list[Argument], out: Any) -> list[Argument]:
+        """Return the arguments with ints where bools are given for numbers, which the IR has no type for."""
+        bools = [
+            number
+            for number, (spec, value) in enumerate(zip(op._schema.arguments, args))
+            if "number" in str(spec.type) and isinstance(value, ConstValue) and isinstance(value.value, bool)
+        ]
+        if not bools:
+            return args
+        args = [ConstValue(int(value.value)) if n in bools else value for n, value in enumerate(args)]
+        again = run(self.state, op, [self.python(argument) for argument in args]).out
+        if [tensor.dtype for tensor in _tensors(again)] != [tensor.dtype for tensor in _tensors(out)]:
+            raise self.state.refuse_op(f"{op.name()} with a bool for a number, which decides the dtype of its result")
+        return args
 
     def _unsafe_view(self, args: list[Argument], out: torch.Tensor) -> TensorValue:
         """A view of a temporary: nothing else sees the storage."""
@@ -502,7 +527,8 @@ class TensorOps:
     def _squeeze(self, args: list[Argument], out: torch.Tensor) -> TensorValue:
         base: TensorValue = args[0]
         rank = base.fake.dim()
-        for dim in sorted((self.python(dim) % rank for dim in args[1]), reverse=True):
+        chosen = {self.python(dim) % rank for dim in args[1]} if rank else ()  # of no dimensions, 0 and -1 may be named
+        for dim in sorted(chosen, reverse=True):
             base = self.call_arguments(torch.ops.aten.squeeze.dim, [base, ConstValue(dim)])[0]
         return replace(base)
 
@@ -549,6 +575,11 @@ class TensorOps:
             self._view(torch.ops.aten.select.int, [base, dim, ConstValue(index)], piece, base)
             for index, piece in enumerate(out)
         ]
+
+
+def _arranged(out: Any, values: Iterator[Value]) -> Any:
+    """Arrange values as the elements of an outcome are."""
+    return [_arranged(element, values) for element in out] if isinstance(out, (list, tuple)) else next(values)
 
 
 def _scalar_kind(value: Any) -> type:

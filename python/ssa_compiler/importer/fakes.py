@@ -25,6 +25,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from .emitter import DTYPE_NUMBERS
+from .opaque import outcome_on_examples
 from .schemas import functional_of
 from .state import ProgramRaises, State
 from .unannounced import replacement
@@ -217,6 +218,9 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
         ):
             out = op(*positional, **keywords)
     except _CANNOT as error:
+        whole = outcome_on_examples(state, op, [*positional, *keywords.values()]) if not stands_in else None
+        if whole is not None:
+            return Trace(whole, [Record(op, list(args), whole)])
         raise state.refuse_op(f"{op.name()}: {_first_line(error)}") from error
     except _EAGER_ERRORS as error:
         if transaction is not None and transaction.guesses:

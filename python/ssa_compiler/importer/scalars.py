@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import torch
 
 from .state import ProgramRaises, State
 from .symbols import expr_of
-from .values import ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
+from .values import NONE, ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
 
 __all__ = ["ScalarOps"]
 
@@ -89,6 +90,10 @@ class ScalarOps:
         Raises:
             UnsupportedOpError: no scalar op of torch-mlir does this.
         """
+        if schema.name == "aten::warn":
+            # Warnings tell about the program, not about its data; eager gives each once.
+            warnings.warn(str(getattr(arguments[0], "value", None) or getattr(arguments[0], "text", "")), stacklevel=2)
+            return NONE
         if is_const(*arguments):
             folded = self.fold(op, schema, [argument.value for argument in arguments])  # type: ignore[attr-defined]
             structural = any(argument.structural for argument in arguments)  # type: ignore[attr-defined]

@@ -125,6 +125,15 @@ def _in_own_layout(op: Operation, overload: Any, call: Callable[..., Any]) -> Ca
     return lambda *values: call(*(own_storage(v) if isinstance(v, torch.Tensor) else v for v in values))
 
 
+def _from_its_start(call: Callable[..., Any]) -> Callable[..., Any]:
+    """`as_strided` in the IR counts from the first element of its tensor, PyTorch's from the start of the storage."""
+
+    def as_strided(base: torch.Tensor, sizes: Any, strides: Any, offset: int | None = None) -> Any:
+        return call(base, sizes, strides, base.storage_offset() + (offset or 0))
+
+    return as_strided
+
+
 def own_storage(value: torch.Tensor) -> torch.Tensor:
     """The tensor in a layout that its value alone decides: contiguous, at the start of its storage, not lazily conjugated."""
     contiguous = value.resolve_conj().resolve_neg().contiguous()
@@ -149,6 +158,8 @@ def build(op: Operation) -> Callable[..., Sequence[Any]]:
         return _in_own_layout(op, overload, on_copies(overload, schema_call(overload, count)))
     overload = find_overload(name)
     call = schema_call(overload, len(op.operands))
+    if overload is torch.ops.aten.as_strided.default:
+        call = _from_its_start(call)
     if op.operand_types and op.operand_types[0].tensor == "value" and is_view(overload):
         call = _own_layout(call)
     call = _in_own_layout(op, overload, call)

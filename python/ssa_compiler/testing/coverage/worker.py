@@ -64,15 +64,26 @@ def _shows_memory(program: Callable[..., Any], arguments: list[Any]) -> bool:
                         if isinstance(leaf, torch.Tensor):
                             torch.ones_like(leaf)
                 results.append(program(*given))
+        except RuntimeError:  # there is no deterministic form of it, or no memory to fill
+            return False
         finally:
             torch.use_deterministic_algorithms(before[0])
             settings.fill_uninitialized_memory = before[1]
     return compare_values(results[0], results[1]) is not None
 
 
-def _gives_tuple(program: Callable[..., Any], arguments: list[Any]) -> bool:
+def _with_lists(source: Source, program: Callable[..., Any], kind: str) -> Source:
+    """Return a program that gives lists where TorchScript has lists and eager has tuples: `chunk` and alike."""
     with torch.no_grad():
-        return isinstance(program(*copy.deepcopy(arguments)), tuple)
+        result = program(*copy.deepcopy(source.arguments))
+    if kind.startswith("List["):
+        return source.rewritten("list({})") if isinstance(result, tuple) else source
+    if not any(isinstance(element, tuple) for element in result):
+        return source
+    parts = [f"list(r[{i}])" if isinstance(element, tuple) else f"r[{i}]" for i, element in enumerate(result)]
+    last = source.lines[-1].removeprefix("return ")
+    lines = [*source.lines[:-1], f"r = {last}", f"return ({', '.join(parts)})"]
+    return Source(lines, source.parameters, source.arguments)
 
 
 def _attempt(record: dict[str, Any], program: Callable[..., Any], case: Case, unit: Unit, interpreted: bool) -> None:
@@ -134,9 +145,8 @@ def run_case(case: Case, unit: Unit, *, interpreted: bool, folder: str) -> dict[
         if _shows_memory(program, case.source.arguments):
             record["shape_only"] = True
             program = _load(case.source.rewritten("torch.zeros_like({})"), folder)
-        elif str(scripted.schema.returns[0].type).startswith("List[") and _gives_tuple(program, case.source.arguments):
-            # TorchScript has a list where eager has a tuple: chunk and alike.
-            program = _load(case.source.rewritten("list({})"), folder)
+        elif "List[" in str(scripted.schema.returns[0].type):
+            program = _load(_with_lists(case.source, program, str(scripted.schema.returns[0].type)), folder)
         _attempt(record, program, case, unit, interpreted)
     except ScriptError as error:
         record.update(status="refused", message=_short(error))

@@ -1,0 +1,114 @@
+"""Ops that FakeTensors cannot run: their results are learnt from running them on real tensors.
+
+PyTorch has no kernel for FakeTensors for some ops, and the composite kernels of others read numbers out of tensors. If such an
+op neither writes nor aliases, it can be imported whole, and run in PyTorch: all that the importer has to know is what its
+results look like. It runs on several real tensors of the sizes, strides and dtypes at hand; the results have to look the
+same each time, and are checked at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from .state import State
+
+__all__ = ["outcome_on_examples"]
+
+_LARGEST = 1 << 22
+"""Elements of all tensors together: the op runs at import."""
+
+
+def _zeros(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).zero_()
+
+
+def _ones(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).fill_(1)
+
+
+def _identity(tensor: torch.Tensor) -> torch.Tensor:
+    """Identity matrices, on which what inverts and factors works."""
+    real = _zeros(tensor)
+    if real.dim() >= 2:
+        real.diagonal(dim1=-2, dim2=-1).fill_(1)
+    return real
+
+
+def _ramp(tensor: torch.Tensor) -> torch.Tensor:
+    """Numbers that are all different, between 0 and 1; what is not floating-point counts."""
+    real = _zeros(tensor)
+    count = max(real.numel(), 1)
+    numbers = torch.arange(real.numel()).reshape(real.shape)
+    # The diagonal is large, so that matrices are regular.
+    return real.copy_(numbers / count if real.is_floating_point() or real.is_complex() else numbers) + _identity(real)
+
+
+_FILLINGS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (_zeros, _ones, _identity, _ramp)
+
+
+def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
+    """Return what an op's results look like.
+
+    Args:
+        state: the interpretation.
+        op: an OpOverload.
+        args: one Python value per schema argument: FakeTensors, symbols, constants as torch.ops takes them.
+    Returns:
+        FakeTensors for tensors, numbers as they came; None if the op writes or aliases, does not run, or its results do not
+        always look the same.
+    """
+    schema = op._schema
+    if any(spec.alias_info is not None for spec in (*schema.arguments, *schema.returns)) or not schema.returns:
+        return None
+    if torch.Tag.dynamic_output_shape in op.tags:
+        return None
+    leaves = tree_leaves(list(args))
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    numbers = [number for tensor in tensors for number in (*tensor.shape, *tensor.stride())]
+    if any(isinstance(leaf, (torch.SymInt, torch.SymFloat, torch.SymBool)) for leaf in (*leaves, *numbers)):
+        return None
+    if sum(tensor.numel() for tensor in tensors) > _LARGEST:
+        return None
+    outcomes = [found for fill in _FILLINGS if (found := _run(op, args, fill)) is not None]
+    if not outcomes or any(_looks(found) != _looks(outcomes[0]) for found in outcomes):
+        return None
+    with state.symbols.mode, torch.no_grad():
+        return tree_map(_fake, outcomes[0])
+
+
+def _fake(leaf: Any) -> Any:
+    if not isinstance(leaf, torch.Tensor):
+        return leaf
+    return torch.empty_strided(leaf.shape, leaf.stride(), dtype=leaf.dtype)
+
+
+def _looks(outcome: Any) -> Any:
+    """What has to be alike: dtypes and shapes of tensors, types of numbers. Strides are not promised."""
+    if isinstance(outcome, torch.Tensor):
+        return outcome.dtype, tuple(outcome.shape), outcome.layout, outcome.is_quantized
+    if isinstance(outcome, (list, tuple)):
+        return [_looks(element) for element in outcome]
+    return type(outcome)
+
+
+def _run(op: Any, args: Sequence[Any], fill: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """Run an op on real tensors; None if it raises, or its results share memory with them or with each other."""
+    reals = tree_map(lambda leaf: fill(leaf) if isinstance(leaf, torch.Tensor) else leaf, list(args))
+    positional = [value for spec, value in zip(op._schema.arguments, reals) if not spec.kwarg_only]
+    keywords = {spec.name: value for spec, value in zip(op._schema.arguments, reals) if spec.kwarg_only}
+    given = [leaf for leaf in tree_leaves(reals) if isinstance(leaf, torch.Tensor)]
+    before = [tensor.clone() for tensor in given]
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            outcome = op(*positional, **keywords)
+    except Exception:  # noqa: BLE001 - whatever it does not do on these values
+        return None
+    if any(not torch.equal(tensor, copy) for tensor, copy in zip(given, before)):
+        return None
+    storages = [leaf.untyped_storage()._cdata for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
+    taken = {tensor.untyped_storage()._cdata for tensor in given}
+    return None if taken & set(storages) or len(set(storages)) < len(storages) else outcome

@@ -18,6 +18,7 @@ from .locations import highlighted
 from .masks import masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Modules
+from .python_calls import PythonCalls
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
 from .source import KEPT
@@ -68,6 +69,7 @@ class Interpreter:
         self.control = Control(state, self.scalars, self._growing_lists, self.run_block)
         self.containers = Containers(state, self.control.select, self.control.growing)
         self.metadata = Metadata(state, self.tensors, self.scalars, self.containers)
+        self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
 
@@ -350,6 +352,12 @@ class Interpreter:
             return self.run_graph(name, graph, arguments)
         finally:
             self.state.locations.leave_call()
+
+    def _prim_PythonOp(self, node: Any) -> list[Value]:
+        inputs = [self._lookup(value) for value in node.inputs()]
+        if any(isinstance(value, Uninitialized) for value in inputs):
+            return [Uninitialized(str(output.type())) for output in node.outputs()]
+        return [self.python_calls.call(node, inputs)][: node.outputsSize()]
 
     def _prim_GetAttr(self, node: Any) -> list[Value]:
         owner = self._lookup(node.input())

@@ -11,7 +11,7 @@ import inspect
 import os
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -36,6 +36,7 @@ class OpenedModel:
         method: the method that is the program; "" for functions.
         name: the user's name for it.
         keyword_only: parameters that may be passed by keyword only, though TorchScript does not say so.
+        looks: what ignored Python functions return, as far as they were asked.
     """
 
     owner: Any
@@ -43,6 +44,7 @@ class OpenedModel:
     method: str
     name: str
     keyword_only: frozenset[str] = frozenset()
+    looks: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def tensors(self) -> Iterator[torch.Tensor]:
         """Iterate over the parameters and buffers of the owner."""
@@ -221,7 +223,7 @@ def _refuse_callable(model: Any) -> None:
         refuse(f"the class {model.__name__}", "pass an instance")
     if isinstance(model, functools.partial):
         refuse("a functools.partial", "pass the function, and what is bound as example_kwargs")
-    if type(model).__module__.startswith("ssa_compiler.") and hasattr(model, "imported"):
+    if type(model).__name__ in ("CompiledProgram", "Specialisation") and type(model).__module__.startswith("ssa_compiler."):
         refuse("a program that is compiled already", "pass the model that it was compiled from")
     if isinstance(model, torch.export.ExportedProgram):
         refuse("a torch.export.ExportedProgram", "pass the model that it was exported from")

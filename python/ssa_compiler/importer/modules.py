@@ -52,14 +52,16 @@ class Modules:
     Attributes:
         root: the user's module or function.
         script: its TorchScript object.
+        looks: what ignored Python functions return, as far as they were asked.
         first: the argument of each attribute that is bound to another tensor.
         found: parameters in the order in which the program uses them first.
         numbers: the numbers that the program assigns.
     """
         constants: the qualified names of the attributes that were read as constants.
 
-    def __init__(self, state: State, root: Any, script: Any) -> None:
+    def __init__(self, state: State, root: Any, script: Any, looks: dict[Any, Any] | None = None) -> None:
         self.state = state
+        self.looks = looks if looks is not None else {}
         self.root = root
         self.script = script
         self.first: dict[Site, TensorValue] = {}

@@ -160,7 +160,7 @@ class _ProgramImport:
         self.scripted = scripted = opened.scripted
         self.state = state
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
-        self.modules = Modules(self.state, self.model, scripted._c if self.is_module else None)
+        self.modules = Modules(self.state, self.model, scripted._c if self.is_module else None, opened.looks)
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
         self._renewed: dict[int, OutputLeaf] = {}
@@ -192,6 +192,7 @@ class _ProgramImport:
                 ) from error
             output = self._output(result)
             self._store_attributes()
+            self.interpreter.python_calls.register()
             self.attributes = self._numbers(len(arguments.names))
             if failed := state.ranges.failed(state.written):
                 raise Retry(failed)

@@ -21,6 +21,10 @@ _WAYS_OUT = (
     (r"Could not get qualified name|[Ff]ailed to get source|could not get source|OSError", "define it in a file"),
     (r"take variable number of arguments", "write out the parameters"),
     (r"Could not infer type of list element: Cannot infer concrete type of torch\.nn\.Module", "use nn.ModuleList"),
+    (
+        r"Unknown type annotation: '",
+        "remove `from __future__ import annotations` from the file: TorchScript does not read ignored functions with it",
+    ),
     (r"is missing a return annotation", "annotate it"),
 )
 """What TorchScript says, as a pattern, and what to do about it."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._functionalized import on_copies, original_operator
+from .._ignored import is_ignored
 from ..errors import ProgramError
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class CallbackHost:
                 return returned[0] if len(returned) == 1 else returned
             except Exception as error:
                 located = ProgramError(f"{in_place or site.op}: {error}", location=site.location)
-                self.error = _like_eager(error, located)
+                # What the user's own Python code raises is his.
+                self.error = error if is_ignored(in_place or site.op) else _like_eager(error, located)
                 raise
 
         return call

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ArgumentTypeError, ArgumentValueError, SsaCompilerError, ToolError, program_error
+from ..errors import ArgumentTypeError, ArgumentValueError, ToolError, program_error
 from ._callbacks import CallbackHost
 from ._device import ALIGNMENT, device_for, instance
 

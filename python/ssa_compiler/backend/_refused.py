@@ -15,7 +15,6 @@ from iree.compiler import ir
 
 from .._functionalized import original_operator
 from .._ignored import is_ignored
-from .._ignored import is_ignored
 from ._callbacks import torch_operator
 from ._masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
 

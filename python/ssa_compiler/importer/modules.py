@@ -56,8 +56,8 @@ class Modules:
         first: the argument of each attribute that is bound to another tensor.
         found: parameters in the order in which the program uses them first.
         numbers: the numbers that the program assigns.
-    """
         constants: the qualified names of the attributes that were read as constants.
+    """
 
     def __init__(self, state: State, root: Any, script: Any, looks: dict[Any, Any] | None = None) -> None:
         self.state = state
@@ -67,9 +67,9 @@ class Modules:
         self.first: dict[Site, TensorValue] = {}
         self.found: list[FoundParameter] = []
         self.numbers: list[FoundNumber] = []
+        self.constants: set[str] = set()
         self._submodules: dict[str, ModuleValue] = {}
         named = root.named_modules() if isinstance(root, torch.nn.Module) else ()
-        self.constants: set[str] = set()
         self._first_names = {id(module): name for name, module in named}
 
     def python_function(self, name: str) -> Any:
@@ -115,9 +115,9 @@ class Modules:
             return self.parameter(path, value)
         if isinstance(value, (torch._C.ScriptObject,)):
             raise self.state.refuse(f"the attribute {path}, an object of a custom class")
+        self.constants.add(path)
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
-        self.constants.add(path)
         return value
 
     def _first_name(self, path: str) -> str:

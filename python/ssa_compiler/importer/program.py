@@ -340,9 +340,8 @@ class _ProgramImport:
             written=frozenset(index for index, storage in storages.items() if storage in state.written),
             training=bool(getattr(self.scripted, "training", False)) if self.is_module else None,
             attributes=self.attributes,
-        )
             facts=self._facts(),
-
+        )
 
     def _facts(self) -> ModuleFacts | None:
         """What is taken for granted of the module."""
@@ -350,6 +349,7 @@ class _ProgramImport:
             return None
         assigned = {*self.assigned, *(number.name for number in self.modules.numbers)}
         return ModuleFacts(self.model, self.modules.constants - assigned)
+
 
 def _bind(
     name: str, declared: list[Any], keyword_only: frozenset[str], args: tuple[Any, ...], kwargs: dict[str, Any]

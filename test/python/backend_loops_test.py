@@ -14,9 +14,11 @@ import torch
 from iree.compiler import ir
 from torch import Tensor
 
+import ssa_compiler
 from ssa_compiler.backend import Artifact, compile_module, count_copies, resolve_target, stream_ir
 from ssa_compiler.backend._aliasing import find_violations
 from ssa_compiler.backend._bytecode import find_bad_moves
+from ssa_compiler.backend._ir import walk
 from ssa_compiler.runtime import Program, read_signature
 
 ROWS, COLUMNS = 8, 16
@@ -374,3 +376,31 @@ def test_check_finds_what_iree_gets_wrong(name: str, target: str) -> None:
     assert find_bad_moves(artifact.path) == []
     with ir.Context() as context:
         assert find_violations(ir.Module.parse(artifact.stream, context)) == []
+
+
+def _row(a: Tensor, b: Tensor, n: int) -> None:
+    for i in range(n):
+        a[i] = b[i]
+
+
+def test_argument_is_updated_where_it_lies() -> None:
+    """The check accepts updates of an argument that the caller gave away, and of no other."""
+    a, b = torch.zeros(4, 3), torch.rand(4, 3)
+    artifact = ssa_compiler.compile(_row, (a, b, 3), target="cpu").artifact
+    assert artifact.attempts == 1
+    assert artifact.copies == 0
+    with ir.Context() as context:
+        module = ir.Module.parse(artifact.stream, context)
+        assert find_violations(module) == []
+        # The copy of a row goes straight into the argument, which CUDA's runtime does not allow.
+        assert [found.kind for found in find_violations(module, fills_arguments=False)] == ["live"]
+        for op in walk(module.operation):
+            if op.name == "stream.tensor.import" and "consume" in op.attributes:
+                del op.attributes["consume"]
+        assert [found.kind for found in find_violations(module)] == ["live"]
+
+
+def test_argument_is_updated_by_kernels_only_on_cuda() -> None:
+    artifact = ssa_compiler.compile(_row, (torch.zeros(4, 3), torch.rand(4, 3), 3), target="cuda:sm_80").artifact
+    with ir.Context() as context:
+        assert find_violations(ir.Module.parse(artifact.stream, context), fills_arguments=False) == []

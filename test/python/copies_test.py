@@ -9,14 +9,10 @@ from programs import PROGRAMS
 
 # Programs for which IREE makes more copies than are needed, and why.
 MORE = {
-    "attention_with_the_callers_cache": "repairs",
-    "argument_written_in_a_loop": "repairs",
-    "branch_on_index_in_the_callers_tensor": "repairs",
     "fills": "repairs",
     "floats_into_integers": "repairs",
     "index_put": "repairs",
     "integers_and_bools_into_floats": "repairs",
-    "two_arguments_written": "repairs",
     "append_until": "a protective copy that is not needed",
     "greedy_decoder": "protective copies that are not needed",
     "nested_appends": "a protective copy that is not needed",

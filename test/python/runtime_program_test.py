@@ -15,6 +15,7 @@ from torch import Tensor
 from ssa_compiler import ArgumentTypeError, ArgumentValueError, ProgramError, ProgramIndexError
 from ssa_compiler.backend import compile_module, resolve_target
 from ssa_compiler.runtime import Program, Signature, read_signature
+from ssa_compiler.runtime._device import device_for
 
 DTYPES = {
     "f16": torch.float16,
@@ -166,6 +167,21 @@ def test_written_argument(write: Program, make: object) -> None:
     torch.testing.assert_close(results[0], kept - b)
     torch.testing.assert_close(a, kept + b)
     assert a._version > version
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES.values(), torch.complex64])
+@pytest.mark.parametrize("shape", [(4, 3), (), (0, 3)])
+def test_writable_view(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    device = device_for("local-sync")
+    tensor = torch.zeros(shape, dtype=dtype)
+    view, plain = device.writable_view(tensor), device.view(tensor)
+    assert view.element_type == plain.element_type
+    assert list(view.shape) == list(shape)
+    if tensor.numel():
+        view.get_buffer().fill_zero(0, tensor.nbytes)
+        assert device.tensor(view, dtype).data_ptr() == tensor.data_ptr()
+        with pytest.raises(RuntimeError, match="DISCARD_WRITE"):  # why there are two kinds of views
+            plain.get_buffer().fill_zero(0, tensor.nbytes)
 
 
 def test_written_argument_that_shares_memory_is_refused(write: Program) -> None:

@@ -29,6 +29,9 @@ __all__ = ["Violation", "find_violations"]
 
 # Stands for memory that is not the program's to update: arguments, constants, globals.
 _EXTERNAL = -1
+# Stands for the memory of arguments that the program may update, as the caller wants to see what it writes.
+_GIVEN = -2
+_OUTSIDE = frozenset({_EXTERNAL, _GIVEN})
 
 _LINE = re.compile(r'\.mlir":(\d+):')
 _EXECUTED = frozenset({"stream.async.execute", "stream.async.concurrent"})
@@ -89,11 +92,12 @@ class _Node:
 _Aliases = dict[int, frozenset[int]]
 
 
-def find_violations(module: ir.Module) -> list[Violation]:
+def find_violations(module: ir.Module, *, fills_arguments: bool = True) -> list[Violation]:
     """Check every function of a module.
 
     Args:
         module: asynchronous stream IR, after `iree-stream-propagate-timepoints`: ops are in their final order.
+        fills_arguments: whether the runtime lets fills and copies, not only kernels, write arguments (`Device.writable_view`).
     Returns:
         What is not proved right; empty if everything is.
     Raises:
@@ -103,7 +107,7 @@ def find_violations(module: ir.Module) -> list[Violation]:
     for view in module.body.operations:
         op = view.operation
         if op.name in ("util.func", "util.initializer") and op.regions and len(op.regions[0].blocks):
-            found += _Function(op, module).check()
+            found += _Function(op, module, fills_arguments).check()
     found += [Violation("reduction", op, False) for op in find_constant_reductions(module)]
     return found
 
@@ -116,13 +120,16 @@ def _tracked(value: ir.Value) -> bool:
 class _Function:
     """The graph of one function and the two analyses over it."""
 
-    def __init__(self, function: ir.Operation, module: ir.Module) -> None:
+    def __init__(self, function: ir.Operation, module: ir.Module, fills_arguments: bool) -> None:
         self._module = module
+        self._fills_arguments = fills_arguments
         self._numbers: dict[ir.Value, int] = {}
         self._nodes: list[_Node] = []
         blocks = list(function.regions[0].blocks)
         nodes = [self._node(block.arguments) for block in blocks]
         self._entry = nodes[0]
+        # Buffers of the caller: whether their memory is the program's to update is known where they are imported.
+        self._buffers = {self._number(value) for value in blocks[0].arguments if str(value.type) == "!hal.buffer_view"}
         for block, node in zip(blocks, nodes, strict=True):
             last = self._fill(block, node)
             terminator = list(block.operations)[-1].operation
@@ -235,8 +242,9 @@ class _Function:
             self._ties(op, operands, step)
         elif op.name in _SHARED:
             step.renames = {result: [_EXTERNAL] for result in step.results}
-        elif op.name == "stream.tensor.import" and "consume" not in op.attributes:
-            step.renames = {result: [*step.uses, _EXTERNAL] for result in step.results}
+        elif op.name == "stream.tensor.import":
+            owner = _GIVEN if "consume" in op.attributes else _EXTERNAL
+            step.renames = {result: [*step.uses, owner] for result in step.results}
         elif op.name == "util.call":
             resources = [value for value in op.operands if str(value.type).startswith("!stream.resource")]
             passed = self._tracked_numbers(resources)
@@ -291,7 +299,7 @@ class _Function:
         live = self._live_at_entry()
         entry: dict[_Node, _Aliases] = {node: {} for node in self._nodes}
         for argument in self._entry.parameters:
-            entry[self._entry][argument] = frozenset({_EXTERNAL})
+            entry[self._entry][argument] = frozenset() if argument in self._buffers else frozenset({_EXTERNAL})
         reached = {self._entry}
         pending = [self._entry]
         while pending:
@@ -324,7 +332,8 @@ class _Function:
                 sharing = aliases.get(target, frozenset()) | {target}
                 needed = alive - set(step.results)
                 twice = len(step.updates) != len(set(step.updates)) and not writes_apart(step.op, self._module)
-                if _EXTERNAL in sharing or sharing & needed or twice:
+                refused = _GIVEN in sharing and not self._fills_arguments and step.op.name in _TARGET_FIRST
+                if _EXTERNAL in sharing or refused or sharing & needed or twice:
                     found.append(Violation("live", step.op, self._is_emplaced(step.op)))
                     break
                 read_or_written = sum(use in sharing for use in step.uses)
@@ -370,7 +379,7 @@ def _set(aliases: _Aliases, value: int, sharing: set[int]) -> None:
             aliases[other] = aliases[other] - {value}
     aliases[value] = frozenset(sharing)
     for other in sharing:
-        if other != _EXTERNAL:
+        if other not in _OUTSIDE:
             aliases[other] = aliases.get(other, frozenset()) | {value}
 
 
@@ -379,17 +388,17 @@ def _along_edge(aliases: _Aliases, target: _Node, passed: list[int], live: set[i
     kept = live - set(target.parameters)
     result: dict[int, set[int]] = {value: set() for value in kept}
     for value in kept:
-        result[value] |= aliases.get(value, frozenset()) & (kept | {_EXTERNAL})
+        result[value] |= aliases.get(value, frozenset()) & (kept | _OUTSIDE)
     for parameter, source in zip(target.parameters, passed, strict=True):
         mine = aliases.get(source, frozenset()) | {source}
-        sharing = mine & (kept | {_EXTERNAL})
+        sharing = mine & (kept | _OUTSIDE)
         for other, other_source in zip(target.parameters, passed, strict=True):
             if other != parameter and other_source in mine:
                 sharing |= {other}
         result[parameter] = set(sharing)
     for value, sharing_set in list(result.items()):
         for other in sharing_set:
-            if other != _EXTERNAL:
+            if other not in _OUTSIDE:
                 result.setdefault(other, set()).add(value)
     return {value: frozenset(sharing) for value, sharing in result.items()}
 

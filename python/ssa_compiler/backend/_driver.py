@@ -311,7 +311,8 @@ class _Compilation:
         """Check the stream IR; returns kind, emplaced and the source lines of each violation."""
         with ir.Context() as context:
             module = ir.Module.parse(stream, context)
-            return [(found.kind, found.emplaced, found.source_lines(module)) for found in find_violations(module)]
+            violations = find_violations(module, fills_arguments=self._target.kind == "cpu")
+            return [(found.kind, found.emplaced, found.source_lines(module)) for found in violations]
 
     def _dump(self, number: int, attempt: _Attempt, messages: list[str]) -> None:
         """Write a module that did not compile or was not proved, followed by why, to the folder for dumps if there is one."""

@@ -53,9 +53,13 @@ class Device:
         self._to_dlpack = torch._C._to_dlpack
         self._from_dlpack = torch._C._from_dlpack
         self._uint8, self._int8 = torch.uint8, torch.int8
+        self._runtime = rt
+        self._host_memory = int(rt.MemoryType.DEVICE_LOCAL | rt.MemoryType.HOST_VISIBLE)
+        self._usage = int(rt.BufferUsage.DEFAULT)
+        self._element_types: dict[torch.dtype, int] = {}
 
     def view(self, tensor: torch.Tensor) -> Any:
-        """Return a buffer view of a tensor's own memory.
+        """Return a buffer view of a tensor's own memory, which kernels may write.
 
         Args:
             tensor: dense and aligned to `ALIGNMENT`; uint8 is passed as int8, IREE's integers being signless.
@@ -63,6 +67,24 @@ class Device:
         if tensor.dtype is self._uint8:
             tensor = tensor.view(self._int8)
         return self._import(self._to_dlpack(tensor))
+
+    def writable_view(self, tensor: torch.Tensor) -> Any:
+        """Return a buffer view of a tensor's own memory, into which fills and copies go too, where the driver has such.
+
+        IREE lets those overwrite no memory that comes from DLPack. On CUDA there is no other way in, and the compiled
+        program does without them (`backend/_aliasing.py`).
+
+        Args:
+            tensor: as for `view`.
+        """
+        if self.torch_type != "cpu" or not tensor.nbytes:
+            return self.view(tensor)
+        element_type = self._element_types.get(tensor.dtype)
+        if element_type is None:
+            element_type = self._element_types[tensor.dtype] = self.view(tensor).element_type
+        memory = tensor.detach().reshape(-1).view(self._uint8).numpy()
+        buffer = self.hal.allocator.import_host_allocation(memory, self._host_memory, self._usage)
+        return self._runtime.HalBufferView(buffer, list(tensor.shape), element_type)
 
     def tensor(self, view: Any, dtype: torch.dtype) -> torch.Tensor:
         """Return a tensor over a buffer view's memory, which it keeps alive."""

@@ -117,7 +117,7 @@ class Program:
                 self._check(info, leaf)
                 tensor = self._passable(leaf)
                 used[number] = tensor
-                view = self._device.view(tensor)
+                view = self._device.writable_view(tensor) if info.written else self._device.view(tensor)
                 address = tensor.data_ptr()
                 span = (address, address + tensor.nbytes)
                 if info.parameter and tensor is leaf and not info.written:

@@ -15,6 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from importer_eager_test import assert_equal_to_eager
+from ssa_compiler.errors import UnsupportedProgramError
+from ssa_compiler.importer import import_program
 from ssa_compiler.importer.unannounced import UNANNOUNCED, writes_unannounced
 from ssa_compiler.testing import InterpreterError, interpret
 
@@ -147,3 +149,22 @@ def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytes
     assert ran > 3000
     assert watch.found == {"aten::native_batch_norm"}
     assert watch.found <= set(UNANNOUNCED)
+
+
+class Renormalised(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(5, 4, max_norm=1.0)
+
+    def forward(self, indices: Tensor) -> Tensor:
+        return self.embedding(indices)
+
+
+def test_embedding_renormalises_its_weight() -> None:
+    torch.manual_seed(0)
+    assert_equal_to_eager(Renormalised(), (torch.tensor([1, 2]),), (torch.tensor([0, 2]),))
+
+
+def test_scripted_embedding_without_its_write_is_refused() -> None:
+    with pytest.raises(UnsupportedProgramError, match="TorchScript drops the write of max_norm"):
+        import_program(torch.jit.script(Renormalised()), (torch.tensor([1]),), {})

@@ -18,6 +18,7 @@ from .locations import highlighted
 from .masks import masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Modules
+from .op_programs import OpPrograms
 from .python_calls import PythonCalls
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
@@ -42,6 +43,7 @@ from .values import (
 
 __all__ = ["Interpreter"]
 
+_EMBEDDING = re.compile(r"__torch__\.torch\.nn\.functional\.(?:___torch_mangle_\d+\.)?embedding")
 _REDUCTIONS = {"aten::sum": "add", "prim::max": "max", "prim::min": "min"}
 
 
@@ -70,6 +72,7 @@ class Interpreter:
         self.containers = Containers(state, self.control.select, self.control.growing)
         self.metadata = Metadata(state, self.tensors, self.scalars, self.containers)
         self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
+        self.programs = OpPrograms(self.tensors, self._call)
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
 
@@ -181,7 +184,8 @@ class Interpreter:
                 return lambda: self._tensor_op(op, chosen)
 
             return self.control.choose(value, with_constant(True), with_constant(False))
-        return [self._wrap(result) for result in self.tensors.call(op, arguments)]
+        results = self.programs.call(op, arguments)
+        return [self._wrap(result) for result in self.tensors.call(op, arguments)] if results is None else results
 
     def _wrap(self, result: Any) -> Value:
         if isinstance(result, list):
@@ -349,6 +353,7 @@ class Interpreter:
     def _call(self, name: str, graph: Any, arguments: Sequence[Value]) -> Value:
         self.state.locations.enter_call()
         try:
+            self._check_renorm(name, graph, arguments)
             return self.run_graph(name, graph, arguments)
         finally:
             self.state.locations.leave_call()
@@ -358,6 +363,16 @@ class Interpreter:
         if any(isinstance(value, Uninitialized) for value in inputs):
             return [Uninitialized(str(output.type())) for output in node.outputs()]
         return [self.python_calls.call(node, inputs)][: node.outputsSize()]
+
+    def _check_renorm(self, name: str, graph: Any, arguments: Sequence[Value]) -> None:
+        """Refuse `embedding(..., max_norm=...)` where the user scripted it: TorchScript drops the write to the weight."""
+        if not _EMBEDDING.match(name) or "embedding_renorm_" in str(graph):
+            return
+        for spec, value in zip(graph.inputs(), arguments):
+            if spec.debugName().startswith("max_norm") and not (isinstance(value, ConstValue) and value.value is None):
+                raise self.state.refuse(
+                    "TorchScript drops the write of max_norm to the weight; pass the unscripted model"
+                )
 
     def _prim_GetAttr(self, node: Any) -> list[Value]:
         owner = self._lookup(node.input())

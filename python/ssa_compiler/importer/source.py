@@ -47,7 +47,7 @@ def script_all(script: Callable[[], Any]) -> Any:
     Raises:
         Exception: whatever TorchScript raises; also where only what is added here is refused.
     """
-    with _private_caches(), _parsed_with(_rewritten):
+    with _private_caches(), _renormalising(), _parsed_with(_rewritten):
         return script()
 
 
@@ -71,6 +71,21 @@ def _private_caches() -> Iterator[None]:
         for name, cache in saved.items():
             setattr(jit_state, name, cache)
         recursive.concrete_type_store = types
+
+
+@contextmanager
+def _renormalising() -> Iterator[None]:
+    """Let `embedding(..., max_norm=...)` write its weight: TorchScript's own op for it has a schema that writes nothing."""
+    from torch.jit import _builtins
+
+    key = id(torch.nn.functional._no_grad_embedding_renorm_)  # type: ignore[attr-defined]
+    table = _builtins._get_builtin_table()  # type: ignore[no-untyped-call]
+    before = table[key]
+    try:
+        table[key] = "aten::embedding_renorm_"
+        yield
+    finally:
+        table[key] = before
 
 
 @contextmanager

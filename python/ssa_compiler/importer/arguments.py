@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import sympy
@@ -9,6 +10,7 @@ import torch
 from torch_mlir import ir
 
 from ..errors import ArgumentTypeError
+from .classes import attribute_types, named_tuple_type
 from .containers import Containers
 from .convention import (
     ArgumentSpec,
@@ -16,6 +18,7 @@ from .convention import (
     DictSpec,
     InputSpec,
     ListSpec,
+    ObjectSpec,
     ScalarSpec,
     SequenceSpec,
     TensorSpec,
@@ -24,7 +27,7 @@ from .convention import (
 from .emitter import DTYPE_NUMBERS
 from .modules import fake_like
 from .state import State
-from .values import ConstValue, Site, TensorValue, TupleValue, Value
+from .values import ConstValue, ObjectRef, Site, TensorValue, TupleValue, Value
 
 __all__ = ["Arguments"]
 
@@ -38,6 +41,25 @@ _CONSTANT_KINDS = {
     torch.dtype: ("IntType",),
 }
 _NUMBER_KINDS = ("IntType", "FloatType", "NumberType", "AnyType", "UnionType")
+
+
+_PLAIN = {
+    torch.Tensor: "TensorType",
+    bool: "BoolType",
+    int: "IntType",
+    float: "FloatType",
+    str: "StringType",
+    type(None): "NoneType",
+    list: "ListType",
+    dict: "DictType",
+    tuple: "TupleType",
+}
+
+
+def _fits(example: Any, member: Any) -> bool:
+    """Whether an example is of a member of a union, of which there is only one of each kind of container."""
+    kind = type(example) if type(example) in _PLAIN else torch.Tensor if isinstance(example, torch.Tensor) else None
+    return kind is not None and member.kind() == _PLAIN[kind]
 
 
 def _mismatch(path: str, declared: Any, example: Any) -> ArgumentTypeError:
@@ -78,6 +100,10 @@ class Arguments:
         kind = declared.kind()
         if kind == "OptionalType" and example is not None:
             return self._leaf(path, example, declared.getElementType())
+        if kind == "UnionType":
+            fitting = next((member for member in declared.containedTypes() if _fits(example, member)), declared)
+            if fitting is not declared:
+                return self._leaf(path, example, fitting)
         if isinstance(example, torch.Tensor):
             if kind not in ("TensorType", "AnyType"):
                 raise ArgumentTypeError(f"argument '{path}': expected {declared}, got a tensor")
@@ -87,6 +113,10 @@ class Arguments:
                 f"argument '{path}': expected a tensor, got {type(example).__name__}; parameters without annotation are "
                 f"tensors to TorchScript, write `{path}: {type(example).__name__}` in the function's signature"
             )
+        if kind == "ClassType":
+            return self._object(path, example, declared)
+        if isinstance(example, enum.Enum) and kind == "EnumType":
+            return ConstantSpec(path, example), ConstValue(example)
         if isinstance(example, bool) or example is None or isinstance(example, (str, torch.device, torch.dtype)):
             expected = _CONSTANT_KINDS.get(type(example))
             if expected is not None and kind not in (*expected, "AnyType", "UnionType"):
@@ -152,10 +182,23 @@ class Arguments:
         parts = [self._leaf(f"{path}[{i}]", e, t) for i, (e, t) in enumerate(zip(example, types))]
         specs, values = tuple(part[0] for part in parts), tuple(part[1] for part in parts)
         if is_tuple:
-            return SequenceSpec(path, specs), TupleValue(values, tuple(getattr(example, "_fields", ())))
+            return SequenceSpec(path, specs), TupleValue(values, *named_tuple_type(declared))
         made = self.containers.new_list(values)
         self.state.foreign.add(made.cell)
         return ListSpec(path, specs), made
+
+    def _object(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
+        types = attribute_types(declared, example)
+        if types is None:
+            raise ArgumentTypeError(
+                f"argument '{path}': expected {declared}, got {type(example).__name__}: pass an object of that class with the "
+                "attributes that its __init__ sets"
+            )
+        parts = {name: self._leaf(f"{path}.{name}", getattr(example, name), kind) for name, kind in types.items()}
+        spec = ObjectSpec(path, tuple((name, part[0]) for name, part in parts.items()), type(example))
+        made = self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
+        self.state.foreign.add(made.cell)
+        return spec, ObjectRef(made.cell, declared.annotation_str.removeprefix("__torch__."))
 
     def _dict(self, path: str, example: dict[Any, Any], declared: Any) -> tuple[InputSpec, Value]:
         if declared.kind() != "DictType":

@@ -13,6 +13,7 @@ from .values import (
     ConstValue,
     DictRef,
     ListRef,
+    ObjectRef,
     ScalarValue,
     TensorValue,
     TupleValue,
@@ -22,6 +23,12 @@ from .values import (
 __all__ = ["Containers"]
 
 _ONE, _LAST = ConstValue(1), ConstValue(-1)
+
+
+def _noun(value: Value) -> str:
+    if isinstance(value, ObjectRef):
+        return value.short_name
+    return "list" if isinstance(value, ListRef) else "dict"
 
 
 class Containers:
@@ -73,11 +80,11 @@ class Containers:
     def _store(self, value: Any, elements: Sequence[Value], op: str) -> None:
         if value.cell in self.state.foreign:
             raise self.state.refuse(
-                f"{op} on a list or dict that belongs to the caller or to a module, who would not see it; copy it first"
+                f"{op} on a {_noun(value)} that belongs to the caller or to a module, who would not see it; copy it first"
             )
         if value.cell in self.state.frozen:
             raise self.state.refuse(
-                f"{op} on a list or dict that an if or loop with run-time values chose or replaced; build a new one"
+                f"{op} on a {_noun(value)} that an if or loop with run-time values chose or replaced; build a new one"
             )
         before = self.state.heap[value.cell]
         self.state.heap[value.cell] = tuple(elements)
@@ -241,6 +248,10 @@ class Containers:
 
     # Dicts.
 
+    def set_attribute(self, target: DictRef, name: str, value: Value) -> None:
+        """Set an attribute of an object, a dict of its attributes."""
+        self._dict_set_item(target, ConstValue(name), value)
+
     def _position(self, target: Any, key: Value) -> int | None:
         keys = self.state.keys[target.cell]
         wanted = self._constant(key, "dict access")
@@ -267,7 +278,10 @@ class Containers:
         elements = list(self.elements(target))
         if position is None:
             if self.state.outside and target.cell in self.state.outside[-1]:
-                raise self.state.refuse("a new dict key in an if or loop that depends on run-time values")
+                raise self.state.refuse(
+                    f"a new {'attribute' if isinstance(target, ObjectRef) else 'dict key'} in an if or loop that depends on "
+                    "run-time values: set it to something before"
+                )
             self.state.keys[target.cell] += (self._constant(key, "dict setitem"),)
             elements.append(element)
         else:

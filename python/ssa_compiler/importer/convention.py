@@ -36,6 +36,7 @@ __all__ = [
     "ImportedProgram",
     "InputSpec",
     "ListSpec",
+    "ObjectSpec",
     "ParameterSpec",
     "SameObject",
     "ScalarSpec",
@@ -120,6 +121,13 @@ class DictSpec:
 
     path: str
     items: tuple[tuple[Any, InputSpec], ...]
+
+
+@dataclass(frozen=True)
+class ObjectSpec(DictSpec):
+    """An argument that is an object of the class `kind`; the items are its attributes."""
+
+    kind: type = object
 
 
 InputSpec = TensorSpec | ScalarSpec | ConstantSpec | SequenceSpec | ListSpec | DictSpec
@@ -424,6 +432,11 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
                 f"argument '{spec.path}': the program was compiled for {spec.value!r} and cannot take {got}"
                 f"{f' (it had to be a constant: {spec.reason})' if spec.reason else ''}"
             ).as_mismatch()
+    elif isinstance(spec, ObjectSpec):
+        if type(value) is not spec.kind:
+            raise _mismatch(spec.path, f"a {spec.kind.__name__}", value)
+        for key, element in spec.items:
+            _flatten(element, getattr(value, key), leaves)
     elif isinstance(spec, DictSpec):
         if not isinstance(value, dict):
             raise _mismatch(spec.path, "a dict", value)

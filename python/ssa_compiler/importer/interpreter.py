@@ -10,6 +10,7 @@ import torch
 
 from .aten import TensorOps
 from .bools import call_with_bools
+from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
 from .control import Control
 from .dropped import check_dropped_writes
@@ -32,6 +33,7 @@ from .values import (
     GradMode,
     ListRef,
     ModuleValue,
+    ObjectRef,
     OptionalValue,
     RuntimeStr,
     ScalarValue,
@@ -71,6 +73,7 @@ class Interpreter:
         self.control = Control(state, self.scalars, self._growing_lists, self.run_block)
         self.containers = Containers(state, self.control.select, self.control.growing)
         self.metadata = Metadata(state, self.tensors, self.scalars, self.containers)
+        self.classes = Classes(state, self.containers)
         self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
         self.programs = OpPrograms(self.tensors, self._call)
         self._environments: list[dict[str, Value]] = []
@@ -139,6 +142,8 @@ class Interpreter:
         return self._operator(node, kind, arguments)
 
     def _operator(self, node: Any, kind: str, arguments: list[Value]) -> list[Value]:
+        if (compared := compare_enums(kind, arguments)) is not None:
+            return [compared]
         found = self.metadata.call(kind, node, arguments)
         if found is not None:
             return found
@@ -266,7 +271,7 @@ class Interpreter:
 
     def _prim_TupleConstruct(self, node: Any) -> list[Value]:
         elements = tuple(self._lookup(value) for value in node.inputs())
-        fields, name = _named_tuple(node.output().type())
+        fields, name = named_tuple_type(node.output().type())
         return [TupleValue(elements, fields, name)]
 
     def _prim_DictConstruct(self, node: Any) -> list[Value]:
@@ -344,6 +349,9 @@ class Interpreter:
         owner, *arguments = (self._lookup(value) for value in node.inputs())
         if isinstance(owner, GradMode):
             return [NONE]
+        if isinstance(owner, ObjectRef):
+            kind = next(iter(node.inputs())).type()
+            return [self._call(*self.classes.method(owner, kind, node.s("name")), [owner, *arguments])]
         if not isinstance(owner, ModuleValue):
             raise self.state.refuse(f"a call of method {node.s('name')} of a {type(owner).__name__}")
         method = owner.script._get_method(node.s("name"))
@@ -376,6 +384,8 @@ class Interpreter:
 
     def _prim_GetAttr(self, node: Any) -> list[Value]:
         owner = self._lookup(node.input())
+        if isinstance(owner, ObjectRef):
+            return [self.classes.attribute(owner, node.s("name"))]
         if not isinstance(owner, ModuleValue):
             raise self.state.refuse(f"attribute {node.s('name')} of a {type(owner).__name__}")
         value = self.modules.attribute(owner, node.s("name"))
@@ -400,6 +410,9 @@ class Interpreter:
 
     def _prim_SetAttr(self, node: Any) -> list[Value]:
         owner, value = (self._lookup(value) for value in node.inputs())
+        if isinstance(owner, ObjectRef):
+            self.classes.assign(owner, node.s("name"), value)
+            return []
         if not isinstance(owner, ModuleValue):
             raise self.state.refuse(f"assignment to the attribute '{node.s('name')}' of what is no module")
         self.modules.assign(owner, node.s("name"), value)
@@ -408,8 +421,18 @@ class Interpreter:
     def _prim_CreateObject(self, node: Any) -> list[Value]:
         name = node.output().type().annotation_str
         if not name.startswith("__torch__.torch.autograd.grad_mode."):
-            raise self.state.refuse(f"an object of the class {name.removeprefix('__torch__.')}")
+            return [self.classes.create(name.removeprefix("__torch__."))]
         return [GradMode()]
+
+    def _prim_EnumName(self, node: Any) -> list[Value]:
+        (value,) = self._identity(node)
+        assert isinstance(value, ConstValue)
+        return [ConstValue(value.value.name)]
+
+    def _prim_EnumValue(self, node: Any) -> list[Value]:
+        (value,) = self._identity(node)
+        assert isinstance(value, ConstValue)
+        return [ConstValue(value.value.value)]
 
     def _prim_Enter(self, node: Any) -> list[Value]:
         if not isinstance(self._lookup(node.input()), GradMode):
@@ -425,14 +448,8 @@ class Interpreter:
         raise self.state.refuse_op("print")
 
     def _prim_isinstance(self, node: Any) -> list[Value]:
-        raise self.state.refuse_op("isinstance on a value whose type TorchScript does not know")
-
-
-def _named_tuple(kind: Any) -> tuple[tuple[str, ...], str]:
-    """Return the field names of a NamedTuple type, and its class's qualified name if it is the user's own."""
-    text = kind.str()
-    if text.startswith("("):
-        return (), ""
-    name = kind.annotation_str
-    fields = tuple(re.findall(r"(\w+)\s*:", text.partition("(")[2]))
-    return fields, name.removeprefix("__torch__.") if name.startswith("__torch__.") else ""
+        (value,) = self._identity(node)
+        known = self.classes.is_instance(value, node.tys("types"))
+        if known is None:
+            raise self.state.refuse_op("isinstance on a value whose type is known only at run time: annotate it")
+        return [ConstValue(known)]

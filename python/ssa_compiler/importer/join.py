@@ -36,6 +36,7 @@ from .values import (
     EARLIER,
     ConstValue,
     DictRef,
+    ObjectRef,
     ListRef,
     MaybeAlias,
     OptionalValue,
@@ -197,7 +198,8 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         state.frozen.add(cell)
         elements = tuple(abstract(value) for value in heaps[cell])
         kind = list if isinstance(a.value, ListRef) else dict
-        return Elements(kind, elements, keys=state.keys.get(cell, ()))
+        type_name = a.value.type_name if isinstance(a.value, ObjectRef) else ""
+        return Elements(kind, elements, type_name=type_name, keys=state.keys.get(cell, ()))
     return a
 
 
@@ -408,7 +410,7 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         state.frozen.add(site)
         if a.kind is dict:
             state.keys[site] = a.keys
-            return DictRef(site)
+            return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)
         return ListRef(site)
     assert isinstance(a, AnyTensor)
     ssa = next_ssa()

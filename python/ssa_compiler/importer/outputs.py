@@ -15,6 +15,7 @@ __all__ = [
     "OutputDict",
     "OutputLeaf",
     "OutputList",
+    "OutputObject",
     "OutputOptional",
     "OutputRows",
     "OutputSpec",
@@ -90,6 +91,13 @@ class OutputDict:
     items: tuple[tuple[Any, OutputSpec], ...]
 
 
+@dataclass(frozen=True)
+class OutputObject(OutputDict):
+    """An object of the class `kind`, built anew by each call; the items are its attributes."""
+
+    kind: type = object
+
+
 OutputSpec = OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputRows | OutputDict
 
 
@@ -122,6 +130,11 @@ def _build(spec: OutputSpec, results: Sequence[Any], renewed: dict[int, torch.Te
         return _build(spec.value, results, renewed) if results[spec.present.index] else None
     if isinstance(spec, OutputList):
         return [_build(element, results, renewed) for element in spec.elements]
+    if isinstance(spec, OutputObject):
+        made: Any = object.__new__(spec.kind)
+        for key, element in spec.items:
+            object.__setattr__(made, key, _build(element, results, renewed))  # the class may be frozen
+        return made
     if isinstance(spec, OutputDict):
         return {key: _build(element, results, renewed) for key, element in spec.items}
     if isinstance(spec, OutputRows):

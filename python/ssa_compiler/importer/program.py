@@ -16,6 +16,7 @@ from ..errors import (
     program_error,
 )
 from .arguments import Arguments
+from .classes import python_class
 from .convention import (
     ArgumentSpec,
     Assumption,
@@ -36,6 +37,7 @@ from .outputs import (
     OutputDict,
     OutputLeaf,
     OutputList,
+    OutputObject,
     OutputOptional,
     OutputRows,
     OutputSpec,
@@ -47,6 +49,7 @@ from .values import (
     DictRef,
     ListRef,
     ModuleValue,
+    ObjectRef,
     OptionalValue,
     ScalarValue,
     TensorValue,
@@ -239,7 +242,8 @@ class _ProgramImport:
             return self._leaf(value.ssa, value.kind)
         if isinstance(value, DictRef):
             parts = [self._output(element) for element in containers.elements(value)]
-            return OutputDict(tuple(zip(self.state.keys[value.cell], parts)))
+            items = tuple(zip(self.state.keys[value.cell], parts))
+            return self._object(value, items) if isinstance(value, ObjectRef) else OutputDict(items)
         if isinstance(value, ListRef) and containers.is_growing(value):
             return self._rows(self.state.heap[value.cell][0])
         if isinstance(value, ListRef):
@@ -249,6 +253,14 @@ class _ProgramImport:
         if isinstance(value, OptionalValue):
             return OutputOptional(self._leaf(value.present.ssa, bool), self._output(value.value))
         raise self.state.refuse(f"a result of type {type(value).__name__}")
+
+    def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
+        kind = python_class(value.type_name)
+        if kind is None:
+            raise self.state.refuse(
+                f"a result of the class {value.short_name}, which Python does not know: return its attributes in a tuple"
+            )
+        return OutputObject(items, kind)
 
     def _rows(self, value: Any) -> OutputSpec:
         """The buffer and the length of a list whose length is known only at run time."""

@@ -25,6 +25,7 @@ __all__ = [
     "ListRef",
     "MaybeAlias",
     "ModuleValue",
+    "ObjectRef",
     "OptionalValue",
     "RuntimeStr",
     "ScalarValue",
@@ -154,6 +155,18 @@ class DictRef(Value):
     """A dict: a reference to a cell of the heap, which holds a tuple of values; its keys are in `Heap.keys`."""
 
     cell: Site
+
+
+@dataclass(frozen=True)
+class ObjectRef(DictRef):
+    """An object of a scripted class: a dict of its attributes. `type_name` is the class's qualified name."""
+
+    type_name: str
+
+    @property
+    def short_name(self) -> str:
+        """The class's name without its module."""
+        return self.type_name.rpartition(".")[2]
 
 
 @dataclass(eq=False)

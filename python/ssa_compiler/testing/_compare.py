@@ -89,6 +89,8 @@ def compare_values(
         if not isinstance(actual, dict) or list(expected) != list(actual):
             return f"{name}: expected keys {list(expected)}, got {list(actual) if isinstance(actual, dict) else actual}"
         pairs = [(f"{name}[{key!r}]", expected[key], actual[key]) for key in expected]
+    elif _is_object(expected) and type(actual) is type(expected):
+        return compare_values(vars(expected), vars(actual), name, rtol=rtol, atol=atol)
     else:
         return _compare_scalars(expected, actual, name, rtol, atol)
     return next((found for label, a, b in pairs if (found := compare_values(a, b, label, rtol=rtol, atol=atol))), None)
@@ -170,8 +172,14 @@ def compare_outcomes(
 
 
 def leaves(value: Any) -> list[Any]:
-    """The leaves of nested tuples, lists and dicts."""
-    return list(torch.utils._pytree.tree_leaves(value))
+    """The leaves of nested tuples, lists, dicts and objects of scripted classes."""
+    found = list(torch.utils._pytree.tree_leaves(value))
+    return [leaf for part in found for leaf in (leaves(vars(part)) if _is_object(part) else [part])]
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a value is an object of a class that was scripted."""
+    return torch.jit._state._get_script_class(type(value)) is not None
 
 
 def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:

@@ -260,14 +260,14 @@ def _copy(value: Any) -> Any:
 
 
 def _state(model: Any) -> dict[str, Any]:
-    """The parameters and buffers of a module, and its attributes that are numbers, by qualified name."""
+    """The parameters and buffers of a module, and its attributes that are numbers or tensors, by qualified name."""
     if not isinstance(model, torch.nn.Module):
         return {}
     numbers = {
         f"{path}.{name}".removeprefix("."): value
         for path, module in model.named_modules(remove_duplicate=False)
         for name, value in vars(module).items()
-        if isinstance(value, bool | int | float) and not name.startswith("_")
+        if isinstance(value, bool | int | float | torch.Tensor) and not name.startswith("_")
     }
     return numbers | {
         name: tensor.detach()

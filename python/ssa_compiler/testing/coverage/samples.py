@@ -21,6 +21,10 @@ _MOST_SAMPLES = 300
 """Some operators have thousands; those that differ in kind come first."""
 _LARGEST = 1 << 18
 """Elements in all tensors of a sample; larger ones test PyTorch's kernels for large tensors."""
+_ALTERNATIVES = 4
+"""Samples to try until TorchScript takes one."""
+_SPELLINGS = ((False, False), (True, False), (False, True))
+"""How to write numbers and lists of tensors: `Source.floats` and `Source.optional`."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +46,12 @@ class Case:
 
     Attributes:
         name: `function`, `function-arguments`, `inplace` or `inplace-arguments`.
-        source: the program; None if it has no form in TorchScript's language.
+        sources: ways to write the program, of which TorchScript may take some; none if its language has none.
         problem: why it has none.
     """
 
     name: str
-    source: Source | None
+    sources: tuple[Source, ...]
     problem: str = ""
 
 
@@ -102,8 +106,11 @@ def _settings(sample: Any) -> int:
     )
 
 
-def _chosen(unit: Unit) -> list[Any]:
-    """Return the smallest sample, and one with non-default arguments: of those that set most, the smallest."""
+def _chosen(unit: Unit) -> list[list[Any]]:
+    """Return the smallest sample, and one with non-default arguments: of those that set most, the smallest.
+
+    Each is followed by the next best, should TorchScript not take it.
+    """
     torch.manual_seed(0)
     entry = _database()[unit.op]
     with torch.no_grad():
@@ -111,31 +118,33 @@ def _chosen(unit: Unit) -> list[Any]:
             itertools.islice(entry.sample_inputs("cpu", getattr(torch, unit.dtype), requires_grad=False), _MOST_SAMPLES)
         )
     fitting = [sample for sample in samples if _elements(sample) <= _LARGEST]
-    if not fitting:
-        return []
     # A sample without elements says nothing about values.
-    smallest = min(range(len(fitting)), key=lambda i: (_elements(fitting[i]) == 0, _elements(fitting[i])))
-    rest = [i for i in range(len(fitting)) if i != smallest]
-    if not rest:
-        return [fitting[smallest]]
-    other = min(rest, key=lambda i: (-_settings(fitting[i]), _elements(fitting[i]) == 0, _elements(fitting[i])))
-    return [fitting[smallest], fitting[other]]
+    sizes = [(_elements(sample) == 0, _elements(sample)) for sample in fitting]
+    small = sorted(range(len(fitting)), key=lambda i: sizes[i])
+    telling = sorted(small[1:], key=lambda i: (-_settings(fitting[i]), *sizes[i]))
+    return [[fitting[i] for i in order[:_ALTERNATIVES]] for order in (small, telling) if order]
 
 
 def cases(unit: Unit) -> Iterator[Case]:
     """Make the programs of an operator: two samples, as a function and, where it has one, in its in-place form."""
     entry = _database()[unit.op]
-    for sample, suffix in zip(_chosen(unit), ("", "-arguments")):
+    for samples, suffix in zip(_chosen(unit), ("", "-arguments")):
         for form, function in (("function", entry.op), ("inplace", entry.inplace_variant)):
-            if function is None or (form == "inplace" and sample.broadcasts_input):
+            fitting = [sample for sample in samples if form == "function" or not sample.broadcasts_input]
+            if function is None or not fitting:
                 continue
-            values, args, kwargs = copy.deepcopy((sample.input, sample.args, sample.kwargs))
-            torch.manual_seed(0)
-            try:
-                source = write_call(function, (values, *args), kwargs)
-            except NotWritable as error:
-                yield Case(form + suffix, None, str(error))
-            except Exception as error:  # the sample does not run, in eager
-                yield Case(form + suffix, None, f"eager raises {type(error).__name__}: {error}")
-            else:
-                yield Case(form + suffix, source)
+            sources: list[Source] = []
+            problem = ""
+            for sample, (floats, optional) in itertools.product(fitting, _SPELLINGS):
+                values, args, kwargs = copy.deepcopy((sample.input, sample.args, sample.kwargs))
+                torch.manual_seed(0)
+                try:
+                    source = write_call(function, (values, *args), kwargs, floats=floats, optional=optional)
+                except NotWritable as error:
+                    problem = str(error)
+                except Exception as error:  # the sample does not run, in eager
+                    problem = f"eager raises {type(error).__name__}: {error}"
+                else:
+                    if all(source.text() != other.text() for other in sources):
+                        sources.append(source)
+            yield Case(form + suffix, tuple(sources), problem)

@@ -64,11 +64,15 @@ class Source:
     """A function as text.
 
     Attributes:
+        floats: whether ints are written as floats, which Python's functions take for floats and TorchScript's do not.
+        optional: whether a list of tensors is a list of tensors or None.
         lines: its statements.
         parameters: `name: type` of each.
         arguments: what to call it with: tensors and lists of tensors.
     """
 
+    floats: bool = False
+    optional: bool = False
     lines: list[str] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
     arguments: list[Any] = field(default_factory=list)
@@ -90,7 +94,11 @@ class Source:
             result: the expression, `{}` standing for the present one.
         """
         last = f"return {result.format(self.lines[-1].removeprefix('return '))}"
-        return Source([*self.lines[:-1], last], self.parameters, self.arguments)
+        return self.of([*self.lines[:-1], last])
+
+    def of(self, lines: list[str]) -> Source:
+        """Return a function of the same parameters with other statements."""
+        return Source(self.floats, self.optional, lines, self.parameters, self.arguments)
 
     def name(self, value: Any, name: str) -> None:
         """Call a value that the function computes by a name."""
@@ -111,6 +119,8 @@ class Source:
             return self._parameter(value, "torch.Tensor")
         if isinstance(value, (list, tuple)):
             return self._sequence(value)
+        if self.floats and isinstance(value, int) and not isinstance(value, bool):
+            return f"{value}.0"
         if value is None or isinstance(value, (bool, int, str)):
             return repr(value)
         if isinstance(value, float):
@@ -129,7 +139,8 @@ class Source:
         if not isinstance(value, torch.Size) and id(value) in self._names:
             return self._names[id(value)]
         if value and all(isinstance(element, torch.Tensor) for element in value):
-            return self._parameter(list(value), "List[torch.Tensor]")
+            kind = "Optional[torch.Tensor]" if self.optional else "torch.Tensor"
+            return self._parameter(list(value), f"List[{kind}]")
         if isinstance(value, list) and value and all(e is None or isinstance(e, torch.Tensor) for e in value):
             return self._parameter(value, "List[Optional[torch.Tensor]]")
         if not value:
@@ -174,6 +185,12 @@ def _path(function: Any) -> str | None:
     return _paths().get(id(function)) or resolve_name(function)
 
 
+def _keywords(source: Source, kwargs: dict[str, Any]) -> list[str]:
+    # TorchScript's factories do not know requires_grad.
+    given = {name: value for name, value in kwargs.items() if (name, value) != ("requires_grad", False)}
+    return [f"{name}={source.expression(value)}" for name, value in given.items()]
+
+
 def _call(source: Source, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
     """Return a call as an expression."""
     path = _path(function)
@@ -182,7 +199,7 @@ def _call(source: Source, function: Any, args: Sequence[Any], kwargs: dict[str, 
     method = path.removeprefix("torch.Tensor.")
     if method == path:
         given = [source.expression(argument) for argument in args]
-        given += [f"{name}={source.expression(value)}" for name, value in kwargs.items()]
+        given += _keywords(source, kwargs)
         return f"{path}({', '.join(given)})"
     owner = source.expression(args[0])
     if method.endswith(".__get__"):
@@ -196,25 +213,34 @@ def _call(source: Source, function: Any, args: Sequence[Any], kwargs: dict[str, 
         if bare[1:] in _OPERATORS and bare[0] == "r" and len(args) == 2:
             return f"{source.expression(args[1])} {_OPERATORS[bare[1:]]} {owner}"
     given = [source.expression(argument) for argument in args[1:]]
-    given += [f"{name}={source.expression(value)}" for name, value in kwargs.items()]
+    given += _keywords(source, kwargs)
     return f"{owner}.{method}({', '.join(given)})"
 
 
-def write_call(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Source:
+def write_call(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    floats: bool = False,
+    optional: bool = False,
+) -> Source:
     """Write one call.
 
     Args:
         function: a function or method of torch that has a name, or one of the database's lambdas.
         args: its positional arguments.
         kwargs: its keyword arguments.
+        floats: see `Source`.
+        optional: see `Source`.
     Returns:
         The function that makes the call and returns its result.
     Raises:
         NotWritable: TorchScript's language has no form for it.
     """
     if id(function) not in _paths() and not isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
-        return write_lambda(function, args, kwargs)
-    source = Source()
+        return write_lambda(function, args, kwargs, floats=floats, optional=optional)
+    source = Source(floats, optional)
     source.lines.append(f"return {_call(source, function, args, kwargs)}")
     return source
 
@@ -235,17 +261,26 @@ class _Watch(TorchFunctionMode):
         return result
 
 
-def write_lambda(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Source:
+def write_lambda(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    floats: bool = False,
+    optional: bool = False,
+) -> Source:
     """Write what a function calls, one statement for each call.
 
     Args:
         function: a Python function; it is run on the arguments.
         args: its positional arguments.
         kwargs: its keyword arguments.
+        floats: see `Source`.
+        optional: see `Source`.
     Raises:
         NotWritable: it calls what TorchScript's language has no form for, or returns what it computes without torch.
     """
-    source = Source()
+    source = Source(floats, optional)
     for value in (*args, *kwargs.values()):  # parameters come in the order of the arguments
         if isinstance(value, torch.Tensor):
             source.expression(value)

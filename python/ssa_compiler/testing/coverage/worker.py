@@ -83,17 +83,18 @@ def _with_lists(source: Source, program: Callable[..., Any], kind: str) -> Sourc
     parts = [f"list(r[{i}])" if isinstance(element, tuple) else f"r[{i}]" for i, element in enumerate(result)]
     last = source.lines[-1].removeprefix("return ")
     lines = [*source.lines[:-1], f"r = {last}", f"return ({', '.join(parts)})"]
-    return Source(lines, source.parameters, source.arguments)
+    return source.of(lines)
 
 
-def _attempt(record: dict[str, Any], program: Callable[..., Any], case: Case, unit: Unit, interpreted: bool) -> None:
+def _attempt(
+    record: dict[str, Any], program: Callable[..., Any], source: Source, unit: Unit, interpreted: bool
+) -> None:
     """Compile a program and compare it; fills in `status` and `message`."""
     from ..harness import StageMismatch, check
 
-    assert case.source is not None
     rtol, atol = tolerance(unit)
     try:
-        checked = check(program, case.source.arguments, rtol=rtol, atol=atol, compiled=not interpreted)
+        checked = check(program, source.arguments, rtol=rtol, atol=atol, compiled=not interpreted)
     except StageMismatch as error:
         # A program of one call that refuses its own example refuses the program.
         record["status"], record["stage"] = "wrong", error.stage
@@ -126,28 +127,32 @@ def run_case(case: Case, unit: Unit, *, interpreted: bool, folder: str) -> dict[
 
     record: dict[str, Any] = {"op": unit.op, "dtype": unit.dtype, "case": case.name, "interpreted": interpreted}
     start = time.perf_counter()
-    if case.source is None:
+    if not case.sources:
         eager = case.problem.startswith("eager raises")
         record.update(status="raises" if eager else "unscriptable", message=case.problem)
         return record
-    record["program"] = case.source.lines
-    program = _load(case.source, folder)
-    try:
-        scripted = torch.jit.script(program)
-    except Exception as error:  # whatever TorchScript raises, it does not take the program
-        record.update(status="unscriptable", message=_short(error))
+    for source in case.sources:
+        record["program"] = source.lines
+        program = _load(source, folder)
+        try:
+            scripted = torch.jit.script(program)
+            break
+        except Exception as error:  # whatever TorchScript raises, it does not take the program
+            record.update(status="unscriptable", message=_short(error))
+    else:
         return record
-    raised = run_eager(program, case.source.arguments)
+    record.pop("message", None)
+    raised = run_eager(program, source.arguments)
     if raised is not None:
         record.update(status="raises", message=_short(raised))
         return record
     try:
-        if _shows_memory(program, case.source.arguments):
+        if _shows_memory(program, source.arguments):
             record["shape_only"] = True
-            program = _load(case.source.rewritten("torch.zeros_like({})"), folder)
+            program = _load(source.rewritten("torch.zeros_like({})"), folder)
         elif "List[" in str(scripted.schema.returns[0].type):
-            program = _load(_with_lists(case.source, program, str(scripted.schema.returns[0].type)), folder)
-        _attempt(record, program, case, unit, interpreted)
+            program = _load(_with_lists(source, program, str(scripted.schema.returns[0].type)), folder)
+        _attempt(record, program, source, unit, interpreted)
     except ScriptError as error:
         record.update(status="refused", message=_short(error))
     except (ProgramError, Exception) as error:

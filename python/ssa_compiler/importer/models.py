@@ -223,7 +223,9 @@ def _refuse_callable(model: Any) -> None:
         refuse(f"the class {model.__name__}", "pass an instance")
     if isinstance(model, functools.partial):
         refuse("a functools.partial", "pass the function, and what is bound as example_kwargs")
-    if type(model).__name__ in ("CompiledProgram", "Specialisation") and type(model).__module__.startswith("ssa_compiler."):
+    if type(model).__name__ in ("CompiledProgram", "Specialisation") and type(model).__module__.startswith(
+        "ssa_compiler."
+    ):
         refuse("a program that is compiled already", "pass the model that it was compiled from")
     if isinstance(model, torch.export.ExportedProgram):
         refuse("a torch.export.ExportedProgram", "pass the model that it was exported from")

@@ -158,8 +158,20 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
             raise ArgumentTypeError(text).as_mismatch()
         return leaf
 
+    # Strides that follow from sizes which are not fixed.
+    open_strides = {
+        item.index: [imported.sizes.number(stride) for stride in specs[item.index].strides]
+        for item in imported.assumptions
+        if isinstance(item, StridesAsExample) and imported.sizes is not None
+        if not all(isinstance(stride, int) for stride in specs[item.index].strides)
+    }
+
     def check_strides(item: StridesAsExample, leaves: Sequence[Any]) -> None:
         leaf, expected = tensor(leaves, item.index), specs[item.index].strides
+        if item.index in open_strides:
+            if leaf.dim() != len(expected):
+                return  # the check of its shape says so
+            expected = tuple(compute(leaves) for compute in open_strides[item.index])
         for size, stride, wanted in zip(leaf.shape, leaf.stride(), expected):
             if size != 1 and stride != wanted and leaf.numel():
                 raise ArgumentValueError(
@@ -190,10 +202,13 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
         SameObject: check_identity,
     }
     checks = [(kinds[type(item)], item) for item in imported.assumptions if type(item) in kinds]
+    sizes = imported.sizes
     if not checks:
-        return None
+        return sizes.check if sizes is not None else None
 
     def check(leaves: Sequence[Any]) -> None:
+        if sizes is not None:
+            sizes.check(leaves)
         for function, item in checks:
             function(item, leaves)
 

@@ -33,6 +33,7 @@ def compile(
     example_inputs: Sequence[Any],
     *,
     example_kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
     max_specialisations: int = 8,
     target: str = "auto",
     data_tiling: bool | None = None,
@@ -51,6 +52,8 @@ def compile(
             compiles the program again for them; so does a call after a change of what the program read from its module as
             a constant (the training flag, `self.eps`).
         example_kwargs: keyword arguments, likewise.
+        dynamic_shapes: the sizes that are not fixed, as `torch.export.export` takes them: `{"x": {0: torch.export.Dim("n")}}`,
+            by name or by position (docs/Shapes.md).
         max_specialisations: how often the program may be compiled, this time included; a call that would need more is
             refused. 1 refuses every call that differs from the example.
         target: "cpu", "cuda", "cuda:sm_80" to "cuda:sm_90", or "auto" for the device of the examples and parameters.
@@ -72,7 +75,7 @@ def compile(
         OSError: `dump_dir` cannot be made or written.
     """
     check_versions()
-    options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s)
+    options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes)
     compiled = CompiledProgram(model, options, max_specialisations)
     compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
     return compiled
@@ -189,7 +192,7 @@ class CompiledProgram:
         if number and options.dump_dir is not None:
             options = replace(options, dump_dir=os.path.join(options.dump_dir, f"specialisation-{number + 1}"))
         reason = "" if difference is None or not number else str(difference)
-        made = compile_one(self._model, args, kwargs, options, reason=reason)
+        made = compile_one(self._model, args, kwargs, options, reason=reason, further=number > 0)
         self._made.append(made)
         if self._order:
             self._prefer(made)

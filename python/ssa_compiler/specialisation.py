@@ -57,6 +57,7 @@ class Explanation:
         copies: copies that were put in so that IREE updates no tensor that is still needed.
         attempts: how often iree-compile ran.
         specialised: the arguments that the program is specialised on, as `name=value`, with why a bool had to be.
+        sizes: the sizes that `dynamic_shapes` asked for: dynamic, or static and why, and what was taken for granted of them.
         others: one line for each further specialisation, with why it was made; see `Specialisation`.
     """
 
@@ -66,13 +67,14 @@ class Explanation:
     copies: int
     attempts: int
     specialised: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"target {self.target}, driver {self.driver}, {self.copies} protective copies"]
         lines += [f"  {callback}" for callback in self.callbacks]
         lines += [f"  specialised on {argument}" for argument in self.specialised]
-        lines += [f"  {line}" for line in self.others]
+        lines += [f"  {line}" for line in (*self.sizes, *self.others)]
         return "\n".join(lines)
 
 
@@ -86,6 +88,7 @@ class Options:
     dump_dir: str | os.PathLike[str] | None = None
     ssa_opt: str | os.PathLike[str] | None = None
     timeout_s: float = 300.0
+    dynamic_shapes: Any = None
 
 
 @dataclass(eq=False)
@@ -177,6 +180,7 @@ class Specialisation:
                 f"{spec.path}={spec.value!r}" + (f": {spec.reason}" if spec.reason else "")
                 for spec in self.imported.constant_specs()
             ),
+            tuple(self.imported.sizes.describe() if self.imported.sizes is not None else ()),
         )
 
     def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
@@ -208,6 +212,7 @@ def compile_one(
     options: Options,
     *,
     reason: str = "",
+    further: bool = False,
 ) -> Specialisation:
     """Compile a program for arguments like these.
 
@@ -217,6 +222,7 @@ def compile_one(
         kwargs: keyword arguments.
         options: how to compile it.
         reason: why this specialisation is made.
+        further: whether there are others already, so that `dynamic_shapes` need not be kept to for these arguments.
     Raises:
         SsaCompilerError: as `ssa_compiler.compile`.
     """
@@ -235,7 +241,14 @@ def compile_one(
 
     kind = _device_target(model, args, kwargs) if options.target == "auto" else options.target
     chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
-    program = import_program(model, tuple(args), dict(kwargs), index_checks=options.index_checks)
+    program = import_program(
+        model,
+        tuple(args),
+        dict(kwargs),
+        index_checks=options.index_checks,
+        dynamic_shapes=options.dynamic_shapes,
+        lenient=further,
+    )
     lap("import")
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)

@@ -27,6 +27,7 @@ from .convention import (
 from .emitter import DTYPE_NUMBERS
 from .modules import fake_like
 from .state import State
+from .symbols import expr_of
 from .values import ConstValue, ObjectRef, Site, TensorValue, TupleValue, Value
 
 __all__ = ["Arguments"]
@@ -41,6 +42,21 @@ _CONSTANT_KINDS = {
     torch.dtype: ("IntType",),
 }
 _NUMBER_KINDS = ("IntType", "FloatType", "NumberType", "AnyType", "UnionType")
+
+
+_ANNOTATED = (bool, int, float, complex, str, list, tuple, dict, torch.device, torch.dtype)
+"""What a parameter may be annotated to take."""
+
+
+def _way_out(example: Any) -> str:
+    """What to do about an example that no program takes."""
+    if type(example).__module__ == "numpy":
+        return "pass torch.from_numpy(x), or x.item() for a number"
+    if isinstance(example, complex):
+        return "pass a tensor of one element"
+    if isinstance(example, torch.Generator):
+        return "leave it out and call torch.manual_seed"
+    return "pass tensors, numbers, strings, or tuples, lists, dicts and scripted classes of them"
 
 
 _PLAIN = {
@@ -101,18 +117,22 @@ class Arguments:
         if kind == "OptionalType" and example is not None:
             return self._leaf(path, example, declared.getElementType())
         if kind == "UnionType":
-            fitting = next((member for member in declared.containedTypes() if _fits(example, member)), declared)
-            if fitting is not declared:
-                return self._leaf(path, example, fitting)
+            fitting = next((member for member in declared.containedTypes() if _fits(example, member)), None)
+            if fitting is None:
+                raise _mismatch(path, declared, example)
+            return self._leaf(path, example, fitting)
         if isinstance(example, torch.Tensor):
             if kind not in ("TensorType", "AnyType"):
                 raise ArgumentTypeError(f"argument '{path}': expected {declared}, got a tensor")
             return self._tensor(path, example)
         if kind == "TensorType":
-            raise ArgumentTypeError(
-                f"argument '{path}': expected a tensor, got {type(example).__name__}; parameters without annotation are "
-                f"tensors to TorchScript, write `{path}: {type(example).__name__}` in the function's signature"
+            way_out = (
+                "parameters without annotation are tensors to TorchScript, write "
+                f"`{path}: {type(example).__name__}` in the function's signature"
+                if isinstance(example, _ANNOTATED)
+                else _way_out(example)
             )
+            raise ArgumentTypeError(f"argument '{path}': expected a tensor, got {type(example).__name__}: {way_out}")
         if kind == "ClassType":
             return self._object(path, example, declared)
         if isinstance(example, enum.Enum) and kind == "EnumType":
@@ -133,7 +153,9 @@ class Arguments:
             return self._dict(path, example, declared)
         if isinstance(example, (list, tuple)):
             return self._sequence(path, example, declared)
-        raise ArgumentTypeError(f"argument '{path}': values of type {type(example).__name__} are not supported")
+        raise ArgumentTypeError(
+            f"argument '{path}': values of type {type(example).__name__} are not supported: {_way_out(example)}"
+        )
 
     def _constant(self, example: Any) -> Value:
         if isinstance(example, torch.dtype):
@@ -144,17 +166,26 @@ class Arguments:
         state = self.state
         if example.layout != torch.strided or example.is_nested:
             kind = "a nested tensor" if example.is_nested else f"layout {example.layout}"
-            raise ArgumentTypeError(f"argument '{path}': expected a dense tensor, got {kind}")
+            raise ArgumentTypeError(
+                f"argument '{path}': expected a dense tensor, got {kind}: pass x.to_dense(), or its parts"
+            )
         if example.is_quantized or example.dtype not in DTYPE_NUMBERS:
-            raise ArgumentTypeError(f"argument '{path}': tensors of dtype {example.dtype} are not supported")
-        fake = fake_like(state, example)
+            way_out = "pass x.dequantize()" if example.is_quantized else "convert it with x.to(...)"
+            raise ArgumentTypeError(
+                f"argument '{path}': tensors of dtype {example.dtype} are not supported: {way_out}"
+            )
+        fake = state.sizes.fake(state, path, example)
+        if fake is None:
+            fake = fake_like(state, example)
         index, ssa = self._argument(path, state.type_of(fake))
         storage: Site = ("argument", index)
         self.storages[index] = storage
         value = TensorValue(ssa, fake, frozenset([storage]), object(), sympy.Integer(example.storage_offset()))
         state.arguments[index], state.examples[index] = value, example
         state.owns(value, example)
-        return TensorSpec(path, index, example.dtype, tuple(example.shape), tuple(example.stride())), value
+        state.sizes.define(state, path, index, ssa, example.dim())
+        strides = tuple(map(expr_of, fake.stride())) if state.sizes.hints else tuple(example.stride())
+        return TensorSpec(path, index, example.dtype, tuple(example.shape), strides), value
 
     def _scalar(self, path: str, example: bool | int | float, declared: str) -> tuple[InputSpec, Value]:
         kind: type = bool

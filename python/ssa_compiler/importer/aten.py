@@ -208,7 +208,7 @@ class TensorOps:
             if writes_unannounced(record.op, record.args):
                 raise state.refuse_op(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
-            state.check(requirement, f"RuntimeError: {op.name()}: the sizes do not fit, required {requirement}")
+            state.require(requirement, op.name())
         if op._schema.is_mutable:
             args = self.indexing.checked(op, args)
             return self.writes.call(op, args, python, trace.out)
@@ -253,8 +253,14 @@ class TensorOps:
         """Keep what a decision between alias and copy rests on: guessed sizes, strides of arguments."""
         sources = [value for argument in args for value in tensor_values(argument)]
         if trace.guesses and not self._alike(op, python, trace, sources[:1]):
-            for value in tensor_values(result):
-                self.state.maybe_alias(value, sources, op.name())
+            # What was guessed of sizes of arguments only can be made sure, at the price of a guard.
+            key = ("sizes", self.state.place()) if all(map(self.state.sizes.covers, trace.guesses)) else None
+            if key is not None and key in self.state.retries:
+                for guess in trace.guesses:
+                    self.state.require(guess, op.name())
+            else:
+                for value in tensor_values(result):
+                    self.state.maybe_alias(value, sources, op.name(), key)
         for source in sources[:1]:
             if self._depends_on_strides(op, python, trace, source):
                 for storage in source.storages:
@@ -411,7 +417,7 @@ class TensorOps:
         chosen = [self.python(dim) % rank for dim in listed] if dims is not None and rank else range(rank)
         for dim in chosen:
             size = expr_of(base.fake.shape[dim])
-            if not size.is_Integer and self.state.symbols.bounds(size)[0] < 2:
+            if not size.is_Integer and self.state.decided(sympy.Eq(size, 1), "aten::squeeze") is None:
                 raise self.state.refuse(
                     "squeeze of a dimension whose size is known only at run time; select it instead"
                 )

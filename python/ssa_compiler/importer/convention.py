@@ -25,6 +25,7 @@ import torch
 from ..errors import ArgumentTypeError, ArgumentValueError
 from .module_facts import ModuleFacts
 from .outputs import OutputSpec, build_result
+from .size_checks import SizeChecks
 
 __all__ = [
     "ArgumentSpec",
@@ -58,15 +59,16 @@ class TensorSpec:
         path: its name as the user sees it, `cache[1]`.
         index: position among `@main`'s arguments.
         dtype: its dtype, always checked.
-        shape: its sizes, always checked.
-        strides: the strides of the example (elements); to be checked only where a `StridesAsExample` assumption says so.
+        shape: the sizes of the example, always checked; `ImportedProgram.sizes` says which may differ.
+        strides: the strides of the example (elements), expressions where they follow from sizes that may differ; to be
+            checked only where a `StridesAsExample` assumption says so.
     """
 
     path: str
     index: int
     dtype: torch.dtype
     shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    strides: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -308,6 +310,7 @@ class ImportedProgram:
         attributes: numbers of the module that the program assigns, in `@main`'s argument order, after the arguments.
         facts: what is taken for granted of the module; None for functions.
         default_dtype: PyTorch's default dtype at import.
+        sizes: what has to be checked of sizes that are not fixed; None if `dynamic_shapes` asked for none.
     """
 
     module: str
@@ -322,6 +325,7 @@ class ImportedProgram:
     attributes: tuple[AttributeSpec, ...] = ()
     facts: ModuleFacts | None = None
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
+    sizes: SizeChecks | None = None
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
         """Return one value per entry of `arguments`, in order.
@@ -365,7 +369,7 @@ class ImportedProgram:
 
     def describe(self) -> list[str]:
         """Return what each leaf of the arguments has to be, `x: float32[4, 3]`, `mode='sum'`."""
-        return [_described(spec) for spec in self.leaf_specs()]
+        return [_described(spec, self.sizes) for spec in self.leaf_specs()]
 
     def tensor_specs(self) -> list[TensorSpec]:
         """Return the tensor arguments in `@main`'s argument order (parameters excluded)."""
@@ -379,9 +383,10 @@ class ImportedProgram:
 _CONSTANT_TYPES = (bool, int, float, str, type(None))
 
 
-def _described(spec: TensorSpec | ScalarSpec | ConstantSpec) -> str:
+def _described(spec: TensorSpec | ScalarSpec | ConstantSpec, open_: SizeChecks | None) -> str:
     if isinstance(spec, TensorSpec):
-        return f"{spec.path}: {str(spec.dtype).removeprefix('torch.')}[{', '.join(map(str, spec.shape))}]"
+        sizes = [(open_.text(spec.index, dim) if open_ else None) or str(size) for dim, size in enumerate(spec.shape)]
+        return f"{spec.path}: {str(spec.dtype).removeprefix('torch.')}[{', '.join(sizes)}]"
     return f"{spec.path}={spec.value!r}" if isinstance(spec, ConstantSpec) else f"{spec.path}: {spec.kind.__name__}"
 
 

@@ -203,6 +203,7 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
             keywords[argument.name] = value
         else:
             positional.append(value)
+    state.sizes.place = (op.name(), state.locations.user())
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -235,6 +236,7 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
         recorder.records[:] = [Record(op, list(args), out)]
     finally:
         logger.setLevel(level)
+        state.sizes.settle()
     for leaf in tree_leaves((out, [record.out for record in recorder.records])):
         if isinstance(leaf, torch.Tensor) and (leaf.layout != torch.strided or leaf.is_quantized):
             kind = "a quantized tensor" if leaf.is_quantized else f"a tensor of layout {leaf.layout}"

@@ -15,6 +15,7 @@ from ..errors import (
     UnsupportedProgramError,
     program_error,
 )
+from .argument_sizes import ArgumentSizes, MakeStatic
 from .arguments import Arguments
 from .classes import python_class
 from .convention import (
@@ -28,6 +29,7 @@ from .convention import (
     StorageAsExample,
     StridesAsExample,
 )
+from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
 from .models import OpenedModel, open_model
 from .module_facts import ModuleFacts
@@ -66,6 +68,8 @@ def import_program(
     example_kwargs: dict[str, Any] | None = None,
     *,
     index_checks: bool = True,
+    dynamic_shapes: Any = None,
+    lenient: bool = False,
 ) -> ImportedProgram:
     """Import a TorchScript program.
 
@@ -78,6 +82,9 @@ def import_program(
         index_checks: check at run time that the numbers in index tensors are in range, as eager does. Without it a number
             that is out of range is undefined behaviour: anything may be read or written, no error is raised, and a GPU
             need not wait for the host.
+        dynamic_shapes: which sizes are not fixed, in torch.export's vocabulary (`dynamic_shapes.py`).
+        lenient: make static what `dynamic_shapes` wants open and the program cannot have so for these examples, and leave
+            out of it what does not fit them: for a further specialisation.
     Returns:
         The module's text and the calling convention.
     Raises:
@@ -88,9 +95,10 @@ def import_program(
         ProgramError: the program surely raises for arguments like these.
     """
     importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks)
-    program, refusal = importer.attempt({})
-    if program is None and importer.flags:
-        program, refusal = importer.specialised(str(refusal))
+    importer.ask(dynamic_shapes, lenient)
+    program, refusal = importer.any_attempt()
+    if program is None and importer.closable():
+        program = importer.with_static_sizes(str(refusal))
     if program is None:
         assert refusal is not None
         raise refusal
@@ -112,6 +120,52 @@ class _Importer:
         self.assigned: list[str] = []
         self.retries: frozenset[Any] = frozenset()
         self.flags: list[str] = []
+        self.requests: dict[tuple[str, int], SizeRequest] = {}
+        self.static: dict[str, str] = {}
+        self.lenient = False
+
+    def ask(self, dynamic_shapes: Any, lenient: bool) -> None:
+        """Take what the user wants of the sizes of arguments; see `import_program`."""
+        if dynamic_shapes is None:
+            return
+        self.lenient = lenient
+        scripted, method = self.opened.scripted, self.opened.method
+        schema = scripted._c._get_method(method).schema if method else scripted.schema
+        declared = list(schema.arguments)[1 if method else 0 :]
+        values = _bind(self.opened.name, declared, self.opened.keyword_only, *self.examples)
+        self.requests = requested_sizes(dynamic_shapes, [a.name for a in declared], values, lenient=lenient)
+        for request in self.requests.values():
+            # PyTorch takes sizes of 0 and 1 for something else (broadcasting, tensors without elements).
+            if request.value < 2 and (lenient or not request.explicit):
+                self.static[request.root] = f"the example has {request.value}"
+
+    def closable(self) -> list[str]:
+        """Return the names of the open sizes that may become static."""
+        open_ = {r.root: None for r in self.requests.values() if self.lenient or not r.explicit}
+        return [root for root in open_ if root not in self.static]
+
+    def any_attempt(self) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
+        """Import with bools as constants if it has to be."""
+        program, refusal = self.attempt({})
+        return self.specialised(str(refusal)) if program is None and self.flags else (program, refusal)
+
+    def with_static_sizes(self, refusal: str) -> ImportedProgram | None:
+        """Import with as few static sizes as the program can do with.
+
+        Args:
+            refusal: why it cannot do without any.
+        """
+        roots = self.closable()
+        self.static.update(dict.fromkeys(roots, refusal))
+        program, _ = self.any_attempt()
+        for root in roots if program is not None and len(roots) > 1 else []:
+            before = dict(self.static)
+            del self.static[root]
+            found, refused = self.any_attempt()
+            if found is None or root in self.static:
+                self.static = before | {root: str(refused) if refused is not None else self.static.get(root, refusal)}
+            program = found if found is not None else program
+        return self.any_attempt()[0] if program is not None else None  # with the reasons that were found
 
     def attempt(self, constants: Mapping[str, str]) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
         """Import with these bool arguments as constants.
@@ -122,13 +176,24 @@ class _Importer:
             The program, or why it is refused.
         """
         while True:
-            state = State(self.retries, constants, index_checks=self.index_checks)
+            sizes = ArgumentSizes(self.requests, self.static)
+            state = State(self.retries, constants, index_checks=self.index_checks, sizes=sizes)
             try:
                 return _ProgramImport(self.opened, self.assigned, state).run(*self.examples), None
             except Restart as restart:
                 self.assigned.append(restart.path)
             except Retry as retry:
                 self.retries |= retry.keys
+            except MakeStatic as found:
+                explicit = {r.root for r in self.requests.values() if r.explicit} & found.roots
+                if explicit and not self.lenient:
+                    text = (
+                        f"unsupported: {found.reason}, but the size {', '.join(sorted(explicit))} is dynamic by "
+                        "dynamic_shapes: make it static or Dim.AUTO, or change the example if only that does not fit"
+                    )
+                    return None, UnsupportedProgramError(text, location=found.location)
+                reason = f"{found.reason} [{found.location}]" if found.location else found.reason
+                self.static |= dict.fromkeys(found.roots, reason)
             except (UnsupportedOpError, UnsupportedProgramError) as refusal:
                 self.flags = state.flags
                 return None, refusal
@@ -353,6 +418,7 @@ class _ProgramImport:
             training=bool(getattr(self.scripted, "training", False)) if self.is_module else None,
             attributes=self.attributes,
             facts=self._facts(),
+            sizes=state.sizes.checks(),
         )
 
     def _facts(self) -> ModuleFacts | None:

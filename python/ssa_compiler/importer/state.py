@@ -11,6 +11,7 @@ import sympy
 import torch
 
 from ..errors import UnsupportedOpError, UnsupportedProgramError
+from .argument_sizes import ArgumentSizes
 from .emitter import Emitter
 from .locations import Locations
 from .ranges import Ranges
@@ -63,6 +64,7 @@ class State:
         constants: the bool arguments, by path, that this import takes for constants, with the reason.
         flags: the paths of those that it does not.
         index_checks: whether indices are checked at run time.
+        sizes: the sizes of arguments that are not fixed.
         ranges: what is known about the numbers in integer tensors.
     """
 
@@ -72,6 +74,7 @@ class State:
         constants: Mapping[str, str] | None = None,
         *,
         index_checks: bool = True,
+        sizes: ArgumentSizes | None = None,
     ) -> None:
         self.retries = retries
         self.constants = dict(constants or {})
@@ -80,7 +83,8 @@ class State:
         self.ranges = Ranges()
         self.locations = Locations()
         self.emitter = Emitter(self.locations)
-        self.symbols = Symbols()
+        self.sizes = sizes if sizes is not None else ArgumentSizes()
+        self.symbols = Symbols(self.sizes)
         self.heap: dict[Site, tuple[Value, ...]] = {}
         self.keys: dict[Site, tuple[Any, ...]] = {}
         self.foreign: set[Site] = set()
@@ -158,6 +162,36 @@ class State:
             raise ProgramRaises(message)
         if known is None:
             self.emitter.assertion(self.emitter.expression(expr), message)
+
+    def require(self, relation: Any, op: str) -> None:
+        """Take for granted, or check at run time, what an op requires of sizes.
+
+        Of sizes of arguments it is taken for granted, and checked by each call: eager may do something else for sizes that
+        break it (broadcast a size of 1), and a call with such sizes is for another specialisation.
+
+        Raises:
+            ProgramRaises: it surely does not hold.
+        """
+        if self.sizes.covers(relation) and self.symbols.known(relation) is None:
+            self.sizes.place = (op, self.locations.user())
+            self.sizes.assume(relation)
+            self.sizes.settle()
+        else:
+            self.check(relation, f"RuntimeError: {op}: the sizes do not fit, required {relation}")
+
+    def decided(self, relation: Any, op: str) -> bool | None:
+        """Return whether a relation holds, if it is known, or is about sizes of arguments: then calls check that.
+
+        Args:
+            relation: a boolean expression over symbols.
+            op: the op that needs to know.
+        """
+        known = self.symbols.known(relation)
+        if known is None and self.sizes.covers(relation):
+            self.sizes.place = (op, self.locations.user())
+            known = bool(self.sizes.decide(relation))
+            self.sizes.settle()
+        return known
 
     # Values.
 

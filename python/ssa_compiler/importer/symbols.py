@@ -16,8 +16,10 @@ from typing import Any
 import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
 from torch.utils._sympy.value_ranges import bound_sympy
+
+from .argument_sizes import ArgumentSizes
 
 __all__ = ["Symbols", "Transaction", "expr_of"]
 
@@ -35,7 +37,7 @@ class Transaction:
 
     Attributes:
         requirements: boolean expressions over symbols that existed before; they must hold for the result to be right.
-        guesses: expressions that PyTorch could not decide and guessed.
+        guesses: relations that PyTorch could not decide and took for granted.
         fresh: symbols made by the op.
     """
 
@@ -45,24 +47,31 @@ class Transaction:
 
 
 class _ShapeEnv(ShapeEnv):
-    """ShapeEnv that reports its guesses to the transaction that is open."""
+    """ShapeEnv that reports its guesses to the transaction that is open, and asks the example for sizes of arguments."""
 
     transaction: Transaction | None = None
+    sizes: ArgumentSizes | None = None
 
     def evaluate_sym_node(self, sym_node: Any, size_oblivious: bool = False, fallback_value: Any = None) -> Any:
-        result = super().evaluate_sym_node(sym_node, size_oblivious, fallback_value)
+        try:
+            result = super().evaluate_sym_node(sym_node, size_oblivious, fallback_value)
+        except GuardOnDataDependentSymNode:
+            if self.sizes is None or not self.sizes.covers(sym_node.expr):
+                raise
+            return self.sizes.decide(sym_node.expr)
         if fallback_value is not None and self.transaction is not None:
             expr = sym_node.expr
             if getattr(expr, "free_symbols", None):
-                self.transaction.guesses.append(expr)
+                self.transaction.guesses.append(expr if result else sympy.Not(expr))
         return result
 
 
 class Symbols:
     """Creates symbols, memoised by a key, so that another pass over a loop body gets the same ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, sizes: ArgumentSizes | None = None) -> None:
         self.env = _ShapeEnv()
+        self.env.sizes = sizes
         self.mode = FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
         self._memo: dict[Any, Any] = {}
 

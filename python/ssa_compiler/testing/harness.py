@@ -125,7 +125,8 @@ def check(
     if not sets:
         raise ValueError("expected at least one input set")
     oracle = _copy(model)
-    program = import_program(_copy(model), sets[0].args, sets[0].kwargs)
+    shapes = (options or {}).get("dynamic_shapes")
+    program = import_program(_copy(model), sets[0].args, sets[0].kwargs, dynamic_shapes=shapes)
     checked = Checked(program, dict(run_pipeline(program.module).stages))
     interpreters = {stage: Interpreted(program, checked.stages[stage], stage) for stage in STAGES}
     runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None

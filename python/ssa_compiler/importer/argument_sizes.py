@@ -1,0 +1,216 @@
+"""Sizes of arguments that stay open: symbols with the example's values, and what is taken for granted of them.
+
+Such a symbol is unbacked, so that PyTorch decides as little as possible. Where an op has to decide, it is decided as for
+the example, and the relation that makes it right is kept as a guard, which a call checks: arguments that break it are for
+another specialisation. A relation that leaves one value only starts the import again with that size static.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sympy
+import torch
+
+from .dynamic_shapes import SizeRequest
+from .size_checks import SizeChecks, SizeUse
+
+if TYPE_CHECKING:
+    from .state import State
+
+__all__ = ["ArgumentSizes", "MakeStatic"]
+
+
+class MakeStatic(Exception):
+    """The import has to start again with these sizes static.
+
+    Attributes:
+        roots: names of the sizes.
+        reason: what needs them to be.
+        location: the user's line.
+    """
+
+    def __init__(self, roots: set[str], reason: str, location: Any) -> None:
+        super().__init__(reason)
+        self.roots, self.reason, self.location = roots, reason, location
+
+
+@dataclass
+class _Root:
+    symbol: sympy.Symbol
+    request: SizeRequest
+    uses: list[SizeUse]
+
+
+class ArgumentSizes:
+    """The open sizes of one import.
+
+    Attributes:
+        hints: the example's value of each symbol.
+        guards: the relations that are taken for granted, with what needs them.
+        place: the op that is being imported, and the user's line.
+
+    Args:
+        requests: what is asked of the sizes, by path and dimension.
+        static: why a size that could be open is not, by its name.
+    """
+
+    def __init__(
+        self, requests: Mapping[tuple[str, int], SizeRequest] | None = None, static: Mapping[str, str] | None = None
+    ) -> None:
+        self._requests = dict(requests or {})
+        self._static = dict(static or {})
+        self._roots: dict[str, _Root] = {}
+        self.hints: dict[sympy.Symbol, sympy.Integer] = {}
+        self.guards: dict[Any, str] = {}
+        self._pending: MakeStatic | None = None
+        self.place: tuple[str, Any] = ("", None)
+
+    def request(self, path: str, dim: int) -> SizeRequest | None:
+        """Return what is asked of a size, None if it is static."""
+        found = self._requests.get((path, dim))
+        return None if found is None or found.root in self._static else found
+
+    def fake(self, state: State, path: str, example: torch.Tensor) -> torch.Tensor | None:
+        """Return the FakeTensor of an argument that has open sizes, None if it has none.
+
+        Args:
+            state: the interpretation.
+            path: the argument.
+            example: its example value.
+        """
+        asked = [self.request(path, dim) for dim in range(example.dim())]
+        if not any(asked):
+            return None
+        sizes = [
+            self._size(state, request) if request is not None else size for request, size in zip(asked, example.shape)
+        ]
+        with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
+            if example.is_contiguous():
+                return torch.empty(sizes, dtype=example.dtype, device=example.device)
+            strides = _strides(example, sizes)
+            return torch.empty_strided(sizes, strides, dtype=example.dtype, device=example.device)
+
+    def _size(self, state: State, request: SizeRequest) -> Any:
+        number = state.symbols.integer(("size", request.root), low=request.low, high=request.high)
+        symbol = number.node.expr
+        if request.root not in self._roots:
+            self._roots[request.root] = _Root(symbol, request, [])
+            self.hints[symbol] = sympy.Integer(request.value)
+        return number if (request.scale, request.offset) == (1, 0) else number * request.scale + request.offset
+
+    def define(self, state: State, path: str, index: int, ssa: Any, rank: int) -> None:
+        """Say how the sizes of an argument are read in the program.
+
+        Args:
+            state: the interpretation.
+            path: the argument.
+            index: its number among `@main`'s.
+            ssa: its value.
+            rank: how many dimensions it has.
+        """
+        emitter = state.emitter
+        for dim in range(rank):
+            request = self.request(path, dim)
+            if request is None:
+                continue
+            root = self._roots[request.root]
+            use = SizeUse(index, dim, request.scale, request.offset, f"argument '{path}': size {dim}", str(request))
+            root.uses.append(use)
+            if emitter.scope.definition(root.symbol) is not None:
+                continue
+
+            def make(use: SizeUse = use) -> Any:
+                size = emitter.scalar_op("aten.size.int", int, [ssa, emitter.constant(use.dim)])
+                if use.offset:
+                    size = emitter.scalar_op("aten.sub.int", int, [size, emitter.constant(use.offset)])
+                if use.scale != 1:
+                    size = emitter.scalar_op("aten.floordiv.int", int, [size, emitter.constant(use.scale)])
+                return size
+
+            emitter.define(root.symbol, make)
+
+    # What is taken for granted.
+
+    def covers(self, relation: Any) -> bool:
+        """Whether a relation is about open sizes of arguments and nothing else."""
+        symbols: set[sympy.Symbol] = getattr(relation, "free_symbols", set())
+        return bool(symbols) and symbols <= self.hints.keys()
+
+    def decide(self, relation: Any) -> Any:
+        """Return what a relation, or a number, is for the example, and keep that it is so.
+
+        Args:
+            relation: a sympy expression that is covered.
+        """
+        value = relation.xreplace(self.hints)
+        if value in (sympy.true, sympy.false):
+            self.assume(relation if value is sympy.true else sympy.Not(relation))
+        else:
+            self.assume(sympy.Eq(relation, value))
+        return value
+
+    def assume(self, relation: Any) -> None:
+        """Take a relation for granted; if the example breaks it, the sizes in it become static."""
+        if relation is sympy.true:
+            return
+        reason, location = self.place
+        holds = relation is not sympy.false and relation.xreplace(self.hints) is sympy.true
+        if holds and not _pins(relation):
+            self.guards.setdefault(relation, f"{reason} at {location}" if location else reason)
+            return
+        names = {symbol: name for name, symbol in ((name, root.symbol) for name, root in self._roots.items())}
+        shown = relation.subs({symbol: sympy.Symbol(name) for symbol, name in names.items()})
+        roots = {names[symbol] for symbol in relation.free_symbols} or set(self._roots)
+        if self._pending is None:
+            self._pending = MakeStatic(roots, f"{reason} needs {shown}", location)
+
+    def settle(self) -> None:
+        """Start again if a size has to be static.
+
+        Raises:
+            MakeStatic: it has to.
+        """
+        if self._pending is not None:
+            raise self._pending
+
+    def checks(self) -> SizeChecks | None:
+        """Return what a call has to check of the sizes, None if none is open."""
+        if not self._roots and not self._static:
+            return None
+        names = {root.symbol: name for name, root in self._roots.items()}
+        return SizeChecks(
+            tuple(
+                (root.symbol, name, root.request.low, root.request.high, tuple(root.uses))
+                for name, root in self._roots.items()
+            ),
+            tuple(self.guards.items()),
+            tuple((name, reason) for name, reason in self._static.items()),
+            {symbol: sympy.Symbol(name) for symbol, name in names.items()},
+        )
+
+
+def _pins(relation: Any) -> bool:
+    """Whether a relation leaves a size one value only."""
+    if isinstance(relation, sympy.And):
+        return any(map(_pins, relation.args))
+    if not isinstance(relation, sympy.Eq) or len(relation.free_symbols) != 1:
+        return False
+    (symbol,) = relation.free_symbols
+    difference = relation.lhs - relation.rhs
+    return bool(difference.is_polynomial(symbol)) and sympy.degree(difference, symbol) == 1
+
+
+def _strides(example: torch.Tensor, sizes: list[Any]) -> list[Any]:
+    """Strides for open sizes: where the example's elements lie densely, they do so for all sizes."""
+    found: list[Any] = list(example.stride())
+    order = sorted(range(example.dim()), key=lambda dim: (example.stride(dim), example.shape[dim]))
+    dense, product = 1, 1
+    for dim in order:
+        if example.stride(dim) == dense:
+            found[dim] = product
+            dense *= max(example.shape[dim], 1)
+            product = product * sizes[dim]
+    return found

@@ -261,6 +261,8 @@ class Interpreter:
             if function is None:
                 raise self.state.refuse(f"a call of {name}, whose graph is not found")
             return [FunctionValue(name, function.graph)]
+        if not node.attributeNames():  # None; toIValue does not know it if it stands for a union
+            return [NONE]
         return [self._constant(ConstValue(output.toIValue()))]
 
     def _prim_Uninitialized(self, node: Any) -> list[Value]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._versions import check_versions
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
+from .frontend import open_source
 from .specialisation import CallbackUse, Explanation, Options, Specialisation, compile_one, tensors_in
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ __all__ = ["CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "c
 
 
 def compile(
-    model: Callable[..., Any] | torch.nn.Module,
+    model: Callable[..., Any] | torch.nn.Module | str | os.PathLike[str],
     example_inputs: Sequence[Any],
     *,
     example_kwargs: Mapping[str, Any] | None = None,
@@ -45,7 +46,8 @@ def compile(
     """Compile a PyTorch program.
 
     Args:
-        model: function, nn.Module, ScriptModule or ScriptFunction.
+        model: function, nn.Module, method of one, ScriptModule or ScriptFunction, what `torch.jit.trace` gives, the path of
+            a file that `torch.jit.save` wrote, or what a registered front end takes.
         example_inputs: positional arguments. Tensors give dtypes, shapes and the device; ints and floats stay dynamic, and
             so do bools that the program does not need as constants; strings, None and the other bools are specialised
             (`explain()` lists them). They are neither run nor changed. A call whose arguments differ in what is not dynamic
@@ -75,6 +77,11 @@ def compile(
         OSError: `dump_dir` cannot be made or written.
     """
     check_versions()
+    if not isinstance(example_inputs, Sequence) or isinstance(example_inputs, str):
+        raise ArgumentTypeError(
+            f"example_inputs: expected a tuple of positional arguments, got {type(example_inputs).__name__}: write "
+            "compile(model, (x,)), and example_kwargs={...} for keyword arguments"
+        )
     options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes)
     compiled = CompiledProgram(model, options, max_specialisations)
     compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
@@ -96,11 +103,14 @@ class CompiledProgram:
     """
 
     def __init__(
-        self, model: Callable[..., Any] | torch.nn.Module, options: Options, max_specialisations: int = 8
+        self,
+        model: Callable[..., Any] | torch.nn.Module | str | os.PathLike[str],
+        options: Options,
+        max_specialisations: int = 8,
     ) -> None:
         if max_specialisations < 1:
             raise ArgumentValueError(f"max_specialisations: expected at least 1, got {max_specialisations}")
-        self._model = model
+        self._source = open_source(model)
         self._options = options
         self._limit = max_specialisations
         self._made: list[Specialisation] = []
@@ -192,7 +202,7 @@ class CompiledProgram:
         if number and options.dump_dir is not None:
             options = replace(options, dump_dir=os.path.join(options.dump_dir, f"specialisation-{number + 1}"))
         reason = "" if difference is None or not number else str(difference)
-        made = compile_one(self._model, args, kwargs, options, reason=reason, further=number > 0)
+        made = compile_one(self._source, args, kwargs, options, reason=reason, further=number > 0)
         self._made.append(made)
         if self._order:
             self._prefer(made)

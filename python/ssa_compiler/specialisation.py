@@ -1,6 +1,6 @@
 """One specialisation of a program: compiled for arguments of certain shapes, dtypes, nesting and constants.
 
-`compile_one` puts the layers together: importer (TorchScript to the torch dialect), pipeline (ssa-opt), backend
+`compile_one` puts the layers together: front end (TorchScript to the torch dialect), pipeline (ssa-opt), backend
 (iree-compile), runtime (IREE).
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentValueError, SourceLocation
+from .frontend import ImportOptions, Source
 from .pipeline import STAGES, dump_stage, run_pipeline
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ class Specialisation:
 
 
 def compile_one(
-    model: Callable[..., Any] | torch.nn.Module,
+    source: Source,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     options: Options,
@@ -217,7 +218,7 @@ def compile_one(
     """Compile a program for arguments like these.
 
     Args:
-        model: the user's program.
+        source: the user's program, opened by its front end.
         args: positional arguments. They are neither run nor changed, nor kept.
         kwargs: keyword arguments.
         options: how to compile it.
@@ -236,19 +237,12 @@ def compile_one(
         clock = now
 
     from .backend import compile_module, resolve_target
-    from .importer import import_program
     from .runtime import read_signature
 
-    kind = _device_target(model, args, kwargs) if options.target == "auto" else options.target
+    kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target
     chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
-    program = import_program(
-        model,
-        tuple(args),
-        dict(kwargs),
-        index_checks=options.index_checks,
-        dynamic_shapes=options.dynamic_shapes,
-        lenient=further,
-    )
+    asked = ImportOptions(options.index_checks, options.dynamic_shapes, further)
+    program = source.deliver(tuple(args), dict(kwargs), asked)
     lap("import")
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
@@ -283,13 +277,9 @@ def tensors_in(values: Sequence[Any]) -> list[torch.Tensor]:
     return tensors
 
 
-def _device_target(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+def _device_target(source: Source, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     """Return the target for the device that the arguments and the model's parameters lie on."""
-    import torch
-
-    tensors = tensors_in([*args, *kwargs.values()])
-    if isinstance(model, torch.nn.Module):
-        tensors += [*model.parameters(), *model.buffers()]
+    tensors = [*tensors_in([*args, *kwargs.values()]), *source.tensors()]
     kinds = sorted({tensor.device.type for tensor in tensors if tensor.dim() or tensor.device.type != "cpu"})
     if not kinds:
         return "cpu"

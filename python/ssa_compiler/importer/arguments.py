@@ -59,21 +59,6 @@ def _way_out(example: Any) -> str:
     return "pass tensors, numbers, strings, or tuples, lists, dicts and scripted classes of them"
 
 
-_ANNOTATED = (bool, int, float, complex, str, list, tuple, dict, torch.device, torch.dtype)
-"""What a parameter may be annotated to take."""
-
-
-def _way_out(example: Any) -> str:
-    """What to do about an example that no program takes."""
-    if type(example).__module__ == "numpy":
-        return "pass torch.from_numpy(x), or x.item() for a number"
-    if isinstance(example, complex):
-        return "pass a tensor of one element"
-    if isinstance(example, torch.Generator):
-        return "leave it out and call torch.manual_seed"
-    return "pass tensors, numbers, strings, or tuples, lists, dicts and scripted classes of them"
-
-
 _PLAIN = {
     torch.Tensor: "TensorType",
     bool: "BoolType",

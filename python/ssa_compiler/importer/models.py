@@ -20,7 +20,7 @@ import torch.nn.modules.module as module_globals
 from ..errors import ScriptError, SourceLocation
 from .script import script_method, script_model
 
-__all__ = ["OpenedModel", "open_model"]
+__all__ = ["OpenedModel", "loaded", "open_model", "state_tensors"]
 
 _HOOKS = {"_forward_hooks": "forward hook", "_forward_pre_hooks": "forward pre-hook"}
 _GLOBAL_HOOKS = {"_global_forward_hooks": "forward hook", "_global_forward_pre_hooks": "forward pre-hook"}
@@ -46,12 +46,6 @@ class OpenedModel:
     keyword_only: frozenset[str] = frozenset()
     looks: dict[Any, Any] = field(default_factory=dict, compare=False)
 
-    def tensors(self) -> Iterator[torch.Tensor]:
-        """Iterate over the parameters and buffers of the owner."""
-        if isinstance(self.owner, torch.nn.Module):
-            yield from self.owner.parameters()
-            yield from self.owner.buffers()
-
 
 def open_model(model: Any) -> OpenedModel:
     """Return what the importer needs of a model.
@@ -64,9 +58,7 @@ def open_model(model: Any) -> OpenedModel:
     """
     if isinstance(model, OpenedModel):
         return model
-    if isinstance(model, (str, os.PathLike)):
-        model = _loaded(model)
-    model = getattr(model, "_orig_mod", model)  # what torch.compile makes of a module
+    model = loaded(model)
     if isinstance(model, torch.ScriptMethod):
         owner = torch.jit._recursive.wrap_cpp_module(model.owner)  # type: ignore[no-untyped-call]
         _refuse_hooks(owner)
@@ -102,8 +94,17 @@ def _method(method: Any) -> OpenedModel:
     )
 
 
-def _loaded(path: str | os.PathLike[str]) -> Any:
-    """Load a file that `torch.jit.save` wrote."""
+def loaded(model: Any) -> Any:
+    """Return a model itself: what a file holds, or what `torch.compile` wraps.
+
+    Args:
+        model: as of `open_model`.
+    Raises:
+        ScriptError: it is the path of no file that `torch.jit.save` wrote.
+    """
+    if not isinstance(model, (str, os.PathLike)):
+        return getattr(model, "_orig_mod", model) if isinstance(model, torch.nn.Module) else model
+    path = model
     try:
         return torch.jit.load(os.fspath(path))  # type: ignore[no-untyped-call]
     except (RuntimeError, ValueError, OSError, pickle.UnpicklingError) as error:
@@ -112,6 +113,16 @@ def _loaded(path: str | os.PathLike[str]) -> Any:
             "expected a function, an nn.Module, a method of one or the path of a file that torch.jit.save wrote, got "
             f"'{os.fspath(path)}' ({reason}): of what torch.save wrote, pass the module that holds its state"
         ) from error
+
+
+def state_tensors(model: Any) -> Iterator[torch.Tensor]:
+    """Iterate over the parameters and buffers of a model, which is loaded."""
+    owner = getattr(model, "__self__", model)
+    if isinstance(model, torch.ScriptMethod):
+        owner = torch.jit._recursive.wrap_cpp_module(model.owner)  # type: ignore[no-untyped-call]
+    if isinstance(owner, torch.nn.Module):
+        yield from owner.parameters()
+        yield from owner.buffers()
 
 
 def _type_name(module: Any) -> str:

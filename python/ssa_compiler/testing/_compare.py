@@ -179,7 +179,7 @@ def leaves(value: Any) -> list[Any]:
 
 def _is_object(value: Any) -> bool:
     """Whether a value is an object of a class that was scripted."""
-    return torch.jit._state._get_script_class(type(value)) is not None
+    return torch.jit._state._get_script_class(type(value)) is not None  # type: ignore[no-untyped-call]
 
 
 def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:

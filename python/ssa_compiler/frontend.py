@@ -1,0 +1,123 @@
+"""What stands between the user's model and the passes: the interface of a front end.
+
+A front end turns a program in some form into a module of the Torch dialect, as docs/Architecture.md describes the stage
+`imported`, and says how Python calls it. Everything after it (passes, backend, runtime) knows no more than that. TorchScript is
+the front end of this package; others are added with `register_front_end`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import torch
+
+    from .importer import ImportedProgram
+
+__all__ = ["FrontEnd", "ImportOptions", "Source", "TorchScript", "open_source", "register_front_end"]
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """What `compile` asks of a front end.
+
+    Attributes:
+        index_checks: check at run time that the numbers in index tensors are in range.
+        dynamic_shapes: which sizes stay open; see `compile`.
+        lenient: whether `dynamic_shapes` need not be kept to for these examples.
+    """
+
+    index_checks: bool = True
+    dynamic_shapes: Any = None
+    lenient: bool = False
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A model that a front end has opened, for as long as a compiled program of it exists."""
+
+    def tensors(self) -> Iterable[torch.Tensor]:
+        """Return the parameters and buffers; they decide, with the arguments, which device is compiled for."""
+
+    def deliver(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: ImportOptions) -> ImportedProgram:
+        """Import the model as it is now, for arguments like these; called once for each specialisation.
+
+        Args:
+            args: positional arguments; neither run nor changed.
+            kwargs: keyword arguments.
+            options: what was asked for.
+        Returns:
+            `module`: the text of the imported module, whose locations are the source map (user's file and line of each op);
+            `parameters` and `attributes`: the state that its `@main` takes after the arguments, and where it is held;
+            `arguments` and `results`: the calling convention; `assumptions`: what each call has to check.
+        Raises:
+            SsaCompilerError: it cannot be imported; the message has the user's line and the way out.
+        """
+
+
+@runtime_checkable
+class FrontEnd(Protocol):
+    """Recognises models of one kind."""
+
+    def open(self, model: Any) -> Source | None:
+        """Return what holds a model, None if it is not of this kind; called once for each `compile`.
+
+        Args:
+            model: what the user passes to `compile`.
+        """
+
+
+class TorchScript:
+    """The front end for functions, modules and everything else that TorchScript takes."""
+
+    def open(self, model: Any) -> Source | None:
+        """Return what holds a model; it takes whatever comes, and says later what is wrong with it."""
+        from .importer.models import loaded
+
+        return _TorchScriptSource(loaded(model))
+
+
+@dataclass(frozen=True)
+class _TorchScriptSource:
+    model: Any
+
+    def tensors(self) -> Iterable[torch.Tensor]:
+        from .importer.models import state_tensors
+
+        return state_tensors(self.model)
+
+    def deliver(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: ImportOptions) -> ImportedProgram:
+        from .importer import import_program
+
+        return import_program(
+            self.model,
+            args,
+            kwargs,
+            index_checks=options.index_checks,
+            dynamic_shapes=options.dynamic_shapes,
+            lenient=options.lenient,
+        )
+
+
+_front_ends: list[FrontEnd] = [TorchScript()]
+
+
+def register_front_end(front_end: FrontEnd) -> None:
+    """Let `compile` take the models that a front end recognises.
+
+    Args:
+        front_end: asked before those that were registered earlier.
+    """
+    _front_ends.insert(0, front_end)
+
+
+def open_source(model: Any) -> Source:
+    """Return what holds a model, opened by the first front end that recognises it.
+
+    Raises:
+        ScriptError: none can take it; the message has the way out.
+    """
+    found = (front_end.open(model) for front_end in _front_ends)
+    return next(source for source in found if source is not None)

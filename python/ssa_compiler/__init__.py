@@ -28,7 +28,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .api import CallbackUse, CompiledProgram, Explanation, Specialisation, compile
+    from .api import CallbackUse, CompiledProgram, Explanation, Specialisation, compile, script
 
 __all__ = [
     "ArgumentError",
@@ -52,11 +52,12 @@ __all__ = [
     "UnsupportedOpError",
     "UnsupportedProgramError",
     "compile",
+    "script",
 ]
 
 __version__ = "0.1.0"
 
-_LAZY = ("CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile")
+_LAZY = ("CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile", "script")
 
 
 def __getattr__(name: str) -> Any:

@@ -6,11 +6,12 @@ compiled is kept.
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import update_wrapper
+from functools import update_wrapper, wraps
 from typing import TYPE_CHECKING, Any
 
 from ._versions import check_versions
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .report import Report
     from .runtime import Signature
 
-__all__ = ["CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile"]
+__all__ = ["CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile", "script"]
 
 
 def compile(
@@ -76,7 +77,6 @@ def compile(
         ToolError: a tool is missing, of the wrong version, failed or ran out of time.
         OSError: `dump_dir` cannot be made or written.
     """
-    check_versions()
     if not isinstance(example_inputs, Sequence) or isinstance(example_inputs, str):
         raise ArgumentTypeError(
             f"example_inputs: expected a tuple of positional arguments, got {type(example_inputs).__name__}: write "
@@ -86,6 +86,57 @@ def compile(
     compiled = CompiledProgram(model, options, max_specialisations)
     compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
     return compiled
+
+
+def script(model: Any = None, /, *, max_specialisations: int = 8, **options: Any) -> Any:
+    """Compile a PyTorch program when it is called, for the inputs that it meets.
+
+    Use it as a decorator, `@ssa_compiler.script` or `@ssa_compiler.script(dynamic_shapes=...)`, or as a function.
+
+    Args:
+        model: what `compile` takes; or a subclass of nn.Module, of which each instance is compiled when it is called. None
+            to get the decorator.
+        max_specialisations: how often the program may be compiled; of a class, each instance.
+        **options: further keyword arguments of `compile`.
+    Returns:
+        A `CompiledProgram` without specialisations; the class itself; the decorator.
+    Raises:
+        ArgumentTypeError: an option is unknown, or the class is no nn.Module.
+    """
+    known = Options.__dataclass_fields__
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise ArgumentTypeError(
+            f"script() got an unexpected keyword argument '{unknown[0]}'; expected max_specialisations, {', '.join(known)}"
+        )
+    chosen = Options(**options)
+    if model is None:
+        return lambda model: script(model, max_specialisations=max_specialisations, **options)
+    if isinstance(model, type):
+        return _script_class(model, chosen, max_specialisations)
+    return CompiledProgram(model, chosen, max_specialisations)
+
+
+def _script_class(kind: type, options: Options, max_specialisations: int) -> type:
+    """Let calls of a class's instances be compiled."""
+    import torch
+
+    if not issubclass(kind, torch.nn.Module):
+        raise ArgumentTypeError(f"expected a function, an nn.Module or a subclass of it, got the class {kind.__name__}")
+    eager: Callable[..., Any] = kind.__call__
+    attribute = "_ssa_compiler_program"
+
+    @wraps(eager)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if torch.jit.is_tracing():
+            return eager(self, *args, **kwargs)
+        program = self.__dict__.get(attribute)
+        if program is None:
+            program = self.__dict__[attribute] = CompiledProgram(self, options, max_specialisations)
+        return program(*args, **kwargs)
+
+    kind.__call__ = call  # type: ignore[method-assign]
+    return kind
 
 
 class CompiledProgram:
@@ -110,6 +161,8 @@ class CompiledProgram:
     ) -> None:
         if max_specialisations < 1:
             raise ArgumentValueError(f"max_specialisations: expected at least 1, got {max_specialisations}")
+        check_versions()
+        self._model = model
         self._source = open_source(model)
         self._options = options
         self._limit = max_specialisations
@@ -120,6 +173,26 @@ class CompiledProgram:
         self._lock = threading.RLock()
         if not isinstance(model, type) and hasattr(model, "__name__"):
             update_wrapper(self, model)
+
+    def __get__(self, instance: Any, owner: Any = None) -> CompiledProgram:
+        if instance is not None:
+            name = getattr(self._model, "__qualname__", "the function")
+            raise ArgumentTypeError(
+                f"ssa_compiler.script cannot compile a method as part of its class ({name}): decorate the class, or pass "
+                "an instance or its bound method"
+            )
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledProgram:
+        return CompiledProgram(copy.deepcopy(self._model, memo), self._options, self._limit)
+
+    def __reduce__(self) -> Any:  # what was compiled is neither copied nor pickled
+        return CompiledProgram, (self._model, self._options, self._limit)
+
+    @property
+    def model(self) -> Any:
+        """What was passed to `compile` or `script`."""
+        return self._model
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -196,7 +269,7 @@ class CompiledProgram:
         self, args: tuple[Any, ...], kwargs: dict[str, Any], difference: ArgumentError | None
     ) -> Specialisation:
         number = len(self._made)
-        if number:
+        if number or difference is not None:
             self._check_new(args, kwargs, difference)
         options = self._options
         if number and options.dump_dir is not None:
@@ -225,17 +298,17 @@ class CompiledProgram:
         """
         import torch
 
-        first = self._made[0]
-        values = first.imported.bind(args, kwargs)
-        tensors = tensors_in(values)
+        if self._made:
+            self._made[0].imported.bind(args, kwargs)
+        tensors = tensors_in([*args, *kwargs.values()])
         if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
             raise ArgumentValueError(
                 "an argument requires grad, and compiled programs do not record gradients: call the program under "
                 "torch.no_grad(), or pass a detached tensor"
             )
-        kind = first.artifact.target.kind
+        kind = self._options.target.partition(":")[0]
         wrong = next((t for t in tensors if t.device.type != kind and (t.dim() or t.device.type != "cpu")), None)
-        if self._options.target != "auto" and wrong is not None:
+        if kind != "auto" and wrong is not None:
             raise ArgumentValueError(
                 f"expected tensors on {kind}, got one on {wrong.device}: the program is compiled for target "
                 f"'{self._options.target}'; move the tensor, or compile with target='auto'"

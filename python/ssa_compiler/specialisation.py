@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentValueError, SourceLocation
@@ -261,7 +261,7 @@ def compile_one(
 
 
 def tensors_in(values: Sequence[Any]) -> list[torch.Tensor]:
-    """Return the tensors in nested tuples, lists and dicts."""
+    """Return the tensors in nested tuples, lists, dicts and dataclasses."""
     import torch
 
     tensors: list[torch.Tensor] = []
@@ -274,6 +274,8 @@ def tensors_in(values: Sequence[Any]) -> list[torch.Tensor]:
             pending += item
         elif isinstance(item, dict):
             pending += item.values()
+        elif is_dataclass(item) and not isinstance(item, type):
+            pending += vars(item).values()
     return tensors
 
 

@@ -26,6 +26,7 @@ import torch
 import torch.jit._recursive as recursive
 import torch.jit._state as jit_state
 import torch.jit.frontend as frontend
+from torch import _jit_internal
 
 __all__ = ["KEPT", "has_everything", "script_all"]
 
@@ -47,7 +48,7 @@ def script_all(script: Callable[[], Any]) -> Any:
     Raises:
         Exception: whatever TorchScript raises; also where only what is added here is refused.
     """
-    with _private_caches(), _renormalising(), _parsed_with(_rewritten):
+    with _private_caches(), _renormalising(), _plain_functions(), _parsed_with(_rewritten):
         return script()
 
 
@@ -86,6 +87,29 @@ def _renormalising() -> Iterator[None]:
         yield
     finally:
         table[key] = before
+
+
+@contextmanager
+def _plain_functions() -> Iterator[None]:
+    """Let a program call functions that `ssa_compiler.script` decorates: TorchScript sees what was decorated."""
+    from ..api import CompiledProgram
+
+    create = _jit_internal.createResolutionCallbackFromClosure
+
+    def unwrapping(function: Any) -> Any:
+        resolve = create(function)
+
+        def lookup(name: str) -> Any:
+            found = resolve(name)
+            return found.model if isinstance(found, CompiledProgram) else found
+
+        return lookup
+
+    try:
+        _jit_internal.createResolutionCallbackFromClosure = unwrapping
+        yield
+    finally:
+        _jit_internal.createResolutionCallbackFromClosure = create
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from ._callbacks import erase_unused
 from ._ir import build, walk
 
 __all__ = ["mend_ops"]
@@ -26,6 +27,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _count_from_start(op)
         elif op.name in ("arith.sitofp", "arith.uitofp"):
             rewritten += _choose_number(op)
+        elif op.name in ("torch.aten.neg", "torch.aten.rsub.Scalar"):
+            rewritten += _negate_integers(op)
     return rewritten
 
 
@@ -47,6 +50,35 @@ def _choose_number(op: ir.Operation) -> int:
     op.results[0].replace_all_uses_with(chosen)
     op.erase()
     return 1
+
+
+def _negate_integers(op: ir.Operation) -> int:
+    """`-x` and `c - x` of integers go through floating point of 32 bits: wrong beyond 2**24."""
+    type_ = op.results[0].type
+    if not str(type_).endswith((",si64>", ",si32>", ",si16>", ",si8>", ",ui8>")) or op.operands[0].type != type_:
+        return 0
+    where = ir.InsertionPoint(op)
+    factor = -1 if op.name == "torch.aten.neg" else _negated(op.operands[2])
+    if factor is None:
+        return 0
+    value = build("torch.aten.mul.Scalar", [type_], [op.operands[0], _integer(factor, where)], where).results[0]
+    if op.name == "torch.aten.rsub.Scalar":
+        operands = [value, op.operands[1], _integer(1, where)]
+        value = build("torch.aten.add.Scalar", [type_], operands, where).results[0]
+    op.results[0].replace_all_uses_with(value)
+    erase_unused(op)
+    return 1
+
+
+def _negated(value: ir.Value) -> int | None:
+    number = _constant(value)
+    return None if number is None else -number
+
+
+def _integer(number: int, where: ir.InsertionPoint) -> ir.Value:
+    context = where.block.owner.context
+    attribute = {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), number)}
+    return build("torch.constant.int", [ir.Type.parse("!torch.int", context)], [], where, attribute).results[0]
 
 
 def _count_from_start(op: ir.Operation) -> int:

@@ -149,12 +149,12 @@ class Indexing:
 
     @contextmanager
     def already_checked(self) -> Iterator[None]:
-        """Emit the functional form of an op that has been checked."""
-        self._is_checked = True
+        """Emit the functional form of an op that has been checked, or ops that need no check."""
+        before, self._is_checked = self._is_checked, True
         try:
             yield
         finally:
-            self._is_checked = False
+            self._is_checked = before
 
     def is_hidden(self, args: list[Any], trace: Trace) -> bool:
         """Check the indexing ops that a composite op consists of.

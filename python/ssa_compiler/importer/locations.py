@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch_mlir import ir
 
+from .. import library
 from ..errors import SourceLocation
 
 __all__ = ["Locations", "highlighted"]
 
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')
-_TORCH_ROOT = torch.__path__[0]
+_OTHERS = (torch.__path__[0], library.__path__[0])
 
 
 def highlighted(node: Any) -> str:
@@ -50,10 +51,10 @@ class Locations:
         self.frames.pop()
 
     def user(self) -> SourceLocation | None:
-        """Return the innermost line that is not PyTorch's own code, the user's line."""
+        """Return the innermost line that is neither PyTorch's own code nor the library's, the user's line."""
         known = [frame for frame in self.frames if frame]
         for frame in reversed(known):
-            if not frame.file.startswith(_TORCH_ROOT):
+            if not frame.file.startswith(_OTHERS):
                 return frame
         return known[0] if known else None
 

@@ -1,0 +1,64 @@
+"""Inlining the programs that stand for ops (`ssa_compiler.library`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..library import find_program
+from .values import TensorValue, TupleValue, Value, tensor_values
+
+if TYPE_CHECKING:
+    from .aten import TensorOps
+
+__all__ = ["OpPrograms"]
+
+Call = Callable[[str, Any, Sequence[Value]], Value]
+
+
+class OpPrograms:
+    """Imports ops as the programs that stand for them.
+
+    Args:
+        tensors: emits ops.
+        call: inlines a graph: its name, the graph and its arguments.
+    """
+
+    def __init__(self, tensors: TensorOps, call: Call) -> None:
+        self._tensors, self._call = tensors, call
+
+    def call(self, op: Any, arguments: Sequence[Value]) -> list[Value] | None:
+        """Import an op as a program; None, and nothing done, if none stands for it.
+
+        Args:
+            op: the OpOverload.
+            arguments: one value per schema argument.
+        """
+        names = [argument.name for argument in op._schema.arguments]
+        opened = [self._tensors.argument(value) for value in arguments]
+        if not any(tensor_values(value) for value in opened):
+            return None
+        python = [self._tensors.python(value) for value in opened]
+        program = find_program(op.name(), dict(zip(names, python)))
+        if program is None:
+            return None
+        values = dict(zip(names, arguments))
+        graph = program.script.graph
+        with self._trusted():
+            result = self._call(program.script.qualified_name, graph, [values[name] for name in program.parameters])
+        results = list(result.elements) if isinstance(result, TupleValue) else [result]
+        sources = [value for argument in opened for value in tensor_values(argument)]
+        self._tensors.state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)])
+        return results
+
+    @contextmanager
+    def _trusted(self) -> Iterator[None]:
+        """Check no indices: those of the program are in range."""
+        state = self._tensors.state
+        before, state.index_checks = state.index_checks, False
+        try:
+            with self._tensors.indexing.already_checked():
+                yield
+        finally:
+            state.index_checks = before

@@ -1,0 +1,82 @@
+"""Which function of the library stands for which operator, and when."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, TypeVar
+
+import torch
+
+__all__ = ["OpProgram", "find_program", "implements"]
+
+_MODULES = ("selection", "sorting")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Applies = Callable[[Mapping[str, Any]], bool]
+
+
+@dataclass(frozen=True)
+class OpProgram:
+    """A function that stands for operators.
+
+    Attributes:
+        function: the Python function.
+        applies: whether it does, for arguments by name; FakeTensors, symbols and Python values.
+    """
+
+    function: Callable[..., Any]
+    applies: Applies
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the operator's arguments that the function takes."""
+        return tuple(inspect.signature(self.function).parameters)
+
+    @cached_property
+    def script(self) -> Any:
+        """The ScriptFunction."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.jit.script(self.function)
+
+
+_programs: dict[str, list[OpProgram]] = {}
+
+
+def implements(*operators: str, where: Applies | None = None) -> Callable[[Function], Function]:
+    """Say that a function stands for operators.
+
+    Args:
+        operators: as PyTorch writes them, `aten::sort.stable`.
+        where: whether it does for certain arguments; always if None.
+    """
+
+    def register(function: Function) -> Function:
+        program = OpProgram(function, where or (lambda arguments: True))
+        for operator in operators:
+            _programs.setdefault(operator, []).append(program)
+        return function
+
+    return register
+
+
+@cache
+def _load() -> None:
+    for name in _MODULES:
+        importlib.import_module(f"{__package__}.{name}")
+
+
+def find_program(operator: str, arguments: Mapping[str, Any]) -> OpProgram | None:
+    """Return the function that stands for an operator called with these arguments, None if there is none.
+
+    Args:
+        operator: as PyTorch writes it.
+        arguments: one Python value, FakeTensor or symbol per schema argument, by name.
+    """
+    _load()
+    return next((program for program in _programs.get(operator, ()) if program.applies(arguments)), None)

@@ -1,0 +1,75 @@
+"""Ops that are imported as programs of the library: sorting. Values and order are those of eager, compiled without callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+
+def stable(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.sort(x, stable=True)
+
+
+def stable_down(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.sort(x, dim=0, descending=True, stable=True)
+
+
+def order(x: Tensor) -> Tensor:
+    return torch.argsort(x, dim=-1, stable=True)
+
+
+def sort_what_is_found(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x[x > 0]
+    values, places = y.sort(descending=True, stable=True)
+    return values, places, y[places]
+
+
+def native(function: Callable[..., Any], *inputs: tuple[Any, ...]) -> None:
+    """Check a program, and that none of it runs in PyTorch."""
+    compiled = check(function, *inputs, compiled=True).compiled
+    assert compiled.explain().callbacks == ()
+
+
+NAN, INF = float("nan"), float("inf")
+SPECIAL = torch.tensor([1.0, NAN, -0.0, 0.0, INF, -INF, NAN, 1.0, -1.0e-42, -3.5])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_floats(dtype: torch.dtype) -> None:
+    native(stable, (SPECIAL.to(dtype),))
+    native(stable_down, (SPECIAL.to(dtype),))
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool])
+def test_integers(dtype: torch.dtype) -> None:
+    x = torch.tensor([[3, 0], [1, 7], [3, 1], [0, 0]]).to(dtype)
+    native(stable, (x,))
+    native(stable_down, (x,))
+
+
+def test_extreme_integers() -> None:
+    low, high = torch.iinfo(torch.int64).min, torch.iinfo(torch.int64).max
+    native(stable_down, (torch.tensor([low, high, 0, -1, low + 1, 2**53 + 1, 2**53]),))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 0), (2, 3, 4)])
+def test_shapes(shape: tuple[int, ...]) -> None:
+    native(order, (torch.randn(shape),))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_many_elements(dtype: torch.dtype) -> None:
+    """More than are compared each with each; with equal ones, whose order must stay."""
+    torch.manual_seed(0)
+    native(stable, ((torch.randn(2, 1500) * 300).to(dtype),))
+
+
+def test_sizes_known_at_run_time_only() -> None:
+    x = torch.linspace(-1.0, 2.0, 9)
+    native(sort_what_is_found, (x,), (-x.abs(),), (x.abs() + 1.0,))

@@ -1,0 +1,14 @@
+"""The benchmark programs, by name. All are imperative PyTorch, written here from published descriptions."""
+
+from __future__ import annotations
+
+from ..workload import Workload
+from . import boxes, decoding, detection, masks, numeric, recurrent, sampling, small
+
+__all__ = ["WORKLOADS"]
+
+WORKLOADS: dict[str, Workload] = {
+    workload.name: workload
+    for module in (recurrent, decoding, sampling, detection, masks, boxes, numeric, small)
+    for workload in module.WORKLOADS
+}

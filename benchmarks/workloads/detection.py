@@ -17,12 +17,13 @@ from .boxes import decode_deltas, multiclass_nms
 __all__ = ["WORKLOADS", "detection_facts", "plant"]
 
 
-def plant(logits: torch.Tensor, count: int, *, run: int = 4) -> None:
+def plant(logits: torch.Tensor, count: int, *, low: float, run: int = 4) -> None:
     """Let a number of predictions of each image be confident; neighbours together, as they are around an object.
 
     Args:
         logits: float32 [batch, predictions, classes], written.
         count: how many predictions get one likely class.
+        low: the least logit of a likely class; they are spread evenly over 4 from there.
         run: how many neighbouring predictions belong to one object.
     """
     batch, predictions, classes = logits.shape
@@ -31,7 +32,7 @@ def plant(logits: torch.Tensor, count: int, *, run: int = 4) -> None:
         for start in starts.tolist():
             label = int(torch.randint(classes, ()))
             chosen = logits[image, start : start + run, label]
-            chosen.copy_(4.0 * torch.rand(chosen.shape) - 1.5)
+            chosen.copy_(low + 4.0 * torch.rand(chosen.shape))
 
 
 def detection_facts(result: Any) -> dict[str, int]:
@@ -132,7 +133,7 @@ def build_yolov3(*, size: int, coarse: int, classes: int, batch: int, before: in
         total = sum(3 * grid * grid for grid in grids)
         p = 0.5 * torch.randn(batch, total, 5 + classes)
         p[..., 4:] -= 7.0
-        plant(p[..., 5:], min(confident, total // 2))
+        plant(p[..., 5:], min(confident, total // 2), low=-1.5)
         sure = p[..., 5:].amax(dim=2) > -2.0
         p[..., 4] = torch.where(sure, 2.0 + torch.rand(batch, total), p[..., 4])
         parts = p.split([3 * grid * grid for grid in grids], dim=1)
@@ -223,9 +224,7 @@ def build_ssd(*, size: int, classes: int, batch: int, before: int, limit: int) -
     def levels(confident: int) -> tuple[Any, ...]:
         logits = 0.5 * torch.randn(batch, sum(counts), classes + 1)
         logits[..., -1] += 9.0
-        plant(logits[..., :-1], min(confident, sum(counts) // 2))
-        sure = logits[..., :-1].amax(dim=2) > 2.0 - 4.0 + 0.5
-        logits[..., -1] = torch.where(sure, torch.zeros(()), logits[..., -1])
+        plant(logits[..., :-1], min(confident, sum(counts) // 2), low=6.5)
         deltas = torch.randn(batch, sum(counts), 4)
 
         def split(flat: torch.Tensor) -> list[torch.Tensor]:
@@ -339,7 +338,7 @@ def build_fcos(*, size: int, classes: int, batch: int, before: int, limit: int) 
 
     def levels(confident: int) -> tuple[Any, ...]:
         logits = 0.5 * torch.randn(batch, sum(counts), classes) - 7.0
-        plant(logits, min(confident, sum(counts) // 2))
+        plant(logits, min(confident, sum(counts) // 2), low=-1.5)
         distances = 3.0 + torch.randn(batch, sum(counts), 4)
         centres = 2.0 + torch.randn(batch, sum(counts), 1)
 

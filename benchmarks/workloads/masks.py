@@ -107,9 +107,7 @@ def build_yolact(*, size: int, classes: int, kinds: int, batch: int, before: int
     def outputs(confident: int) -> tuple[Any, ...]:
         logits = 0.5 * torch.randn(batch, priors, classes + 1)
         logits[..., -1] += 9.0
-        plant(logits[..., :-1], min(confident, priors // 2), run=6)
-        sure = logits[..., :-1].amax(dim=2) > 2.0
-        logits[..., -1] = torch.where(sure, torch.zeros(()), logits[..., -1])
+        plant(logits[..., :-1], min(confident, priors // 2), low=6.5, run=6)
         return (
             logits,
             torch.randn(batch, priors, 4),

@@ -1,0 +1,230 @@
+"""Measures the peers of one workload in one process: correctness first, then times, interleaved, then memory and counts."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import re
+import signal
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .peers import Program
+from .settings import malloc_trim
+
+__all__ = ["AGREEMENT", "Effort", "Samples", "TimeLimit", "check_result", "measure_latency", "peak_memory", "time_limit"]
+
+AGREEMENT = 0.05
+"""Two runs of the same thing agree if their medians differ by no more than this part."""
+
+
+class TimeLimit(BaseException):
+    """The time limit has passed. Not an `Exception`, which compilers catch."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise in the body when it takes too long, as soon as Python runs; native code is waited for.
+
+    Args:
+        seconds: wall-clock limit, 0 for none.
+    Raises:
+        TimeLimit: it has passed.
+    """
+
+    def stop(signum: int, frame: Any) -> None:
+        raise TimeLimit(f"> {seconds:g} s")
+
+    if not seconds:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def check_result(actual: Any, expected: Any, rtol: float, atol: float) -> None:
+    """Compare a peer's result with eager's: structure, shapes and values; ints may be of another width.
+
+    Raises:
+        AssertionError: they differ.
+    """
+    import torch.utils._pytree as pytree
+
+    left, right = pytree.tree_leaves(actual), pytree.tree_leaves(expected)
+    assert len(left) == len(right), f"expected {len(right)} results, got {len(left)}"
+    for number, (a, b) in enumerate(zip(left, right, strict=True)):
+        torch.testing.assert_close(
+            torch.as_tensor(a).cpu().double(),
+            torch.as_tensor(b).cpu().double(),
+            rtol=rtol,
+            atol=atol,
+            equal_nan=True,
+            msg=lambda text, number=number: f"result {number}: {text}",  # type: ignore[misc]
+        )
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure.
+
+    Attributes:
+        rounds: samples of each peer in a run, at most.
+        seconds: time for one run of all peers on one input set, roughly; at least `least` rounds are made.
+        least: the fewest samples of each peer in a run.
+        runs: runs, at least 2, that have to agree; up to three times as many are made until they do.
+        sample_s: one sample repeats the call until it takes about this long.
+    """
+
+    rounds: int = 30
+    seconds: float = 4.0
+    least: int = 5
+    runs: int = 2
+    sample_s: float = 1e-3
+
+
+@dataclass
+class Samples:
+    """Times of one program on one input set, in seconds.
+
+    Attributes:
+        runs: the samples of each run.
+        number: calls in a sample; each sample is divided by it.
+    """
+
+    runs: list[list[float]]
+    number: int = 1
+
+    def agree(self) -> bool:
+        """Whether the last two runs agree."""
+        return self.disagreement() <= AGREEMENT
+
+    def disagreement(self) -> float:
+        """By what part the medians of the last two runs differ; 1 if there are no two."""
+        medians = [statistics.median(run) for run in self.runs[-2:]]
+        return (max(medians) - min(medians)) / min(medians) if len(medians) == 2 else 1.0
+
+    def summary(self) -> dict[str, Any]:
+        """Median, quartiles, smallest and largest of the last two runs in milliseconds, and how well they agree."""
+        times = sorted(time for run in self.runs[-2:] for time in run)
+        low, _, high = statistics.quantiles(times, n=4)
+        return {
+            "median_ms": statistics.median(times) * 1e3,
+            "quartiles_ms": [low * 1e3, high * 1e3],
+            "min_ms": times[0] * 1e3,
+            "max_ms": times[-1] * 1e3,
+            "samples": len(times),
+            "calls_per_sample": self.number,
+            "runs": len(self.runs),
+            "disagreement": round(self.disagreement(), 4),
+            "steady": self.agree(),
+        }
+
+
+def _time(call: Callable[[], Any], finish: Callable[[Any], None], number: int, device: str) -> float:
+    """Seconds of one call, from `number` of them: by the clock on the CPU, by events on CUDA."""
+    if device == "cuda":
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        first.record()
+        for _ in range(number):
+            call()
+        last.record()
+        torch.cuda.synchronize()
+        return float(first.elapsed_time(last)) / 1e3 / number
+    start = time.perf_counter()
+    for _ in range(number):
+        finish(call())
+    return (time.perf_counter() - start) / number
+
+
+def measure_latency(
+    programs: dict[str, Program], args: tuple[Any, ...], effort: Effort, device: str, progress: Callable[[], None]
+) -> dict[str, Samples]:
+    """Measure programs on one input set, each round running each program once in turn.
+
+    Args:
+        programs: by name.
+        args: of the workload, on the device.
+        effort: how long.
+        device: "cpu" or "cuda".
+        progress: called after each round.
+    """
+    calls: dict[str, Callable[[], Any]] = {}
+    for name, program in programs.items():
+        placed = program.place(args)
+        calls[name] = lambda program=program, placed=placed: program(*placed)  # type: ignore[misc]
+    samples: dict[str, Samples] = {}
+    for name, call in calls.items():
+        finish = programs[name].finish
+        for _ in range(3):  # TorchScript compiles in its second call, caches fill
+            once = _time(call, finish, 1, device)
+        samples[name] = Samples([], max(1, min(1000, int(effort.sample_s / max(once, 1e-7)))))
+    for run in range(3 * effort.runs):
+        for each in samples.values():
+            each.runs.append([])
+        start = time.perf_counter()
+        for round_number in range(effort.rounds):
+            if round_number >= effort.least and time.perf_counter() - start > effort.seconds:
+                break
+            for name, call in calls.items():
+                samples[name].runs[-1].append(_time(call, programs[name].finish, samples[name].number, device))
+            progress()
+        if run + 1 >= effort.runs and all(each.agree() for each in samples.values()):
+            break
+    return samples
+
+
+def peak_memory(program: Program, placed: Sequence[Any], device: str) -> int | None:
+    """Return the memory that a call takes at its peak beyond what was in use before, in bytes.
+
+    On the CPU it is the growth of resident memory, with pages freed earlier given back first; on CUDA it is what PyTorch's
+    allocator reports, which does not see memory of IREE's. None where it cannot be measured.
+    """
+    gc.collect()
+    if device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        program(*placed)
+        torch.cuda.synchronize()
+        return int(torch.cuda.max_memory_allocated()) - before
+    malloc_trim()
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
+        start = _status("VmRSS")
+        program.finish(program(*placed))
+        return max(_status("VmHWM") - start, 0)
+    except (OSError, KeyError):
+        return None
+
+
+def _status(field: str) -> int:
+    text = Path("/proc/self/status").read_text(encoding="ascii")
+    found = re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)
+    if found is None:
+        raise KeyError(field)
+    return int(found[1]) * 1024
+
+
+@contextlib.contextmanager
+def pinned(threads: int) -> Iterator[None]:
+    """Let the body run on as many processors as there are threads; on all for 0."""
+    allowed = os.sched_getaffinity(0)
+    if threads:
+        os.sched_setaffinity(0, sorted(allowed)[-threads:])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)

@@ -1,0 +1,108 @@
+"""ssa-compiler, and the same with what may be left out left out, to see what it is for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import ssa_compiler
+from ssa_compiler import pipeline
+
+from ..launches import count_launches
+from ..workload import Built
+from .base import Launches, Peer, Program
+
+__all__ = ["Ours", "OursProgram", "OursUnchecked", "OursWithoutPasses", "describe_specialisations"]
+
+# What conversion needs, without the clean-up between its steps: equal accesses stay, slots are not promoted.
+_BARE_CONVERSION = (
+    "--pass-pipeline=builtin.module(torch-insert-bounds-checks,func.func(tssa-resolve-choices,tssa-rewrite-mutation,"
+    "tssa-block-propagation,tssa-rename,tssa-remove-update,tssa-lower),verify-value-semantics)",
+)
+
+
+class OursProgram(Program):
+    """A program of ssa-compiler.
+
+    Args:
+        compiled: what `ssa_compiler.compile` returned, or one specialisation.
+    """
+
+    def __init__(self, compiled: Any) -> None:
+        super().__init__()
+        self.compiled = compiled
+        self.refresh()
+
+    def __call__(self, *args: Any) -> Any:
+        return self.compiled(*args)
+
+    def recompilations(self) -> int:
+        return len(getattr(self.compiled, "specialisations", (0,))) - 1
+
+    def refresh(self) -> None:
+        explained = self.compiled.explain()
+        self.details.update(
+            callbacks=[str(callback) for callback in explained.callbacks],
+            callback_runs=sum(callback.count for callback in explained.callbacks),
+            protective_copies=explained.copies,
+            attempts=explained.attempts,
+            recompiles=self.recompilations(),
+            compile_steps_s={name: round(seconds, 4) for name, seconds in self.compiled.seconds.items()},
+        )
+        self.artefact_bytes = describe_specialisations(self.compiled)
+
+    def launches(self, args: tuple[Any, ...]) -> Launches | None:
+        return count_launches(self.compiled, args)
+
+
+def describe_specialisations(compiled: Any) -> int:
+    """Return the size of the compiled code of a program, all specialisations, in bytes."""
+    made = getattr(compiled, "specialisations", (compiled,))
+    return sum(os.path.getsize(each.artifact.path) for each in made)
+
+
+class Ours(Peer):
+    """`ssa_compiler.compile(model, example)`."""
+
+    name = "ours"
+    title = "ssa-compiler"
+    settings = "ssa_compiler.compile(model, example), defaults; IREE local-sync: one thread"
+
+    def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
+        return OursProgram(ssa_compiler.compile(built.model, args, target=device))
+
+
+class OursUnchecked(Peer):
+    """Without the checks of indices in tensors."""
+
+    name = "ours_unchecked"
+    title = "ssa-compiler without index checks"
+    settings = "as ssa-compiler, index_checks=False"
+
+    def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
+        return OursProgram(ssa_compiler.compile(built.model, args, target=device, index_checks=False))
+
+
+class OursWithoutPasses(Peer):
+    """With the steps of TensorSSA conversion only, nothing simplified in between."""
+
+    name = "ours_without_passes"
+    title = "ssa-compiler, passes off"
+    settings = "as ssa-compiler, without torch-simplify, cse, tssa-promote-slots and remove-redundant-asserts"
+
+    def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
+        with _conversion(_BARE_CONVERSION):
+            return OursProgram(ssa_compiler.compile(built.model, args, target=device, max_specialisations=1))
+
+
+@contextlib.contextmanager
+def _conversion(flags: tuple[str, ...]) -> Iterator[None]:
+    """Let another list of passes make the tensorssa stage."""
+    usual = pipeline.PASSES["tensorssa"]
+    pipeline.PASSES["tensorssa"] = flags
+    try:
+        yield
+    finally:
+        pipeline.PASSES["tensorssa"] = usual

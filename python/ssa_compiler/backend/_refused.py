@@ -38,6 +38,11 @@ def _is_half(op: ir.Operation) -> bool:
     return _element(op) in ("f16", "bf16")
 
 
+def _is_scalar(op: ir.Operation) -> bool:
+    """Whether the first tensor operand has no dimensions."""
+    return next((not sizes(operand) for operand in op.operands if ".vtensor<[" in str(operand.type)), False)
+
+
 def _has_mask(op: ir.Operation) -> bool:
     """Whether one of the index tensors, in the list that is the second operand, is a boolean mask."""
     return any(is_mask(index) for index in listed(op.operands[1]))
@@ -66,6 +71,7 @@ def _spreads_over_unknown(op: ir.Operation) -> bool:
 
 _MASK = "IREE 3.13.0 fails on boolean masks, of two dimensions only after it has taken all memory"
 _SPREAD = "IREE repeats values once where there is no index at all"
+_ENDLESS = "iree-compile comes to no end on a tensor without dimensions"
 _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 
 # operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it wrong,
@@ -76,6 +82,9 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::div.Tensor_mode": (_is_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::div.Scalar_mode": (_is_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),
+    "aten::softmax.int": (_is_scalar, _ENDLESS),
+    "aten::log_softmax.int": (_is_scalar, _ENDLESS),
+    "aten::max_unpool2d": (lambda _: True, "IREE leaves elements out"),
     "aten::index.Tensor": (_has_mask, _MASK),
     "aten::index.Tensor_hacked_twin": (_has_mask, _MASK),
 }

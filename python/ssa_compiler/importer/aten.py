@@ -15,6 +15,7 @@ import sympy
 import torch
 
 from ..errors import SsaCompilerError
+from .decompose import NOT_LOWERED
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
 from .fakes import Record, Trace, run, same_view, shares_storage
@@ -243,6 +244,8 @@ class TensorOps:
 
     def _name_known(self, op: Any) -> bool:
         name = registered_name(op._schema)
+        if op.name() in NOT_LOWERED:
+            return False
         # An op that may alias, announced or not, is shown as what it does here.
         annotated = op._schema.name.partition("::")[2] in UNANNOTATED
         annotated = annotated or any(result.alias_info is not None for result in op._schema.returns)

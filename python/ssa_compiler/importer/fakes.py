@@ -24,6 +24,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .decompose import decomposition, is_followed
 from .emitter import DTYPE_NUMBERS
 from .opaque import outcome_on_examples
 from .schemas import functional_of
@@ -72,6 +73,7 @@ class Trace:
         guesses: symbolic conditions that were guessed.
         requirements: symbolic conditions that have to hold.
         stands_in: whether a constant stood for a float that is known only at run time, and may be in the records.
+        decomposed: whether ops that IREE cannot compile were taken apart.
     """
 
     out: Any
@@ -79,6 +81,7 @@ class Trace:
     guesses: list[Any] = field(default_factory=list)
     requirements: list[Any] = field(default_factory=list)
     stands_in: bool = False
+    decomposed: bool = False
 
 
 def schema_arguments(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
@@ -114,11 +117,18 @@ def written_results(op: Any, args: Sequence[Any]) -> Any:
 
 
 class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Records every base op that reaches the FakeTensors."""
+    """Records every base op that reaches the FakeTensors; those that IREE cannot compile as what they consist of.
 
-    def __init__(self) -> None:
+    Attributes:
+        records: the ops.
+        decomposed: whether an op was taken apart.
+    """
+
+    def __init__(self, state: State, *, decompose: bool) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.records: list[Record] = []
+        self.decomposed = False
+        self._state, self._decompose = state, decompose
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         announced = replacement(func, args, kwargs or {})
@@ -127,6 +137,9 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return announced(*args, **(kwargs or {}))
         if torch.Tag.inplace_view in func.tags and isinstance(args[0], torch.Tensor):
             return self._view_in_place(func, args, kwargs or {})
+        parts = self._parts(func, args, kwargs or {}) if self._decompose else None
+        if parts is not None:
+            return parts[0]
         try:
             out = func(*args, **(kwargs or {}))
         except UnsupportedOperatorException:
@@ -137,6 +150,25 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if func.namespace != "prim":
             self.records.append(Record(func, schema_arguments(func, args, kwargs or {}), out))
         return out
+
+    def _parts(self, func: Any, args: Any, kwargs: Any) -> tuple[Any] | None:
+        """Record what an op consists of, if that can be compiled and the op cannot; returns its outcome in a tuple."""
+        emitter, leaves = self._state.emitter, tree_leaves((args, kwargs))
+        function = decomposition(emitter, func, leaves)
+        if function is None:
+            return None
+        inner = _Recorder(self._state, decompose=True)
+        try:
+            expected = func(*args, **kwargs)
+            with inner:
+                out = function(*args, **kwargs)
+        except Exception:  # noqa: BLE001 - whatever a decomposition does not do, the op does
+            return None
+        if _kinds(out) != _kinds(expected) or not is_followed(emitter, inner.records, leaves):
+            return None
+        self.records += inner.records
+        self.decomposed = True
+        return (out,)
 
     def _view_in_place(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Record `transpose_` and alike as views: what came before speaks of another tensor, with the shape of then."""
@@ -153,6 +185,13 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             )
         self.records.append(Record(pure, schema_arguments(pure, (before, *args[1:]), kwargs), out))
         return out
+
+
+def _kinds(outcome: Any) -> list[Any]:
+    """What two ways to compute an outcome have to agree in."""
+    return [
+        (leaf.dtype, tuple(map(str, leaf.shape))) for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)
+    ]
 
 
 @contextmanager
@@ -207,7 +246,7 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
-    recorder = _Recorder()
+    recorder = _Recorder(state, decompose=not stands_in)
     transaction = None
     try:
         with (
@@ -242,7 +281,7 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
             kind = "a quantized tensor" if leaf.is_quantized else f"a tensor of layout {leaf.layout}"
             raise state.refuse_op(f"{op.name()}, whose result is {kind}")
     assert transaction is not None
-    return Trace(out, recorder.records, transaction.guesses, transaction.requirements, stands_in)
+    return Trace(out, recorder.records, transaction.guesses, transaction.requirements, stands_in, recorder.decomposed)
 
 
 def ask_eager(state: State, op: Any, args: Sequence[Any], error: Exception) -> Exception | None:

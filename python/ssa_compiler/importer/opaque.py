@@ -2,12 +2,13 @@
 
 PyTorch has no kernel for FakeTensors for some ops, and the composite kernels of others read numbers out of tensors. If such an
 op neither writes nor aliases, it can be imported whole, and run in PyTorch: all that the importer has to know is what its
-results look like. It runs on several real tensors of the sizes, strides and dtypes at hand; the results have to look the
-same each time, and are checked at run time.
+results look like. It runs on several real tensors of the sizes, strides and dtypes at hand. Sizes that are not the same each
+time are known at run time only; the others are checked then.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,20 +77,25 @@ def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
     outcomes = [found for fill in _FILLINGS if (found := _run(op, args, fill)) is not None]
     if not outcomes or any(_looks(found) != _looks(outcomes[0]) for found in outcomes):
         return None
+    count = itertools.count()
+
+    def fake(first: Any, *others: Any) -> Any:
+        if not isinstance(first, torch.Tensor):
+            return first
+        sizes: list[Any] = list(first.shape)
+        for dim, size in enumerate(sizes):
+            if any(other.shape[dim] != size for other in others):
+                sizes[dim] = state.symbols.integer(("opaque", state.place(), next(count)), low=0)
+        return torch.empty(sizes, dtype=first.dtype)
+
     with state.symbols.mode, torch.no_grad():
-        return tree_map(_fake, outcomes[0])
-
-
-def _fake(leaf: Any) -> Any:
-    if not isinstance(leaf, torch.Tensor):
-        return leaf
-    return torch.empty_strided(leaf.shape, leaf.stride(), dtype=leaf.dtype)
+        return tree_map(fake, *outcomes)
 
 
 def _looks(outcome: Any) -> Any:
-    """What has to be alike: dtypes and shapes of tensors, types of numbers. Strides are not promised."""
+    """What has to be alike: dtypes and ranks of tensors, types of numbers. Strides are not promised."""
     if isinstance(outcome, torch.Tensor):
-        return outcome.dtype, tuple(outcome.shape), outcome.layout, outcome.is_quantized
+        return outcome.dtype, outcome.dim(), outcome.layout, outcome.is_quantized
     if isinstance(outcome, (list, tuple)):
         return [_looks(element) for element in outcome]
     return type(outcome)

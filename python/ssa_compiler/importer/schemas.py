@@ -25,11 +25,17 @@ def registered_name(schema: Any) -> str:
 
 
 def find_op(schema: Any) -> Any:
-    """Return the OpOverload of a schema, None if torch.ops has none."""
+    """Return the OpOverload of a schema, None if torch.ops has none.
+
+    For TorchScript, ops on lists of optional tensors have a twin on lists of tensors; of those the original is returned.
+    """
     namespace, _, name = schema.name.partition("::")
+    overload = schema.overload_name
+    if overload.endswith("hacked_twin"):
+        overload = overload.removesuffix("hacked_twin").removesuffix("_")
     try:
         packet = getattr(getattr(torch.ops, namespace), name)
-        return getattr(packet, schema.overload_name or "default")
+        return getattr(packet, overload or "default")
     except (AttributeError, RuntimeError):
         return None
 

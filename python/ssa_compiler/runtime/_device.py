@@ -66,7 +66,13 @@ class Device:
         """
         if tensor.dtype is self._uint8:
             tensor = tensor.view(self._int8)
-        return self._import(self._to_dlpack(tensor))
+        try:
+            return self._import(self._to_dlpack(tensor))
+        except ValueError:
+            if tensor.numel():
+                raise
+            # Without elements it is contiguous whatever its strides are, which IREE does not see.
+            return self._import(self._to_dlpack(tensor.new_empty(tensor.shape)))
 
     def writable_view(self, tensor: torch.Tensor) -> Any:
         """Return a buffer view of a tensor's own memory, into which fills and copies go too, where the driver has such.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -43,12 +45,14 @@ class _Worker:
         self._process: subprocess.Popen[str] | None = None
         self._served = 0
 
-    def close(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+    def close(self) -> int:
+        """End the process and the tools that it runs; returns its exit status."""
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # it leads a session of its own
+        return process.wait()
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
@@ -67,6 +71,7 @@ class _Worker:
                 text=True,
                 bufsize=1,
                 preexec_fn=limit,
+                start_new_session=True,
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
             )
             self._lines: SimpleQueue[str] = SimpleQueue()
@@ -118,9 +123,7 @@ class _Worker:
                     self.close()
                 return
             hung = process.poll() is None and line is None
-            process.kill()
-            code = process.wait()
-            self._process = None
+            code = self.close()
             status = "timeout" if hung else "crashed"
             message = f"no answer within {self._timeout_s:g} s" if hung else f"the process ended with {code}"
             yield self._failed(unit, current or "(samples)", status, message, start)

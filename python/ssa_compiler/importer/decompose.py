@@ -1,0 +1,97 @@
+"""PyTorch's own decompositions of ops that IREE cannot compile.
+
+torch-mlir does not know every op, and has no lowering for some that it knows. PyTorch has decompositions of many of them,
+made for its own compilers: tables of functions, among them the reference implementations, which consist of `prims` ops; these
+in turn say which ATen op they are. One is used if everything that it consists of can be compiled; an op without one runs in
+PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from .schemas import registered_name
+
+if TYPE_CHECKING:
+    from .emitter import Emitter
+    from .fakes import Record
+
+__all__ = ["NOT_LOWERED", "decomposition", "is_compiled", "is_followed"]
+
+NOT_LOWERED = frozenset(
+    {
+        "aten::diagonal_copy",
+        "aten::fft_ifft",
+        "aten::fft_rfft",
+        "aten::max_unpool2d",
+        "aten::transpose_copy.int",
+        "aten::unfold_copy",
+        "aten::upsample_bilinear2d.vec",
+    }
+)
+"""Ops that torch-mlir knows and IREE 3.13.0 compiles for no operands, of which PyTorch has decompositions."""
+
+
+@cache
+def _table() -> dict[Any, Callable[..., Any]]:
+    import torch._refs
+    import torch._refs.linalg
+    import torch._refs.nn.functional
+    import torch._refs.special  # noqa: F401 - they enter what they are imported for
+    from torch._decomp import decomposition_table
+
+    return decomposition_table
+
+
+def is_compiled(emitter: Emitter, op: Any) -> bool:
+    """Whether IREE may compile an op, or the importer makes a view of it."""
+    if op.name() in NOT_LOWERED:
+        return False
+    return op.is_view or emitter.registered(f"torch.{registered_name(op._schema)}")
+
+
+def decomposition(emitter: Emitter, op: Any, leaves: list[Any]) -> Callable[..., Any] | None:
+    """Return what an op consists of, as a function of the same arguments.
+
+    Args:
+        emitter: knows the ops of torch-mlir.
+        op: an OpOverload.
+        leaves: the tensors and constants that it is called with.
+    Returns:
+        The function; None if IREE may compile the op itself, PyTorch has no function, or it may mean something else: for
+        ops that write or alias, that draw random numbers, and for numbers known only at run time.
+    """
+    if is_compiled(emitter, op) or torch.Tag.nondeterministic_seeded in op.tags:
+        return None
+    if any(spec.alias_info is not None for spec in (*op._schema.arguments, *op._schema.returns)):
+        return None
+    if any(isinstance(leaf, (torch.SymInt, torch.SymFloat, torch.SymBool)) for leaf in leaves):
+        return None
+    if op.namespace == "prims":
+        found: Callable[..., Any] | None = getattr(op._overloadpacket, "impl_aten", None)
+        return found
+    return _table().get(op)
+
+
+def is_followed(emitter: Emitter, records: list[Record], leaves: list[Any]) -> bool:
+    """Whether everything that a decomposition did can be imported and may be compiled.
+
+    Args:
+        emitter: knows the ops of torch-mlir.
+        records: the base ops that it consists of.
+        leaves: what it was called with.
+    """
+    known = {id(leaf) for leaf in leaves}
+    for record in records:
+        if not is_compiled(emitter, record.op) or torch.Tag.inplace_view in record.op.tags:
+            return False
+        for leaf in tree_leaves(record.args):
+            if isinstance(leaf, complex) or (isinstance(leaf, torch.Tensor) and id(leaf) not in known):
+                return False  # a tensor made from Python's numbers
+        known |= {id(leaf) for leaf in tree_leaves(record.out)}
+    return True

@@ -40,6 +40,7 @@ def compile(
     target: str = "auto",
     data_tiling: bool | None = None,
     index_checks: bool = True,
+    strict: bool = False,
     dump_dir: str | os.PathLike[str] | None = None,
     ssa_opt: str | os.PathLike[str] | None = None,
     timeout_s: float = 300.0,
@@ -63,6 +64,8 @@ def compile(
         data_tiling: tile matrix operands and use microkernels on the CPU; None leaves the choice to the compiler.
         index_checks: raise, as eager does, when a number in an index tensor is out of range. Without it such a number is
             undefined behaviour: anything may be read or written, and no error is raised.
+        strict: raise UnsupportedOpError, with each op, line and reason, where an op would run in PyTorch from inside the
+            compiled program. Random ops are such: they draw from PyTorch's stream.
         dump_dir: folder that receives the IR of every stage, and the input of a tool that fails; a further specialisation
             gets a folder `specialisation-<number>` in it.
         ssa_opt: the ssa-opt executable; searched for if None.
@@ -82,7 +85,7 @@ def compile(
             f"example_inputs: expected a tuple of positional arguments, got {type(example_inputs).__name__}: write "
             "compile(model, (x,)), and example_kwargs={...} for keyword arguments"
         )
-    options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes)
+    options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes, strict)
     compiled = CompiledProgram(model, options, max_specialisations)
     compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
     return compiled

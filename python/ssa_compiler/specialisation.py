@@ -7,22 +7,26 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from .errors import ArgumentValueError, SourceLocation
+from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
 from .frontend import ImportOptions, Source
 from .pipeline import STAGES, dump_stage, run_pipeline
 
 if TYPE_CHECKING:
     import torch
 
-    from .backend import Artifact, CopyCount
+    from .backend import Artifact, CallbackSite, CopyCount
     from .importer import ImportedProgram
     from .report import Report
     from .runtime import Program, Signature
+
+# An op of PyTorch's in the module that IREE compiled; casts, constants and lists are none.
+_NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 
 __all__ = ["CallbackUse", "Explanation", "Options", "Specialisation", "compile_one"]
 
@@ -60,6 +64,8 @@ class Explanation:
         specialised: the arguments that the program is specialised on, as `name=value`, with why a bool had to be.
         sizes: the sizes that `dynamic_shapes` asked for: dynamic, or static and why, and what was taken for granted of them.
         others: one line for each further specialisation, with why it was made; see `Specialisation`.
+        native_ops: how many ops of PyTorch's IREE compiles; `callbacks` are the others.
+        native_time: the part of the run time, from 0 to 1, that was not spent in callbacks; 1 before the first call.
     """
 
     target: str
@@ -70,9 +76,20 @@ class Explanation:
     specialised: tuple[str, ...] = ()
     sizes: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    native_ops: int = 0
+    native_time: float = 1.0
+
+    @property
+    def native_share(self) -> float:
+        """The part of the program's ops, from 0 to 1, that IREE compiles."""
+        total = self.native_ops + len(self.callbacks)
+        return self.native_ops / total if total else 1.0
 
     def __str__(self) -> str:
-        lines = [f"target {self.target}, driver {self.driver}, {self.copies} protective copies"]
+        lines = [
+            f"target {self.target}, driver {self.driver}, {self.copies} protective copies, native: {self.native_ops} of "
+            f"{self.native_ops + len(self.callbacks)} ops, {self.native_time:.0%} of the run time"
+        ]
         lines += [f"  {callback}" for callback in self.callbacks]
         lines += [f"  specialised on {argument}" for argument in self.specialised]
         lines += [f"  {line}" for line in (*self.sizes, *self.others)]
@@ -90,6 +107,7 @@ class Options:
     ssa_opt: str | os.PathLike[str] | None = None
     timeout_s: float = 300.0
     dynamic_shapes: Any = None
+    strict: bool = False
 
 
 @dataclass(eq=False)
@@ -182,6 +200,8 @@ class Specialisation:
                 for spec in self.imported.constant_specs()
             ),
             tuple(self.imported.sizes.describe() if self.imported.sizes is not None else ()),
+            native_ops=len(_NATIVE_OP.findall(self.artifact.module)),
+            native_time=self._program.native_time if self._program is not None else 1.0,
         )
 
     def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
@@ -248,6 +268,8 @@ def compile_one(
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
     artifact = compile_module(pipeline.final, chosen, **tools)
+    if options.strict and artifact.callbacks:
+        raise _not_native(artifact.callbacks)
     dump_stage(options.dump_dir, "backend", artifact.module)
     dump_stage(options.dump_dir, "stream", artifact.stream)
     lap("backend")
@@ -258,6 +280,15 @@ def compile_one(
     driver = "cuda" if chosen.kind == "cuda" else "local-sync"
     lap("load")
     return Specialisation(program, pipeline.stages, artifact, signature, driver, seconds, reason)
+
+
+def _not_native(sites: Sequence[CallbackSite]) -> UnsupportedOpError:
+    """Return the error of `strict` for ops that would run in PyTorch."""
+    listed = "".join(f"\n  {site.location or '?'}: {site.op}: {site.reason}" for site in sites)
+    return UnsupportedOpError(
+        f"strict: {len(sites)} op{'s' * (len(sites) > 1)} would run in PyTorch; without strict=True they do{listed}",
+        location=sites[0].location,
+    )
 
 
 def tensors_in(values: Sequence[Any]) -> list[torch.Tensor]:

@@ -6,6 +6,7 @@ by the caller, as eager would raise it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +26,13 @@ class CallbackHost:
 
     Attributes:
         counts: how often each site ran, in the order of the sites.
+        seconds: the time that they took in all.
         error: what the last operator that failed raised; taken by `take_error`.
     """
 
     def __init__(self, sites: Sequence[CallbackSite], device: Device) -> None:
         self.counts = [0] * len(sites)
+        self.seconds = 0.0
         self.error: BaseException | None = None
         self._sites = tuple(sites)
         self._device = device
@@ -69,6 +72,7 @@ class CallbackHost:
             import torch
 
             self.counts[number] += 1
+            start = time.perf_counter()
             try:
                 values = iter(passed)
                 arguments = [self._rebuild(argument, values) for argument in site.arguments]
@@ -85,6 +89,8 @@ class CallbackHost:
                 # What the user's own Python code raises is his.
                 self.error = error if is_ignored(in_place or site.op) else _like_eager(error, located)
                 raise
+            finally:
+                self.seconds += time.perf_counter() - start
 
         return call
 

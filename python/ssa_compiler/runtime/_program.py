@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ class Program:
         program = rt.VmModule.mmap(vm, str(path))
         self._context = rt.VmContext(vm, [*modules, program])
         self._function = program.lookup_function("main")
+        self._invoke = self._context.invoke if self._host is None else self._timed_invoke
+        self._seconds = 0.0
         self._lock = threading.RLock()
         self._list = rt.VmVariantList
         self._view_type = rt.HalBufferView
@@ -73,6 +76,18 @@ class Program:
     def callback_counts(self) -> list[int]:
         """How often each callback ran so far."""
         return list(self._host.counts) if self._host is not None else []
+
+    @property
+    def native_time(self) -> float:
+        """The part of the time of all calls, from 0 to 1, that was not spent in callbacks."""
+        return 1.0 - self._host.seconds / self._seconds if self._host is not None and self._seconds else 1.0
+
+    def _timed_invoke(self, function: Any, inputs: Any, outputs: Any) -> None:
+        start = time.perf_counter()
+        try:
+            self._context.invoke(function, inputs, outputs)
+        finally:
+            self._seconds += time.perf_counter() - start
 
     def __call__(self, leaves: Sequence[torch.Tensor | int | float]) -> list[Any]:
         """Run the program.
@@ -127,7 +142,7 @@ class Program:
             if self._written:
                 self._check_written(leaves)
             try:
-                self._context.invoke(self._function, inputs, outputs)
+                self._invoke(self._function, inputs, outputs)
             except (RuntimeError, ValueError, IndexError, TypeError) as error:
                 raise self._error(error) from None
         return self._results(outputs, leaves, used, ranges)

@@ -114,7 +114,7 @@ class IgnoredCall:
             return self.function
         owner = self.owner()
         if owner is None:
-            raise self._error("is a method of a module that does not exist any more")
+            raise self._error("is a method of a module that does not exist any more: keep the module")
         method: Callable[..., Any] = getattr(owner, self.name)
         return method
 

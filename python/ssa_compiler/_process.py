@@ -249,6 +249,7 @@ def tool_error(
         location = first.user_location
     if first is not None and first.text.startswith("unsupported:"):
         text = first.text[len("unsupported:") :].strip()
+        text += "" if "; " in text else "; clone() the tensor before it is written"
         kind = UnsupportedOpError if _OPERATOR.search(text) else UnsupportedProgramError
         return kind(f"unsupported: {text}", location=location)
     reproducer = keep_reproducer(tool, source, dump_dir)

@@ -363,7 +363,7 @@ def overlapping(x: Tensor) -> Tensor:
     ("function", "message"),
     [
         (needing, r"'needs_numbers', whose result has to be known.*ZeroDivisionError.*torch.library.custom_op"),
-        (overlapping, "'adds_to_both', which may write arguments that share memory: pass one of them"),
+        (overlapping, "'adds_to_both', which may write arguments that share memory; pass one of them"),
     ],
 )
 def test_what_is_refused(function: Callable[..., Any], message: str) -> None:

@@ -108,6 +108,30 @@ def test_a_file_of_a_function(tmp_path: Path) -> None:
     check(torch.jit.load(str(path)), (X, 2), (X, 1), compiled=True)
 
 
+@torch.jit.script
+class Accumulator:
+    def __init__(self, x: Tensor):
+        self.total = x
+
+    def add(self, y: Tensor) -> None:
+        self.total = self.total + y
+
+
+class CallsOthers(nn.Module):
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        sum = Accumulator(x)
+        for i in range(n):
+            x = rows(x, i)
+            sum.add(x)
+        return sum.total
+
+
+def test_a_file_with_functions_and_classes(tmp_path: Path) -> None:
+    path = tmp_path / "calls.pt"
+    torch.jit.save(torch.jit.script(CallsOthers()), str(path))
+    check(torch.jit.load(str(path)), (X, 2), (X, 3), compiled=True)
+
+
 def test_exported_and_other_methods_write_the_users_module() -> None:
     model, twin = Counts(), Counts()
     twin.load_state_dict(model.state_dict())

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from .containers import Containers
+from .modules import Inline
 from .state import State
 from .values import (
     ConstValue,
@@ -48,7 +49,7 @@ class Classes:
         keys = self.state.keys[owner.cell]
         if name not in keys:
             raise self.state.refuse(
-                f"the attribute '{name}' of a {owner.short_name} before it is set: set it in __init__"
+                f"the attribute '{name}' of a {owner.short_name} before it is set; set it in __init__"
             )
         return self.state.heap[owner.cell][keys.index(name)]
 
@@ -67,13 +68,13 @@ class Classes:
             owner: the object.
             kind: its TorchScript type.
             name: the method.
+        Raises:
+            Inline: it comes from a file.
         """
         qualified = f"{kind.annotation_str}.{name}"
         function = torch.jit._state._python_cu.find_function(qualified)
         if function is None or next(iter(function.graph.inputs())).type() != kind:
-            raise self.state.refuse(
-                f"the method '{name}' of the class {owner.short_name}, which comes from a file: script its source"
-            )
+            raise Inline
         return qualified, function.graph
 
     def is_instance(self, value: Value, types: Sequence[Any]) -> bool | None:

@@ -93,7 +93,7 @@ class Containers:
 
     def _constant(self, value: Value, op: str) -> Any:
         if not isinstance(value, ConstValue):
-            raise self.state.refuse(f"{op} with an index or key known only at run time")
+            raise self.state.refuse(f"{op} with an index or key known only at run time; use a constant, or stack the elements")
         return value.value
 
     def _index(self, index: int, length: int) -> int:
@@ -280,7 +280,7 @@ class Containers:
             if self.state.outside and target.cell in self.state.outside[-1]:
                 raise self.state.refuse(
                     f"a new {'attribute' if isinstance(target, ObjectRef) else 'dict key'} in an if or loop that depends on "
-                    "run-time values: set it to something before"
+                    "run-time values; set it to something before"
                 )
             self.state.keys[target.cell] += (self._constant(key, "dict setitem"),)
             elements.append(element)

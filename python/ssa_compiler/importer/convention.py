@@ -186,7 +186,7 @@ class ParameterSpec:
         for part in self.name.split("."):
             value = getattr(value, part, None)
         if not isinstance(value, torch.Tensor):
-            text = f"the module holds no tensor under the name '{self.name}' any more"
+            text = f"the module holds no tensor under the name '{self.name}' any more: give it one"
             raise ArgumentTypeError(text).as_mismatch()
         return value
 

@@ -121,7 +121,7 @@ class Emitter:
     def tensor_type(self, dtype: torch.dtype, sizes: Sequence[Any]) -> ir.Type:
         """Return the type of a tensor; every size that is not an int is `?`."""
         if dtype not in DTYPE_NAMES:
-            raise UnsupportedProgramError(f"unsupported dtype {dtype}", location=self.locations.user())
+            raise UnsupportedProgramError(f"unsupported: dtype {dtype}; convert the tensor with to()", location=self.locations.user())
         dims = ",".join(str(int(size)) if _is_static(size) else "?" for size in sizes)
         return self.parse_type(f"!torch.tensor<[{dims}],{DTYPE_NAMES[dtype]}>")
 
@@ -229,7 +229,7 @@ class Emitter:
                 attribute = ir.StringAttr.get(value)
                 return self.op("torch.constant.str", [self.parse_type("!torch.str")], (), {"value": attribute}).result
             raise UnsupportedProgramError(
-                f"unsupported constant of type {type(value).__name__}", location=self.locations.user()
+                f"unsupported: a constant of type {type(value).__name__}; use numbers and strings", location=self.locations.user()
             )
 
         return self.memoised(("constant", type(value), repr(value)), make)
@@ -314,7 +314,7 @@ class Emitter:
                 operands = [self.expression(operand) for operand in expr.args]
                 return self.scalar_op(f"aten.{name}.int", bool, operands)
         raise UnsupportedProgramError(
-            f"unsupported: a size that depends on the run-time value {expr}", location=self.locations.user()
+            f"unsupported: a size that depends on the run-time value {expr}; compute it with +, -, *, //, % of ints", location=self.locations.user()
         )
 
 

@@ -243,7 +243,7 @@ class GrowingLists:
     def _reverse(self, cell: Site, value: GrowingValue) -> tuple[GrowingValue | None, Value | None]:
         if cell in self.room.reserved:
             # The buffer loses the room that the loop has made.
-            raise self.state.refuse("reverse of a list in the loop that appends to it")
+            raise self.state.refuse("reverse of a list in the loop that appends to it; reverse it after the loop")
         return self._reversed(value), None
 
     def _reversed(self, value: GrowingValue) -> GrowingValue:
@@ -261,7 +261,7 @@ class GrowingLists:
         place = index.value if isinstance(index, ConstValue) else None
         if place not in (0, -1):
             raise self.state.refuse(
-                "pop or del anywhere but at the ends of a list whose length depends on run-time values"
+                "pop or del anywhere but at the ends of a list whose length depends on run-time values; stack it first"
             )
         self.state.check(sympy.Gt(_expr(value.length), 0), "IndexError: pop from empty list")
         last = self.scalars.emit("sub", [value.length, _ONE])
@@ -275,7 +275,7 @@ class GrowingLists:
     ) -> tuple[GrowingValue | None, Value | None]:
         if not (isinstance(index, ConstValue) and index.value == 0):
             raise self.state.refuse(
-                "insert anywhere but at the start of a list whose length depends on run-time values"
+                "insert anywhere but at the start of a list whose length depends on run-time values; build a new one"
             )
         self.room.add(cell, 1)
         more = self.scalars.emit("add", [value.length, _ONE])
@@ -296,7 +296,7 @@ class GrowingLists:
         if step_number == -1 and all(isinstance(bound, ConstValue) and bound.value is None for bound in (start, end)):
             return self._reversed(value)
         if step_number != 1:
-            raise self.state.refuse("a step in a slice of a list whose length depends on run-time values")
+            raise self.state.refuse("a step in a slice of a list whose length depends on run-time values; stack it first")
         first, last = (self._clamped(value, bound, default) for bound, default in ((start, _ZERO), (end, value.length)))
         last = self.scalars.emit("max", [first, last])
         part = self.rows(value, first, last)

@@ -18,7 +18,7 @@ from .growing_lists import GrowingLists
 from .locations import highlighted
 from .masks import masks_as_positions, plain_masks
 from .metadata import Metadata
-from .modules import Modules
+from .modules import Inline, Modules
 from .op_programs import OpPrograms
 from .python_calls import PythonCalls
 from .scalars import ScalarOps
@@ -98,7 +98,7 @@ class Interpreter:
         if source is not None:
             check_dropped_writes(source, graph, self.modules.dtype_attributes())
         if name in self._calls:
-            raise self.state.refuse(f"recursion: {name} calls itself")
+            raise self.state.refuse(f"recursion: {name} calls itself; write a loop")
         self._calls.append(name)
         self._environments.append({})
         try:
@@ -259,7 +259,9 @@ class Interpreter:
             name = output.type().annotation_str
             function = torch.jit._state._python_cu.find_function(name)
             if function is None:
-                raise self.state.refuse(f"a call of {name}, whose graph is not found")
+                if self.modules.inlined:
+                    return [Uninitialized(str(output.type()))]  # what called it is there in its place
+                raise Inline
             return [FunctionValue(name, function.graph)]
         if not node.attributeNames():  # None; toIValue does not know it if it stands for a union
             return [NONE]
@@ -280,7 +282,7 @@ class Interpreter:
         inputs = [self._lookup(value) for value in node.inputs()]
         keys = inputs[::2]
         if not is_const(*keys):
-            raise self.state.refuse("a dict key known only at run time")
+            raise self.state.refuse("a dict key known only at run time; use constants as keys")
         return [self.containers.new_dict([key.value for key in keys], inputs[1::2])]  # type: ignore[attr-defined]
 
     def _unpack(self, node: Any) -> list[Value]:
@@ -355,7 +357,7 @@ class Interpreter:
             kind = next(iter(node.inputs())).type()
             return [self._call(*self.classes.method(owner, kind, node.s("name")), [owner, *arguments])]
         if not isinstance(owner, ModuleValue):
-            raise self.state.refuse(f"a call of method {node.s('name')} of a {type(owner).__name__}")
+            raise self.state.refuse(f"a call of method {node.s('name')} of a {type(owner).__name__}; make it a function")
         method = owner.script._get_method(node.s("name"))
         name = f"{owner.path}.{node.s('name')}" if owner.path else node.s("name")
         return [self._call(name, method.graph, [owner, *arguments])]
@@ -389,7 +391,7 @@ class Interpreter:
         if isinstance(owner, ObjectRef):
             return [self.classes.attribute(owner, node.s("name"))]
         if not isinstance(owner, ModuleValue):
-            raise self.state.refuse(f"attribute {node.s('name')} of a {type(owner).__name__}")
+            raise self.state.refuse(f"attribute {node.s('name')} of a {type(owner).__name__}; pass it as an argument")
         value = self.modules.attribute(owner, node.s("name"))
         return [value if isinstance(value, Value) else self._attribute(value, owner, node.s("name"))]
 
@@ -416,7 +418,7 @@ class Interpreter:
             self.classes.assign(owner, node.s("name"), value)
             return []
         if not isinstance(owner, ModuleValue):
-            raise self.state.refuse(f"assignment to the attribute '{node.s('name')}' of what is no module")
+            raise self.state.refuse(f"assignment to the attribute '{node.s('name')}' of what is no module; return the value")
         self.modules.assign(owner, node.s("name"), value)
         return []
 
@@ -438,7 +440,7 @@ class Interpreter:
 
     def _prim_Enter(self, node: Any) -> list[Value]:
         if not isinstance(self._lookup(node.input()), GradMode):
-            raise self.state.refuse("a context manager")
+            raise self.state.refuse("a context manager; only torch.no_grad() and alike are known")
         return [NONE]
 
     _prim_Exit = _prim_Enter
@@ -447,11 +449,11 @@ class Interpreter:
         first = next(iter(node.inputs()), None)
         if first is not None and isinstance(mark := self._lookup(first), ConstValue) and mark.value == KEPT:
             return []
-        raise self.state.refuse_op("print")
+        raise self.state.refuse_op("print; call it in a function that is marked @torch.jit.ignore")
 
     def _prim_isinstance(self, node: Any) -> list[Value]:
         (value,) = self._identity(node)
         known = self.classes.is_instance(value, node.tys("types"))
         if known is None:
-            raise self.state.refuse_op("isinstance on a value whose type is known only at run time: annotate it")
+            raise self.state.refuse_op("isinstance on a value whose type is known only at run time; annotate it")
         return [ConstValue(known)]

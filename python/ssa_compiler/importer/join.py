@@ -267,7 +267,7 @@ def join(
             if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)):
                 return Same(RuntimeStr("?"))
     raise state.refuse(
-        f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values"
+        f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values; make them alike with to() or reshape()"
     )
 
 

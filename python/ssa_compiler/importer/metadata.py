@@ -265,7 +265,7 @@ class Metadata:
             pairs = self.literal(torch.view_as_real(tensor))
             return self.tensors.call(torch.ops.aten.view_as_complex.default, [pairs])[0]
         if tensor.dtype not in DTYPE_NAMES:
-            raise state.refuse(f"a constant tensor of dtype {tensor.dtype}")
+            raise state.refuse(f"a constant tensor of dtype {tensor.dtype}; make it an argument")
         element = DTYPE_NAMES[tensor.dtype]
         dims = "x".join([*(str(size) for size in tensor.shape), element])
         attribute = ir.Attribute.parse(f"dense<{_dense_text(tensor)}> : tensor<{dims}>", state.emitter.context)

@@ -16,7 +16,7 @@ from torch_mlir import ir
 from .state import State
 from .values import ConstValue, ModuleValue, ScalarValue, Site, TensorValue, Value
 
-__all__ = ["FoundNumber", "FoundParameter", "Modules", "Restart"]
+__all__ = ["FoundNumber", "FoundParameter", "Inline", "Modules", "Restart"]
 
 
 class Restart(Exception):
@@ -25,6 +25,10 @@ class Restart(Exception):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.path = path
+
+
+class Inline(Exception):
+    """The import has to start again from a graph with all calls inlined: functions that came from a file have no names."""
 
 
 @dataclass
@@ -57,6 +61,7 @@ class Modules:
         found: parameters in the order in which the program uses them first.
         numbers: the numbers that the program assigns.
         constants: the qualified names of the attributes that were read as constants.
+        inlined: whether the graph has its calls inlined.
     """
 
     def __init__(self, state: State, root: Any, script: Any, looks: dict[Any, Any] | None = None) -> None:
@@ -68,6 +73,7 @@ class Modules:
         self.found: list[FoundParameter] = []
         self.numbers: list[FoundNumber] = []
         self.constants: set[str] = set()
+        self.inlined = False
         self._submodules: dict[str, ModuleValue] = {}
         named = root.named_modules() if isinstance(root, torch.nn.Module) else ()
         self._first_names = {id(module): name for name, module in named}
@@ -114,7 +120,7 @@ class Modules:
         if isinstance(value, torch.Tensor):
             return self.parameter(path, value)
         if isinstance(value, (torch._C.ScriptObject,)):
-            raise self.state.refuse(f"the attribute {path}, an object of a custom class")
+            raise self.state.refuse(f"the attribute {path}, an object of a custom class such as packed weights; dequantize, or keep tensors")
         self.constants.add(path)
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
@@ -157,7 +163,7 @@ class Modules:
                 f"assignment to the attribute {path}, which is no tensor, bool, int or float; make it a buffer"
             )
         if current.fake.dtype != value.fake.dtype or current.fake.shape != value.fake.shape:
-            raise self.state.refuse(f"assignment to the attribute {path}, which changes its dtype or shape")
+            raise self.state.refuse(f"assignment to the attribute {path}, which changes its dtype or shape; return the new tensor")
         cell = ("attribute", path)
         if cell not in self.state.heap:
             if self.state.conditional:
@@ -204,9 +210,9 @@ class Modules:
                 return known.value
         state = self.state
         if tensor.layout != torch.strided:
-            raise state.refuse(f"the attribute {path}, a tensor that is not strided")
+            raise state.refuse(f"the attribute {path}, a tensor that is not strided; make it dense")
         if tensor.is_quantized:
-            raise state.refuse(f"the attribute {path}, a quantized tensor")
+            raise state.refuse(f"the attribute {path}, a quantized tensor; dequantize() it")
         fake = fake_like(state, tensor)
         with state.emitter.context:
             argument = state.emitter.entry.add_argument(state.type_of(fake), ir.Location.unknown())

@@ -38,7 +38,7 @@ def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
     """
     state, target = tensors.state, args[0]
     if not isinstance(target, TensorValue):
-        raise state.refuse_op(f"{op.name()} on a {type(target).__name__}")
+        raise state.refuse_op(f"{op.name()} on a {type(target).__name__}; call it on tensors")
     _check_own(state, op, target)
     if op is torch.ops.aten.requires_grad_.default:
         if not isinstance(args[1], ConstValue) or args[1].value:
@@ -50,7 +50,7 @@ def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
         return target
     functional = functional_of(op, 0)
     if functional is None or not _is_view(functional):
-        raise state.refuse_op(f"{op.name()}, which changes the shape or storage of a tensor in place")
+        raise state.refuse_op(f"{op.name()}, which changes the shape or storage of a tensor in place; make a new one")
     (changed,) = tensors.call_arguments(functional, args)
     for field in fields(TensorValue):
         setattr(target, field.name, getattr(changed, field.name))

@@ -132,7 +132,7 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
         if elementwise:
             if _integers(target.fake) or all(isinstance(s, int) for s in target.fake.shape):
                 raise ProgramRaises(INTERNAL)
-            raise state.refuse(f"{op.name()} writes an expanded view of a size known only at run time")
+            raise state.refuse(f"{op.name()} writes an expanded view of a size known only at run time; clone() it")
     for source in suspicious:
         _assert_no_partial_overlap(state, op, target, source)
 

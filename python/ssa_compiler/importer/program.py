@@ -33,7 +33,7 @@ from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
 from .models import OpenedModel, open_model
 from .module_facts import ModuleFacts
-from .modules import Modules, Restart
+from .modules import Inline, Modules, Restart
 from .outputs import (
     OutputConstant,
     OutputDict,
@@ -119,6 +119,7 @@ class _Importer:
         self.examples, self.index_checks = (example_inputs, example_kwargs), index_checks
         self.assigned: list[str] = []
         self.retries: frozenset[Any] = frozenset()
+        self.inlined = False
         self.flags: list[str] = []
         self.requests: dict[tuple[str, int], SizeRequest] = {}
         self.static: dict[str, str] = {}
@@ -179,9 +180,11 @@ class _Importer:
             sizes = ArgumentSizes(self.requests, self.static)
             state = State(self.retries, constants, index_checks=self.index_checks, sizes=sizes)
             try:
-                return _ProgramImport(self.opened, self.assigned, state).run(*self.examples), None
+                return _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined).run(*self.examples), None
             except Restart as restart:
                 self.assigned.append(restart.path)
+            except Inline:
+                self.inlined = True
             except Retry as retry:
                 self.retries |= retry.keys
             except MakeStatic as found:
@@ -222,23 +225,21 @@ class _Importer:
 class _ProgramImport:
     """One run of the importer."""
 
-    def __init__(self, opened: OpenedModel, assigned: list[str], state: State) -> None:
+    def __init__(self, opened: OpenedModel, assigned: list[str], state: State, *, inlined: bool = False) -> None:
         self.opened, self.model, self.name = opened, opened.owner, opened.name
         self.assigned = assigned
         self.scripted = scripted = opened.scripted
         self.state = state
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
         self.modules = Modules(self.state, self.model, scripted._c if self.is_module else None, opened.looks)
+        self.modules.inlined = inlined
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
         self._renewed: dict[int, OutputLeaf] = {}
         self._copied: dict[int, OutputLeaf] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
-        if self.is_module:
-            method = scripted._c._get_method(opened.method)
-            self.graph, self.schema = method.graph, method.schema
-        else:
-            self.graph, self.schema = scripted.graph, scripted.schema
+        method = scripted._c._get_method(opened.method) if self.is_module else scripted
+        self.graph, self.schema = method.inlined_graph if inlined else method.graph, method.schema
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ImportedProgram:
         """Import the program for these examples."""
@@ -256,7 +257,7 @@ class _ProgramImport:
                 raise
             except RecursionError as error:
                 raise UnsupportedProgramError(
-                    "unsupported: a program nested too deeply", location=state.locations.user()
+                    "unsupported: a program nested too deeply; split it into several", location=state.locations.user()
                 ) from error
             output = self._output(result)
             self._store_attributes()
@@ -317,13 +318,13 @@ class _ProgramImport:
             return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
             return OutputOptional(self._leaf(value.present.ssa, bool), self._output(value.value))
-        raise self.state.refuse(f"a result of type {type(value).__name__}")
+        raise self.state.refuse(f"a result of type {type(value).__name__}; return tensors, numbers, strings, or containers of them")
 
     def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
         kind = python_class(value.type_name)
         if kind is None:
             raise self.state.refuse(
-                f"a result of the class {value.short_name}, which Python does not know: return its attributes in a tuple"
+                f"a result of the class {value.short_name}, which Python does not know; return its attributes in a tuple"
             )
         return OutputObject(items, kind)
 
@@ -344,7 +345,7 @@ class _ProgramImport:
         values = [self._copy(value) if value.storages & targets else value for _, value in pairs]
         for (first, _), value in zip(pairs, values):
             if value.fake.shape != first.fake.shape:
-                raise self.state.refuse("a tensor that changes its shape in place while it is an attribute")
+                raise self.state.refuse("a tensor that changes its shape in place while it is an attribute; assign a new one")
             self.interpreter.tensors.call(torch.ops.aten.copy_.default, [first, value, ConstValue(False)])
 
     def _numbers(self, first: int) -> tuple[AttributeSpec, ...]:

@@ -149,7 +149,7 @@ class PythonCalls:
                 self.state.locations.frames[:] = [made.location]
                 raise self.state.refuse(
                     f"a call of the ignored method '{made.call.name}' of a module whose '{name}' the program writes, which the "
-                    "method might read: make it a function that takes what it needs as arguments"
+                    "method might read; make it a function that takes what it needs as arguments"
                 )
 
     def _read_names(self) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ class PythonCalls:
                 return OutputList(parts)
             return OutputDict(tuple(zip(self.state.keys[value.cell], parts)))
         raise self.state.refuse_op(
-            f"the ignored function '{name}', which is given a {type(value).__name__}: pass tensors, numbers, strings, or "
+            f"the ignored function '{name}', which is given a {type(value).__name__}; pass tensors, numbers, strings, or "
             "tuples, lists and dicts of them"
         )
 
@@ -211,7 +211,7 @@ class PythonCalls:
         if error is not None:
             raise self.state.refuse_op(
                 f"the ignored function '{name}', whose result has to be known at import and which does not run on "
-                f"FakeTensors, nor on zeros ({type(error).__name__}: {str(error).partition(chr(10))[0]}): make it a "
+                f"FakeTensors, nor on zeros ({type(error).__name__}: {str(error).partition(chr(10))[0]}); make it a "
                 "torch.library.custom_op with register_fake"
             ) from error
         tensors = [leaf for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
@@ -342,7 +342,7 @@ class PythonCalls:
                 meets = meets or (shared and not surely_apart(self.state.symbols, target, other))
             if meets:
                 raise self.state.refuse_op(
-                    f"the ignored function '{name}', which may write arguments that share memory: pass one of them"
+                    f"the ignored function '{name}', which may write arguments that share memory; pass one of them"
                 )
 
     def _value(self, spec: OutputSpec, leaves: list[Value]) -> Value:

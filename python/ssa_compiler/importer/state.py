@@ -21,6 +21,9 @@ from .values import EARLIER, ConstValue, MaybeAlias, ScalarValue, Site, TensorVa
 __all__ = ["ProgramRaises", "Retry", "State"]
 
 
+_IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
+
+
 class Retry(Exception):
     """The import has to start again without what it assumed at the places `keys`."""
 
@@ -143,12 +146,21 @@ class State:
     # Errors.
 
     def refuse(self, message: str) -> UnsupportedProgramError:
-        """Return the error for a program whose meaning cannot be kept."""
+        """Return the error for a program whose meaning cannot be kept.
+
+        Args:
+            message: what is refused, and after a semicolon the way out.
+        """
         return UnsupportedProgramError(f"unsupported: {message}", location=self.locations.user())
 
     def refuse_op(self, message: str) -> UnsupportedOpError:
-        """Return the error for an op that cannot be imported."""
-        return UnsupportedOpError(f"unsupported: {message}", location=self.locations.user())
+        """Return the error for an op that cannot be imported.
+
+        Args:
+            message: what is refused, and after a semicolon the way out; the op's own is to be called by Python.
+        """
+        way_out = "" if "; " in message else f"; {_IN_PYTHON}"
+        return UnsupportedOpError(f"unsupported: {message}{way_out}", location=self.locations.user())
 
     def check(self, condition: Any, message: str) -> None:
         """Make the program raise `message` unless the symbolic or constant bool `condition` holds.
@@ -206,7 +218,7 @@ class State:
             UnsupportedProgramError: it is known only at run time.
         """
         if not isinstance(value, ConstValue):
-            raise self.refuse("a dimension number known only at run time")
+            raise self.refuse("a dimension number known only at run time; use a constant, or an if for each")
         if not -rank <= value.value < rank:
             raise ProgramRaises(
                 f"IndexError: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "

@@ -66,10 +66,10 @@ class Writes:
         state, schema = self.state, op._schema
         written = written_arguments(schema)
         if schema.name in _REFUSED:
-            raise state.refuse_op(f"{op.name()}, which {_REFUSED[schema.name]}")
+            raise state.refuse_op(f"{op.name()}, which {_REFUSED[schema.name]}; make a new one")
         if schema.name == "aten::requires_grad_":
             if not (isinstance(args[1], ConstValue) and args[1].value is False):
-                raise state.refuse_op(f"{op.name()}: results are not differentiable")
+                raise state.refuse_op(f"{op.name()}: results are not differentiable; leave it out")
             return [args[0]]
         if torch.Tag.inplace_view in op.tags:
             return [args[0]]  # the caller has seen that sizes and strides stay

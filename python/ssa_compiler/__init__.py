@@ -6,6 +6,7 @@ needed.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
@@ -58,6 +59,11 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = ("CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile", "script")
+
+if "torch" in sys.modules:  # so that torch.jit.load knows them, too
+    from .ops import define_missing
+
+    define_missing()
 
 
 def __getattr__(name: str) -> Any:

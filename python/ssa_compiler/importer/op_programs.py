@@ -7,12 +7,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..library import find_program
+from ..ops import define_missing
 from .values import TensorValue, TupleValue, Value, tensor_values
 
 if TYPE_CHECKING:
     from .aten import TensorOps
 
 __all__ = ["OpPrograms"]
+
+define_missing()  # before anybody loads or scripts a program here
 
 Call = Callable[[str, Any, Sequence[Value]], Value]
 

@@ -152,3 +152,71 @@ def sort(self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
         return self.clone(), torch.zeros([], dtype=torch.int64, device=self.device)
     order = argsort(self, dim, descending)
     return self.gather(dim, order), order
+
+
+def _smallest(keys: Tensor, k: int) -> Tensor:
+    """The places of the k smallest integers of each row, in the order of the places: int64 [rows, k] of [rows, n].
+
+    The k-th smallest is found bit by bit, by counting; of those equal to it the first ones are taken.
+    """
+    rows, n = keys.size(0), keys.size(1)
+    bits = 63 if keys.dtype == torch.int64 else 31
+    negative = (keys < 0).to(torch.int32).sum(1, keepdim=True, dtype=torch.int32)
+    lowest = -0x7FFFFFFFFFFFFFFF - 1 if keys.dtype == torch.int64 else -0x80000000
+    bound = torch.where(negative >= k, lowest, 0).to(keys.dtype)
+    half = torch.full([rows, 1], 1 << (bits - 1), dtype=keys.dtype, device=keys.device)
+    for _ in range(bits):
+        reached = (keys <= bound + (half - 1)).to(torch.int32).sum(1, keepdim=True, dtype=torch.int32) >= k
+        bound = torch.where(reached, bound, bound + half)
+        half = torch.bitwise_right_shift(half, torch.ones_like(half))
+    below, equal = keys < bound, keys == bound
+    missing = k - below.to(torch.int32).sum(1, keepdim=True, dtype=torch.int32)
+    taken = torch.logical_and(equal, equal.to(torch.int32).cumsum(1, dtype=torch.int32) <= missing)
+    chosen = torch.logical_or(below, taken)
+    target = torch.where(chosen, chosen.to(torch.int32).cumsum(1, dtype=torch.int32) - 1, k)
+    start = torch.arange(rows, device=keys.device).unsqueeze(1) * (k + 1)
+    places = torch.zeros([rows * (k + 1)], dtype=torch.int64, device=keys.device)  # one more, for what is not chosen
+    places[(start + target.to(torch.int64)).view(-1)] = torch.arange(n, device=keys.device).expand(rows, n).reshape(-1)
+    return places.view(rows, k + 1)[:, :k]
+
+
+def _has_elements(arguments: Mapping[str, Any]) -> bool:
+    known = [size for size in (*arguments["self"].shape, arguments["k"]) if isinstance(size, int)]
+    return arguments["self"].dim() > 0 and 0 not in known
+
+
+def _is_maximum(arguments: Mapping[str, Any]) -> bool:
+    return isinstance(arguments["k"], int) and arguments["k"] == 1 and arguments["largest"] and _has_elements(arguments)
+
+
+@implements("aten::topk", where=_is_maximum)
+def maximum(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The largest element along a dimension."""
+    values, places = self.max(dim, keepdim=True)
+    return values, places
+
+
+@implements("aten::topk", where=_has_elements)
+def topk(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Tensor, Tensor]:
+    """The k largest or smallest elements along a dimension, and their places; of equal ones the first."""
+    moved = self.movedim(dim, -1)
+    n = moved.size(-1)
+    if k < 0 or k > n:
+        raise RuntimeError("selected index k out of range")
+    rows = 1
+    for size in moved.shape[:-1]:
+        rows = rows * size
+    keys = _descending(_keys(moved.reshape(rows, n)), largest)
+    if _are_few(n):
+        order = sort_order(keys)[:, :k]
+    else:
+        order = _smallest(keys, k)
+        if sorted:
+            order = order.gather(1, sort_order(keys.gather(1, order)))
+    places = order.reshape([*moved.shape[:-1], k]).movedim(-1, dim).contiguous()
+    return self.gather(dim, places), places
+
+
+def sort_descending(x: Tensor) -> Tensor:
+    """The stable order of a vector, the largest first: int64 [n]."""
+    return sort_order(-1 - _keys(x).unsqueeze(0)).select(0, 0)

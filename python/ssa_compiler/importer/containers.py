@@ -93,7 +93,9 @@ class Containers:
 
     def _constant(self, value: Value, op: str) -> Any:
         if not isinstance(value, ConstValue):
-            raise self.state.refuse(f"{op} with an index or key known only at run time; use a constant, or stack the elements")
+            raise self.state.refuse(
+                f"{op} with an index or key known only at run time; use a constant, or stack the elements"
+            )
         return value.value
 
     def _index(self, index: int, length: int) -> int:

@@ -245,7 +245,9 @@ class Control:
                 raise
             head, cells, contents, written = again.widened()
             self.emitter.discard(again.operation)
-        raise self.state.refuse("a loop whose carried values find no common type; give them one dtype and rank before the loop")
+        raise self.state.refuse(
+            "a loop whose carried values find no common type; give them one dtype and rank before the loop"
+        )
 
     def _unrolled(self, position: int, trip: int, values: list[Value], body: Any) -> list[Value]:
         """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""

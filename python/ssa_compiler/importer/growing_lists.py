@@ -296,7 +296,9 @@ class GrowingLists:
         if step_number == -1 and all(isinstance(bound, ConstValue) and bound.value is None for bound in (start, end)):
             return self._reversed(value)
         if step_number != 1:
-            raise self.state.refuse("a step in a slice of a list whose length depends on run-time values; stack it first")
+            raise self.state.refuse(
+                "a step in a slice of a list whose length depends on run-time values; stack it first"
+            )
         first, last = (self._clamped(value, bound, default) for bound, default in ((start, _ZERO), (end, value.length)))
         last = self.scalars.emit("max", [first, last])
         part = self.rows(value, first, last)

@@ -9,18 +9,9 @@ from programs import PROGRAMS
 
 # Programs for which IREE makes more copies than are needed, and why.
 MORE = {
-    "fills": "repairs",
-    "floats_into_integers": "repairs",
-    "index_put": "repairs",
-    "integers_and_bools_into_floats": "repairs",
-    "append_until": "a protective copy that is not needed",
-    "greedy_decoder": "protective copies that are not needed",
-    "nested_appends": "a protective copy that is not needed",
     "unsqueeze_and_squeeze": "a view that IREE reshapes, read and written in one kernel",
-    "state_rewritten_and_recorded": "a carried tensor that is replaced, not updated",
     "view_reshape_flatten": "a view through reshape",
 }
-"""Reasons by program; `repairs` means that iree-compile ran more than once."""
 
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
@@ -33,7 +24,7 @@ def test_copies_are_the_marks(name: str) -> None:
         assert report.copies_made == len(report.copies), str(report)
         return
     assert report.copies_made > len(report.copies), f"{name} makes no more copies than needed: remove it from the list"
-    assert (compiled.explain().attempts > 1) == (MORE[name] == "repairs")
+    assert compiled.explain().attempts == 1
 
 
 def test_no_copy_in_a_loop_that_updates_under_a_branch() -> None:

@@ -71,28 +71,69 @@ def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable
         return False
     tied = ties[0]
     read = [
-        argument
-        for number, (argument, binding) in enumerate(zip(arguments, bindings, strict=True))
+        number
+        for number, binding in enumerate(bindings)
         if number != tied and str(binding.type).startswith("!stream.resource") and shares(binding)
     ]
-    store = _only_access(arguments[tied], _STORE)
-    if store is None or not _covers_all(store, 1):
+    stores = _accesses(arguments[tied], _STORE)
+    if stores is None or len(stores) != 1:
         return False
-    kernel = store.operands[0].owner
-    if isinstance(kernel, ir.Block) or not _is_elementwise(kernel.operation):
-        return False
-    block = _block_of(store, 1)
-    for argument in read:
-        load = _only_access(argument, _LOAD)
-        if load is None or not _is_aligned_block(load) or _block_of(load, 0) != block:
+    target = _Target(dispatch, stores[0], _range_start(dispatch, tied), _range_length(dispatch, tied))
+    for number in read:
+        loads = _accesses(arguments[number], _LOAD)
+        start = _range_start(dispatch, number)
+        if loads is None or any(not (target.is_apart(load, start) or target.is_own(load, start)) for load in loads):
             return False
-        uses = list(load.results[0].uses)
-        if any(
-            use.owner.operation != kernel.operation or not _reads_own_place(kernel.operation, use.operand_number)
-            for use in uses
-        ):
+    return True
+
+
+class _Target:
+    """The range of a tensor that a dispatch writes, and the store that writes it."""
+
+    def __init__(self, dispatch: ir.Operation, store: ir.Operation, offset: ir.Value, length: ir.Value) -> None:
+        self._store = store
+        self._offset = offset
+        self._length = length
+        kernel = store.operands[0].owner
+        self._kernel = (
+            kernel.operation
+            if not isinstance(kernel, ir.Block) and _is_elementwise(kernel.operation) and _covers_all(store, 1)
+            else None
+        )
+
+    def is_apart(self, load: ir.Operation, start: ir.Value) -> bool:
+        """Whether a load reads nothing that is written: both ranges are known, and do not overlap."""
+        place, first, length = _place(load), _constant(self._offset), _constant(self._length)
+        binding = _constant(start)
+        if place is None or first is None or length is None or binding is None:
             return False
-    return _target_is_aligned(dispatch, segments, tied)
+        return binding + place[1] <= first or first + length <= binding + place[0]
+
+    def is_own(self, load: ir.Operation, start: ir.Value) -> bool:
+        """Whether each element is computed from the one in its place, or from one that no element is written to.
+
+        That holds for blocks of one size if each starts at a multiple of the size, or both at the same place.
+        """
+        if self._kernel is None or _element_bytes(load, 0) is None or not _is_contiguous(load):
+            return False
+        if _element(load, 0) != _element(self._store, 1) or _block_of(load, 0) != _block_of(self._store, 1):
+            return False
+        for use in load.results[0].uses:
+            user = use.owner.operation
+            if user != self._kernel or not _reads_own_place(user, use.operand_number):
+                return False
+        place, first, binding = _place(load), _constant(self._offset), _constant(start)
+        if place is not None and first is not None and binding is not None and binding + place[0] == first:
+            return True
+        return binding == 0 and _is_aligned(load, place, self._length) and _is_multiple(self._offset, self._length)
+
+
+def _is_aligned(load: ir.Operation, place: tuple[int, int] | None, length: ir.Value) -> bool:
+    """Whether a load of a contiguous block starts at a multiple of its own length."""
+    if place is None:
+        return _is_aligned_block(load)
+    size = place[1] - place[0]
+    return _is_aligned_block(load) or (_constant(length) == size and place[0] % size == 0)
 
 
 def writes_apart(dispatch: ir.Operation, module: ir.Module) -> bool:
@@ -134,8 +175,8 @@ def _ends_before(first: tuple[ir.Value, ir.Value], second: tuple[ir.Value, ir.Va
     return first[1] == second[0] or (end is not None and offset is not None and end <= offset)
 
 
-def _only_access(binding: ir.Value, kind: str) -> ir.Operation | None:
-    """Return the one load or store of a binding that has no other use and no offset."""
+def _accesses(binding: ir.Value, kind: str) -> list[ir.Operation] | None:
+    """Return the loads or stores of a binding, None if it has another use or an offset."""
     uses = list(binding.uses)
     if len(uses) != 1 or uses[0].owner.operation.name != "stream.binding.subspan":
         return None
@@ -143,7 +184,7 @@ def _only_access(binding: ir.Value, kind: str) -> ir.Operation | None:
     if _constant(subspan.operands[1]) != 0:
         return None
     accesses = [use.owner.operation for use in subspan.results[0].uses]
-    return accesses[0] if len(accesses) == 1 and accesses[0].name == kind else None
+    return accesses if all(access.name == kind for access in accesses) else None
 
 
 def _constant(value: ir.Value) -> int | None:
@@ -194,8 +235,60 @@ def _covers_all(op: ir.Operation, operand: int) -> bool:
     )
 
 
+def _element(op: ir.Operation, operand: int) -> str:
+    """The element type of the dispatch tensor that is accessed."""
+    text = str(op.operands[operand].type)
+    body = text[text.index("tensor<", text.index("<") + 1) + len("tensor<") :].rstrip(">")
+    return body.split("x")[-1]
+
+
+def _element_bytes(op: ir.Operation, operand: int) -> int | None:
+    """The size of an element in bytes, None if it is not a plain number."""
+    element = _element(op, operand)
+    if element == "i1":
+        return 1
+    bits = element.removeprefix("bf").lstrip("if")
+    return int(bits) // 8 if bits.isdigit() and int(bits) % 8 == 0 else None
+
+
+def _place(load: ir.Operation) -> tuple[int, int] | None:
+    """The first byte of a binding that a load may read, and the one after the last; None if not known."""
+    offsets, sizes, strides = _offsets_sizes_strides(load, 0)
+    size_of_element = _element_bytes(load, 0)
+    if size_of_element is None:
+        return None
+    first = last = 0
+    step: int | None = size_of_element
+    for offset, size, stride, extent in reversed(
+        list(zip(offsets, sizes, strides, _tensor_sizes(load, 0), strict=True))
+    ):
+        if not (isinstance(offset, int) and isinstance(size, int) and isinstance(stride, int)) or size == 0:
+            return None
+        if step is None:
+            if offset != 0 or size != 1:
+                return None
+            continue
+        first += offset * step
+        last += (offset + (size - 1) * stride) * step
+        step = step * extent if isinstance(extent, int) else None
+    return first, last + size_of_element
+
+
+def _is_contiguous(load: ir.Operation) -> bool:
+    """Whether a load reads elements that follow each other."""
+    offsets, sizes, strides = _offsets_sizes_strides(load, 0)
+    if any(stride != 1 for stride in strides):
+        return False
+    leading = True  # the sizes so far are 1
+    for offset, size, extent in zip(offsets, sizes, _tensor_sizes(load, 0), strict=True):
+        if not leading and not (offset == 0 and size == extent):
+            return False
+        leading = leading and size == 1
+    return True
+
+
 def _is_aligned_block(load: ir.Operation) -> bool:
-    """Whether a load reads a contiguous block that starts at a multiple of its own size."""
+    """Whether a load reads a contiguous block that starts at a multiple of its own size, wherever it starts."""
     offsets, sizes, strides = _offsets_sizes_strides(load, 0)
     whole = _tensor_sizes(load, 0)
     if any(stride != 1 for stride in strides):
@@ -216,7 +309,7 @@ def _block_of(op: ir.Operation, operand: int) -> list[object]:
 
 
 def _is_elementwise(op: ir.Operation) -> bool:
-    if op.name != "linalg.generic":
+    if op.name != "linalg.generic" or len(op.results) != 1:
         return False
     if any("parallel" not in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])):
         return False
@@ -236,12 +329,15 @@ def _reads_own_place(generic: ir.Operation, operand: int) -> bool:
     return bool(affine == ir.AffineMap.get_identity(affine.n_dims, generic.context))
 
 
-def _target_is_aligned(dispatch: ir.Operation, segments: list[int], tied: int) -> bool:
-    """Whether the range that a dispatch writes starts at a multiple of its length."""
-    position = _resource_position(dispatch, segments, tied)
-    offset = dispatch.operands[sum(segments[:3]) + position]
-    length = dispatch.operands[sum(segments[:5]) + position]
-    return _is_multiple(offset, length)
+def _range_start(dispatch: ir.Operation, operand: int) -> ir.Value:
+    """The offset in bytes at which the range of a resource operand starts."""
+    segments = [int(size) for size in ir.DenseI32ArrayAttr(dispatch.attributes["operandSegmentSizes"])]
+    return dispatch.operands[sum(segments[:3]) + _resource_position(dispatch, segments, operand)]
+
+
+def _range_length(dispatch: ir.Operation, operand: int) -> ir.Value:
+    segments = [int(size) for size in ir.DenseI32ArrayAttr(dispatch.attributes["operandSegmentSizes"])]
+    return dispatch.operands[sum(segments[:5]) + _resource_position(dispatch, segments, operand)]
 
 
 def _resource_position(dispatch: ir.Operation, segments: list[int], operand: int) -> int:

@@ -33,11 +33,12 @@ from ._aliasing import find_violations
 from ._bytecode import find_bad_moves
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._captures import take_over_captures
+from ._indices import mend_indices
 from ._ir import walk
 from ._masks import choose_at_masks
 from ._mended import mend_ops
 from ._moves import mend_moves
-from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers
+from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers, own_updates
 from ._probe import failing_ops, known_to_fail, probe_memory, refusal
 from ._refused import must_call_back
 from ._repairs import Repairs
@@ -190,6 +191,7 @@ class _Compilation:
         attributes = self._module.operation.attributes
         for name, value in {**target.module_attributes, "stream.topology": _TOPOLOGY}.items():
             attributes[name] = ir.Attribute.parse(value, context)
+        mend_indices(self._module)
         # All are found before the first is replaced: replacing one erases the constants that only it used.
         refused = [(op, reason) for op in walk(self._module.operation) if (reason := must_call_back(op)) is not None]
         known = known_to_fail(self._module, (compiler_path(), *self._flags))
@@ -202,7 +204,7 @@ class _Compilation:
         align_whiles(self._module)
         carry_sizes(self._module)
         consume_written_arguments(self._module)
-        self._copies = own_handovers(self._module)
+        self._copies = own_handovers(self._module) + own_updates(self._module)
         take_over_captures(self._module)
         self._repairs = Repairs(self._module)
         self._seconds["prepare"] += time.perf_counter() - start

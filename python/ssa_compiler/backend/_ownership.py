@@ -29,8 +29,16 @@ from ._ir import (
     main_function,
     walk,
 )
+from ._takeovers import (
+    handed_to,
+    is_taken_over,
+    memory_root,
+    only_asks_for_sizes,
+    updated_operand,
+    updates_part_of_another,
+)
 
-__all__ = ["consume_written_arguments", "copy_all_handovers", "is_last_holder", "own_handovers"]
+__all__ = ["consume_written_arguments", "copy_all_handovers", "is_last_holder", "own_handovers", "own_updates"]
 
 _CONSUME = "iree.abi.consume"
 
@@ -76,10 +84,48 @@ def own_handovers(module: ir.Module) -> int:
         (op, index)
         for op, index in _handovers(main_function(module))
         if not _is_moved(op.operands[index], op, index, numbering)
+        and (_is_handed_twice(op, index, numbering) or any(map(is_taken_over, handed_to(op, index))))
     ]
     for op, index in pending:
         op.operands[index] = opaque_copy(op.operands[index], ir.InsertionPoint(op))
     return len(pending)
+
+
+def own_updates(module: ir.Module) -> int:
+    """Copy each tensor that IREE would update although it is not the program's, or is needed by the next iteration.
+
+    IREE puts a copy in front of each update, and takes those away that it believes not to be needed: so it updates arguments
+    of the caller where nothing reads them afterwards, and what a loop captures.
+
+    Args:
+        module: an `iree`-stage module, rewritten in place.
+    Returns:
+        The number of opaque copies made.
+    """
+    pending = [op for op in walk(main_function(module)) if _updates_what_it_may_not(op)]
+    for op in pending:
+        op.operands[0] = opaque_copy(op.operands[0], ir.InsertionPoint(op))
+    return len(pending)
+
+
+def _updates_what_it_may_not(op: ir.Operation) -> bool:
+    base = updated_operand(op)
+    if base is None:
+        return False
+    root = memory_root(base)
+    block = defining_block(root)
+    if _repeats_inside(op, block) or updates_part_of_another(op):
+        return True
+    if not isinstance(root.owner, ir.Block) or _is_own(root):
+        return False
+    return not any(user != op and _reads(user) and _may_run_after(user, op, block) for user in _users(root))
+
+
+def _users(root: ir.Value) -> Iterator[ir.Operation]:
+    """The ops that use a tensor under any name."""
+    for alias in equivalents(root):
+        for use in alias.uses:
+            yield use.owner.operation
 
 
 def copy_all_handovers(module: ir.Module) -> int:
@@ -131,21 +177,25 @@ class _ValueNumbers:
 def _is_moved(value: ir.Value, at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:
     """Whether a tensor handed over by operand `index` of `at` is owned, dead afterwards, and handed over only once."""
     root = cast_root(value)
-    if not _is_own(root):
+    if not _is_own(root) or _is_handed_twice(at, index, numbering):
         return False
-    mine = numbering[root]
-    for other in range(index + 1, len(at.operands)):
-        if is_tensor(at.operands[other]) and numbering[at.operands[other]] == mine:
-            return False
     block = defining_block(root)
     if _repeats_inside(at, block):
         return False
-    for alias in equivalents(root):
-        for use in alias.uses:
-            user = use.owner.operation
-            if user != at and user.name not in CASTS and _may_run_after(user, at, block):
-                return False
-    return True
+    return not any(user != at and _reads(user) and _may_run_after(user, at, block) for user in _users(root))
+
+
+def _is_handed_twice(at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:
+    """Whether a later operand of `at` is the tensor of operand `index`."""
+    mine = numbering[at.operands[index]]
+    return any(
+        is_tensor(at.operands[other]) and numbering[at.operands[other]] == mine
+        for other in range(index + 1, len(at.operands))
+    )
+
+
+def _reads(user: ir.Operation) -> bool:
+    return user.name not in CASTS and not only_asks_for_sizes(user)
 
 
 def _is_own(root: ir.Value) -> bool:
@@ -163,12 +213,10 @@ def is_last_holder(value: ir.Value, branch: ir.Operation) -> bool:
     block = defining_block(root)
     if not _is_own(root) or _repeats_inside(branch, block):
         return False
-    for alias in equivalents(root):
-        for use in alias.uses:
-            user = use.owner.operation
-            inside = any(ancestor_in_block(user, inner) for region in branch.regions for inner in region.blocks)
-            if not inside and user.name not in CASTS and _may_run_after(user, branch, block):
-                return False
+    for user in _users(root):
+        inside = any(ancestor_in_block(user, inner) for region in branch.regions for inner in region.blocks)
+        if not inside and _reads(user) and _may_run_after(user, branch, block):
+            return False
     return True
 
 

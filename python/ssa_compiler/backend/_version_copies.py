@@ -9,13 +9,15 @@ program asks for, and not counted either.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from iree.compiler import ir
 
 from ._copy_count import runs_again
 from ._dispatches import kernel_function
-from ._ir import cast_root, walk
+from ._ir import walk
+from ._takeovers import memory_root
 
 __all__ = ["VersionCopies", "count_version_copies"]
 
@@ -71,7 +73,7 @@ def _copied(module: ir.Module) -> dict[int, int | None]:
         # Only `_copies` makes these.
         if op.name != "linalg.generic":
             continue
-        owner = cast_root(op.operands[0]).owner
+        owner = memory_root(op.operands[0]).owner
         line = ir.FileLineColLoc(op.location).start_line
         if isinstance(owner, ir.Block):
             found[line] = None
@@ -89,5 +91,13 @@ def _is_copy(dispatch: ir.Operation, program: ir.Module, sources: dict[int, int 
     kernel = kernel_function(dispatch, program)
     if kernel is None:
         return False
-    lines = {int(line) for op in walk(kernel) for line in _LINE.findall(str(op.location))}
-    return any(line in lines and source not in lines for line, source in sources.items())
+    # What moves a part of a copy elsewhere has its line too: the copy is the kernel that computes it.
+    # Equal kernels are one, with the lines of the first; the dispatch has its own.
+    generic = [op for op in walk(kernel) if op.name == "linalg.generic"]
+    computed = _lines([*generic, dispatch]) if generic else set()
+    lines = _lines([*walk(kernel), dispatch])
+    return any(line in computed and source not in lines for line, source in sources.items())
+
+
+def _lines(ops: Iterable[ir.Operation]) -> set[int]:
+    return {int(line) for op in ops for line in _LINE.findall(str(op.location))}

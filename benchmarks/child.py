@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 import traceback
 import warnings
@@ -66,9 +65,7 @@ class _Child:
         effort = measure.Effort(**json.loads(self.options.effort))
         with measure.pinned(self.options.threads if self.device == "cpu" else 0):
             for set_name, args in self.sets:
-                samples = measure.measure_latency(
-                    self.programs, args, effort, self.device, lambda: self.say("round")
-                )
+                samples = measure.measure_latency(self.programs, args, effort, self.device, lambda: self.say("round"))
                 for name, each in samples.items():
                     self.say("latency", peer=name, inputs=set_name, **each.summary())
         self._count()
@@ -107,7 +104,9 @@ class _Child:
             return
         except Exception as error:  # whatever a peer raises for what it does not take
             peer.forget()
-            self.say("peer", peer=peer.name, status="refused", reason=_short(error), trace=traceback.format_exc()[-2000:])
+            self.say(
+                "peer", peer=peer.name, status="refused", reason=_short(error), trace=traceback.format_exc()[-2000:]
+            )
             return
         self.programs[peer.name] = program
         self.say("peer", peer=peer.name, status="ok", first_call_s=first, other_inputs_s=others, **self._known(program))
@@ -120,9 +119,7 @@ class _Child:
         return result
 
     def _compare(self, program: Program, result: Any, number: int) -> None:
-        measure.check_result(
-            program.fetch(result), self.expected[number], self.workload.rtol, self.workload.atol
-        )
+        measure.check_result(program.fetch(result), self.expected[number], self.workload.rtol, self.workload.atol)
 
     def _known(self, program: Program) -> dict[str, Any]:
         return {
@@ -188,4 +185,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -27,11 +27,15 @@ def main(arguments: list[str] | None = None) -> int:
     made = commands.add_parser("report", help="write the Markdown table and the plots of a JSON file again")
     made.add_argument("json", type=Path)
     made.add_argument("--output", type=Path, help="folder; that of the JSON file if not given")
-    compared = commands.add_parser("compare", help="find regressions between two JSON files; exit status 1 if there are")
+    compared = commands.add_parser(
+        "compare", help="find regressions between two JSON files; exit status 1 if there are"
+    )
     compared.add_argument("before", type=Path)
     compared.add_argument("after", type=Path)
     compared.add_argument("--peer", default="ours", help="whose results (default: ours)")
-    compared.add_argument("--tolerance", type=float, default=0.05, help="part by which a median may grow (default: 0.05)")
+    compared.add_argument(
+        "--tolerance", type=float, default=0.05, help="part by which a median may grow (default: 0.05)"
+    )
     commands.add_parser("list", help="list workloads and peers")
     options = parser.parse_args(arguments)
     if options.command == "list":
@@ -57,7 +61,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-warm", action="store_true", help="leave out warm starts")
     parser.add_argument("--resume", action="store_true", help="keep what the JSON file has, measure what it lacks")
     parser.add_argument(
-        "--output", type=Path, help="the JSON file (default: docs/benchmarks/<date>-<device>-<set>.json, or build/benchmarks)"
+        "--output",
+        type=Path,
+        help="the JSON file (default: docs/benchmarks/<date>-<device>-<set>.json, or build/benchmarks)",
     )
 
 

@@ -39,7 +39,9 @@ class Change:
 
     def __str__(self) -> str:
         kind = "worse" if self.worse else "better"
-        return f"{kind}{'' if self.steady else ' (unsteady)'}: {self.workload}: {self.what}: {self.before} -> {self.after}"
+        return (
+            f"{kind}{'' if self.steady else ' (unsteady)'}: {self.workload}: {self.what}: {self.before} -> {self.after}"
+        )
 
 
 def find_changes(before: dict[str, Any], after: dict[str, Any], peer: str, tolerance: float) -> list[Change]:
@@ -94,9 +96,7 @@ def _eager(peers: dict[str, Any], inputs: str) -> float:
     return float(((peers.get("eager", {}).get("latency") or {}).get(inputs) or {}).get("median_ms", 0.0))
 
 
-def _numbers(
-    name: str, old: dict[str, Any], new: dict[str, Any], field: str, tolerance: float
-) -> Iterator[Change]:
+def _numbers(name: str, old: dict[str, Any], new: dict[str, Any], field: str, tolerance: float) -> Iterator[Change]:
     then, now = old.get(field), new.get(field)
     if then is not None and now is not None and abs(now - then) > tolerance * abs(then):
         shown = (f"{then:.4g}", f"{now:.4g}") if isinstance(now, float) else (then, now)

@@ -126,7 +126,9 @@ def flow_of_blocks(successors: Sequence[Sequence[int]], decisions: Sequence[tupl
         if (runs := _consistent_flow(successors, chosen)) is not None
     }
     if len(flows) != 1:
-        raise UnlikeFlow(f"{branches} conditional branches, {len(decisions)} in the program, {len(flows)} ways to match")
+        raise UnlikeFlow(
+            f"{branches} conditional branches, {len(decisions)} in the program, {len(flows)} ways to match"
+        )
     return list(flows.pop())
 
 

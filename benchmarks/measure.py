@@ -19,7 +19,16 @@ import torch
 from .peers import Program
 from .settings import malloc_trim
 
-__all__ = ["AGREEMENT", "Effort", "Samples", "TimeLimit", "check_result", "measure_latency", "peak_memory", "time_limit"]
+__all__ = [
+    "AGREEMENT",
+    "Effort",
+    "Samples",
+    "TimeLimit",
+    "check_result",
+    "measure_latency",
+    "peak_memory",
+    "time_limit",
+]
 
 AGREEMENT = 0.05
 """Two runs of the same thing agree if their medians differ by no more than this part."""
@@ -135,7 +144,7 @@ class Samples:
 def _time(call: Callable[[], Any], finish: Callable[[Any], None], number: int, device: str) -> float:
     """Seconds of one call, from `number` of them: by the clock on the CPU, by events on CUDA."""
     if device == "cuda":
-        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
         torch.cuda.synchronize()
         first.record()
         for _ in range(number):

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402 - the backend is chosen first
+from matplotlib import pyplot
 
 from .peers import PEERS
 from .results import ABLATIONS, OURS, best_peer, label, median
@@ -96,7 +96,9 @@ def _scaling(sweeps: dict[tuple[str, str], list[dict[str, Any]]], path: Path, wh
     """Lines of a quantity over a size, a picture for each sweep."""
     columns = min(3, len(sweeps))
     rows = -(-len(sweeps) // columns)
-    figure, grid = pyplot.subplots(rows, columns, figsize=(4.5 * columns, 3.5 * rows), layout="constrained", squeeze=False)
+    figure, grid = pyplot.subplots(
+        rows, columns, figsize=(4.5 * columns, 3.5 * rows), layout="constrained", squeeze=False
+    )
     for axes in grid.flat[len(sweeps) :]:
         axes.set_visible(False)
     for axes, ((workload, size), results) in zip(grid.flat, sweeps.items()):
@@ -109,7 +111,9 @@ def _scaling(sweeps: dict[tuple[str, str], list[dict[str, Any]]], path: Path, wh
                     points.append((result["sizes"][size], value))
             if points:
                 style = {"linewidth": 2.5} if name == OURS else {"linewidth": 1.2}
-                axes.plot(*zip(*points), marker="o", markersize=3, label=PEERS[name].title, color=_COLOURS[name], **style)
+                axes.plot(
+                    *zip(*points), marker="o", markersize=3, label=PEERS[name].title, color=_COLOURS[name], **style
+                )
         axes.set(title=f"{workload}, {size}", xlabel=size, ylabel="ms" if what == "median_ms" else "s", yscale="log")
         axes.set_xscale("log", base=2)
         axes.grid(alpha=0.3)

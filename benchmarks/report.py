@@ -194,7 +194,12 @@ def _counts(report: dict[str, Any]) -> str:
                 "" if breaks is None else f"{breaks} in {graphs} graphs",
             ]
         )
-    head = ["workload", "compiled again for further input sets", "callbacks of ssa-compiler", "torch.compile: graph breaks"]
+    head = [
+        "workload",
+        "compiled again for further input sets",
+        "callbacks of ssa-compiler",
+        "torch.compile: graph breaks",
+    ]
     return _table(head, rows)
 
 

@@ -70,7 +70,7 @@ class Plan:
     device: str = "cpu"
     limit: float = 60.0
     threads: int = 1
-    effort: Effort = Effort()
+    effort: Effort = field(default_factory=Effort)
     warm: bool = True
 
 
@@ -265,9 +265,7 @@ def _last_compiling(lines: Path) -> str | None:
     return current
 
 
-def _collect(
-    run: Run, plan: Plan, lines: Path, skip: dict[str, str], failure: str, start: float
-) -> dict[str, Any]:
+def _collect(run: Run, plan: Plan, lines: Path, skip: dict[str, str], failure: str, start: float) -> dict[str, Any]:
     """Put together what the process wrote."""
     workload = WORKLOADS[run.workload]
     result: dict[str, Any] = {
@@ -278,7 +276,10 @@ def _collect(
         "sizes": {**workload.sizes, **run.changes},
         "changes": run.changes,
         "inputs": {},
-        "peers": {name: {"status": "too slow" if why.startswith("> ") else "crashed", "reason": why} for name, why in skip.items()},
+        "peers": {
+            name: {"status": "too slow" if why.startswith("> ") else "crashed", "reason": why}
+            for name, why in skip.items()
+        },
     }
     peers = result["peers"]
     for event in _events(lines):

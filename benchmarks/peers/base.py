@@ -42,7 +42,7 @@ class Program(ABC):
         """Return a result as torch tensors and numbers; not timed."""
         return result
 
-    def finish(self, result: Any) -> None:
+    def finish(self, result: Any) -> None:  # noqa: B027 - nothing to do is usual
         """Wait until a result is there, as part of the time of a call; CUDA is waited for elsewhere."""
 
     def recompilations(self) -> int:
@@ -53,7 +53,7 @@ class Program(ABC):
         """What a call with arguments (as of the workload) launches; None where it cannot be counted."""
         return None
 
-    def refresh(self) -> None:
+    def refresh(self) -> None:  # noqa: B027 - nothing to do is usual
         """Bring `details` up to date after calls."""
 
 
@@ -70,7 +70,7 @@ class Peer(ABC):
     title: str
     settings: str
 
-    def check(self, built: Built, device: str) -> None:
+    def check(self, built: Built, device: str) -> None:  # noqa: B027 - nothing to do is usual
         """Say whether it can run a workload here.
 
         Raises:
@@ -89,7 +89,7 @@ class Peer(ABC):
             Exception: whatever the peer raises for what it does not take.
         """
 
-    def forget(self) -> None:
+    def forget(self) -> None:  # noqa: B027 - nothing to do is usual
         """Drop what the process remembers of earlier compilations, so that only caches on disk are left."""
 
     def restart(self, built: Built, program: Program, args: tuple[Any, ...], device: str) -> Program:

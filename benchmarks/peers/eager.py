@@ -13,11 +13,11 @@ from .base import Launches, Peer, Program
 __all__ = ["Eager", "count_operators"]
 
 
-class _Counter(TorchDispatchMode):
+class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts operators that compute something: neither views, nor what only asks for a number or makes memory."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.kernels = 0
         self.copies = 0
 

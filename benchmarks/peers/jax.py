@@ -18,7 +18,7 @@ class _JaxProgram(Program):
         import jax
 
         super().__init__()
-        self.function = jax.jit(function)
+        self.function: Any = jax.jit(function)
 
     def __call__(self, *args: Any) -> Any:
         return self.function(*args)
@@ -45,7 +45,7 @@ class _JaxProgram(Program):
     def finish(self, result: Any) -> None:
         import jax
 
-        jax.block_until_ready(result)
+        jax.block_until_ready(result)  # type: ignore[no-untyped-call]
 
     def recompilations(self) -> int:
         return max(int(self.function._cache_size()) - 1, 0)
@@ -77,4 +77,4 @@ class Jax(Peer):
         if importlib.util.find_spec("jax") is not None:
             import jax
 
-            jax.clear_caches()
+            jax.clear_caches()  # type: ignore[no-untyped-call]

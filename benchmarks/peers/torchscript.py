@@ -26,7 +26,7 @@ class _ScriptProgram(Program):
     def __call__(self, *args: Any) -> Any:
         if self.fuser is None:
             return self.module(*args)
-        with torch.jit.fuser(self.fuser):
+        with torch.jit.fuser(self.fuser):  # type: ignore[attr-defined]
             return self.module(*args)
 
     def launches(self, args: tuple[Any, ...]) -> Launches | None:
@@ -47,7 +47,8 @@ class TorchScript(Peer):
 
     def restart(self, built: Built, program: Program, args: tuple[Any, ...], device: str) -> Program:
         assert isinstance(program, _ScriptProgram)
-        return _ScriptProgram(torch.jit.load(io.BytesIO(program.saved)), self.fuser)
+        loaded = torch.jit.load(io.BytesIO(program.saved))  # type: ignore[no-untyped-call]
+        return _ScriptProgram(loaded, self.fuser)
 
 
 class TorchScriptNNC(TorchScript):

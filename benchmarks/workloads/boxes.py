@@ -192,9 +192,7 @@ def build_nms(*, boxes: int, objects: int) -> Built:
         for name, number in sets.items()
     }
     count = boxes
-    return Built(
-        NMS(), inputs, facts=lambda result: {"boxes in NMS": count, "kept": int(result[2])}, jax=_nms_jax
-    )
+    return Built(NMS(), inputs, facts=lambda result: {"boxes in NMS": count, "kept": int(result[2])}, jax=_nms_jax)
 
 
 class BoxExpand(nn.Module):

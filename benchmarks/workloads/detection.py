@@ -51,6 +51,13 @@ class YOLOv3Head(nn.Module):
         limit: the most boxes kept.
     """
 
+    cells0: torch.Tensor
+    cells1: torch.Tensor
+    cells2: torch.Tensor
+    anchors0: torch.Tensor
+    anchors1: torch.Tensor
+    anchors2: torch.Tensor
+
     def __init__(self, size: int, grids: tuple[int, ...], classes: int, before: int, limit: int) -> None:
         super().__init__()
         anchors = (((116, 90), (156, 198), (373, 326)), ((30, 61), (62, 45), (59, 119)), ((10, 13), (16, 30), (33, 23)))
@@ -64,7 +71,9 @@ class YOLOv3Head(nn.Module):
             self.register_buffer(f"cells{level}", torch.stack([x, y], dim=2).reshape(-1, 1, 2).repeat(1, 3, 1))
             self.register_buffer(f"anchors{level}", torch.tensor(anchors[level], dtype=torch.float32))
 
-    def level(self, prediction: torch.Tensor, cells: torch.Tensor, anchors: torch.Tensor, stride: float) -> torch.Tensor:
+    def level(
+        self, prediction: torch.Tensor, cells: torch.Tensor, anchors: torch.Tensor, stride: float
+    ) -> torch.Tensor:
         """Decode one map.
 
         Args:
@@ -114,9 +123,7 @@ class YOLOv3Head(nn.Module):
         for image in range(batch):
             confidence = p[image, :, 4]
             scores = p[image, :, 5:] * (confidence * (confidence > 0.005))[:, None]
-            found, classes, number, count = multiclass_nms(
-                p[image, :, :4], scores, 0.05, 0.45, self.before, self.limit
-            )
+            found, classes, number, count = multiclass_nms(p[image, :, :4], scores, 0.05, 0.45, self.before, self.limit)
             boxes[image] = found
             labels[image] = classes
             kept[image] = number
@@ -136,7 +143,7 @@ def build_yolov3(*, size: int, coarse: int, classes: int, batch: int, before: in
         plant(p[..., 5:], min(confident, total // 2), low=-1.5)
         sure = p[..., 5:].amax(dim=2) > -2.0
         p[..., 4] = torch.where(sure, 2.0 + torch.rand(batch, total), p[..., 4])
-        parts = p.split([3 * grid * grid for grid in grids], dim=1)
+        parts = torch.split_with_sizes(p, [3 * grid * grid for grid in grids], dim=1)
         return tuple(
             part.reshape(batch, grid, grid, -1).permute(0, 3, 1, 2).contiguous() for part, grid in zip(parts, grids)
         )
@@ -173,6 +180,8 @@ class SSDHead(nn.Module):
         before: the most boxes that take part in NMS.
         limit: the most boxes kept.
     """
+
+    priors: torch.Tensor
 
     def __init__(self, size: int, classes: int, before: int, limit: int) -> None:
         super().__init__()
@@ -230,7 +239,7 @@ def build_ssd(*, size: int, classes: int, batch: int, before: int, limit: int) -
         def split(flat: torch.Tensor) -> list[torch.Tensor]:
             return [
                 part.reshape(batch, grid, grid, -1).permute(0, 3, 1, 2).contiguous()
-                for part, grid in zip(flat.split(counts, dim=1), grids)
+                for part, grid in zip(torch.split_with_sizes(flat, counts, dim=1), grids)
             ]
 
         return split(logits), split(deltas)
@@ -247,6 +256,12 @@ class FCOSHead(nn.Module):
         before: the most points of one level, and the most boxes that take part in NMS.
         limit: the most boxes kept.
     """
+
+    points0: torch.Tensor
+    points1: torch.Tensor
+    points2: torch.Tensor
+    points3: torch.Tensor
+    points4: torch.Tensor
 
     def __init__(self, size: int, classes: int, before: int, limit: int) -> None:
         super().__init__()
@@ -345,7 +360,7 @@ def build_fcos(*, size: int, classes: int, batch: int, before: int, limit: int) 
         def split(flat: torch.Tensor) -> list[torch.Tensor]:
             return [
                 part.reshape(batch, grid, grid, -1).permute(0, 3, 1, 2).contiguous()
-                for part, grid in zip(flat.split(counts, dim=1), grids)
+                for part, grid in zip(torch.split_with_sizes(flat, counts, dim=1), grids)
             ]
 
         return split(logits), split(distances), split(centres)

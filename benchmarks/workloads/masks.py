@@ -40,6 +40,8 @@ class YOLACTHead(nn.Module):
         limit: the most boxes kept.
     """
 
+    priors: torch.Tensor
+
     def __init__(self, size: int, classes: int, before: int, limit: int) -> None:
         super().__init__()
         self.size = float(size)

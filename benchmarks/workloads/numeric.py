@@ -137,6 +137,11 @@ class KalmanFilter(nn.Module):
     The gain's 2 x 2 inverse is written out; a missing observation is predicted only.
     """
 
+    motion: torch.Tensor
+    seen: torch.Tensor
+    drift: torch.Tensor
+    error: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("motion", torch.eye(4) + 0.1 * torch.diag(torch.ones(2), 2))

@@ -10,7 +10,7 @@ from torch import nn
 
 from ..workload import Built, Workload
 
-__all__ = ["WORKLOADS", "NASRNN", "StackedLSTM"]
+__all__ = ["NASRNN", "WORKLOADS", "StackedLSTM"]
 
 
 class StackedLSTM(nn.Module):

@@ -3,14 +3,14 @@
 #   make test   format and type checks, generated documentation, lit tests, Python tests
 # and the pieces that `make test` is made of: lint, docs, lit, pytest.
 VENV ?= .venv
-PYTHON_SOURCES = python test tools scripts examples
+PYTHON_SOURCES = python test tools scripts examples benchmarks
 CPP_SOURCES = $(shell git ls-files '*.h' '*.cpp' 2>/dev/null)
 BIN = $(VENV)/bin
 export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean \
-  sanitize mutation-test coverage
+  sanitize mutation-test coverage bench bench-full bench-packages
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -64,6 +64,19 @@ sanitize: setup
 
 mutation-test: setup
 	$(BIN)/python tools/mutation-testing/mutation_test.py
+
+# How this stands beside what a user would pick instead (benchmarks/README.md): docs/benchmarks. About 10 minutes, and hours.
+# BENCH_FLAGS go to `python -m benchmarks run`: BENCH_FLAGS="--only lstm --peer jax,ours".
+bench: setup bench-packages
+	$(BIN)/python -m benchmarks run --set quick --limit 60 $(BENCH_FLAGS)
+
+bench-full: setup bench-packages
+	$(BIN)/python -m benchmarks run --set full --limit 0 $(BENCH_FLAGS)
+
+# The extra `benchmarks` of pyproject.toml, without building the package again for it.
+bench-packages:
+	@$(BIN)/python -c 'import jax, matplotlib, tqdm' 2>/dev/null || \
+	  $(BIN)/python -m pip install --disable-pip-version-check -q jax matplotlib tqdm
 
 format:
 	$(BIN)/ruff check --fix $(wildcard $(PYTHON_SOURCES))

@@ -99,8 +99,8 @@ def _eager(peers: dict[str, Any], inputs: str) -> float:
 def _numbers(name: str, old: dict[str, Any], new: dict[str, Any], field: str, tolerance: float) -> Iterator[Change]:
     then, now = old.get(field), new.get(field)
     if then is not None and now is not None and abs(now - then) > tolerance * abs(then):
-        shown = (f"{then:.4g}", f"{now:.4g}") if isinstance(now, float) else (then, now)
-        yield Change(name, field, *shown, now > then)
+        shown = [f"{value:.4g}" if isinstance(value, float) else value for value in (then, now)]
+        yield Change(name, field, shown[0], shown[1], now > then)
 
 
 def main(before: Path, after: Path, peer: str, tolerance: float) -> int:

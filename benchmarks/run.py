@@ -21,6 +21,7 @@ from typing import Any
 
 from .measure import Effort
 from .peers import PEERS
+from .progress import progress_bar
 from .settings import ALLOCATOR, child_environment, describe_machine, describe_versions
 from .workload import Workload
 from .workloads import WORKLOADS
@@ -125,20 +126,19 @@ def run_all(plan: Plan, output: Path, *, resume: bool = False) -> dict[str, Any]
     Returns:
         What the file holds.
     """
-    from tqdm import tqdm
-
     report = _read(output) if resume and output.exists() else _empty_report(plan)
     done = {(result["workload"], json.dumps(result["changes"], sort_keys=True)) for result in report["results"]}
     output.parent.mkdir(parents=True, exist_ok=True)
     todo = [run for run in plan.runs if (run.workload, json.dumps(run.changes, sort_keys=True)) not in done]
-    with tqdm(todo, unit="workload", dynamic_ncols=True, disable=None) as bar:
-        for run in bar:
+    with progress_bar(len(todo)) as bar:
+        for run in todo:
             bar.set_description(str(run))
             for result in _results_as_known(run, plan, bar.set_postfix_str):
                 result["kind"] = run.kind
                 kept = [other for other in report["results"] if not _same(other, result)]
                 report["results"] = [*kept, result]
                 _write(output, report)
+            bar.update()
     return report
 
 
@@ -198,9 +198,7 @@ def _run_child(
     command += ["--effort", json.dumps(asdict(plan.effort)), "--out", str(lines)] + ["--warm"] * plan.warm
     cache = tempfile.mkdtemp(dir=folder)
     environment = child_environment(plan.threads, cache)
-    environment["PYTHONPATH"] = os.pathsep.join(
-        [str(_ROOT), str(_ROOT / "python"), *filter(None, [environment.get("PYTHONPATH")])]
-    )
+    environment["PYTHONPATH"] = os.pathsep.join([str(_ROOT), *filter(None, [environment.get("PYTHONPATH")])])
     with open(folder / "log.txt", "a", encoding="utf-8") as log:
         process = subprocess.Popen(command, env=environment, cwd=_ROOT, stdout=log, stderr=log)
         try:

@@ -3,8 +3,7 @@
 The networks are not run: their outputs are the inputs, drawn so that a known number of boxes reaches NMS.
 """
 
-from __future__ import annotations
-
+# TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
 import math
 from typing import Any
 

@@ -1,7 +1,6 @@
 """Numeric loops: stencil sweeps, recurrences, a Kalman filter, and steps of differential equations."""
 
-from __future__ import annotations
-
+# TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,6 @@
 """Small programs that show one effect: a row of a big tensor, channels that change places, a pointwise network."""
 
-from __future__ import annotations
-
+# TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +45,9 @@ def build_row_update(*, rows: int, columns: int, steps: int) -> Built:
 
 class Normalize(nn.Module):
     """Image normalisation with red and blue exchanged, channel by channel."""
+
+    mean: torch.Tensor
+    deviation: torch.Tensor
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,49 +1,187 @@
-"""The benchmarks run at their smallest sizes, and the row update copies nothing."""
+"""The benchmarks run at their smallest sizes: the harness on two workloads, every program, the counts, the comparison."""
 
 from __future__ import annotations
 
-import importlib.util
+import copy
 import json
 import sys
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks import cli, launches, measure, results, row_slope
+from benchmarks.compare import find_changes
+from benchmarks.peers import PEERS
+from benchmarks.report import markdown
+from benchmarks.run import make_plan
+from benchmarks.workloads import WORKLOADS
 
 
 @pytest.fixture(scope="module")
-def driver() -> ModuleType:
-    """The benchmark driver as a module."""
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / "driver.py"
-    spec = importlib.util.spec_from_file_location("benchmark_driver", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the command line measures of two small workloads, eager and ours."""
+    output = tmp_path_factory.mktemp("benchmarks") / "run.json"
+    arguments = ["run", "--set", "small", "--only", "row_update,seq2seq", "--peer", "ours", "--seconds", "0.05"]
+    assert cli.main([*arguments, "--rounds", "3", "--output", str(output)]) == 0
+    assert output.with_suffix(".md").exists()
+    return dict(json.loads(output.read_text(encoding="utf-8")))
 
 
-def test_row_update(driver: ModuleType) -> None:
-    result = driver.run("row_update", small=True)
+def _result(report: dict[str, Any], workload: str) -> dict[str, Any]:
+    return next(result for result in report["results"] if result["workload"] == workload)
+
+
+def test_harness_measures_both_peers_on_every_input_set(report: dict[str, Any]) -> None:
+    for name in ("row_update", "seq2seq"):
+        result = _result(report, name)
+        assert set(result["peers"]) == {"eager", "ours"}
+        for peer in result["peers"].values():
+            assert peer["status"] == "ok", peer
+            assert set(peer["latency"]) == set(result["inputs"])
+            assert all(latency["median_ms"] > 0 for latency in peer["latency"].values())
+            assert peer["first_call_s"] > 0
+            assert peer["warm_start_s"] > 0
+
+
+def test_launches_are_those_of_the_loops_that_ran(report: dict[str, Any]) -> None:
+    sizes = WORKLOADS["row_update"].small
+    counted = _result(report, "row_update")["peers"]["ours"]["launches"]
+    assert counted["kernels"] == sizes["steps"] + 1  # one for each step, and the clone
+    assert _result(report, "row_update")["peers"]["eager"]["launches"]["kernels"] == sizes["steps"]  # the additions
+
+
+def test_nothing_of_ours_is_compiled_again_or_called_back(report: dict[str, Any]) -> None:
+    for name in ("row_update", "seq2seq"):
+        ours = _result(report, name)["peers"]["ours"]
+        assert ours["recompiles"] == 0
+        assert ours["details"]["callbacks"] == []
+        assert ours["artefact_bytes"] > 1000
+
+
+def test_report_has_versions_settings_and_what_is_known_of_inputs(report: dict[str, Any]) -> None:
+    assert {"torch", "iree-base-compiler", "ssa-compiler"} <= set(report["versions"])
+    assert report["settings"]["allocator"]["MALLOC_MMAP_MAX_"] == "0"
+    lengths = {facts["decoded steps"] for facts in _result(report, "seq2seq")["inputs"].values()}
+    assert len(lengths) > 1  # the data decides when to stop
+    text = markdown(report)
+    assert "| seq2seq" in text
+    assert "callbacks of ssa-compiler" in text
+    assert "as published" in text
+
+
+def test_losses_are_found_and_explained_where_known(report: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = copy.deepcopy(report)
+    for result in changed["results"]:
+        for name, factor in (("eager", 1.0), ("ours", 3.0)):
+            next(iter(result["peers"][name]["latency"].values()))["median_ms"] = factor
+    known = {"loss": [{"workload": "seq2seq", "why": "It waits.", "remedy": "Not waiting."}]}
+    monkeypatch.setattr(results, "read_toml", lambda name: known)
+    losses = {loss.workload.split()[0]: loss for loss in results.find_losses(changed)}
+    assert losses["seq2seq"].ratio == pytest.approx(3.0)
+    assert "Not waiting." in losses["seq2seq"].explanation
+    assert losses["row_update"].explanation == ""
+
+
+def test_comparison_finds_what_got_worse(report: dict[str, Any]) -> None:
+    assert find_changes(report, report, "ours", 0.05) == []
+    worse = copy.deepcopy(report)
+    ours = _result(worse, "row_update")["peers"]["ours"]
+    ours["launches"]["kernels"] += 5
+    ours["details"]["callbacks"] = ["an op"]
+    for latency in ours["latency"].values():
+        latency["median_ms"] *= 100
+    found = find_changes(report, worse, "ours", 0.05)
+    assert {change.what for change in found} == {"time, of eager", "kernels", "callbacks"}
+    assert all(change.worse for change in found)
+    assert not any(change.worse for change in find_changes(worse, report, "ours", 0.05))
+
+
+def test_resumed_run_measures_nothing_again(
+    report: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "run.json"
+    output.write_text(json.dumps(report), encoding="utf-8")
+    monkeypatch.setattr("benchmarks.run._results_as_known", lambda *_: pytest.fail("measured again"))
+    arguments = ["run", "--set", "small", "--only", "row_update,seq2seq", "--peer", "ours", "--resume"]
+    assert cli.main([*arguments, "--output", str(output)]) == 0
+
+
+def test_unknown_names_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "--only", "nonsense"]) == 2
+    assert "no workload 'nonsense'" in capsys.readouterr().err
+    with pytest.raises(KeyError, match="no peer 'nobody'"):
+        make_plan("quick", peers=["nobody"])
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_workload_can_be_scripted_and_leaves_its_inputs_alone(name: str) -> None:
+    workload = WORKLOADS[name]
+    built = workload.at(workload.small)
+    scripted = torch.jit.script(built.model)
+    assert len(built.inputs) > 1
+    for args in built.inputs.values():
+        before = copy.deepcopy(args)
+        expected = built.model(*args)
+        measure.check_result(scripted(*args), expected, workload.rtol, workload.atol)
+        measure.check_result(args, before, 0.0, 0.0)
+        assert all(isinstance(value, int) for value in built.facts(expected).values())
+
+
+def test_detectors_let_tens_to_hundreds_of_boxes_reach_nms() -> None:
+    workload = WORKLOADS["yolov3"]
+    built = workload.at()
+    counts = [built.facts(built.model(*args))["boxes in NMS"] for args in built.inputs.values()]
+    assert counts == [100, 20, 300]
+
+
+def test_sweeps_and_variants_name_sizes_that_there_are() -> None:
+    for workload in WORKLOADS.values():
+        for changes in (*workload.variants, *({name: 1} for name in workload.sweeps), workload.small):
+            assert set(changes) <= set(workload.sizes)
+
+
+def test_results_that_differ_are_refused() -> None:
+    with pytest.raises(AssertionError, match="result 1"):
+        measure.check_result((torch.ones(2), 3), (torch.ones(2), 4), 1e-5, 1e-5)
+    with pytest.raises(AssertionError, match="expected 2 results"):
+        measure.check_result((torch.ones(2),), (torch.ones(2), 4), 1e-5, 1e-5)
+
+
+def test_time_limit_stops_what_takes_too_long() -> None:
+    def endless() -> None:
+        with measure.time_limit(0.05):
+            while True:
+                pass
+
+    with pytest.raises(measure.TimeLimit, match=r"> 0.05 s"):
+        endless()
+
+
+def test_flow_of_a_loop_with_a_branch() -> None:
+    # 0 -> 1; 1 -> 2 or 5; 2 -> 3 or 4; 3 -> 4; 4 -> 1
+    graph = [(1,), (2, 5), (3, 4), (4,), (1,), ()]
+    assert launches.flow_of_blocks(graph, [(7, 1, False), (3, 4, True)]) == [1, 8, 7, 3, 7, 1]
+
+
+def test_flow_leaves_out_a_branch_that_became_a_selection() -> None:
+    graph = [(1,), (2, 3), (1,), ()]
+    assert launches.flow_of_blocks(graph, [(3, 4, True), (7, 1, False)]) == [1, 8, 7, 1]
+
+
+def test_flow_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(launches.UnlikeFlow):
+        launches.flow_of_blocks([(1,), (2, 3), (1,), ()], [(7, 2, False)])
+
+
+def test_row_slope_copies_nothing() -> None:
+    result = row_slope.measure_slopes(row_slope.SMALL)
     assert set(result["loop_copies"].values()) == {0}
     assert len(result["slopes_us"]) == len(result["eager_us"]) == 2
 
 
-def test_command_line_writes_json(driver: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    output = tmp_path / "result.json"
-    monkeypatch.setattr(sys, "argv", ["driver.py", "lstm", "--small", "--output", str(output)])
-    driver.main()
-    (result,) = json.loads(output.read_text())
-    assert result["benchmark"] == "lstm"
-    assert {"torch", "iree-base-compiler"} <= set(result["versions"])
-    assert result["ratio_to_eager"] > 0
-    assert result["ratio_to_torchscript"] > 0
-    monkeypatch.setattr(sys, "argv", ["driver.py", "nonsense"])
-    with pytest.raises(SystemExit):
-        driver.main()
-
-
-def test_lstm(driver: ModuleType) -> None:
-    result = driver.run("lstm", small=True)
-    assert result["compile_s"] > 0
-    assert result["compiled"]["median_ms"] > 0
+def test_every_peer_says_how_it_is_used() -> None:
+    assert all(peer.name == name and peer.title and peer.settings for name, peer in PEERS.items())

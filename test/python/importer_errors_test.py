@@ -36,11 +36,6 @@ def dtype_changes(x: Tensor, n: int) -> Tensor:
     return x
 
 
-def prints(x: Tensor) -> Tensor:
-    print("x")  # refused
-    return x
-
-
 def resizes(x: Tensor) -> Tensor:
     y = x.clone()
     y.resize_(2, 2)  # refused
@@ -63,7 +58,6 @@ def new_key(x: Tensor, n: int) -> Tensor:
     [
         (grows_in_a_loop, (X, 2), "a list whose length depends on run-time values: its elements differ"),
         (dtype_changes, (X, 2), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
-        (prints, (X,), "print"),
         (resizes, (X,), "resize_.*changes the shape or storage of a tensor in place"),
         (split_at_run_time, (X, 2), "split"),
         (new_key, (X, 2), "a new dict key"),

@@ -54,7 +54,7 @@ from .values import (
     Value,
 )
 
-__all__ = ["PythonCalls"]
+__all__ = ["PrintCall", "PythonCalls"]
 
 _SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
 _SCHEMA_NAMES = {int: "int", float: "float", bool: "bool", torch.Tensor: "Tensor"}
@@ -72,6 +72,26 @@ class _Made:
     location: SourceLocation | None
 
 
+def _print(*values: object) -> None:
+    print(*values)
+
+
+class PrintCall:
+    """The node of a call of `print`, which is an op to TorchScript, as that of a Python function."""
+
+    def pyobj(self) -> Any:
+        """Return what is called."""
+        return _print
+
+    def pyname(self) -> str:
+        """Return what the user calls it."""
+        return "print"
+
+    def outputsSize(self) -> int:
+        """Return the number of results."""
+        return 0
+
+
 class PythonCalls:
     """Imports calls of Python functions."""
 
@@ -85,7 +105,7 @@ class PythonCalls:
         """Import a prim::PythonOp.
 
         Args:
-            node: the node.
+            node: the node; a `PrintCall` for a print.
             inputs: its operands.
         Returns:
             What the function returns.

@@ -6,6 +6,7 @@ An int result is also computed on symbols, so that sizes that depend on it are k
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 import warnings
 from collections.abc import Callable, Sequence
@@ -39,6 +40,7 @@ _SYMBOLIC: dict[str, Callable[..., Any]] = {
 _COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
 _ARITHMETIC = {"add", "sub", "mul", "floordiv", "remainder", "min", "max", "pow"}
 _TO_FLOAT = {"div", "sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "fabs"}
+_CLASSES = {"isnan", "isinf", "isfinite"}
 _DIVISIONS = {"floordiv", "remainder", "div"}
 
 
@@ -162,6 +164,8 @@ class ScalarOps:
             widest = float
         if name in ("ceil", "floor", "round", "trunc") and widest is int:
             return arguments[0]
+        if name in _CLASSES:
+            return self._class(name, arguments[0])
         arguments = [self.converted(argument, widest) for argument in arguments]
         if name == "round" and not is_const(*arguments):
             # Python's round() is an int, TorchScript's a float.
@@ -210,13 +214,60 @@ class ScalarOps:
         if self.kind(exponent) is float:
             return self.emit("pow", [self.converted(base, float), exponent])
         if not isinstance(exponent, ConstValue):
-            raise self.state.refuse("int ** int with an exponent known only at run time; use a float")
+            return self._run_time_power(base, exponent)
         if exponent.value < 0:
             return self.emit("pow", [self.converted(base, float), ConstValue(float(exponent.value))])
         result: Value = ConstValue(1)
         for _ in range(exponent.value):
             result = self.emit("mul", [result, base])
         return result
+
+    def _run_time_power(self, base: Any, exponent: Any) -> Value:
+        """An int to a power known at run time: an int, so that the exponent must not be negative.
+
+        Squared and multiplied, bit by bit. Six bits are enough: only of -1, 0 and 1 are higher powers 64-bit numbers.
+        """
+        zero, one, two, most = (ConstValue(number) for number in (0, 1, 2, 63))
+        rising = self.emit("ge", [exponent, zero])
+        message = (
+            "ValueError: int ** int with a negative exponent known only at run time is a float in Python: use a float"
+        )
+        self._assert(rising, message)
+        small = self._logic("__and__", [self.emit("ge", [base, ConstValue(-1)]), self.emit("le", [base, one])])
+        fits = self._either(small, self.emit("le", [exponent, most]))
+        self._assert(fits, "OverflowError: int ** int does not fit into 64 bits")
+        # 62 and 63 are as even and as odd as what they stand for.
+        parity = self.emit("remainder", [exponent, two])
+        exponent = self.emit("min", [exponent, self.emit("add", [ConstValue(62), parity])])
+        result: Value = one
+        for _ in range(6):
+            bit = self.emit("remainder", [exponent, two])
+            factor = self.emit("add", [one, self.emit("mul", [bit, self.emit("sub", [base, one])])])
+            result = self.emit("mul", [result, factor])
+            base, exponent = self.emit("mul", [base, base]), self.emit("floordiv", [exponent, two])
+        return result
+
+    def _either(self, *conditions: Any) -> Any:
+        return self._logic("__or__", list(conditions))
+
+    def _assert(self, condition: Any, message: str) -> None:
+        """Make the program raise `message` unless a condition holds."""
+        if isinstance(condition, ConstValue):
+            if not condition.value:
+                raise ProgramRaises(message)
+            return
+        self.emitter.assertion(condition.ssa, message)
+
+    def _class(self, name: str, value: Any) -> Value:
+        """`math.isnan` and alike, by comparisons."""
+        if self.kind(value) is not float:
+            return ConstValue(name == "isfinite")
+        if name == "isnan":
+            return self.emit("ne", [value, value])
+        infinite = self._either(*(self.emit("eq", [value, ConstValue(sign * math.inf)]) for sign in (1, -1)))
+        if name == "isinf":
+            return infinite
+        return self._logic("__not__", [self._either(infinite, self.emit("ne", [value, value]))])
 
     def _logic(self, name: str, arguments: list[Any]) -> Value:
         if name == "__not__":

@@ -237,6 +237,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         self.generic_visit(node)
+        base, exponent = (getattr(side, "value", None) for side in (node.left, node.right))
+        if isinstance(node.op, ast.Pow) and type(base) is int and type(exponent) is int and exponent < 64:
+            power = base**exponent  # a float to TorchScript
+            return ast.copy_location(ast.Constant(power), node) if power < 2**63 else node
         node.left, node.right = _hidden(node.left), _hidden(node.right)
         return node
 

@@ -143,7 +143,7 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     That written arguments share no memory with others is checked by the runtime for every written argument.
     """
-    from .importer.convention import SameObject, StorageAsExample, StridesAsExample
+    from .importer.convention import FlagOff, SameObject, StorageAsExample, StridesAsExample
 
     specs: dict[int, Any] = {spec.index: spec for spec in imported.tensor_specs()}
     specs.update({spec.index: spec for spec in imported.parameters})
@@ -173,7 +173,7 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
                 return  # the check of its shape says so
             expected = tuple(compute(leaves) for compute in open_strides[item.index])
         for size, stride, wanted in zip(leaf.shape, leaf.stride(), expected):
-            if size != 1 and stride != wanted and leaf.numel():
+            if stride != wanted and (item.exact or (size != 1 and leaf.numel())):
                 raise ArgumentValueError(
                     f"argument '{name_of(item.index)}': expected strides {tuple(expected)}, got {tuple(leaf.stride())}: "
                     f"{item.reason}"
@@ -196,7 +196,17 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
                 f"{'one tensor' if item.same else 'two tensors'}, as in the example: the program asks whether one is the other"
             ).as_mismatch()
 
+    def check_flag(item: FlagOff, leaves: Sequence[Any]) -> None:
+        leaf = tensor(leaves, item.index)
+        if leaf.requires_grad if item.flag == "requires_grad" else getattr(leaf, item.flag)():
+            way_out = "detach()" if item.flag == "requires_grad" else item.flag.replace("is_", "resolve_") + "()"
+            raise ArgumentValueError(
+                f"argument '{name_of(item.index)}': {item.flag} is true, and compiled programs take it for false "
+                f"({item.reason}): pass its .{way_out}"
+            )
+
     kinds: dict[type, Any] = {
+        FlagOff: check_flag,
         StridesAsExample: check_strides,
         StorageAsExample: check_storage,
         SameObject: check_identity,

@@ -21,6 +21,7 @@ from .emitter import DTYPE_NUMBERS
 from .fakes import Record, Trace, run, same_view, shares_storage
 from .growing import GrowingValue
 from .indexing import Indexing
+from .layouts import other_layouts
 from .objects import change_object
 from .overlap import meets_itself
 from .schemas import registered_name, with_numbers
@@ -265,9 +266,10 @@ class TensorOps:
                 for value in tensor_values(result):
                     self.state.maybe_alias(value, sources, op.name(), key)
         for source in sources[:1]:
-            if self._depends_on_strides(op, python, trace, source):
-                for storage in source.storages:
-                    self.state.stride_reasons.setdefault(storage, f"{op.name()} at {self.state.locations.user()}")
+            if op.name() in ("aten::resolve_conj", "aten::resolve_neg"):
+                self.state.need_plain(source, op.name().replace("aten::resolve", "is"), op.name())
+            elif self._depends_on_strides(op, python, trace, source):
+                self.state.layouts.decide(source, tensor_values(result), op.name())
 
     def _alike(self, op: Any, python: list[Any], trace: Trace, sources: list[TensorValue]) -> bool:
         """Whether an op does the same to a tensor of known sizes whatever its strides.
@@ -294,12 +296,7 @@ class TensorOps:
         fake = source.fake
         if fake.dim() < 2 or not all(isinstance(size, int) for size in fake.shape):
             return fake.dim() > 0 and bool(trace.records)
-        with self.state.symbols.mode, torch.no_grad():
-            layouts = [
-                torch.empty(fake.shape, dtype=fake.dtype),
-                torch.empty(tuple(reversed(fake.shape)), dtype=fake.dtype).permute(*reversed(range(fake.dim()))),
-                torch.empty((*fake.shape, 2), dtype=fake.dtype)[..., 0],
-            ]
+        layouts = other_layouts(self.state, fake)
         try:
             runs = [run(self.state, op, [other if item is fake else item for item in python]) for other in layouts]
         except Exception:  # noqa: BLE001 - any failure with other strides means that strides matter
@@ -500,7 +497,9 @@ class TensorOps:
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
         sources = [value for argument in args for value in tensor_values(argument)]
-        self.state.ranges.note(op, [self.python(argument) for argument in args], sources, values)
+        python = [self.python(argument) for argument in args]
+        self.state.ranges.note(op, python, sources, values)
+        self.state.layouts.made(op, args, python, out, values)
         return _arranged(out, iter(values))
 
     def _without_bools(self, op: Any, args: list[Argument], out: Any) -> list[Argument]:

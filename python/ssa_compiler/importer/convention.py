@@ -34,6 +34,7 @@ __all__ = [
     "ConstantSpec",
     "DictSpec",
     "DistinctStorage",
+    "FlagOff",
     "ImportedProgram",
     "InputSpec",
     "ListSpec",
@@ -240,11 +241,27 @@ class AttributeSpec:
 class StridesAsExample:
     """The text is right only if argument `index` of `@main` has the strides recorded in its spec.
 
-    Taken where an op aliases or copies depending on strides (`reshape`, `contiguous`, ...). Dimensions of size 1 do not
-    matter.
+    Taken where an op aliases or copies depending on strides (`reshape`, `contiguous`, ...) and that can be told. Dimensions
+    of size 1 do not matter, unless the assumption is `exact`.
     """
 
     index: int
+    reason: str
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class FlagOff:
+    """The text is right only if a flag of argument `index` is off: the program, or an op, asked for it.
+
+    Attributes:
+        index: index among `@main`'s arguments.
+        flag: "is_conj", "is_neg" or "requires_grad".
+        reason: what asked.
+    """
+
+    index: int
+    flag: str
     reason: str
 
 
@@ -290,7 +307,7 @@ class SameObject:
     same: bool
 
 
-Assumption = StridesAsExample | StorageAsExample | DistinctStorage | SameObject
+Assumption = StridesAsExample | StorageAsExample | DistinctStorage | FlagOff | SameObject
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ _CALLS = {
     "aten::is_complex": lambda t: t.is_complex(),
     "aten::is_signed": lambda t: t.is_signed(),
     "aten::is_conj": lambda t: t.is_conj(),
+    "aten::is_neg": lambda t: t.is_neg(),
     "aten::element_size": lambda t: t.element_size(),
 }
 
@@ -139,7 +140,11 @@ class Metadata:
             return [ConstValue(None)]
         if kind in _FLAGS:
             value = getattr(fake, _FLAGS[kind]) if _FLAGS[kind] else False
+            if kind == "prim::requires_grad":
+                self.state.need_plain(tensor, "requires_grad", kind)
             return [ConstValue(0 if isinstance(value, torch.layout) else value)]
+        if kind in ("aten::is_conj", "aten::is_neg"):
+            self.state.need_plain(tensor, kind.removeprefix("aten::"), kind)
         if kind in _CALLS:
             return [ConstValue(_CALLS[kind](fake))]
         if kind in ("aten::is_contiguous", "aten::stride", "aten::storage_offset"):
@@ -150,8 +155,15 @@ class Metadata:
         fake = tensor.fake
         if not all(isinstance(n, int) for n in (*fake.shape, *fake.stride())):
             raise self.state.refuse_op(f"{kind} of a tensor whose sizes are known only at run time")
-        for storage in tensor.storages:
-            self.state.stride_reasons.setdefault(storage, f"{kind} at {self.state.locations.user()}")
+        state = self.state
+        state.layouts.need(tensor.storages, kind, exact=kind == "aten::stride")
+        if kind == "aten::storage_offset":
+            callers = [value for value in state.owners.values() if value.root in state.lengths]
+            for owner in callers:
+                for storage in owner.storages & tensor.storages:
+                    size = state.storage_reasons[storage][1] if storage in state.storage_reasons else None
+                    reason = f"{kind} at {state.locations.user()}"
+                    state.storage_reasons[storage] = (int(owner.offset), size, reason)
         if kind == "aten::is_contiguous":
             if len(arguments) > 1:
                 raise self.state.refuse_op("is_contiguous with a memory format")

@@ -23,6 +23,7 @@ from .convention import (
     Assumption,
     AttributeSpec,
     DistinctStorage,
+    FlagOff,
     ImportedProgram,
     ParameterSpec,
     SameObject,
@@ -54,6 +55,7 @@ from .values import (
     ObjectRef,
     OptionalValue,
     ScalarValue,
+    Site,
     TensorValue,
     TupleValue,
     Value,
@@ -235,6 +237,7 @@ class _ProgramImport:
         self.modules.inlined = inlined
         self.interpreter = Interpreter(self.state, self.modules)
         self.results: list[Any] = []
+        self.returned: set[Site] = set()
         self._renewed: dict[int, OutputLeaf] = {}
         self._copied: dict[int, OutputLeaf] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
@@ -294,6 +297,7 @@ class _ProgramImport:
             return OutputConstant(value.value)
         if isinstance(value, TensorValue):
             self.state.use(value, "return")
+            self.returned |= value.storages
             # A result that was the attribute's tensor does not change when the attribute's new contents are stored.
             if any(value.storages & first.storages for first, _ in self.modules.assigned()):
                 if id(value) not in self._copied:
@@ -318,7 +322,9 @@ class _ProgramImport:
             return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
             return OutputOptional(self._leaf(value.present.ssa, bool), self._output(value.value))
-        raise self.state.refuse(f"a result of type {type(value).__name__}; return tensors, numbers, strings, or containers of them")
+        raise self.state.refuse(
+            f"a result of type {type(value).__name__}; return tensors, numbers, strings, or containers of them"
+        )
 
     def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
         kind = python_class(value.type_name)
@@ -345,7 +351,9 @@ class _ProgramImport:
         values = [self._copy(value) if value.storages & targets else value for _, value in pairs]
         for (first, _), value in zip(pairs, values):
             if value.fake.shape != first.fake.shape:
-                raise self.state.refuse("a tensor that changes its shape in place while it is an attribute; assign a new one")
+                raise self.state.refuse(
+                    "a tensor that changes its shape in place while it is an attribute; assign a new one"
+                )
             self.interpreter.tensors.call(torch.ops.aten.copy_.default, [first, value, ConstValue(False)])
 
     def _numbers(self, first: int) -> tuple[AttributeSpec, ...]:
@@ -396,10 +404,14 @@ class _ProgramImport:
                     tuple(found.names[1:]),
                 )
             )
+        state.layouts.settle(state.written | self.returned)
         assumptions: list[Assumption] = []
         for index, storage in storages.items():
-            if storage in state.stride_reasons:
-                assumptions.append(StridesAsExample(index, state.stride_reasons[storage]))
+            if storage in state.layouts.reasons:
+                exact = storage in state.layouts.exact
+                assumptions.append(StridesAsExample(index, state.layouts.reasons[storage], exact))
+            if storage in state.plain_reasons:
+                assumptions.append(FlagOff(index, *state.plain_reasons[storage]))
             if storage in state.storage_reasons:
                 offset, size, reason = state.storage_reasons[storage]
                 assumptions.append(StorageAsExample(index, offset, size, reason))

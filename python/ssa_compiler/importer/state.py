@@ -13,10 +13,11 @@ import torch
 from ..errors import UnsupportedOpError, UnsupportedProgramError
 from .argument_sizes import ArgumentSizes
 from .emitter import Emitter
+from .layouts import Layouts
 from .locations import Locations
 from .ranges import Ranges
 from .symbols import Symbols, expr_of
-from .values import EARLIER, ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value
+from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value, made_at
 
 __all__ = ["ProgramRaises", "Retry", "State"]
 
@@ -40,11 +41,6 @@ class ProgramRaises(Exception):
         self.text = text
 
 
-def _made_at(storage: Site) -> Site:
-    """The site of a storage, whichever iteration made it."""
-    return storage[2] if storage[0] == EARLIER else storage
-
-
 class State:
     """Everything that importing one program needs, shared by the modules of this package.
 
@@ -58,7 +54,8 @@ class State:
         arguments: the tensor arguments of `@main`, by index.
         examples: their example values.
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
-        stride_reasons: storages whose strides decided whether an op aliases, with the op.
+        layouts: whose strides decide what ops do.
+        plain_reasons: storages of tensors of which the program asked what no call may change, with what and the op.
         storage_reasons: storages of arguments that an op counts in from their start: the storage offset and, where it
             matters, the size of the storage, in elements, and the op.
         owners: the tensor that a storage was made with, by root.
@@ -95,7 +92,8 @@ class State:
         self.stamps: dict[Site, int] = {}
         self.clock = 0
         self.written: set[Site] = set()
-        self.stride_reasons: dict[Site, str] = {}
+        self.layouts = Layouts(self)
+        self.plain_reasons: dict[Site, tuple[str, str]] = {}
         self.storage_reasons: dict[Site, tuple[int, int | None, str]] = {}
         self.owners: dict[Any, TensorValue] = {}
         self.lengths: dict[Any, int] = {}
@@ -230,6 +228,8 @@ class State:
         """Note a tensor of the caller's, and the one in the example that it stands for."""
         self.owners[value.root] = value
         self.lengths[value.root] = example.untyped_storage().nbytes() // max(example.element_size(), 1)
+        if any(stride == 0 and size > 1 for size, stride in zip(example.shape, example.stride())):
+            self.layouts.need(value.storages, "an example that shows elements several times")
 
     def scalar(self, kind: type, ssa: Any, sym: Any) -> Value:
         """Return a scalar; a constant if its symbol turns out to be one."""
@@ -299,6 +299,17 @@ class State:
 
     # Storages.
 
+    def need_plain(self, value: TensorValue, flag: str, op: str) -> None:
+        """Note that the program asked for a flag of a tensor, and was told that it is off.
+
+        Args:
+            value: the tensor.
+            flag: "is_conj", "is_neg" or "requires_grad".
+            op: what asked.
+        """
+        for storage in value.storages:
+            self.plain_reasons.setdefault(storage, (flag, f"{op} at {self.locations.user()}"))
+
     def use(self, value: TensorValue, op: str) -> None:
         """Check that the value's contents are what eager would see.
 
@@ -306,7 +317,7 @@ class State:
             UnsupportedProgramError: it aliases or not depending on a run-time size, and what it may alias was written.
         """
         for maybe in value.maybe:
-            if any(self.stamps.get(_made_at(storage), 0) > maybe.stamp for storage in maybe.storages):
+            if any(self.stamps.get(made_at(storage), 0) > maybe.stamp for storage in maybe.storages):
                 if maybe.retry is not None:
                     raise Retry({maybe.retry})
                 raise self.refuse(
@@ -328,7 +339,7 @@ class State:
                 "run-time size; call .clone() there"
             )
         self.clock += 1
-        storages = {_made_at(storage) for storage in value.storages}
+        storages = {made_at(storage) for storage in value.storages}
         self.stamps.update(dict.fromkeys(storages, self.clock))
         self.written |= storages
 

@@ -88,7 +88,7 @@ class Strided:
             raise state.refuse_op("as_strided that may reach beyond the elements of its tensor; clone() it first")
         for storage in owner.storages & self._callers():
             reason = f"aten::as_strided at {state.locations.user()}"
-            state.stride_reasons.setdefault(storage, reason)
+            state.layouts.need([storage], "aten::as_strided")
             if given or not inside:
                 before = state.storage_reasons.get(storage)
                 size = length if not inside or (before is not None and before[1] is not None) else None

@@ -34,6 +34,7 @@ __all__ = [
     "Uninitialized",
     "Value",
     "is_const",
+    "made_at",
     "tensor_values",
 ]
 
@@ -211,6 +212,11 @@ NONE = ConstValue(None)
 def is_const(*values: Value) -> bool:
     """Whether every value is a constant known at import."""
     return all(isinstance(value, ConstValue) for value in values)
+
+
+def made_at(storage: Site) -> Site:
+    """Return the site of a storage, whichever iteration made it."""
+    return storage[2] if storage[0] == EARLIER else storage
 
 
 def tensor_values(argument: Any) -> list[TensorValue]:

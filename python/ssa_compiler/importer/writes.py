@@ -200,6 +200,8 @@ class Writes:
         """Whether a random op may draw its numbers in another order than that of the elements of its tensors."""
         if not self.state.emitter.is_random(op._schema) or not op._schema.name.startswith("aten::"):
             return False
+        for value in (value for argument in args for value in tensor_values(argument) if value.fake.dim() > 1):
+            self.state.layouts.need(value.storages, op.name())
         return any(not _surely_contiguous(value.fake) for argument in args for value in tensor_values(argument))
 
     def emit_on_copies(self, op: Any, args: list[Any], results: Sequence[Any]) -> list[Any]:

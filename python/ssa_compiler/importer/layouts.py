@@ -1,0 +1,182 @@
+"""On whose strides a decision rests: an alias or a copy, `x.stride()`, the order in which random numbers are drawn.
+
+FakeTensors have the strides that the example leads to. A call may pass tensors with others, and then eager may decide in
+another way; also on what an op made of an argument, as most ops keep the order of dimensions. So each new tensor remembers
+the op that made it; when a decision is found to depend on its strides, the op runs again with other layouts of its
+operands, which shows whose strides its own come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from .values import Site, TensorValue, made_at, tensor_values
+
+if TYPE_CHECKING:
+    from .state import State
+
+__all__ = ["Layouts", "other_layouts"]
+
+_OUTER = ("argument", "parameter")
+
+
+@dataclass(frozen=True)
+class _Maker:
+    op: Any
+    python: list[Any]
+    inputs: list[TensorValue]
+    out: Any
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """An op that aliases or copies: what it may join, what its strides come from, and the op."""
+
+    joined: frozenset[Site]
+    sources: frozenset[Site]
+    reason: str
+
+
+class Layouts:
+    """Follows strides back to arguments and parameters.
+
+    Attributes:
+        reasons: the op that needs the strides of an argument or parameter, by storage.
+        exact: the storages of which also strides that lead nowhere matter, those of dimensions of size 1.
+    """
+
+    def __init__(self, state: State) -> None:
+        self.reasons: dict[Site, str] = {}
+        self.exact: set[Site] = set()
+        self._state = state
+        self._makers: dict[Site, _Maker] = {}
+        self._origins: dict[Site, frozenset[Site]] = {}
+        self._decisions: list[_Decision] = []
+
+    def made(self, op: Any, args: Sequence[Any], python: list[Any], out: Any, values: Sequence[Any]) -> None:
+        """Note the op that made tensors in new storages.
+
+        Args:
+            op: the OpOverload.
+            args: its arguments, values and lists of them.
+            python: the same as FakeTensors and numbers.
+            out: its outcome.
+            values: the results.
+        """
+        if not any(isinstance(leaf, torch.Tensor) and leaf.dim() > 1 for leaf in tree_leaves(out)):
+            return  # others are always contiguous
+        maker = _Maker(op, python, [value for argument in args for value in tensor_values(argument)], out)
+        for value in values:
+            if isinstance(value, TensorValue):
+                for storage in value.storages:
+                    self._makers[made_at(storage)] = maker
+
+    def need(self, storages: Iterable[Site], op: str, *, exact: bool = False) -> None:
+        """Note that the program is right only for the strides that a tensor has.
+
+        Args:
+            storages: those of the tensor.
+            op: what needs them.
+            exact: whether the strides of dimensions of size 1 matter too.
+        """
+        self._need(storages, f"{op} at {self._state.locations.user()}", exact)
+
+    def _need(self, storages: Iterable[Site], reason: str, exact: bool) -> None:
+        for storage in storages:
+            for origin in self._origin(made_at(storage)):
+                self.reasons.setdefault(origin, reason)
+                if exact:
+                    self.exact.add(origin)
+
+    def decide(self, source: TensorValue, results: Sequence[TensorValue], op: str) -> None:
+        """Note that an op aliases or copies depending on the strides of `source`; `settle` says whether that matters."""
+        joined = source.storages.union(*(value.storages for value in results))
+        reason = f"{op} at {self._state.locations.user()}"
+        self._decisions.append(_Decision(frozenset(map(made_at, joined)), source.storages, reason))
+
+    def settle(self, seen: Iterable[Site]) -> None:
+        """Need the strides on which an alias rests that somebody can tell from a copy.
+
+        Args:
+            seen: the storages that the program writes or returns.
+        """
+        told = set(map(made_at, seen))
+        for decision in self._decisions:
+            if decision.joined & told:
+                self._need(decision.sources, decision.reason, False)
+
+    def _origin(self, storage: Site) -> frozenset[Site]:
+        """The storages of arguments and parameters on whose strides those of a tensor depend."""
+        if storage[0] in _OUTER:
+            return frozenset([storage])
+        if storage not in self._origins:
+            self._origins[storage] = frozenset()  # what a loop hands to itself
+            maker = self._makers.get(storage)
+            found = [self._origin(made_at(s)) for value in self._sources(maker) for s in value.storages]
+            self._origins[storage] = frozenset().union(*found)
+        return self._origins[storage]
+
+    def _sources(self, maker: _Maker | None) -> list[TensorValue]:
+        """The operands of an op whose strides decide about those of its results."""
+        if maker is None:
+            return []
+        from .fakes import run
+
+        inputs = list({id(value.fake): value for value in maker.inputs if value.fake.dim() > 1}.values())
+        known = all(isinstance(size, int) for value in inputs for size in value.fake.shape)
+        expected = _strides(maker.out)
+        if not known or not inputs:
+            return inputs
+
+        def differs(changed: list[TensorValue]) -> bool:
+            for number in range(max(len(other_layouts(self._state, value.fake)) for value in changed)):
+                replaced = {}
+                for value in changed:
+                    layouts = other_layouts(self._state, value.fake)
+                    replaced[id(value.fake)] = layouts[number % len(layouts)]
+                try:
+                    again = run(self._state, maker.op, _replaced(maker.python, replaced))
+                except Exception:  # noqa: BLE001 - any failure with other strides means that strides matter
+                    return True
+                if _strides(again.out) != expected:
+                    return True
+            return False
+
+        found = [value for value in inputs if differs([value])]
+        if not found and len(inputs) > 1 and differs(inputs):
+            return inputs
+        return found
+
+
+def other_layouts(state: State, fake: torch.Tensor) -> list[torch.Tensor]:
+    """Return FakeTensors of the same known sizes and dtype in several layouts.
+
+    Args:
+        state: the interpretation.
+        fake: a tensor with at least one dimension.
+    """
+    sizes, rank = tuple(fake.shape), fake.dim()
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    with state.symbols.mode, torch.no_grad():
+        made: list[Callable[[], torch.Tensor]] = [
+            lambda: torch.empty(sizes, dtype=fake.dtype),
+            lambda: torch.empty(sizes[::-1], dtype=fake.dtype).permute(*reversed(range(rank))),
+            lambda: torch.empty((*sizes, 2), dtype=fake.dtype)[..., 0],
+        ]
+        if rank in formats:
+            made.append(lambda: torch.empty(sizes, dtype=fake.dtype, memory_format=formats[rank]))
+        return [make() for make in made]
+
+
+def _replaced(python: list[Any], tensors: dict[int, torch.Tensor]) -> Any:
+    """The arguments of an op with other tensors, by the identity of the old ones."""
+    return tree_map(lambda leaf: tensors.get(id(leaf), leaf), python)
+
+
+def _strides(out: Any) -> list[Any]:
+    return [(tuple(leaf.shape), leaf.stride()) for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]

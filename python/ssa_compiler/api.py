@@ -131,7 +131,7 @@ def _script_class(kind: type, options: Options, max_specialisations: int) -> typ
 
     @wraps(eager)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if torch.jit.is_tracing():
+        if torch._C._get_tracing_state() is not None:
             return eager(self, *args, **kwargs)
         program = self.__dict__.get(attribute)
         if program is None:
@@ -174,7 +174,7 @@ class CompiledProgram:
         self._order: tuple[Specialisation, ...] = ()
         self._call: Callable[[Sequence[Any], Mapping[str, Any]], Any] = _nothing_compiled
         self._lock = threading.RLock()
-        if not isinstance(model, type) and hasattr(model, "__name__"):
+        if callable(model) and not isinstance(model, type) and hasattr(model, "__name__"):
             update_wrapper(self, model)
 
     def __get__(self, instance: Any, owner: Any = None) -> CompiledProgram:

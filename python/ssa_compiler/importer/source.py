@@ -106,10 +106,10 @@ def _plain_functions() -> Iterator[None]:
         return lookup
 
     try:
-        _jit_internal.createResolutionCallbackFromClosure = unwrapping
+        setattr(_jit_internal, "createResolutionCallbackFromClosure", unwrapping)  # noqa: B010
         yield
     finally:
-        _jit_internal.createResolutionCallbackFromClosure = create
+        setattr(_jit_internal, "createResolutionCallbackFromClosure", create)  # noqa: B010
 
 
 @contextmanager

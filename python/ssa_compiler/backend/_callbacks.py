@@ -180,15 +180,25 @@ def to_callback(
 
 def erase_unused(op: ir.Operation) -> None:
     """Erase an op, and the constants and lists that only it used: IREE refuses torch constants without uses."""
-    makers: list[ir.Operation] = []
-    for operand in op.operands:
-        if not isinstance(operand.owner, ir.Block) and operand.owner.operation not in makers:
-            makers.append(operand.owner.operation)
+    _erase_unused(op, set())
+
+
+def _erase_unused(op: ir.Operation, erased: set[int]) -> None:
+    """Erase an op; `erased` has the hashes of the ops that are gone, which must not be touched any more."""
+    # A constant may be an operand, and an element of a list that is another one.
+    makers = {
+        hash(operand.owner.operation): operand.owner.operation
+        for operand in op.operands
+        if not isinstance(operand.owner, ir.Block)
+    }
+    erased.add(hash(op))
     op.erase()
-    for maker in makers:
+    for key, maker in makers.items():
+        if key in erased:
+            continue
         plain = maker.name.startswith("torch.constant.") or maker.name in ("torch.prim.ListConstruct", "torch.derefine")
         if plain and not any(list(result.uses) for result in maker.results):
-            erase_unused(maker)
+            _erase_unused(maker, erased)
 
 
 def _scalar_of(kind: str) -> tuple[str, str]:

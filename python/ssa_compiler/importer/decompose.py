@@ -26,8 +26,6 @@ __all__ = ["NOT_LOWERED", "decomposition", "is_compiled", "is_followed"]
 NOT_LOWERED = frozenset(
     {
         "aten::diagonal_copy",
-        "aten::fft_ifft",
-        "aten::fft_rfft",
         "aten::max_unpool2d",
         "aten::transpose_copy.int",
         "aten::unfold_copy",

@@ -141,6 +141,8 @@ class _Child:
             program.refresh()
             counted = asdict(launches) if launches is not None else None
             self.say("counts", peer=name, peak_bytes=memory, launches=counted, **self._known(program))
+            if self.device == "cuda":
+                self.say("profiled", peer=name, profiled=measure.profiled_launches(program, program.place(args)))
 
     def _warm_start(self) -> None:
         """Make each program again with what is on disk."""

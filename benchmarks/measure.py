@@ -27,6 +27,8 @@ __all__ = [
     "check_result",
     "measure_latency",
     "peak_memory",
+    "pinned",
+    "profiled_launches",
     "time_limit",
 ]
 
@@ -217,6 +219,21 @@ def peak_memory(program: Program, placed: Sequence[Any], device: str) -> int | N
         return max(_status("VmHWM") - start, 0)
     except (OSError, KeyError):
         return None
+
+
+def profiled_launches(program: Program, placed: Sequence[Any]) -> dict[str, int]:
+    """Return the kernels, and the copies and fills, that the profiler sees on the GPU in one call."""
+    from torch._C._autograd import DeviceType
+    from torch.profiler import ProfilerActivity, profile
+
+    program(*placed)
+    torch.cuda.synchronize()
+    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+        program(*placed)
+        torch.cuda.synchronize()
+    names = [event.name for event in profiler.events() or () if event.device_type == DeviceType.CUDA]
+    copies = sum(name.startswith(("Memcpy", "Memset")) for name in names)
+    return {"kernels": len(names) - copies, "copies": copies}
 
 
 def _status(field: str) -> int:

@@ -165,7 +165,7 @@ def _resources(report: dict[str, Any], peers: Sequence[str]) -> str:
     def cell(entry: dict[str, Any]) -> str:
         if not entry.get("latency"):
             return ""
-        launches = entry.get("launches")
+        launches = entry.get("profiled") or entry.get("launches")
         counts = f"{launches['kernels']} / {launches['copies']}" if launches else "?"
         peak, size = entry.get("peak_bytes"), entry.get("artefact_bytes")
         memory = f"; {_number(peak / 2**20, 2)} MiB" if peak is not None else ""

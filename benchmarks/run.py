@@ -289,7 +289,7 @@ def _collect(run: Run, plan: Plan, lines: Path, skip: dict[str, str], failure: s
             peers.setdefault(peer, {"latency": {}}).update(event)
         elif kind == "latency":
             peers[peer].setdefault("latency", {})[event.pop("inputs")] = event
-        elif kind == "counts":
+        elif kind in ("counts", "profiled"):
             peers[peer].update(event)
         elif kind == "warm":
             peers[peer]["warm_start_s"] = event["warm_start_s"]

@@ -23,6 +23,7 @@ from iree.compiler import ir
 
 from ._dispatches import kernel_function, may_run_in_place, writes_apart
 from ._ir import walk
+from ._lost_waits import find_lost_waits
 from ._reductions import find_constant_reductions
 
 __all__ = ["Violation", "find_violations"]
@@ -48,8 +49,9 @@ class Violation:
 
     Attributes:
         kind: "live" if a value that is still needed may be overwritten, "hazard" if one op reads what it overwrites,
-            "reduction" if a reduction is about to be compiled wrongly (`_reductions`).
-        op: the updating op, of the stream dialect; a reduction.
+            "reduction" if a reduction is about to be compiled wrongly (`_reductions`), "wait" if a tensor may be read
+            before it is computed (`_lost_waits`).
+        op: the updating op, of the stream dialect; a reduction; the reader.
         emplaced: the update was made in place by putting a dispatch's result into a larger tensor.
     """
 
@@ -108,6 +110,7 @@ def find_violations(module: ir.Module, *, fills_arguments: bool = True) -> list[
         op = view.operation
         if op.name in ("util.func", "util.initializer") and op.regions and len(op.regions[0].blocks):
             found += _Function(op, module, fills_arguments).check()
+            found += [Violation("wait", reader, False) for reader in find_lost_waits(op)]
     found += [Violation("reduction", op, False) for op in find_constant_reductions(module)]
     return found
 

@@ -39,13 +39,15 @@ class Repairs:
         """Mend one violation.
 
         Args:
-            kind: "live", "hazard" or "reduction", see `_aliasing.Violation`.
+            kind: "live", "hazard", "reduction" or "wait", see `_aliasing.Violation`.
             emplaced: whether a dispatch's result was placed into a larger tensor.
             ops: the ops of the module that the update was made from.
         Returns:
             How many barriers and copies were put in; 0 if there is nothing left to try.
         """
         ops = [op for op in ops if not op.name.startswith("arith.")]
+        if kind == "wait":
+            return self._copy_operands(ops)
         if kind == "reduction":
             return self._hide_operands([op for op in ops if not op.regions])
         if emplaced:
@@ -113,6 +115,20 @@ class Repairs:
             types = {str(result.type) for result in op.results}
             for index, operand in enumerate(op.operands):
                 if (every or str(operand.type) in types) and _is_any_tensor(operand):
+                    op.operands[index] = opaque_copy(operand, ir.InsertionPoint(op))
+                    made += 1
+        self.copies += made
+        return made
+
+    def _copy_operands(self, ops: list[ir.Operation]) -> int:
+        """Copy each tensor that an op reads: the kernel that copies waits for it, and the op waits for the copy."""
+        made = 0
+        for op in ops:
+            if ("waits", op) in self._done or op.regions:
+                continue
+            self._done.add(("waits", op))
+            for index, operand in enumerate(op.operands):
+                if _is_any_tensor(operand):
                     op.operands[index] = opaque_copy(operand, ir.InsertionPoint(op))
                     made += 1
         self.copies += made

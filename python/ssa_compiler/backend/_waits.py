@@ -5,6 +5,9 @@ It follows `%b` also through what branches and loops hand on, and takes `%a` for
 branch hands on (seen with 3.13.0, after the IR that `_aliasing` checks). The host waits for what a barrier hides and for what
 a callback gets. Where such a tensor enters a loop, or leaves a region from outside of which it comes, it gets a barrier, and
 IREE does not follow it.
+
+And it forgets to wait for an argument of a loop that a barrier hides or a callback gets (`_lost_waits`). Whatever a loop is
+given, or hands on, at the place of such an argument gets a barrier too: the host waits for it there.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ def hide_awaited(module: ir.Module) -> int:
         changed = False
         for user, number in flows:
             value = user.operands[number]
-            if not _is_barrier(value) and _is_awaited(value):
+            if not _is_barrier(value) and (_is_awaited(value) or any(map(_is_hidden, _arguments(user, number)))):
                 user.operands[number] = barrier(value, ir.InsertionPoint(user))
                 count += 1
                 changed = True  # the host waits for it from now on
@@ -45,12 +48,23 @@ def hide_awaited(module: ir.Module) -> int:
 
 
 def _flows(module: ir.Module) -> Iterator[tuple[ir.Operation, int]]:
-    """The operands by which tensors enter loops, or pass through a region unchanged."""
+    """The operands by which tensors enter loops or go round in them, or pass through a region unchanged."""
     for op in walk(module.operation):
         if op.name in LOOPS or op.name in ("scf.yield", "scf.condition"):
             for number, value in enumerate(op.operands):
-                if is_tensor(value) and (op.name in LOOPS or defining_block(cast_root(value)) != op.block):
+                if is_tensor(value) and (_arguments(op, number) or defining_block(cast_root(value)) != op.block):
                     yield op, number
+
+
+def _arguments(user: ir.Operation, number: int) -> list[ir.Value]:
+    """The arguments of a loop's regions that an operand of the loop or of a terminator in it becomes."""
+    loop = user if user.name in LOOPS else user.parent.operation if user.parent is not None else user
+    if loop.name == "scf.for":
+        first = 3 if user == loop else 0
+        return [loop.regions[0].blocks[0].arguments[number - first + 1]] if number >= first else []
+    if loop.name == "scf.while" and user.name == "scf.condition":
+        return [loop.regions[1].blocks[0].arguments[number - 1]] if number else []
+    return [loop.regions[0].blocks[0].arguments[number]] if loop.name == "scf.while" else []
 
 
 def _is_barrier(value: ir.Value) -> bool:
@@ -60,6 +74,15 @@ def _is_barrier(value: ir.Value) -> bool:
             return True
         value = value.owner.operation.operands[0]
     return False
+
+
+def _is_hidden(argument: ir.Value) -> bool:
+    """Whether the program uses an argument behind a barrier, or a callback gets it."""
+    return any(
+        use.owner.operation.name in _WAITING and any(list(result.uses) for result in use.owner.operation.results)
+        for alias in equivalents(argument)
+        for use in alias.uses
+    )
 
 
 def _is_awaited(value: ir.Value) -> bool:

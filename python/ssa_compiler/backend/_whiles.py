@@ -78,7 +78,7 @@ def _align(loop: ir.Operation) -> int:
     for argument in after.arguments:
         _hidden(argument, start_of_body)
     where = ir.InsertionPoint(yielded)
-    hidden = [_handed_on(value, number, added, where) for number, value in enumerate(handed_on)]
+    hidden = [_hidden(value, where) if _may_stay(value) else value for value in handed_on]
     build("scf.yield", [], hidden, where)
     yielded.erase()
     before.append_to(aligned.regions[0])
@@ -132,17 +132,9 @@ def _told_apart(values: list[ir.Value], where: ir.InsertionPoint) -> list[ir.Val
     return told
 
 
-def _handed_on(value: ir.Value, number: int, arguments: list[ir.Value], where: ir.InsertionPoint) -> ir.Value:
-    """What a loop hands on at a place, so that IREE does not find it to be always the same."""
-    if not is_tensor(value):
-        return _hidden(value, where)
-    root = cast_root(value)
-    if not isinstance(root.owner, ir.Block):
-        return value
-    if root in arguments and root != arguments[number]:
-        # IREE does not wait for an argument that is hidden only, and removes what computes it if nothing else waits for it.
-        return opaque_copy(value, where)
-    return _hidden(value, where)
+def _may_stay(value: ir.Value) -> bool:
+    """Whether what a loop hands on may be found to be always the same: a scalar, or a tensor that is not computed there."""
+    return not is_tensor(value) or isinstance(cast_root(value).owner, ir.Block)
 
 
 def _hidden(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:

@@ -1,4 +1,4 @@
-"""Scatters and boolean masks: what IREE places side by side in one tensor is proved, what it cannot do runs in PyTorch."""
+"""Scatters and boolean masks: what IREE places side by side in one tensor is proved, masks become positions."""
 
 from __future__ import annotations
 
@@ -51,12 +51,10 @@ def _add_masked(x: Tensor, mask: Tensor, values: Tensor) -> Tensor:
         (_add_masked, (torch.ones(3, 3), DIAGONAL, torch.tensor([5.0]))),
     ],
 )
-def test_boolean_mask_is_not_tried(function: Callable[..., Tensor], arguments: tuple[Tensor, ...]) -> None:
-    """iree-compile runs once, without an op that makes it take all memory."""
+def test_boolean_mask_becomes_positions(function: Callable[..., Tensor], arguments: tuple[Tensor, ...]) -> None:
+    """None of the masks that iree-compile fails on reaches it, and nothing runs in PyTorch."""
     compiled = check(function, arguments).compiled
-    assert len(compiled.explain().callbacks) == 1
-    assert compiled.artifact.attempts == 1
-    assert "boolean mask" in compiled.explain().callbacks[0].reason
+    assert compiled.explain().callbacks == ()
 
 
 @pytest.mark.parametrize(
@@ -69,10 +67,8 @@ def test_boolean_mask_is_not_tried(function: Callable[..., Tensor], arguments: t
     ],
 )
 def test_assignment_to_a_mask(mask: Tensor, values: Tensor) -> None:
-    """Broadcast values are compiled; the others iree-compile refuses soon."""
     compiled = check(_set_masked, (MATRIX, mask, values)).compiled
-    broadcast = values.numel() in (1, 4)
-    assert len(compiled.explain().callbacks) == (not broadcast)
+    assert compiled.explain().callbacks == ()
 
 
 _MASKED = """module {

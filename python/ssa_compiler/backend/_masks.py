@@ -75,9 +75,8 @@ def mask_write(op: ir.Operation) -> MaskWrite | None:
     mask = indices[given[0]]
     trailing = len(sizes(op.operands[0])) - given[0] - len(sizes(mask))
     values = sizes(op.operands[2])
-    fixed = "?" not in sizes(op.operands[0]) + sizes(mask)
     same = len(values) <= trailing or values[len(values) - trailing - 1] == "1"
-    return MaskWrite(mask, trailing) if fixed and same and sizes(mask) else None
+    return MaskWrite(mask, trailing) if same and sizes(mask) else None
 
 
 def choose_at_masks(module: ir.Module) -> int:

@@ -17,6 +17,7 @@ import torch
 from .index_checks import Check, checks, is_checked
 from .scalars import ScalarOps
 from .state import State
+from .symbols import expr_of
 from .values import ConstValue, TensorValue
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ class Indexing:
             return args
         known = _tensors_by_fake(args)
         python = [self.tensors.python(argument) for argument in args]
+        if "index_put" in op._schema.name:
+            self._check_values(*python[:3])
         replaced = {}
         for number, check in enumerate(checks(op, python)):
             index = known[id(check.tensor)]
@@ -146,6 +149,18 @@ class Indexing:
         if not replaced:
             return args
         return [args[0], [replaced.get(id(index), index) for index in args[1]], *args[2:]]
+
+    def _check_values(self, base: Any, indices: list[Any], values: Any) -> None:
+        """Make the program raise where values do not fit what is indexed; FakeTensors do not ask."""
+        if any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in indices):
+            return  # one value for all: the mask's sizes are those of what it indexes
+        with self.state.symbols.mode, self.state.symbols.transaction(), torch.no_grad():
+            shape = torch.ops.aten.index.Tensor(base, indices).shape
+        for number, wanted in enumerate(reversed(shape)):
+            size = expr_of(values.shape[-1 - number]) if number < values.dim() else 1
+            if size != 1:
+                text = "RuntimeError: shape mismatch: the values cannot be broadcast to the indexing result"
+                self.state.check(sympy.Eq(size, expr_of(wanted)), text)
 
     @contextmanager
     def already_checked(self) -> Iterator[None]:

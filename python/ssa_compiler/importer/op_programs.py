@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from ..library import find_program
 from ..ops import define_missing
-from .values import TensorValue, TupleValue, Value, tensor_values
+from .values import ConstValue, TensorValue, TupleValue, Value, tensor_values
 
 if TYPE_CHECKING:
     from .aten import TensorOps
@@ -50,10 +52,22 @@ class OpPrograms:
         graph = program.script.graph
         with self._trusted():
             result = self._call(program.script.qualified_name, graph, [values[name] for name in program.parameters])
-        results = list(result.elements) if isinstance(result, TupleValue) else [result]
+        found = list(result.elements) if isinstance(result, TupleValue) else [result]
+        results = [self._new(value) if isinstance(value, TensorValue) else value for value in found]
         sources = [value for argument in opened for value in tensor_values(argument)]
         self._tensors.state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)])
         return results
+
+    def _new(self, value: TensorValue) -> TensorValue:
+        """A tensor that nothing is known of but what the op says: the program has written where it made it."""
+        tensors, clone = self._tensors, torch.ops.aten.clone.default
+        state = tensors.state
+        with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
+            fake = clone(value.fake, memory_format=torch.contiguous_format)
+        operands = [value, ConstValue(torch.contiguous_format)]
+        made = state.fresh(tensors.emit(clone, operands, [state.type_of(fake)])[0], fake)
+        state.owners[made.root] = made
+        return made
 
     @contextmanager
     def _trusted(self) -> Iterator[None]:

@@ -1,0 +1,74 @@
+"""Indices of which it is known at run time only how many there are: compiled, and right where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.backend import _driver
+from ssa_compiler.testing import check
+
+
+def pairs(x: Tensor, m: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    i, j = torch.where(m)
+    return x[i, j], x[:, j], x[i, -1 - j]
+
+
+def number_at_pairs(x: Tensor, m: Tensor) -> Tensor:
+    i, j = torch.where(m)
+    y = x.clone()
+    y[i, j] = 5.0
+    y[i, j] += 1
+    return y
+
+
+def rows_and_columns(x: Tensor, m: Tensor) -> Tensor:
+    i = m[:, 0].nonzero().squeeze(1)
+    y = x.clone()
+    y[i] = torch.arange(4.0)
+    y[:, i[:1]] = y[:, i[:1]] * 2
+    return y
+
+
+def number_added(x: Tensor, m: Tensor) -> Tensor:
+    return torch.index_put(x, [m], torch.tensor(1.0), True)
+
+
+def masks_of_unknown_size(x: Tensor, m: Tensor) -> Tensor:
+    y = x[m[:, 0]]
+    y[y > 0] = 1.0
+    y[y[:, 0] < 0] = torch.arange(4.0)
+    return y
+
+
+X = torch.arange(24.0).reshape(6, 4) - 10
+
+
+@pytest.mark.parametrize("program", [pairs, number_at_pairs, rows_and_columns, number_added, masks_of_unknown_size])
+def test_indices_of_unknown_size(program: Callable[..., Any]) -> None:
+    checked = check(program, (X, X > 0), (X, X > 100), (X, X > -100), compiled=True)
+    assert checked.compiled.explain().callbacks == ()
+
+
+def known_number_of_values(x: Tensor, m: Tensor, v: Tensor) -> Tensor:
+    y = x.clone()
+    y[m] = v
+    return y
+
+
+def test_known_number_of_values() -> None:
+    checked = check(known_number_of_values, (X, X > 0, torch.arange(13.0)), compiled=True)
+    assert checked.compiled.explain().callbacks == ()
+    with pytest.raises(RuntimeError):
+        checked.compiled(X, X > 1, torch.arange(13.0))
+
+
+@pytest.mark.parametrize("program", [pairs, number_at_pairs])
+def test_iree_refuses_several_of_them(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where this fails, IREE has learnt it."""
+    monkeypatch.setattr(_driver, "mend_indices", lambda module: 0)
+    assert check(program, (X, X > 0), compiled=True).compiled.explain().callbacks != ()

@@ -76,6 +76,12 @@ def test_tolerances_are_the_callers() -> None:
     assert compare_values(torch.tensor(1), torch.tensor(2), rtol=10.0) is not None
 
 
+def test_a_number_read_from_a_tensor_is_as_exact_as_the_tensor() -> None:
+    assert compare_values(88.87457275390625, 88.87458038330078) is None  # neighbours among float32
+    assert compare_values(0.1, 0.10000001) is not None  # not float32
+    assert compare_values(1e300, float("inf")) is not None
+
+
 # --- the whole check, with stages made wrong on purpose ---------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ where that matters, changing the module) is found when the operator runs, and ra
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import re
 import weakref
@@ -29,6 +30,17 @@ NAMESPACE = "ssa_ignored"
 
 _library = torch.library.Library(NAMESPACE, "DEF")  # type: ignore[no-untyped-call]
 _numbers = itertools.count()
+
+
+def _keep(library: torch.library.Library) -> None:
+    """Let the operators live until the process ends: PyTorch looks at some when others are gone, and aborts."""
+    for finalizer, found in list(weakref.finalize._registry.items()):  # type: ignore[attr-defined]
+        if found.weakref() is library:
+            finalizer.atexit = False
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+
+
+_keep(_library)
 
 
 @dataclass(frozen=True)

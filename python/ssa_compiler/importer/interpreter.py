@@ -37,6 +37,7 @@ from .values import (
     OptionalValue,
     RuntimeStr,
     ScalarValue,
+    TensorValue,
     TupleValue,
     Uninitialized,
     Value,
@@ -101,6 +102,10 @@ class Interpreter:
             raise self.state.refuse(f"recursion: {name} calls itself; write a loop")
         self._calls.append(name)
         self._environments.append({})
+        for node in graph.nodes():  # the first ones may have no source range
+            if self.state.locations.frames[-1] is not None:
+                break
+            self.state.locations.enter_node(node)
         try:
             outputs = self.run_block(graph, arguments)
         finally:
@@ -163,11 +168,14 @@ class Interpreter:
                 raise self.state.refuse_op(f"{kind}: PyTorch has no operator {text}")
             if kind in _AUGMENTED and _AUGMENTED[kind][1].search(highlighted(node)):
                 op = in_place_of(op, _AUGMENTED[kind][0])
-            if kind == "aten::index":
+            at_tensors = isinstance(first, TensorValue)  # list.index has the same name
+            if isinstance(first, ListRef) and kind in ("aten::index", "aten::count", "aten::remove"):
+                raise self.state.refuse_op(f"{kind} on a list of tensors")
+            if kind == "aten::index" and at_tensors:
                 # `x[i] += y` is index, add_ and index_put_ with one list of indices: nobody else sees the part.
                 users = [use.user.kind() for use in list(node.inputs())[1].uses()]
                 self.tensors.indexing.put_back = "aten::index_put_" in users
-            if kind in ("aten::index", "aten::index_put", "aten::index_put_"):
+            if kind in ("aten::index", "aten::index_put", "aten::index_put_") and at_tensors:
                 arguments = plain_masks(self.tensors, self.containers, arguments)
                 arguments = masks_as_positions(self.tensors, self.containers, arguments)
             return call_with_bools(

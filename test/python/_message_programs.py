@@ -1,0 +1,378 @@
+"""One small program for each message of the importer; `messages_test.py` imports them and looks at what is raised.
+
+The line that the message is about ends in `# refused`. Annotations are evaluated, as TorchScript reads those of ignored
+functions as they are.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+X = torch.arange(12.0).reshape(4, 3)
+PROGRAMS: list[tuple[Any, tuple[Any, ...], str]] = []
+"""Program, example arguments, and a part of the message."""
+
+
+def refused(*args: Any, says: str) -> Any:
+    """Note a program, and the message that it is refused with."""
+
+    def note(program: Any) -> Any:
+        PROGRAMS.append((program, args, says))
+        return program
+
+    return note
+
+
+# Ops. ----------------------------------------------------------------------------------------------------------------
+
+
+@refused(
+    [1], [1], X, says="'is' on anything but None and tensors; call it in a function that is marked @torch.jit.ignore"
+)
+def is_of_lists(a: list[int], b: list[int], x: Tensor):
+    if a is b:  # refused
+        return x
+    return x + 1
+
+
+@refused(X, X + 1, 2, says="'is' on tensors that control flow chose; call it")
+def is_of_chosen(x: Tensor, y: Tensor, n: int):
+    z = x
+    if n > 1:
+        z = y
+    if z is x:  # refused
+        return x + 1
+    return z
+
+
+@refused(X, says="TorchScript does not know view with a dtype.*; to convert the elements, use to")
+def view_dtype(x: Tensor):
+    return x.view(torch.int32)  # refused
+
+
+@refused(X, says="aten::detach_ of a view, which eager refuses as well; use detach")
+def detach_view(x: Tensor):
+    y = x.clone()[0]
+    y.detach_()  # refused
+    return y
+
+
+@refused(X, says=r"requires_grad_\(True\); compiled programs do not record gradients")
+def asks_for_grad(x: Tensor):
+    y = x.clone()
+    y.requires_grad_(True)  # refused
+    return y
+
+
+@refused(X, says="is_contiguous with a memory format; call it")
+def asks_for_format(x: Tensor):
+    if x.is_contiguous(memory_format=torch.channels_last):  # refused
+        return x
+    return x + 1
+
+
+@refused(X, says="resize_.* shape or storage of a tensor in place; make a new one")
+def resizes(x: Tensor):
+    y = x.clone()
+    y.resize_(2)  # refused
+    return y
+
+
+@refused(X, says="t_, which changes a tensor object that comes from the caller.*; use the op without the underscore")
+def transposes(x: Tensor):
+    x.t_()  # refused
+    return x
+
+
+@refused(X, says="whose result is a tensor of layout torch.sparse_coo; call it")
+def to_sparse(x: Tensor):
+    return x.to_sparse().sum()  # refused
+
+
+@refused(X, 2, says="on a string that depends on run-time values; call it")
+def compares_text(x: Tensor, n: int):
+    if f"{n}" == "3":  # refused
+        return x
+    return x + 1
+
+
+@refused(X, 2, says="on run-time scalars; call it")
+def scalar_op(x: Tensor, n: int):
+    return x + math.frexp(float(n))[0]  # refused
+
+
+@refused(X, 2, says="on a list with elements known only at run time; call it")
+def sorts_numbers(x: Tensor, n: int):
+    return x + sorted([n, 3])[0]  # refused
+
+
+@refused(X, 2, says="on a list whose length depends on run-time values; (stack it first|call it)")
+def sorts_growing(x: Tensor, n: int):
+    items = [1]
+    for i in range(n):
+        items.append(i)
+    items.sort()  # refused
+    return x + items[0]
+
+
+@refused([X, X], X, says="aten::index on a list of tensors; call it")
+def index_of_tensor(items: list[Tensor], x: Tensor):
+    return x + items.index(x)  # refused
+
+
+@torch.jit.ignore
+def say(text: str, x: Tensor) -> None:
+    pass
+
+
+@torch.jit.ignore
+def adds_to_both(x: Tensor, y: Tensor) -> None:
+    x.add_(y)
+
+
+@torch.jit.ignore
+def needs_numbers(x: Tensor) -> Tensor:
+    return torch.ones(int(1 / float(x[0, 0])))
+
+
+@refused(X, 2, says="'say', which is given a RuntimeStr; pass tensors, numbers, strings")
+def ignored_text(x: Tensor, n: int):
+    say(f"{n}", x)  # refused
+    return x
+
+
+@refused(X, says="'adds_to_both', which may write arguments that share memory; pass one of them")
+def ignored_writes(x: Tensor):
+    y = x.clone()
+    adds_to_both(y, y[0])  # refused
+    return y
+
+
+@refused(X, says="'needs_numbers', whose result has to be known at import.*; make it a torch.library.custom_op")
+def ignored_shape(x: Tensor):
+    return needs_numbers(x)  # refused
+
+
+@refused(X, 2, says="a dict key known only at run time; use constants as keys")
+def dict_key(x: Tensor, n: int):
+    return {n: x}[n]  # refused
+
+
+@refused(X, 2, says="with an index or key known only at run time; use a constant, or stack the elements")
+def dict_access(x: Tensor, n: int):
+    d = {1: x, 2: x + 1}
+    return d[n]  # refused
+
+
+@refused(X, 2, says="a dimension number known only at run time; use a constant, or an if for each")
+def dimension(x: Tensor, n: int):
+    return x.stride(n)  # refused
+
+
+@refused(X, 2, says="a new dict key in an if or loop that depends on run-time values; set it to something before")
+def new_key(x: Tensor, n: int):
+    d = {"a": x}
+    for _ in range(n):
+        d["b"] = x  # refused
+    return d["a"]
+
+
+@refused(X, 2, says="a variable that is .* or .*, depending on a.*; make them alike with to")
+def two_dtypes(x: Tensor, n: int):
+    y = x
+    if n > 1:  # refused
+        y = x.double()
+    return y
+
+
+@refused(X, {"a": X}, says="on a dict that belongs to the caller or to a module, who would not see it; copy it first")
+def callers_dict(x: Tensor, d: dict[str, Tensor]):
+    d["b"] = x  # refused
+    return d["a"]
+
+
+@refused(X, 2, says="on a list that an if or loop with run-time values chose or replaced; build a new one")
+def replaced_list(x: Tensor, n: int):
+    a = [x]
+    for _ in range(n):
+        a = [x + 1]
+    a.append(x)  # refused
+    return a[0]
+
+
+@refused(X, 2, says="pop or del anywhere but at the ends.*; stack it first")
+def pops_inside(x: Tensor, n: int):
+    items = [x, x]
+    for _ in range(n):
+        items.append(x)
+    items.pop(1)  # refused
+    return items
+
+
+@refused(X, 2, says="insert anywhere but at the start.*; build a new one")
+def inserts_inside(x: Tensor, n: int):
+    items = [x, x]
+    for _ in range(n):
+        items.append(x)
+    items.insert(1, x)  # refused
+    return items
+
+
+@refused(X, 2, says="a step in a slice of a list whose length depends on run-time values; stack it first")
+def steps(x: Tensor, n: int):
+    items = [x, x]
+    for _ in range(n):
+        items.append(x)
+    return items[::2]  # refused
+
+
+@refused(X, 2, says="reverse of a list in the loop that appends to it; reverse it after the loop")
+def reverses(x: Tensor, n: int):
+    items = [x, x]
+    for _ in range(n):
+        items.append(x)
+        items.reverse()  # refused
+    return items
+
+
+@refused(X, 3, says="squeeze of a dimension whose size is known only at run time; select it instead")
+def squeezes(x: Tensor, k: int):
+    return x[:k].squeeze(0)  # refused
+
+
+class HasMethods(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = "a"
+        self.tensors = [torch.ones(3)]
+        self.register_buffer("state", torch.zeros(3))
+
+
+class AssignsText(HasMethods):
+    def forward(self, x: Tensor):
+        self.name = "b"  # refused
+        return x
+
+
+class AssignsShape(HasMethods):
+    def forward(self, x: Tensor):
+        self.state = x + 1  # refused
+        return x
+
+
+class ListsTensors(HasMethods):
+    def forward(self, x: Tensor):
+        return x + self.tensors[0]  # refused
+
+
+class HoldsSparse(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.eye(3).to_sparse())
+
+    def forward(self, x: Tensor):
+        return torch.mm(self.state, x.t())  # refused
+
+
+class HoldsQuantized(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8))
+
+    def forward(self, x: Tensor):
+        return self.state.dequantize() + x  # refused
+
+
+class IgnoresAndWrites(HasMethods):
+    @torch.jit.ignore
+    def helper(self, x: Tensor) -> Tensor:
+        return x + self.state
+
+    def forward(self, x: Tensor):
+        self.state += 1
+        return self.helper(x)  # refused
+
+
+refused(X, says="assignment to the attribute name, which is no tensor, bool, int or float; make it a buffer")(
+    AssignsText()
+)
+refused(X, says="assignment to the attribute state, which changes its dtype or shape; return the new")(AssignsShape())
+refused(X, says="the tensor tensors.* inside a container; register it as a parameter or buffer")(ListsTensors())
+refused(X, says="the attribute state, a tensor that is not strided; make it dense")(HoldsSparse())
+refused(X, says=r"the attribute state, a quantized tensor; dequantize\(\) it")(HoldsQuantized())
+refused(X, says="'helper' of a module whose 'state' the program writes.*; make it a function")(IgnoresAndWrites())
+
+
+@torch.jit.script
+class Waits:
+    def __init__(self, n: int):
+        self.n = n
+
+    def __enter__(self):
+        self.n = 1
+
+    def __exit__(self, kind: Any, value: Any, trace: Any):
+        self.n = 2
+
+
+@refused(X, says="a context manager; only torch.no_grad")
+def context(x: Tensor):
+    with Waits(1):  # refused
+        y = x + 1
+    return y
+
+
+class Pair(NamedTuple):
+    one: Tensor
+    two: int
+
+
+# Writes. -------------------------------------------------------------------------------------------------------------
+
+
+@refused(X, says=r"its result depends on the order in which eager visits them; clone\(\) the source")
+def shifts(x: Tensor):
+    y = x.clone()
+    y.mul_(y[:, :1])  # refused
+    return y
+
+
+@refused(
+    X, 2, says=r"writes the result of .* at .*, which aliases or copies depending on a run-time size; call .clone\(\)"
+)
+def writes_maybe(x: Tensor, k: int):
+    y = x[:, :k].contiguous()
+    y += 1  # refused
+    return x
+
+
+@refused(
+    X, 2, says="reads the result of .* at .*, which aliases or copies.*after what it may alias was written; call .clone"
+)
+def reads_maybe(x: Tensor, k: int):
+    y = x[:, :k].contiguous()
+    x += 1
+    return y + 1  # refused
+
+
+@refused(X, X, says="which changes the shape of a tensor in place; call it")
+def grows_out(x: Tensor, y: Tensor):
+    z = torch.zeros(2)
+    torch.add(x, y, out=z)  # refused
+    return z
+
+
+@refused(X, says="fill_ of an expanded tensor of bools; fill the tensor itself")
+def fills_expanded(x: Tensor):
+    y = torch.zeros([1], dtype=torch.bool).expand(3)
+    y.fill_(True)  # refused
+    return x, y
+
+
+@refused(X, 3, says="of a tensor whose sizes are known only at run time; call it")
+def asks_for_contiguity(x: Tensor, k: int):
+    if x.t()[:k].is_contiguous():  # refused
+        return x
+    return x + 1

@@ -1,0 +1,155 @@
+"""Every message is provoked, names the user's line, says the way out, and stands in docs/Messages.md."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torch import nn
+
+from _message_calls import CALLS
+from _message_programs import PROGRAMS
+from ssa_compiler import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
+from ssa_compiler.importer import import_program
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATOR = ROOT / "tools" / "gen-messages" / "gen_messages.py"
+sys.path.insert(0, str(GENERATOR.parent))
+import gen_messages  # noqa: E402 - a tool, found by its path
+
+ELSEWHERE = {
+    "dynamic_shapes": "dynamic_shapes_test.py",
+    "sizes: expected": "dynamic_shapes_test.py",
+    "by dynamic_shapes": "dynamic_shapes_test.py",
+    "script() got an unexpected": "script_test.py",
+    "ssa_compiler.script cannot compile a method": "script_test.py",
+    "a subclass of it, got the class": "script_test.py",
+    "the program is compiled when it is called first": "script_test.py",
+    "the ignored function '…' changed": "ignored_calls_test.py",
+    "the ignored function '…' returned": "ignored_calls_test.py",
+    "the ignored function '…' wrote": "ignored_calls_test.py",
+    "a … that belongs to the caller": "classes_test.py",
+    "as_strided": "importer_alias_test.py",
+    "on overlapping views of a storage": "importer_overlap_test.py",
+    "reads a tensor that may": "importer_overlap_test.py",
+    "TorchScript drops the write": "importer_alias_test.py",
+    "writes an expanded view": "importer_overlap_test.py",
+    "recursion: ": "importer_calls_test.py",
+    "an argument requires grad": "specialisation_test.py",
+    "share one memory location": "inputs_test.py",
+    "expected a strided tensor": "runtime_program_test.py",
+    "isinstance on a value": "classes_test.py",
+    "strict: ": "strict_test.py",
+    "changes its shape in place while": "importer_objects_test.py",
+    "expected a 64-bit": "api_compile_test.py",
+    "the program asks whether one is the other": "api_compile_test.py",
+}
+"""Part of a message: the test file that provokes it."""
+UNREACHED = {
+    "program is compiled at its first call": "it makes the first call compile, and is not shown",
+    "no device for the IREE driver": "it needs a machine without the driver's device",
+    "nested too deeply": "it needs a program that exhausts Python's stack",
+}
+"""Part of a message that no test provokes: the reason."""
+UNPROVOKED = frozenset((Path(__file__).parent / "_unprovoked_messages.txt").read_text(encoding="utf-8").splitlines())
+"""Messages for which there is no program yet, guards most of them. They may go, or get a program; none may come."""
+
+
+def label(value: Any) -> str | None:
+    return getattr(value, "__name__", type(value).__name__) if callable(value) else None
+
+
+def refused_line(program: Any) -> int | None:
+    """The line of a program that ends in `# refused`, None if there is none."""
+    function = type(program).forward if isinstance(program, nn.Module) else program
+    lines, first = inspect.getsourcelines(function)
+    return next((first + number for number, line in enumerate(lines) if line.rstrip().endswith("# refused")), None)
+
+
+def caught(call: Callable[[], Any]) -> BaseException:
+    """What a call raises."""
+    with pytest.raises(SsaCompilerError) as raised:
+        call()
+    return raised.value
+
+
+@functools.cache
+def program_refusal(number: int) -> BaseException:
+    """What importing a program raises."""
+    program, args, _ = PROGRAMS[number]
+    return caught(lambda: import_program(program, args))
+
+
+@functools.cache
+def call_refusal(number: int) -> BaseException:
+    """What a call raises."""
+    return caught(CALLS[number][0])
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=[label(program) for program, _, _ in PROGRAMS])
+def test_programs(number: int) -> None:
+    (program, _, says), refusal = PROGRAMS[number], program_refusal(number)
+    assert isinstance(refusal, (UnsupportedOpError, UnsupportedProgramError))
+    assert re.search(says, str(refusal)), str(refusal)
+    assert refusal.location is not None
+    assert (Path(refusal.location.file).name, refusal.location.line) == ("_message_programs.py", refused_line(program))
+    assert re.search(r"unsupported: .+; .+", str(refusal)), "no way out"
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)), ids=[says[:40] for _, says in CALLS])
+def test_models_and_arguments(number: int) -> None:
+    assert re.search(CALLS[number][1], str(call_refusal(number)), re.DOTALL)
+
+
+def test_the_table_is_up_to_date() -> None:
+    checked = subprocess.run([sys.executable, str(GENERATOR), "--check"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_every_message_says_the_way_out() -> None:
+    in_python = [site for site in gen_messages.sites() if site.kind != "ssa-opt"]
+    assert len(in_python) > 100
+    told_by_its_end = "TorchScript drops the write here"  # each of what may follow has its own way out
+    without = [site for site in in_python if not site.has_way_out and told_by_its_end not in site.template]
+    assert [
+        site.template for site in without if not _listed(site.template) and "dynamic_shapes" not in site.template
+    ] == []
+
+
+def _listed(template: str) -> bool:
+    return any(part in template for part in UNREACHED)
+
+
+def test_every_message_is_provoked_or_listed() -> None:
+    """A message that is provoked neither here nor elsewhere is listed, so that a new one needs a program."""
+    seen = [str(program_refusal(number)) for number in range(len(PROGRAMS))]
+    seen += [str(call_refusal(number)) for number in range(len(CALLS))]
+    unprovoked = set()
+    for site in gen_messages.sites():
+        listed = _listed(site.template) or any(part in site.template for part in ELSEWHERE)
+        # A message that is all holes would match any other.
+        if site.kind != "ssa-opt" and not listed and not any(re.search(site.pattern, text, re.DOTALL) for text in seen):
+            unprovoked.add(site.template)
+    assert unprovoked <= UNPROVOKED, "write a program for these, in _message_programs.py or _message_calls.py"
+    assert unprovoked >= UNPROVOKED & {site.template for site in gen_messages.sites()}, "take these off the list"
+    for part, file in ELSEWHERE.items():
+        assert (Path(__file__).parent / file).exists(), f"{part}: {file}"
+
+
+def test_passes_are_tested_by_lit() -> None:
+    """What passes emit is provoked by the lit tests."""
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "test/lit").rglob("*.mlir"))
+    missing = [
+        site.template
+        for site in gen_messages.sites()
+        if site.kind == "ssa-opt"
+        and not any(len(p.strip()) > 6 and p.strip() in texts for p in re.split("…", site.template))
+    ]
+    assert missing == []

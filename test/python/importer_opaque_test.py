@@ -57,3 +57,14 @@ def upsample(a: Tensor) -> Tensor:
 def test_warnings_of_the_program_are_given_at_import() -> None:
     with pytest.warns(UserWarning, match="deprecated"):
         check(upsample, (torch.ones(1, 1, 2, 2),), compiled=False)
+
+
+def complex_numbers(a: Tensor, b: Tensor) -> Tensor:
+    c = a * 2j + b
+    c.mul_(1 + 1j)
+    return torch.index_fill(c, 0, torch.tensor([0]), 3 - 1j)
+
+
+def test_complex_numbers_are_operands() -> None:
+    a = torch.arange(4.0)
+    assert_equal_to_eager(complex_numbers, (a, a))

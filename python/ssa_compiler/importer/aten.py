@@ -15,6 +15,7 @@ import sympy
 import torch
 
 from ..errors import SsaCompilerError
+from .complex_numbers import without_complex
 from .decompose import NOT_LOWERED
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
@@ -69,7 +70,13 @@ def _checks(trace: Trace) -> bool:
 
 
 class TensorOps:
-    """Emits tensor ops."""
+    """Emits tensor ops.
+
+    Attributes:
+        literal: makes a tensor of known contents.
+    """
+
+    literal: Callable[[torch.Tensor], TensorValue]
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -470,7 +477,7 @@ class TensorOps:
         """Emit an op whose results are new tensors or scalars."""
         if op.name() == "aten::_unsafe_view":
             return self._unsafe_view(args, out)
-        args = self._without_bools(op, args, out)
+        op, args = without_complex(self, op, self._without_bools(op, args, out), out)
         outs: list[Any] = []
         for element in out if isinstance(out, (list, tuple)) else [out]:
             outs += element if isinstance(element, (list, tuple)) else [element]

@@ -13,6 +13,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from .aten import TensorOps
+from .complex_numbers import with_tensors
 from .fakes import run
 from .scalars import ScalarOps
 from .state import State
@@ -59,7 +60,7 @@ def call_with_bools(
     ]
     if not bools:
         return call(op, arguments)
-    overload = _with_tensors(op, bools)
+    overload = with_tensors(op, bools)
     if overload is not None:
         # A tensor without dimensions counts as a number of its kind does.
         return call(overload, [_tensor(tensors, v) if n in bools else v for n, v in enumerate(arguments)])
@@ -71,19 +72,6 @@ def call_with_bools(
             converted: list[Value] = [result, ConstValue(eager.dtype), *[ConstValue(False)] * 2, ConstValue(None)]
             results[number] = tensors.call(torch.ops.aten.to.dtype, converted)[0]
     return results
-
-
-def _with_tensors(op: Any, numbers: list[int]) -> Any:
-    """The overload of an operator that takes tensors instead of these operands, and otherwise the same."""
-
-    def shape(candidate: Any, replaced: list[int]) -> list[str]:
-        arguments = candidate._schema.arguments
-        return [f"{a.name}: {'Tensor' if n in replaced else a.type}" for n, a in enumerate(arguments)]
-
-    packet = op.overloadpacket
-    wanted = shape(op, numbers)
-    overloads = (getattr(packet, name) for name in packet.overloads())
-    return next((candidate for candidate in overloads if shape(candidate, []) == wanted), None)
 
 
 def _tensor(tensors: TensorOps, value: Value) -> Value:

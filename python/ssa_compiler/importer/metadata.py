@@ -56,6 +56,7 @@ class Metadata:
 
     def __init__(self, state: State, tensors: TensorOps, scalars: ScalarOps, containers: Containers) -> None:
         self.state, self.tensors, self.scalars, self.containers = state, tensors, scalars, containers
+        tensors.literal = self.literal
 
     def call(self, kind: str, node: Any, arguments: Sequence[Value]) -> list[Value] | None:
         """Import the node if it is such an op.

@@ -16,6 +16,7 @@ import torch
 from torch_mlir import ir
 
 from .._functionalized import functionalized_name, functionalized_schema
+from .complex_numbers import has_complex
 from .fakes import ask_eager, run
 from .overlap import check_write, repeated_dims
 from .schemas import element_of, functional_of, registered_name, written_arguments
@@ -165,7 +166,7 @@ class Writes:
                 and not (torch.Tag.pointwise in op.tags and target.fake.dtype == torch.bool)
             )
             name = registered_name(schema)
-            if not is_out and same and self.state.emitter.registered(f"torch.{name}"):
+            if not is_out and same and not has_complex(args) and self.state.emitter.registered(f"torch.{name}"):
                 self.tensors.emit(op, args, results)
             else:
                 self._functional(op, functional, pure_args, target)

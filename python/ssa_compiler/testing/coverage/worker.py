@@ -62,7 +62,7 @@ def _shows_memory(program: Callable[..., Any], arguments: list[Any]) -> bool:
                 if not filled:  # leave something behind in the memory that comes next
                     for leaf in tree_leaves(results[0]):
                         if isinstance(leaf, torch.Tensor):
-                            torch.ones_like(leaf)
+                            torch.zeros_like(leaf)
                 results.append(program(*given))
         except RuntimeError:  # there is no deterministic form of it, or no memory to fill
             return False

@@ -73,3 +73,41 @@ def test_many_elements(dtype: torch.dtype) -> None:
 def test_sizes_known_at_run_time_only() -> None:
     x = torch.linspace(-1.0, 2.0, 9)
     native(sort_what_is_found, (x,), (-x.abs(),), (x.abs() + 1.0,))
+
+
+def largest(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.topk(x, 3)
+
+
+def smallest(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.topk(x, 3, dim=0, largest=False)
+
+
+def best(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.topk(x, 1)
+
+
+def best_of_chosen(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    y = x[x > 0]
+    return y.topk(min(k, y.shape[0]))
+
+
+def test_topk() -> None:
+    """No two elements are equal: eager takes any of equal ones."""
+    x = torch.randperm(60).view(6, 10)
+    native(largest, (x.float() - 30,))
+    native(smallest, (x,))
+    native(best, (x.double(),))
+    native(largest, (torch.tensor([1.0, NAN, -INF, INF, 2.0]),))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_topk_of_many(dtype: torch.dtype) -> None:
+    native(largest, ((torch.randperm(4000) - 2000).view(2, 2000).to(dtype),))
+
+
+def test_topk_of_unknown_size() -> None:
+    x = torch.randperm(2000).float() - 500
+    inputs = [(x, 20), (x, 0), (-x.abs(), 5), (x[:].clamp(max=0.5) + x / 1e6, 5)]
+    checked = check(best_of_chosen, *inputs, compiled=True)
+    assert checked.compiled.explain().callbacks == ()

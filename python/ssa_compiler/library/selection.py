@@ -1,11 +1,17 @@
-"""Elements chosen by a mask, and elements repeated as often as numbers say."""
+"""Elements chosen by a mask, repeated as often as numbers say, or taken once of each kind."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
 
 from ._registry import implements
+from .sorting import sort_ascending
+
+__all__: list[str] = []
 
 
 @implements("aten::masked_select")
@@ -14,3 +20,107 @@ def masked_select(self: Tensor, mask: Tensor) -> Tensor:
     whole, chosen = torch.broadcast_tensors(self, mask)  # type: ignore[no-untyped-call]
     places = chosen.reshape(-1).nonzero().select(1, 0)
     return whole.reshape(-1)[places]
+
+
+def _is_vector(arguments: Mapping[str, Any]) -> bool:
+    repeats = arguments["repeats"]
+    return repeats.dim() == 1 and not (isinstance(repeats.shape[0], int) and repeats.shape[0] == 0)
+
+
+@implements("aten::repeat_interleave.Tensor", where=_is_vector)
+def repeat_interleave(repeats: Tensor, output_size: Optional[int]) -> Tensor:  # noqa: UP045 - TorchScript
+    """Each position as often as the number there says."""
+    if bool((repeats < 0).any()):
+        raise RuntimeError("repeats can not be negative")
+    ends = repeats.to(torch.int64).cumsum(0)
+    total = int(ends[-1])
+    if output_size is not None and output_size != total:
+        raise RuntimeError("allocated size does not match required size")
+    # A position ends where the next begins; those that are not repeated end where others do, those at the end nowhere.
+    marks = torch.zeros([total + 1], dtype=torch.int64, device=repeats.device)
+    marks = marks.scatter_add(0, ends, torch.ones_like(ends))
+    return marks.cumsum(0)[:total].to(repeats.dtype)
+
+
+def _has_static_repeats(arguments: Mapping[str, Any]) -> bool:
+    repeats, self = arguments["repeats"], arguments["self"]
+    sizes = [size for size in (*repeats.shape, *self.shape) if isinstance(size, int)]
+    return repeats.dim() == 1 and self.dim() > 0 and 0 not in sizes
+
+
+@implements("aten::repeat_interleave.self_Tensor", where=_has_static_repeats)
+def repeat_elements(self: Tensor, repeats: Tensor, dim: Optional[int]) -> Tensor:  # noqa: UP045 - TorchScript
+    """Each element along a dimension, of all if it is None, as often as the number for it says."""
+    x, along = self, 0
+    if dim is None:
+        x = self.reshape(-1)
+    else:
+        along = dim
+    counts = repeats
+    if repeats.size(0) == 1:
+        counts = repeats.expand(x.size(along))
+    elif repeats.size(0) != x.size(along):
+        raise RuntimeError("repeats must have the same size as input along dim")
+    return x.index_select(along, repeat_interleave(counts, None))
+
+
+@implements("aten::repeat_interleave.self_int", where=lambda arguments: arguments["self"].dim() > 0)
+def repeat_equally(self: Tensor, repeats: int, dim: Optional[int]) -> Tensor:  # noqa: UP045 - TorchScript
+    """Each element along a dimension, of all if it is None, equally often."""
+    if repeats < 0:
+        raise RuntimeError("repeats must be non-negative")
+    x, along = self, 0
+    if dim is None:
+        x = self.reshape(-1)
+    else:
+        along = dim
+    last = x.movedim(along, -1)
+    sizes = list(last.shape)
+    several = last.unsqueeze(-1).expand(sizes + [repeats])  # noqa: RUF005 - TorchScript does not unpack into lists
+    several = several.reshape(sizes[:-1] + [sizes[-1] * repeats])  # noqa: RUF005
+    return several.movedim(-1, along).contiguous()
+
+
+def _has_numbers(arguments: Mapping[str, Any]) -> bool:
+    tensor = arguments["self"]
+    known = [size for size in tensor.shape if isinstance(size, int)]
+    return tensor.dim() > 0 and 0 not in known
+
+
+def _is_flat(arguments: Mapping[str, Any]) -> bool:
+    return _has_numbers(arguments) and arguments["dim"] is None
+
+
+def _runs(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The first element of each run of equal ones, the number of its run for each element, and the lengths of the runs."""
+    n = x.size(0)
+    starts = torch.ones([n], dtype=torch.bool, device=x.device)
+    starts[1:] = x[1:] != x[:-1]
+    numbers = starts.to(torch.int64).cumsum(0) - 1
+    places = starts.nonzero().select(1, 0)
+    ends = torch.cat([places, torch.full([1], n, dtype=torch.int64, device=x.device)])[1:]
+    return x[places], numbers, ends - places
+
+
+@implements("aten::unique_consecutive", where=_is_flat)
+def unique_consecutive(self: Tensor, return_inverse: bool, return_counts: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Each run of equal elements once."""
+    values, numbers, counts = _runs(self.reshape(-1))
+    nothing = torch.zeros([0], dtype=torch.int64, device=self.device)
+    inverse = numbers.reshape(self.shape) if return_inverse else nothing
+    return values, inverse, counts if return_counts else nothing.clone()
+
+
+@implements("aten::_unique2", where=_has_numbers)
+def unique(self: Tensor, return_inverse: bool, return_counts: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Each element once, in order."""
+    flat = self.reshape(-1)
+    order = sort_ascending(flat)
+    values, numbers, counts = _runs(flat[order])
+    nothing = torch.zeros([0], dtype=torch.int64, device=self.device)
+    inverse = nothing
+    if return_inverse:
+        inverse = torch.zeros_like(order)
+        inverse[order] = numbers
+        inverse = inverse.reshape(self.shape)
+    return values, inverse, counts if return_counts else nothing.clone()

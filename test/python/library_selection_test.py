@@ -1,0 +1,77 @@
+"""Ops of the library whose results have sizes known at run time only: natively, with results that are empty as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+
+def select(x: Tensor, m: Tensor) -> Tensor:
+    return torch.masked_select(x, m)
+
+
+def distinct(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.unique(x, sorted=True, return_inverse=True, return_counts=True)
+
+
+def distinct_of_chosen(x: Tensor) -> Tensor:
+    return torch.unique(x[x > 1])
+
+
+def runs(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.unique_consecutive(x, return_inverse=True, return_counts=True)
+
+
+def rows(x: Tensor, repeats: Tensor) -> Tensor:
+    return torch.repeat_interleave(x, repeats, dim=0)
+
+
+def elements(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    return torch.repeat_interleave(x, n), torch.repeat_interleave(x, n, dim=1)
+
+
+def _native(checked: Any) -> None:
+    assert checked.compiled.explain().callbacks == ()
+
+
+def test_masked_select() -> None:
+    x = torch.arange(24.0).reshape(6, 4) - 10
+    row = torch.tensor([True, False, False, True, False, True])[:, None]
+    _native(check(select, (x, row), (x, row.logical_not()), (x, torch.zeros_like(row)), compiled=True))
+
+
+def test_unique() -> None:
+    inputs = [(torch.tensor([3, 1, 2, 3, 1]),), (torch.full([5], 3),), (torch.tensor([-1, 2**40, 2**40 + 1, 0, 0]),)]
+    _native(check(distinct, *inputs, compiled=True))
+
+
+def test_unique_of_not_a_number() -> None:
+    _native(check(distinct, (torch.tensor([[3.0, float("nan")], [-0.0, 0.0], [float("nan"), 3.0]]),), compiled=True))
+
+
+def test_unique_of_chosen_elements() -> None:
+    x = torch.tensor([3, 1, 2, 3, 1])
+    _native(check(distinct_of_chosen, (x,), (x - 3,), (x + 3,), compiled=True))
+
+
+def test_unique_consecutive() -> None:
+    _native(check(runs, (torch.tensor([3, 3, 2, 3, 1, 1]),), (torch.zeros(6).long(),), compiled=True))
+
+
+def test_repeat_rows() -> None:
+    x = torch.arange(12.0).reshape(4, 3)
+    repeats = [torch.tensor(numbers) for numbers in ([1, 0, 2, 3], [0, 0, 0, 0], [0, 5, 0, 0])]
+    checked = check(rows, *[(x, numbers) for numbers in repeats], compiled=True)
+    _native(checked)
+    with pytest.raises(RuntimeError, match="negative"):
+        checked.compiled(x, torch.tensor([1, -1, 2, 1]))
+
+
+def test_repeat_elements() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    _native(check(elements, (x, 2), (x, 0), (x, 1), compiled=True))

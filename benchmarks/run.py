@@ -30,6 +30,7 @@ __all__ = ["Plan", "Run", "make_plan", "run_all"]
 
 # A compilation in native code does not see its limit; the process is killed after this much more.
 _GRACE_S = 20.0
+_INTERRUPTED = "interrupted"
 _ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -127,7 +128,11 @@ def run_all(plan: Plan, output: Path, *, resume: bool = False) -> dict[str, Any]
         What the file holds.
     """
     report = _read(output) if resume and output.exists() else _empty_report(plan)
-    done = {(result["workload"], json.dumps(result["changes"], sort_keys=True)) for result in report["results"]}
+    done = {
+        (result["workload"], json.dumps(result["changes"], sort_keys=True))
+        for result in report["results"]
+        if result.get("failure") != _INTERRUPTED
+    }
     output.parent.mkdir(parents=True, exist_ok=True)
     todo = [run for run in plan.runs if (run.workload, json.dumps(run.changes, sort_keys=True)) not in done]
     with progress_bar(len(todo)) as bar:
@@ -179,7 +184,7 @@ def _results_as_known(run: Run, plan: Plan, tell: Any) -> Iterator[dict[str, Any
                     break
                 skip[stuck] = failure
         except KeyboardInterrupt:
-            yield _collect(run, plan, lines, skip, "interrupted", start)
+            yield _collect(run, plan, lines, skip, _INTERRUPTED, start)
             raise
         yield _collect(run, plan, lines, skip, failure, start)
 

@@ -25,8 +25,12 @@ from .ours import OursProgram
 
 __all__ = ["IREEExport", "IREEUnconverted"]
 
-# torch-mlir's passes that turn mutable tensors into values where they can.
-_VALUE_PASSES = "torch-reduce-op-variants,canonicalize,torch-maximize-value-semantics,canonicalize,cse"
+# torch-mlir's passes that turn mutable tensors into values where they can; the first lets the caller pass values.
+_VALUE_PASSES = (
+    "torch-adjust-calling-conventions,func.func(torch-reduce-op-variants,canonicalize,"
+    "torch-maximize-value-semantics,canonicalize,cse),torch-refine-public-return"
+)
+_ARGUMENT = re.compile(r"(%arg\d+: !torch\.)tensor(<\S*>) \{")
 
 
 class Refused(RuntimeError):
@@ -45,7 +49,8 @@ class IREEUnconverted(Peer):
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
         imported = import_program(built.model, args)
-        text = _torch_mlir_opt(imported.module)
+        bound = _ARGUMENT.sub(r"\1tensor\2 {torch.type_bound = !torch.vtensor\2, ", imported.module)
+        text = _torch_mlir_opt(bound)
         left = re.search(r"torch\.(?:overwrite\.tensor\.contents|aten\.(?!_)\w+_(?=[. ]))", text)
         if left is not None:
             raise Refused(f"torch-mlir's passes leave writes to mutable tensors: {left[0]}")
@@ -59,7 +64,7 @@ class IREEUnconverted(Peer):
 
 def _torch_mlir_opt(module: str) -> str:
     beside = Path(sys.executable).parent / "torch-mlir-opt"
-    command = [str(beside), f"--pass-pipeline=builtin.module(func.func({_VALUE_PASSES}))", "--mlir-print-debuginfo"]
+    command = [str(beside), f"--pass-pipeline=builtin.module({_VALUE_PASSES})", "--mlir-print-debuginfo"]
     done = subprocess.run(command, input=module, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Refused(f"torch-mlir-opt: {_first_error(done.stderr)}")
@@ -145,11 +150,17 @@ class _Loaded:
     def __call__(self, args: tuple[Any, ...]) -> Any:
         import torch.utils._pytree as pytree
 
-        leaves = [leaf for leaf in pytree.tree_leaves(args) if isinstance(leaf, torch.Tensor)]
-        dense = [leaf if leaf.is_contiguous() and leaf.data_ptr() % 64 == 0 else leaf.clone() for leaf in leaves]
-        inputs, outputs = self.rt.VmVariantList(len(dense)), self.rt.VmVariantList(1)
-        for leaf in dense:
-            inputs.push_ref(self.device.view(leaf))
+        leaves = pytree.tree_leaves(args)
+        inputs, outputs = self.rt.VmVariantList(len(leaves)), self.rt.VmVariantList(1)
+        kept = []  # as long as the call reads them
+        for leaf in leaves:
+            if isinstance(leaf, torch.Tensor):
+                kept.append(leaf if leaf.is_contiguous() and leaf.data_ptr() % 64 == 0 else leaf.clone())
+                inputs.push_ref(self.device.view(kept[-1]))
+            elif isinstance(leaf, float):
+                inputs.push_float(leaf)
+            else:
+                inputs.push_int(int(leaf))
         self.context.invoke(self.function, inputs, outputs)
         results = [self._value(outputs, number) for number in range(len(outputs))]
         return pytree.tree_unflatten(results, self.structure)

@@ -16,7 +16,7 @@ import torch
 
 from ..errors import SsaCompilerError
 from .complex_numbers import without_complex
-from .decompose import NOT_LOWERED
+from .decompose import is_not_lowered
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
 from .fakes import Record, Trace, run, same_view, shares_storage
@@ -252,7 +252,7 @@ class TensorOps:
 
     def _name_known(self, op: Any) -> bool:
         name = registered_name(op._schema)
-        if op.name() in NOT_LOWERED:
+        if is_not_lowered(op):
             return False
         # An op that may alias, announced or not, is shown as what it does here.
         annotated = op._schema.name.partition("::")[2] in UNANNOTATED

@@ -21,14 +21,11 @@ if TYPE_CHECKING:
     from .emitter import Emitter
     from .fakes import Record
 
-__all__ = ["NOT_LOWERED", "decomposition", "is_compiled", "is_followed"]
+__all__ = ["decomposition", "is_compiled", "is_followed", "is_not_lowered"]
 
-NOT_LOWERED = frozenset(
+_NOT_LOWERED = frozenset(
     {
-        "aten::diagonal_copy",
         "aten::max_unpool2d",
-        "aten::transpose_copy.int",
-        "aten::unfold_copy",
         "aten::upsample_bilinear2d.vec",
     }
 )
@@ -46,9 +43,14 @@ def _table() -> dict[Any, Callable[..., Any]]:
     return decomposition_table
 
 
+def is_not_lowered(op: Any) -> bool:
+    """Whether torch-mlir knows an op that IREE does not compile, and that PyTorch can take apart."""
+    return torch.Tag.view_copy in op.tags or op.name() in _NOT_LOWERED
+
+
 def is_compiled(emitter: Emitter, op: Any) -> bool:
     """Whether IREE may compile an op, or the importer makes a view of it."""
-    if op.name() in NOT_LOWERED:
+    if is_not_lowered(op):
         return False
     return op.is_view or emitter.registered(f"torch.{registered_name(op._schema)}")
 

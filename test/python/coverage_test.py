@@ -1,0 +1,79 @@
+"""A fixed sample of PyTorch's operator database, and the machinery that runs it (docs/Coverage.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from ssa_compiler.testing.coverage.run import read, run
+from ssa_compiler.testing.coverage.samples import Unit, cases, tolerance, units
+from ssa_compiler.testing.coverage.source import NotWritable, write_call
+from ssa_compiler.testing.coverage.table import page
+
+INTERPRETED = [
+    Unit("add", "bfloat16"),
+    Unit("cumsum", "int32"),
+    Unit("index_put", "float32"),
+    Unit("linalg.solve", "float64"),
+    Unit("masked_fill", "complex64"),
+    Unit("nn.functional.embedding", "float32"),
+    Unit("special.log_ndtr", "float32"),
+    Unit("unbind_copy", "bool"),
+]
+COMPILED = [Unit("diagonal_copy", "float32"), Unit("mul", "float16"), Unit("allclose", "float32")]
+
+
+@pytest.mark.parametrize(("chosen", "interpreted"), [(INTERPRETED, True), (COMPILED, False)])
+def test_fixed_sample(chosen: list[Unit], interpreted: bool, tmp_path: Path) -> None:
+    records = list(run(chosen, tmp_path / "records.jsonl", interpreted=interpreted))
+    assert {record["op"] for record in records} == {unit.op for unit in chosen}
+    failed = [r for r in records if r["status"] not in ("native", "callback", "imported", "unscriptable")]
+    assert not failed
+    if not interpreted:
+        statuses = {record["op"]: record["status"] for record in records}
+        assert statuses == {"diagonal_copy": "native", "mul": "native", "allclose": "callback"}
+    assert len(read(tmp_path / "records.jsonl")) == len(records)
+    assert list(run(chosen, tmp_path / "records.jsonl", interpreted=interpreted)) == []  # all are done
+    text = page(records)
+    assert all(f"| `{unit.op}` |" in text for unit in chosen)
+
+
+def test_a_hanging_case_is_a_timeout(tmp_path: Path) -> None:
+    (record,) = run([Unit("add", "float32")], tmp_path / "records.jsonl", interpreted=True, timeout_s=0.01)
+    assert record["status"] == "timeout"
+    assert json.loads((tmp_path / "records.jsonl").read_text(encoding="utf-8")) == record
+
+
+def test_units_are_operators_with_the_dtypes_that_they_take() -> None:
+    found = units(("float32", "bool"))
+    assert Unit("sin", "float32") in found
+    assert Unit("linalg.svd", "bool") not in found
+
+
+def test_cases_have_two_samples_and_the_in_place_form() -> None:
+    names = [case.name for case in cases(Unit("clamp", "float32"))]
+    assert names == ["function", "inplace", "function-arguments", "inplace-arguments"]
+
+
+def test_tolerances_are_those_of_the_operator_if_wider() -> None:
+    assert tolerance(Unit("add", "float32")) == (1.3e-6, 1e-5)
+    assert tolerance(Unit("nn.functional.conv_transpose2d", "float32"))[0] > 1.3e-6
+
+
+def test_calls_become_source() -> None:
+    x, y = torch.ones(2), torch.ones(2)
+    source = write_call(torch.add, (x, y), {"alpha": float("inf")})
+    assert source.lines == ["return torch.add(a0, a1, alpha=float('inf'))"]
+    assert source.parameters == ["a0: torch.Tensor", "a1: torch.Tensor"]
+    assert write_call(torch.Tensor.__rsub__, (x, 2), {}).lines == ["return 2 - a0"]
+    assert write_call(lambda x: torch.mul(x, 2).sum(), (x,), {}).lines[-1] == "return v1"
+    with pytest.raises(NotWritable):
+        write_call(torch.Tensor.__getitem__, (x, ()), {})
+
+
+def test_what_a_call_writes_is_given_as_it_was() -> None:
+    source = write_call(lambda x: x.add_(1), (torch.zeros(2),), {})
+    assert torch.equal(source.arguments[0], torch.zeros(2))

@@ -79,6 +79,7 @@ class _Child:
         self.say("compiling", peer=peer.name)
         try:
             peer.check(self.built, self.device)
+            peer.load()
             with measure.time_limit(limit):
                 start = time.perf_counter()
                 program = peer.compile(self.built, self.sets[0][1], self.device)

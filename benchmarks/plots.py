@@ -74,7 +74,8 @@ def _speed_up(results: Sequence[dict[str, Any]], path: Path) -> Path:
     axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set_ylabel("speed-up over eager (log)")
     axes.set_title("Speed-up over eager; * the best peer of ssa-compiler")
-    axes.legend(fontsize=8)
+    if peers:
+        axes.legend(fontsize=8)
     return _save(figure, path)
 
 
@@ -88,7 +89,8 @@ def _compile_time(results: Sequence[dict[str, Any]], path: Path) -> Path:
     _bars(axes, results, peers, value)
     axes.set_ylabel("seconds (log)")
     axes.set_title("Compilation and first call; no bar: refused, or over the limit")
-    axes.legend(fontsize=8)
+    if peers:
+        axes.legend(fontsize=8)
     return _save(figure, path)
 
 

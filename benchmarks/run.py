@@ -216,6 +216,8 @@ def _run_child(
         return last, f"> {plan.limit:g} s"
     if process.returncode != 0:
         text = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        if text and text[-1].startswith("TimeLimit: "):  # native code that lets no exception through
+            return last, text[-1].removeprefix("TimeLimit: ")
         message = f"the process ended with status {process.returncode}: {text[-1] if text else ''}"[:300]
         return (last, message) if last not in (None, *skip) else (None, message)
     return None, ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,11 +65,13 @@ class Peer(ABC):
         name: on the command line and in the JSON.
         title: in tables and plots.
         settings: how it is used, one line.
+        modules: imported before anything is timed: not part of compile times, and not to be interrupted by their limit.
     """
 
     name: str
     title: str
     settings: str
+    modules: tuple[str, ...] = ()
 
     def check(self, built: Built, device: str) -> None:  # noqa: B027 - nothing to do is usual
         """Say whether it can run a workload here.
@@ -76,6 +79,11 @@ class Peer(ABC):
         Raises:
             PeerUnavailable: it cannot.
         """
+
+    def load(self) -> None:
+        """Import `modules`."""
+        for module in self.modules:
+            importlib.import_module(module)
 
     @abstractmethod
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from ssa_compiler.specialisation import Specialisation
 
 from ..workload import Built
 from .base import Peer, Program
-from .ours import OursProgram
+from .ours import Ours, OursProgram
 
 __all__ = ["IREEExport", "IREEUnconverted"]
 
@@ -46,6 +45,7 @@ class IREEUnconverted(Peer):
     name = "iree_unconverted"
     title = "IREE, unconverted"
     settings = "this importer, torch-mlir's maximize-value-semantics in place of TensorSSA conversion, same backend"
+    modules = Ours.modules
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
         imported = import_program(built.model, args)
@@ -189,11 +189,11 @@ def _dtype(view: Any) -> torch.dtype:
 class IREEExport(Peer):
     """torch.export, torch-mlir's FX importer, iree-compile with its defaults."""
 
+    modules = ("torch.export", "torch_mlir.fx", "iree.compiler", "iree.runtime")
     name = "iree_export"
     title = "IREE (torch.export)"
     settings = "torch.export, torch_mlir.fx, iree-compile; ints and shapes constants, loops written out; local-sync"
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
-        os.environ.setdefault("TORCH_LOGS", "-all")
         driver = "cuda" if device == "cuda" else "local-sync"
         return _ExportedProgram(built.model, resolve_target(device), driver)

@@ -69,6 +69,11 @@ class Jax(Peer):
         if importlib.util.find_spec("jax") is None:
             raise PeerUnavailable("JAX is not installed (pip install 'ssa-compiler[benchmarks]')")
 
+    def load(self) -> None:
+        import jax
+
+        jax.devices()
+
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
         assert built.jax is not None
         return _JaxProgram(built.jax(built.model))

@@ -16,6 +16,8 @@ from .base import Launches, Peer, Program
 
 __all__ = ["Ours", "OursProgram", "OursUnchecked", "OursWithoutPasses", "describe_specialisations"]
 
+_LAYERS = ("ssa_compiler.importer", "ssa_compiler.backend", "ssa_compiler.runtime", "ssa_compiler._call")
+
 # What conversion needs, without the clean-up between its steps: equal accesses stay, slots are not promoted.
 _BARE_CONVERSION = (
     "--pass-pipeline=builtin.module(torch-insert-bounds-checks,func.func(tssa-resolve-choices,tssa-rewrite-mutation,"
@@ -69,12 +71,13 @@ class Ours(Peer):
     name = "ours"
     title = "ssa-compiler"
     settings = "ssa_compiler.compile(model, example), defaults; IREE local-sync: one thread"
+    modules = ("iree.compiler", "iree.runtime", "torch_mlir.ir", *_LAYERS)
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
         return OursProgram(ssa_compiler.compile(built.model, args, target=device))
 
 
-class OursUnchecked(Peer):
+class OursUnchecked(Ours):
     """Without the checks of indices in tensors."""
 
     name = "ours_unchecked"
@@ -85,7 +88,7 @@ class OursUnchecked(Peer):
         return OursProgram(ssa_compiler.compile(built.model, args, target=device, index_checks=False))
 
 
-class OursWithoutPasses(Peer):
+class OursWithoutPasses(Ours):
     """With the steps of TensorSSA conversion only, nothing simplified in between."""
 
     name = "ours_without_passes"

@@ -60,6 +60,7 @@ class TorchCompile(Peer):
     name = "torch_compile"
     title = "torch.compile"
     settings = "torch.compile(model), default mode, graph breaks allowed, ints specialised first, inductor"
+    modules = ("torch._dynamo", "torch._inductor.compile_fx", "torch._inductor.codegen.cpp")
     mode: str | None = None
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:

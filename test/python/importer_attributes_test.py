@@ -142,3 +142,25 @@ def test_other_attributes_are_refused(module: nn.Module, name: str) -> None:
         errors.UnsupportedProgramError, match=f"attribute {name}, which is no tensor, bool, int or float"
     ):
         import_program(module, (grid(),))
+
+
+class Turned(nn.Module):
+    """In eager the next call finds the buffer transposed, and its view raises."""
+
+    def __init__(self, contiguous: bool) -> None:
+        super().__init__()
+        self.contiguous = contiguous
+        self.register_buffer("state", torch.arange(16.0).reshape(4, 4))
+
+    def forward(self, n: int) -> Tensor:
+        turned = self.state.t()
+        self.state = turned.contiguous() if self.contiguous else turned
+        for _ in range(n):
+            return turned.view(8, 2)
+        return self.state * 2
+
+
+def test_an_attribute_keeps_the_strides_that_matter() -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="other strides .*aten::view, which raises, at .*; assign its"):
+        import_program(Turned(False), (2,))
+    check(Turned(True), (0,), (0,), compiled=False)

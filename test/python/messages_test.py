@@ -36,6 +36,7 @@ ELSEWHERE = {
     "the ignored function '…' returned": "ignored_calls_test.py",
     "the ignored function '…' wrote": "ignored_calls_test.py",
     "a … that belongs to the caller": "classes_test.py",
+    "bound to a tensor with other strides": "importer_attributes_test.py",
     "as_strided": "importer_alias_test.py",
     "on overlapping views of a storage": "importer_overlap_test.py",
     "reads a tensor that may": "importer_overlap_test.py",

@@ -209,7 +209,11 @@ class TensorOps:
         python = [self.python(argument) for argument in args]
         self._use(op, args)
         before = [(t, tuple(t.shape), t.stride(), t.dtype) for t in _tensors(python)]
-        trace = run(state, op, python)
+        try:
+            trace = run(state, op, python)
+        except ProgramRaises:
+            state.layouts.failed(op, args, python)
+            raise
         for tensor, shape, stride, dtype in before:
             if (tuple(tensor.shape), tensor.stride(), tensor.dtype) != (shape, stride, dtype):
                 raise state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
@@ -321,7 +325,8 @@ class TensorOps:
                 # The recorded tensor has the shape after this op, not the one before.
                 raise self.state.refuse_op(f"{record.op.name()} inside a composite op")
             arguments = [self.value(argument, known) for argument in record.args]
-            numbers = {i for i, a in enumerate(record.args) if isinstance(a, (int, float)) and not isinstance(a, bool)}
+            kinds = (int, float, torch.SymInt, torch.SymFloat)
+            numbers = {i for i, a in enumerate(record.args) if isinstance(a, kinds) and not isinstance(a, bool)}
             op = with_numbers(record.op, numbers)
             arguments = self.indexing.checked(op, arguments)
             if op._schema.is_mutable:

@@ -99,6 +99,27 @@ class Layouts:
         reason = f"{op} at {self._state.locations.user()}"
         self._decisions.append(_Decision(frozenset(map(made_at, joined)), source.storages, reason))
 
+    def failed(self, op: Any, args: Sequence[Any], python: list[Any]) -> None:
+        """Need the strides because of which an op raises.
+
+        Args:
+            op: the OpOverload.
+            args: its arguments, values and lists of them.
+            python: the same as FakeTensors and numbers.
+        """
+        from .fakes import run
+
+        for value in [value for argument in args for value in tensor_values(argument)]:
+            fake = value.fake
+            if fake.dim() > 1 and all(isinstance(size, int) for size in fake.shape):
+                for other in other_layouts(self._state, fake):
+                    try:
+                        run(self._state, op, _replaced(python, {id(fake): other}))
+                    except Exception:  # noqa: BLE001 - fails as well
+                        continue
+                    self.need(value.storages, f"{op.name()}, which raises,")
+                    break
+
     def settle(self, seen: Iterable[Site]) -> None:
         """Need the strides on which an alias rests that somebody can tell from a copy.
 

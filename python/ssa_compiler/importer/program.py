@@ -356,6 +356,20 @@ class _ProgramImport:
                 )
             self.interpreter.tensors.call(torch.ops.aten.copy_.default, [first, value, ConstValue(False)])
 
+    def _check_strides_of_attributes(self) -> None:
+        """Refuse an attribute whose strides matter and which is bound to a tensor with others.
+
+        The module's own tensor keeps its strides; in eager the next call would find those of the new one.
+        """
+        for first, value in self.modules.assigned():
+            reasons = [self.state.layouts.reasons[s] for s in first.storages if s in self.state.layouts.reasons]
+            sizes, old, new = first.fake.shape, first.fake.stride(), value.fake.stride()
+            if reasons and any(size != 1 and a != b for size, a, b in zip(sizes, old, new)):
+                raise self.state.refuse(
+                    f"an attribute that is bound to a tensor with other strides ({reasons[0]} needs those it has); "
+                    "assign its contiguous()"
+                )
+
     def _numbers(self, first: int) -> tuple[AttributeSpec, ...]:
         """Collect the results of `@main` that are numbers of the module; their arguments start at `first`."""
         return tuple(
@@ -405,6 +419,7 @@ class _ProgramImport:
                 )
             )
         state.layouts.settle(state.written | self.returned)
+        self._check_strides_of_attributes()
         assumptions: list[Assumption] = []
         for index, storage in storages.items():
             if storage in state.layouts.reasons:

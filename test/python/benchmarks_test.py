@@ -164,17 +164,27 @@ def test_time_limit_stops_what_takes_too_long() -> None:
 def test_flow_of_a_loop_with_a_branch() -> None:
     # 0 -> 1; 1 -> 2 or 5; 2 -> 3 or 4; 3 -> 4; 4 -> 1
     graph = [(1,), (2, 5), (3, 4), (4,), (1,), ()]
-    assert launches.flow_of_blocks(graph, [(7, 1, False), (3, 4, True)]) == [1, 8, 7, 3, 7, 1]
+    loop = launches.Loop(7, 1, 1, inside=(launches.Condition(3, 4),))
+    assert launches.flow_of_blocks(graph, [loop]) == [1, 8, 7, 3, 7, 1]
 
 
 def test_flow_leaves_out_a_branch_that_became_a_selection() -> None:
-    graph = [(1,), (2, 3), (1,), ()]
-    assert launches.flow_of_blocks(graph, [(3, 4, True), (7, 1, False)]) == [1, 8, 7, 1]
+    loop = launches.Loop(7, 1, 1, inside=(launches.Condition(3, 4),))
+    assert launches.flow_of_blocks([(1,), (2, 3), (1,), ()], [loop]) == [1, 8, 7, 1]
+
+
+def test_flow_of_nested_loops_that_are_tested_at_their_end() -> None:
+    # The inner loop is reached 4 times, 3 of them run it, 9 turns in all; block 4 is its body, 1 and 5 belong to the outer.
+    graph = [(1, 6), (2,), (3, 5), (4,), (4, 5), (2, 6), ()]
+    inner = launches.Loop(9, 4, 3)
+    assert launches.flow_of_blocks(graph, [launches.Loop(4, 1, 1, inside=(inner,))]) == [1, 1, 4, 3, 9, 4, 1]
 
 
 def test_flow_that_does_not_fit_is_refused() -> None:
     with pytest.raises(launches.UnlikeFlow):
-        launches.flow_of_blocks([(1,), (2, 3), (1,), ()], [(7, 2, False)])
+        launches.flow_of_blocks([(1,), (2, 3), (1,), ()], [launches.Loop(7, 2, 1)])
+    with pytest.raises(launches.UnlikeFlow):
+        launches.flow_of_blocks([(1,), (2, 3), (1,), ()], [])
 
 
 def test_row_slope_copies_nothing() -> None:

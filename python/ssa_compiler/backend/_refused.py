@@ -43,6 +43,12 @@ def _is_scalar(op: ir.Operation) -> bool:
     return next((not sizes(operand) for operand in op.operands if ".vtensor<[" in str(operand.type)), False)
 
 
+def _is_tanh_form(op: ir.Operation) -> bool:
+    """Whether a `gelu` is the one that is computed with tanh."""
+    owner = op.operands[1].owner
+    return isinstance(owner, ir.Block) or "tanh" in str(owner.operation.attributes["value"])
+
+
 def _has_mask(op: ir.Operation) -> bool:
     """Whether one of the index tensors, in the list that is the second operand, is a boolean mask."""
     return any(is_mask(index) for index in listed(op.operands[1]))
@@ -84,6 +90,7 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),
     "aten::softmax.int": (_is_scalar, _ENDLESS),
     "aten::log_softmax.int": (_is_scalar, _ENDLESS),
+    "aten::gelu": (_is_tanh_form, "IREE computes the tanh form with an error of 5e-5"),
     "aten::max_unpool2d": (lambda _: True, "IREE leaves elements out"),
     "aten::index.Tensor": (_has_mask, _MASK),
     "aten::index.Tensor_hacked_twin": (_has_mask, _MASK),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -24,7 +25,8 @@ def _rows(groups: Iterable[tuple[str, Sequence[Record]]]) -> list[list[str]]:
         if not total:
             continue
         runs = sum(counts[column] for column in _RUNS)
-        compiled = total - counts["imported"]
+        # Of what is only imported it is not known what IREE compiles.
+        compiled = total - counts["imported"] if counts["native"] + counts["callback"] else 0
         native = f"{100 * counts['native'] / compiled:.1f}%" if compiled else "-"
         rows.append(
             [
@@ -72,7 +74,7 @@ def _reasons(records: Iterable[Record]) -> str:
 
 def _plain(message: str) -> str:
     """A message without the line that it is about, fit for a cell."""
-    kept = message.split("\n")[0].replace("|", "/")
+    kept = re.sub(r"^\w+: \S+\.py:\d+: ", "", message.split("\n")[0]).replace("|", "/")
     return kept if len(kept) <= 160 else kept[:157] + "..."
 
 
@@ -104,7 +106,7 @@ operators that return memory as they find it, shape and dtype are compared.
 | run | of them, those that run and give what eager gives |
 | native | of those compiled, those in which every op is compiled by IREE |
 | callback | an op runs in PyTorch from inside the compiled program (the last column names it) |
-| imported | not compiled; the interpreter gave what eager gives after every stage |
+| imported | not compiled yet, only imported; the interpreter gave what eager gives after every stage |
 | refused | an error that names the op and the line |
 | wrong, broken, crashed, timeout | another result than eager's, an internal error, a process that died, no end |
 

@@ -45,10 +45,19 @@ def masks_of_unknown_size(x: Tensor, m: Tensor) -> Tensor:
     return y
 
 
+def column_of_found(x: Tensor, m: Tensor) -> tuple[Tensor, Tensor]:
+    found = m.nonzero()
+    rows, labels = found[:, 0], found[:, 1]
+    best = x[rows, labels].argsort(stable=True)
+    return labels[best], rows[best] * 2
+
+
 X = torch.arange(24.0).reshape(6, 4) - 10
 
 
-@pytest.mark.parametrize("program", [pairs, number_at_pairs, rows_and_columns, number_added, masks_of_unknown_size])
+@pytest.mark.parametrize(
+    "program", [pairs, number_at_pairs, rows_and_columns, number_added, masks_of_unknown_size, column_of_found]
+)
 def test_indices_of_unknown_size(program: Callable[..., Any]) -> None:
     checked = check(program, (X, X > 0), (X, X > 100), (X, X > -100), compiled=True)
     assert checked.compiled.explain().callbacks == ()

@@ -2,7 +2,7 @@
 
 IREE refuses several such tensors side by side (`x[i, j]`): they become one, positions in the flattened dimensions. When it
 stores one value for all indices it repeats the value once even where there is no index at all, and writes somewhere: so values
-get the shape of what they are stored in.
+get the shape of what they are stored in. And it has no kernel that gathers from a column of a tensor.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from ._callbacks import erase_unused, torch_operator
+from ._copies import barrier
 from ._ir import build, walk
 from ._masks import INDEX_PUTS, is_mask, listed, sizes
 
@@ -46,10 +47,13 @@ def mend_indices(module: ir.Module) -> int:
         operator = torch_operator(op)
         if operator not in INDEX_PUTS and operator not in _READS:
             continue
+        where = _Builder(ir.InsertionPoint(op))
+        if operator in _READS and _is_column(op.operands[0]):
+            op.operands[0] = barrier(op.operands[0], where.point)
+            rewritten += 1
         indices = _indices(op)
         if indices is None:
             continue
-        where = _Builder(ir.InsertionPoint(op))
         if operator in _READS:
             rewritten += _mend_read(op, indices, where)
         else:
@@ -67,6 +71,13 @@ def _indices(op: ir.Operation) -> _Indices | None:
     if places != list(range(places[0], places[0] + len(places))):
         return None
     return _Indices(places[0], tensors)
+
+
+def _is_column(value: ir.Value) -> bool:
+    """Whether a vector is every n-th element of a tensor."""
+    owner = value.owner
+    made_by_select = not isinstance(owner, ir.Block) and owner.operation.name == "torch.aten.select.int"
+    return made_by_select and sizes(value) == ["?"]
 
 
 def _mend_read(op: ir.Operation, indices: _Indices, where: _Builder) -> int:

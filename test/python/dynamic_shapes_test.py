@@ -221,3 +221,84 @@ def test_writes_through_a_reshape_of_an_open_size() -> None:
 def test_wrong_requests(wanted: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
         import_program(add_rows, (torch.randn(4, 3), torch.randn(4, 3)), dynamic_shapes=wanted)
+
+
+def one_of_two(x: Tensor, y: Tensor, k: int, c: bool) -> Tensor:
+    z = x[:k]
+    if c:
+        return z + y
+    else:
+        return (z + y) * 2
+
+
+def test_what_an_op_requires_is_checked_wherever_it_is_used() -> None:
+    """The same op in two branches: PyTorch's ShapeEnv notes a requirement once, and keeps it in caches."""
+    calls = [(torch.randn(5), torch.randn(3), k, c) for k in (3, 2, 0) for c in (True, False)]
+    checked = check(one_of_two, *calls)
+    assert checked.count_ops("imported", "torch.runtime.assert") == 2
+    assert [error is None for error in checked.errors] == [True, True, False, False, False, False]
+
+
+class Recurrent(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = torch.nn.LSTMCell(3, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h, c = torch.zeros(x.size(1), 5), torch.zeros(x.size(1), 5)
+        out = torch.zeros(x.size(0), x.size(1), 5)
+        for i in range(x.size(0)):
+            h, c = self.cell(x[i], (h, c))
+            out[i] = h
+        return out
+
+
+def test_a_recurrent_network() -> None:
+    calls = [(torch.randn(n, m, 3),) for n, m in ((4, 2), (0, 2), (1, 1), (7, 3))]
+    check(Recurrent(), *calls, options={"dynamic_shapes": ({0: N, 1: M},)})
+
+
+def shapes_equal(x: Tensor, y: Tensor) -> Tensor:
+    if x.size() != y.size():
+        return x.sum() + y.sum()
+    return x * y
+
+
+def test_lists_of_sizes_are_compared() -> None:
+    calls = [(torch.randn(n, 3), torch.randn(m, 3)) for n, m in ((4, 4), (4, 2), (0, 0), (1, 2))]
+    wanted = ({0: Dim.AUTO}, {0: Dim.AUTO})
+    compiled = ssa_compiler.compile(shapes_equal, calls[0], dynamic_shapes=wanted)
+    for call in calls:
+        torch.testing.assert_close(compiled(*call), shapes_equal(*call))
+
+
+class Trained(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = torch.nn.BatchNorm2d(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(x)
+
+
+def test_batch_norm_in_training_divides_by_a_size() -> None:
+    calls = [(torch.randn(n, 3, 4, 4),) for n in (4, 2, 7)]
+    check(Trained().train(), *calls, options={"dynamic_shapes": ({0: N},)})
+
+
+class Sequence(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = torch.nn.LSTM(3, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.lstm(x)[0]
+
+
+def test_a_size_that_pytorch_unrolls_is_no_dynamic_one() -> None:
+    """Neither the kernel in C++ nor PyTorch's decomposition has a loop."""
+    example = (torch.randn(4, 2, 3),)
+    with pytest.raises(UnsupportedProgramError, match=r"aten::lstm.input needs Eq\(n, 4\)"):
+        import_program(Sequence(), example, dynamic_shapes=({0: N},))
+    program = import_program(Sequence(), example, dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO},))
+    assert program.describe()[0] == "x: float32[4, x.size(1), 3]"

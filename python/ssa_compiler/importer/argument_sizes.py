@@ -176,6 +176,11 @@ class ArgumentSizes:
         if self._pending is not None:
             raise self._pending
 
+    def forget(self, guards: Mapping[Any, str]) -> None:
+        """Go back to these guards, before an op is tried in another way."""
+        self.guards = dict(guards)
+        self._pending = None
+
     def checks(self) -> SizeChecks | None:
         """Return what a call has to check of the sizes, None if none is open."""
         if not self._roots and not self._static:

@@ -56,6 +56,10 @@ DTYPE_NUMBERS = {
 _SCALAR_TYPES = {int: "!torch.int", float: "!torch.float", bool: "!torch.bool", str: "!torch.str"}
 
 
+# What makes a float of sizes.
+_QUOTIENTS = (sympy_functions.IntTrueDiv, sympy_functions.FloatTrueDiv, sympy_functions.ToFloat)
+
+
 @dataclass
 class Scope:
     """What is visible in a region: its block, memoised pure values, and where symbols are defined."""
@@ -121,7 +125,9 @@ class Emitter:
     def tensor_type(self, dtype: torch.dtype, sizes: Sequence[Any]) -> ir.Type:
         """Return the type of a tensor; every size that is not an int is `?`."""
         if dtype not in DTYPE_NAMES:
-            raise UnsupportedProgramError(f"unsupported: dtype {dtype}; convert the tensor with to()", location=self.locations.user())
+            raise UnsupportedProgramError(
+                f"unsupported: dtype {dtype}; convert the tensor with to()", location=self.locations.user()
+            )
         dims = ",".join(str(int(size)) if _is_static(size) else "?" for size in sizes)
         return self.parse_type(f"!torch.tensor<[{dims}],{DTYPE_NAMES[dtype]}>")
 
@@ -229,7 +235,8 @@ class Emitter:
                 attribute = ir.StringAttr.get(value)
                 return self.op("torch.constant.str", [self.parse_type("!torch.str")], (), {"value": attribute}).result
             raise UnsupportedProgramError(
-                f"unsupported: a constant of type {type(value).__name__}; use numbers and strings", location=self.locations.user()
+                f"unsupported: a constant of type {type(value).__name__}; use numbers and strings",
+                location=self.locations.user(),
             )
 
         return self.memoised(("constant", type(value), repr(value)), make)
@@ -276,6 +283,29 @@ class Emitter:
             result = self.scalar_op(name, bool if "bool" in name else int, [result, self.expression(operand)])
         return result
 
+    def _float_expression(self, expr: Any) -> Any:
+        """A number computed from quotients of sizes, as ops that average over elements do."""
+        if expr.is_number:
+            return self.constant(float(expr))
+        if isinstance(expr, sympy_functions.ToFloat):
+            return self._float_expression(expr.args[0])
+        if isinstance(expr, _QUOTIENTS):
+            return self.scalar_op("aten.div.float", float, [self._float_expression(part) for part in expr.args])
+        if not expr.has(*_QUOTIENTS):
+            return self.scalar_op("aten.Float.Scalar", float, [self.expression(expr)])
+        if not isinstance(expr, (sympy.Add, sympy.Mul)):
+            raise UnsupportedProgramError(
+                f"unsupported: a number computed from sizes as {expr}; compute it with +, -, *, // of ints",
+                location=self.locations.user(),
+            )
+        first, *others = [self._float_expression(part) for part in expr.args]
+        for other in others:
+            if isinstance(expr, sympy.Add):  # there is no addition of floats, but one can subtract
+                other = self.scalar_op("aten.mul.float", float, [other, self.constant(-1.0)])
+            name = "aten.sub.float" if isinstance(expr, sympy.Add) else "aten.mul.float"
+            first = self.scalar_op(name, float, [first, other])
+        return first
+
     def _expression(self, expr: Any) -> Any:
         if expr is sympy.true or expr is sympy.false:
             return self.constant(bool(expr))
@@ -287,6 +317,8 @@ class Emitter:
             definition = self.scope.definition(expr)
             if definition is not None:
                 return definition()
+        if isinstance(expr, _QUOTIENTS) or (isinstance(expr, (sympy.Add, sympy.Mul)) and expr.has(*_QUOTIENTS)):
+            return self._float_expression(expr)
         if isinstance(expr, sympy.Add):
             return self._fold("aten.add.int", expr.args)
         if isinstance(expr, sympy.Mul):
@@ -314,7 +346,8 @@ class Emitter:
                 operands = [self.expression(operand) for operand in expr.args]
                 return self.scalar_op(f"aten.{name}.int", bool, operands)
         raise UnsupportedProgramError(
-            f"unsupported: a size that depends on the run-time value {expr}; compute it with +, -, *, //, % of ints", location=self.locations.user()
+            f"unsupported: a size that depends on the run-time value {expr}; compute it with +, -, *, //, % of ints",
+            location=self.locations.user(),
         )
 
 

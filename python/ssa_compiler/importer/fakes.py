@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 import torch._dynamo  # PyTorch loads it at the first op under a mode; here it is not part of the first compile's time
+from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -24,6 +25,8 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from ..errors import SsaCompilerError
+from .argument_sizes import MakeStatic
 from .decompose import decomposition, is_followed
 from .emitter import DTYPE_NUMBERS
 from .opaque import outcome_on_examples
@@ -229,7 +232,21 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     Raises:
         ProgramRaises: eager raises for these arguments.
         UnsupportedOpError: the outcome depends on run-time values in a way FakeTensors cannot follow.
+        MakeStatic: a size of an argument has to be known.
     """
+    guards = dict(state.sizes.guards)
+    try:
+        return _run(state, op, args, nullcontext())
+    except MakeStatic as found:
+        # Kernels in C++ may want sizes as numbers where those in Python do not.
+        state.sizes.forget(guards)
+        try:
+            return _run(state, op, args, enable_python_dispatcher())
+        except (MakeStatic, ProgramRaises, SsaCompilerError):
+            raise found from None
+
+
+def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContextManager[Any]) -> Trace:
     positional, keywords = [], {}
     stands_in = False
     for argument, value in zip(op._schema.arguments, args):
@@ -251,6 +268,7 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     try:
         with (
             _without_onednn(),
+            dispatcher,
             state.symbols.transaction() as transaction,
             torch.no_grad(),
             state.symbols.mode,

@@ -232,6 +232,8 @@ class Interpreter:
                     ConstValue(self._unwrap(argument), self._is_structural(argument)) for argument in arguments
                 ]
             except ValueError:
+                if schema.name in ("aten::eq", "aten::ne"):
+                    return [self._equal(arguments[0], arguments[1], schema.name)]
                 raise self.state.refuse_op(f"{schema.name} on a list with elements known only at run time") from None
             arguments = list(constants)
         for argument in arguments:
@@ -239,6 +241,26 @@ class Interpreter:
                 raise self.state.refuse_op(f"{schema.name} on a {type(argument).__name__}")
         result = self.scalars.call(op, schema, arguments)
         return [self._constant(result)]
+
+    def _equal(self, one: Value, other: Value, name: str) -> Value:
+        """`==` or `!=` of lists or tuples of scalars, some of which are known only at run time."""
+        both = [
+            self.containers.elements(value) if isinstance(value, (ListRef, TupleValue)) else None
+            for value in (one, other)
+        ]
+        elements = [element for part in both for element in part or ()]
+        if None in both or not all(isinstance(element, (ConstValue, ScalarValue)) for element in elements):
+            raise self.state.refuse_op(f"{name} on a list with elements known only at run time")
+        if len(both[0] or ()) != len(both[1] or ()):
+            return ConstValue(name == "aten::ne")
+        same = [self.scalars.emit("eq", list(pair)) for pair in zip(*(part or () for part in both))]
+        if any(isinstance(each, ConstValue) and not each.value for each in same):
+            return ConstValue(name == "aten::ne")
+        open_ = [each for each in same if not isinstance(each, ConstValue)]
+        if not open_:
+            return ConstValue(name == "aten::eq")
+        result = self._reduced("__and__", open_)
+        return result if name == "aten::eq" else self.scalars.emit("__not__", [result])
 
     def _reduced(self, name: str, elements: Sequence[Value]) -> Value:
         """`sum`, `min` or `max` of a list of scalars."""
@@ -367,7 +389,9 @@ class Interpreter:
             kind = next(iter(node.inputs())).type()
             return [self._call(*self.classes.method(owner, kind, node.s("name")), [owner, *arguments])]
         if not isinstance(owner, ModuleValue):
-            raise self.state.refuse(f"a call of method {node.s('name')} of a {type(owner).__name__}; make it a function")
+            raise self.state.refuse(
+                f"a call of method {node.s('name')} of a {type(owner).__name__}; make it a function"
+            )
         method = owner.script._get_method(node.s("name"))
         name = f"{owner.path}.{node.s('name')}" if owner.path else node.s("name")
         return [self._call(name, method.graph, [owner, *arguments])]
@@ -428,7 +452,9 @@ class Interpreter:
             self.classes.assign(owner, node.s("name"), value)
             return []
         if not isinstance(owner, ModuleValue):
-            raise self.state.refuse(f"assignment to the attribute '{node.s('name')}' of what is no module; return the value")
+            raise self.state.refuse(
+                f"assignment to the attribute '{node.s('name')}' of what is no module; return the value"
+            )
         self.modules.assign(owner, node.s("name"), value)
         return []
 

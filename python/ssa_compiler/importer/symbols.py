@@ -31,6 +31,15 @@ def expr_of(value: Any) -> Any:
     return sympy.Integer(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+# Methods of ShapeEnv that answer from a cache what they have been asked before, without doing it again.
+_REMEMBERING = (
+    "_inner_evaluate_expr",
+    "_maybe_guard_rel",
+    "constrain_symbol_range",
+    "guard_or_defer_runtime_assert",
+)
+
+
 @dataclass
 class Transaction:
     """What an op asked of the symbols.
@@ -79,6 +88,8 @@ class Symbols:
         """Return the SymInt of `key`; `low` and `high` are bounds that it is known to keep (inclusive)."""
         key = ("int", key, low, high)
         if key not in self._memo:
+            # A cached outcome of an op comes without what the op required and guessed.
+            self.mode.cache_enabled = False
             sym = self.env.create_unbacked_symint()
             if low is not None or high is not None:
                 self.env.constrain_symbol_range(
@@ -171,3 +182,6 @@ class Symbols:
                 env.num_deferred_runtime_asserts = saved[5]
                 env._version_counter += 1
                 env._replacements_version_counter += 1
+                # These keep answers, requirements that were noted included, whatever is forgotten.
+                for name in _REMEMBERING:
+                    getattr(ShapeEnv, name).cache_clear()

@@ -39,6 +39,7 @@ class _Child:
         self.built = self._build(json.loads(options.sizes))
         self.sets = list(self.built.inputs.items())
         self.programs: dict[str, Program] = {}
+        self.ready: dict[str, set[str]] = {}  # the input sets that a program takes
         self.expected: list[Any] = []
 
     def _build(self, sizes: dict[str, int]) -> Built:
@@ -65,13 +66,19 @@ class _Child:
         effort = measure.Effort(**json.loads(self.options.effort))
         with measure.pinned(self.options.threads if self.device == "cpu" else 0):
             for set_name, args in self.sets:
-                samples = measure.measure_latency(self.programs, args, effort, self.device, lambda: self.say("round"))
+                able = {name: program for name, program in self.programs.items() if set_name in self.ready[name]}
+                samples = measure.measure_latency(
+                    able, args, effort, self.device, lambda: self.say("round"), self._note_failure
+                )
                 for name, each in samples.items():
                     self.say("latency", peer=name, inputs=set_name, **each.summary())
         self._count()
         if self.options.warm:
             self._warm_start()
         self.say("done")
+
+    def _note_failure(self, name: str, error: Exception) -> None:
+        self.say("note", peer=name, text=f"raised when it was to be timed: {_short(error)}")
 
     def _prepare(self, peer: Peer) -> None:
         """Compile for the first input set, run it on all, compare."""
@@ -87,11 +94,10 @@ class _Child:
                 first = time.perf_counter() - start
                 program.refresh()
             self._compare(program, result, 0)
+            self.ready[peer.name] = {self.sets[0][0]}
             start = time.perf_counter()
-            with measure.time_limit(limit):
-                for number in range(1, len(self.sets)):
-                    self._compare(program, self._call(program, self.sets[number][1]), number)
-                others = time.perf_counter() - start
+            problem = self._run_others(peer.name, program, max(limit - first, 1.0) if limit else 0.0)
+            others = time.perf_counter() - start
             program.refresh()
         except PeerUnavailable as reason:
             self.say("peer", peer=peer.name, status="unavailable", reason=str(reason))
@@ -100,7 +106,7 @@ class _Child:
             peer.forget()
             self.say("peer", peer=peer.name, status="too slow", reason=str(reached))
             return
-        except AssertionError as difference:
+        except measure.Mismatch as difference:
             self.say("peer", peer=peer.name, status="wrong", reason=_short(difference))
             return
         except Exception as error:  # whatever a peer raises for what it does not take
@@ -111,6 +117,28 @@ class _Child:
             return
         self.programs[peer.name] = program
         self.say("peer", peer=peer.name, status="ok", first_call_s=first, other_inputs_s=others, **self._known(program))
+        if problem:
+            self.say("note", peer=peer.name, text=problem)
+
+    def _run_others(self, name: str, program: Program, limit: float) -> str:
+        """Run a program on the further input sets; returns what kept it from some of them, "" if nothing.
+
+        Raises:
+            Mismatch: a result differs from eager's.
+        """
+        number = 0
+        try:
+            with measure.time_limit(limit):
+                for number in range(1, len(self.sets)):
+                    self._compare(program, self._call(program, self.sets[number][1]), number)
+                    self.ready[name].add(self.sets[number][0])
+        except measure.TimeLimit:
+            return f"input set {self.sets[number][0]!r}: > {self.options.limit:g} s in all"
+        except measure.Mismatch:
+            raise
+        except Exception as error:  # it takes the first input set, and not this one
+            return f"input set {self.sets[number][0]!r}: {_short(error)}"
+        return ""
 
     def _call(self, program: Program, args: tuple[Any, ...]) -> Any:
         result = program(*program.place(args))

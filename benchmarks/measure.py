@@ -22,6 +22,7 @@ from .settings import malloc_trim
 __all__ = [
     "AGREEMENT",
     "Effort",
+    "Mismatch",
     "Samples",
     "TimeLimit",
     "check_result",
@@ -38,6 +39,10 @@ AGREEMENT = 0.05
 
 class TimeLimit(BaseException):
     """The time limit has passed. Not an `Exception`, which compilers catch."""
+
+
+class Mismatch(AssertionError):
+    """A peer's result differs from eager's."""
 
 
 @contextlib.contextmanager
@@ -69,21 +74,24 @@ def check_result(actual: Any, expected: Any, rtol: float, atol: float) -> None:
     """Compare a peer's result with eager's: structure, shapes and values; ints may be of another width.
 
     Raises:
-        AssertionError: they differ.
+        Mismatch: they differ.
     """
     import torch.utils._pytree as pytree
 
     left, right = pytree.tree_leaves(actual), pytree.tree_leaves(expected)
-    assert len(left) == len(right), f"expected {len(right)} results, got {len(left)}"
+    if len(left) != len(right):
+        raise Mismatch(f"expected {len(right)} results, got {len(left)}")
     for number, (a, b) in enumerate(zip(left, right, strict=True)):
-        torch.testing.assert_close(
-            torch.as_tensor(a).cpu().double(),
-            torch.as_tensor(b).cpu().double(),
-            rtol=rtol,
-            atol=atol,
-            equal_nan=True,
-            msg=lambda text, number=number: f"result {number}: {text}",  # type: ignore[misc]
-        )
+        try:
+            torch.testing.assert_close(
+                torch.as_tensor(a).cpu().double(),
+                torch.as_tensor(b).cpu().double(),
+                rtol=rtol,
+                atol=atol,
+                equal_nan=True,
+            )
+        except AssertionError as error:
+            raise Mismatch(f"result {number}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -161,7 +169,12 @@ def _time(call: Callable[[], Any], finish: Callable[[Any], None], number: int, d
 
 
 def measure_latency(
-    programs: dict[str, Program], args: tuple[Any, ...], effort: Effort, device: str, progress: Callable[[], None]
+    programs: dict[str, Program],
+    args: tuple[Any, ...],
+    effort: Effort,
+    device: str,
+    progress: Callable[[], None],
+    failed: Callable[[str, Exception], None],
 ) -> dict[str, Samples]:
     """Measure programs on one input set, each round running each program once in turn.
 
@@ -171,16 +184,22 @@ def measure_latency(
         effort: how long.
         device: "cpu" or "cuda".
         progress: called after each round.
+        failed: called with the name of a program that raises in a first call, and what it raised; it is left out.
     """
     calls: dict[str, Callable[[], Any]] = {}
     for name, program in programs.items():
         placed = program.place(args)
         calls[name] = lambda program=program, placed=placed: program(*placed)  # type: ignore[misc]
     samples: dict[str, Samples] = {}
-    for name, call in calls.items():
-        finish = programs[name].finish
-        for _ in range(3):  # TorchScript compiles in its second call, caches fill
-            once = _time(call, finish, 1, device)
+    for name, call in list(calls.items()):
+        once = 0.0
+        try:
+            for _ in range(3):  # TorchScript compiles in its second call, caches fill
+                once = _time(call, programs[name].finish, 1, device)
+        except Exception as error:  # a compilation that a time limit stopped may leave a peer in any state
+            failed(name, error)
+            del calls[name]
+            continue
         samples[name] = Samples([], max(1, min(1000, int(effort.sample_s / max(once, 1e-7)))))
     for run in range(3 * effort.runs):
         for each in samples.values():

@@ -209,6 +209,8 @@ def _refusals(report: dict[str, Any]) -> str:
         for name, entry in result["peers"].items():
             if entry.get("status") not in (None, "ok", "unavailable", "too slow"):
                 rows.append([label(result), PEERS[name].title, entry["status"], str(entry.get("reason", ""))])
+            for note in entry.get("notes", []):
+                rows.append([label(result), PEERS[name].title, "note", note])
         if "failure" in result:
             rows.append([label(result), "", "failure", result["failure"]])
     unavailable = {

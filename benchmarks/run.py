@@ -22,6 +22,7 @@ from typing import Any
 from .measure import Effort
 from .peers import PEERS
 from .progress import progress_bar
+from .results import ABLATIONS
 from .settings import ALLOCATOR, child_environment, describe_machine, describe_versions
 from .workload import Workload
 from .workloads import WORKLOADS
@@ -84,7 +85,7 @@ def make_plan(
     Args:
         which: "quick", "full" (every workload and variant, then "scaling"), "scaling", or "small" (the sizes of the tests).
         only: workloads; those of the set if empty.
-        peers: names; all if empty. Eager is always among them.
+        peers: names; all if empty, without ablations in the quick set. Eager is always among them.
         device: "cpu" or "cuda".
         **settings: further fields of `Plan`.
     Raises:
@@ -106,7 +107,8 @@ def make_plan(
         runs += [Run(w.name, dict(changes), "variant") for w in chosen for changes in w.variants]
     if which in ("full", "scaling"):
         runs += [run for workload in chosen for run in _sweeps(workload)]
-    names = ("eager", *peers) if peers else tuple(PEERS)
+    usual = [name for name in PEERS if which != "quick" or name not in ABLATIONS]
+    names = ("eager", *peers) if peers else tuple(usual)
     ordered = tuple(name for name in PEERS if name in names)
     return Plan(tuple(runs), ordered, device, **settings)
 
@@ -301,7 +303,7 @@ def _collect(run: Run, plan: Plan, lines: Path, skip: dict[str, str], failure: s
         elif kind == "warm":
             peers[peer]["warm_start_s"] = event["warm_start_s"]
         elif kind == "note":
-            peers[peer].setdefault("notes", []).append(event["text"])
+            peers.setdefault(peer, {}).setdefault("notes", []).append(event["text"])
     result["seconds"] = round(time.perf_counter() - start, 1)
     if failure:
         result["failure"] = failure

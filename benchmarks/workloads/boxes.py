@@ -276,7 +276,6 @@ WORKLOADS = (
         {"boxes": 300, "objects": 20},
         {"boxes": 24, "objects": 4},
         variants=({"boxes": 1000},),
-        quick=True,
     ),
     Workload(
         "box_expand",

@@ -390,7 +390,6 @@ WORKLOADS = (
         {"size": 32, "classes": 3, "batch": 2, "before": 12, "limit": 5},
         variants=({"batch": 8},),
         sweeps={"batch": (1, 2, 4, 8, 16)},
-        quick=True,
     ),
     Workload(
         "fcos",

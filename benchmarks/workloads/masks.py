@@ -130,6 +130,5 @@ WORKLOADS = (
         {"size": 32, "classes": 3, "kinds": 4, "batch": 2, "before": 8, "limit": 5},
         variants=({"batch": 8},),
         sweeps={"batch": (1, 2, 4, 8, 16)},
-        quick=True,
     ),
 )

@@ -311,7 +311,6 @@ WORKLOADS = (
         {"size": 256, "sweeps": 100},
         {"size": 8, "sweeps": 4},
         sweeps={"sweeps": (50, 100, 200, 500)},
-        quick=True,
     ),
     Workload(
         "gauss_seidel",
@@ -331,7 +330,6 @@ WORKLOADS = (
         {"steps": 200, "width": 256},
         {"steps": 5, "width": 8},
         sweeps={"steps": (50, 100, 200, 500)},
-        quick=True,
     ),
     Workload(
         "kalman",
@@ -341,7 +339,6 @@ WORKLOADS = (
         build_kalman,
         {"steps": 100},
         {"steps": 5},
-        quick=True,
     ),
     Workload(
         "euler",

@@ -208,6 +208,5 @@ WORKLOADS = (
         {"hidden": 256, "batch": 1, "steps": 50},
         {"hidden": 16, "batch": 1, "steps": 4},
         sweeps=_SWEEPS,
-        quick=True,
     ),
 )

@@ -68,7 +68,7 @@ mutation-test: setup
 # How this stands beside what a user would pick instead (benchmarks/README.md): docs/benchmarks. About 10 minutes, and hours.
 # BENCH_FLAGS go to `python -m benchmarks run`: BENCH_FLAGS="--only lstm --peer jax,ours".
 bench: setup bench-packages
-	$(BIN)/python -m benchmarks run --set quick --limit 60 $(BENCH_FLAGS)
+	$(BIN)/python -m benchmarks run --set quick --limit 60 --seconds 1 $(BENCH_FLAGS)
 
 bench-full: setup bench-packages
 	$(BIN)/python -m benchmarks run --set full --limit 0 $(BENCH_FLAGS)

@@ -71,8 +71,10 @@ class TorchCompile(Peer):
         import torch._dynamo
         from torch._dynamo.utils import counters
         from torch._inductor import metrics
+        from torch._inductor.utils import clear_caches
 
         torch._dynamo.reset()
+        clear_caches()  # in memory; what is on disk stays
         counters.clear()
         metrics.reset()
 

@@ -33,6 +33,7 @@ from ._aliasing import find_violations
 from ._bytecode import find_bad_moves
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._captures import take_over_captures
+from ._constants import hide_constants
 from ._indices import mend_indices
 from ._ir import walk
 from ._masks import choose_at_masks
@@ -127,7 +128,8 @@ class _Attempt:
         again = ir.Module.parse(self.text, module.context)
         self._ops: dict[int, ir.Operation] = {}
         for op, twin in zip(walk(module.operation), walk(again.operation), strict=True):
-            self._ops.setdefault(ir.FileLineColLoc(twin.location).start_line, op)
+            if isinstance(twin.location, ir.FileLineColLoc):  # what short forms of ops leave out has none
+                self._ops.setdefault(ir.FileLineColLoc(twin.location).start_line, op)
 
     def op_at(self, line: int) -> ir.Operation | None:
         """Return the op that starts on a line, counted from 1."""
@@ -200,6 +202,7 @@ class _Compilation:
             self._call_back(op, reason)
         choose_at_masks(self._module)
         mend_ops(self._module)
+        hide_constants(self._module)
         loosen_loops(self._module)
         align_whiles(self._module)
         carry_sizes(self._module)

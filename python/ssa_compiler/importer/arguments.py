@@ -171,9 +171,7 @@ class Arguments:
             )
         if example.is_quantized or example.dtype not in DTYPE_NUMBERS:
             way_out = "pass x.dequantize()" if example.is_quantized else "convert it with x.to(...)"
-            raise ArgumentTypeError(
-                f"argument '{path}': tensors of dtype {example.dtype} are not supported: {way_out}"
-            )
+            raise ArgumentTypeError(f"argument '{path}': tensors of dtype {example.dtype} are not supported: {way_out}")
         fake = state.sizes.fake(state, path, example)
         if fake is None:
             fake = fake_like(state, example)

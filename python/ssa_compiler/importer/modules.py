@@ -120,7 +120,9 @@ class Modules:
         if isinstance(value, torch.Tensor):
             return self.parameter(path, value)
         if isinstance(value, (torch._C.ScriptObject,)):
-            raise self.state.refuse(f"the attribute {path}, an object of a custom class such as packed weights; dequantize, or keep tensors")
+            raise self.state.refuse(
+                f"the attribute {path}, an object of a custom class such as packed weights; dequantize, or keep tensors"
+            )
         self.constants.add(path)
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
@@ -163,7 +165,9 @@ class Modules:
                 f"assignment to the attribute {path}, which is no tensor, bool, int or float; make it a buffer"
             )
         if current.fake.dtype != value.fake.dtype or current.fake.shape != value.fake.shape:
-            raise self.state.refuse(f"assignment to the attribute {path}, which changes its dtype or shape; return the new tensor")
+            raise self.state.refuse(
+                f"assignment to the attribute {path}, which changes its dtype or shape; return the new tensor"
+            )
         cell = ("attribute", path)
         if cell not in self.state.heap:
             if self.state.conditional:

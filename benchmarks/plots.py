@@ -10,13 +10,21 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
+from matplotlib.ticker import FuncFormatter
 
 from .peers import PEERS
 from .results import ABLATIONS, OURS, best_peer, label, median
 
 __all__ = ["draw_all"]
 
-_COLOURS = dict(zip(PEERS, pyplot.get_cmap("tab20").colors, strict=False))  # type: ignore[attr-defined]
+_PALETTE = pyplot.get_cmap("Paired").colors  # type: ignore[attr-defined]
+_COLOURS = {**dict(zip(PEERS, _PALETTE, strict=False)), OURS: "black"}
+
+
+def _plain(axis: Any) -> None:
+    """Write numbers of a logarithmic axis as people do: 0.5, 2, 40."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else ""))
 
 
 def draw_all(report: dict[str, Any], folder: Path, stem: str) -> list[Path]:
@@ -60,6 +68,7 @@ def _bars(axes: Any, results: Sequence[dict[str, Any]], peers: Sequence[str], va
                 axes.annotate("*", (place, height), ha="center", va="bottom", fontsize=9)
     axes.set_xticks(range(len(results)), [label(result) for result in results], rotation=40, ha="right")
     axes.set_yscale("log")
+    _plain(axes.yaxis)
     axes.grid(axis="y", alpha=0.3)
 
 
@@ -118,6 +127,9 @@ def _scaling(sweeps: dict[tuple[str, str], list[dict[str, Any]]], path: Path, wh
                 )
         axes.set(title=f"{workload}, {size}", xlabel=size, ylabel="ms" if what == "median_ms" else "s", yscale="log")
         axes.set_xscale("log", base=2)
+        axes.set_xticks([result["sizes"][size] for result in results])
+        _plain(axes.xaxis)
+        _plain(axes.yaxis)
         axes.grid(alpha=0.3)
     handles = {text: handle for axes in grid.flat for handle, text in zip(*axes.get_legend_handles_labels())}
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=8)

@@ -42,7 +42,13 @@ def markdown(report: dict[str, Any], pictures: Sequence[Path] = ()) -> str:
         report: what the JSON file holds.
         pictures: plots to show, in the folder that the text is written to.
     """
-    peers = [name for name in PEERS if any(name in result["peers"] for result in report["results"])]
+    peers = [
+        name
+        for name in PEERS
+        if any(
+            result["peers"].get(name, {}).get("status", "unavailable") != "unavailable" for result in report["results"]
+        )
+    ]
     measured = [name for name in peers if any(median(result, name) is not None for result in report["results"])]
     parts = [
         _head(report),
@@ -122,7 +128,7 @@ def _losses(report: dict[str, Any]) -> str:
     if not losses:
         return ""
     lines = [
-        f"- {loss.workload}: {PEERS[loss.peer].title} takes 1/{_number(loss.ratio)} of the time. "
+        f"- {loss.workload}: {PEERS[loss.peer].title} is {_number(loss.ratio)} times as quick. "
         + (loss.explanation or "Why is not known yet.")
         for loss in losses
     ]

@@ -65,7 +65,7 @@ class Jax(Peer):
         if device != "cpu":
             raise PeerUnavailable("compared on the CPU only")
         if built.jax is None:
-            raise PeerUnavailable("no JAX version of this workload: it is no loop")
+            raise PeerUnavailable("this workload has no JAX version (only loops have)")
         if importlib.util.find_spec("jax") is None:
             raise PeerUnavailable("JAX is not installed (pip install 'ssa-compiler[benchmarks]')")
 

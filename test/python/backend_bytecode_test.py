@@ -40,6 +40,21 @@ def _two_tensors_from_a_branch(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Te
     return y + 0.0, v5 + 0.0
 
 
+def _nothing_to_wait_for_in_one_branch(x: Tensor, y: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    t = torch.zeros([4, 4])
+    if n == 0:
+        x.expand([2, 4, 4]).zero_()
+    elif n <= 1:
+        t.scatter_add_(0, torch.tensor([[2]]), torch.full([1, 4], -3.0))
+    return t, y
+
+
+def test_an_empty_reference_does_not_get_the_register_of_another() -> None:
+    calls = [(torch.randn(4, 4), torch.randn(4, 4), n) for n in (2, 0, 1)]
+    compiled = check(_nothing_to_wait_for_in_one_branch, *calls).compiled
+    assert find_bad_moves(compiled.artifact.path) == []
+
+
 @pytest.mark.parametrize(
     ("function", "problem"),
     [(_fill_in_branches, "is overwritten before it is read"), (_two_tensors_from_a_branch, "has been moved away")],
@@ -76,6 +91,10 @@ def test_right_moves() -> None:
     assert not _found("^bb0:", "vm.br ^bb1(%R1->%r2, %R0->%r1)", "^bb1:", "vm.return %R1, %R2")
     # Letting go of what is gone, and a new value in its place.
     assert not _found("^bb0:", "vm.call @g(%R0)", "vm.discard.refs %r0", "%r0 = vm.call @h()", "vm.return %R0")
+    # An empty reference that is moved stays empty.
+    assert not _found(
+        "^bb0:", "%r1 = vm.const.ref.zero", "vm.br ^bb1(%R1->%r2, %R1->%r3)", "^bb1:", "vm.return %R2, %R3"
+    )
     # A fence that is joined twice.
     assert not _found(
         "^bb0:", "%r1 = vm.call.variadic @hal.fence.join segments[65535, 2](%i0, %R0, %R0)", "vm.return %R1"
@@ -109,8 +128,25 @@ def test_right_moves() -> None:
             "vm.call @g(%r0)",
         ),
         ("^bb0:", "vm.call.yieldable @g(%R0) -> ^bb1(%r1)", "^bb1:", "vm.return %R0"),
+        (
+            "^bb0:",
+            "%r1 = vm.const.ref.zero",
+            "vm.cond_br %i0, ^bb1(), ^bb1(%R0->%r1)",
+            "^bb1:",
+            "vm.br ^bb2(%R1->%r2, %R1->%r3)",
+            "^bb2:",
+            "vm.return %R2",
+        ),
     ],
-    ids=["overwritten", "used_again", "twice_in_a_call", "in_the_target", "on_one_path", "after_a_suspended_call"],
+    ids=[
+        "overwritten",
+        "used_again",
+        "twice_in_a_call",
+        "in_the_target",
+        "on_one_path",
+        "after_a_suspended_call",
+        "empty_on_one_path",
+    ],
 )
 def test_wrong_moves(lines: tuple[str, ...]) -> None:
     assert len(_found(*lines)) == 1

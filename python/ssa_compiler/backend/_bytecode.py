@@ -34,6 +34,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRANCHES = ("vm.br ", "vm.cond_br ", "vm.br_table ")
 # Letting go of a register that is empty does nothing.
 _DISCARD = "vm.discard.refs"
+_NULL = " = vm.const.ref.zero"
 # A join leaves out empty fences. One that is named twice, and moved the first time, is waited for all the same; one that
 # was moved away before is not, which only matters where work is not done in program order.
 _JOIN = "@hal.fence.join"
@@ -118,24 +119,58 @@ def _results(line: str) -> list[str]:
     return [kind.lower() + number for kind, number, _ in _REGISTER.findall(left)] if equals else []
 
 
+@dataclass
+class _References:
+    """What is known of references at one place.
+
+    Attributes:
+        gone: the registers out of which a reference may have been moved.
+        null: the registers that are surely empty from the start; moving out of one changes nothing.
+    """
+
+    gone: set[str] = field(default_factory=set)
+    null: set[str] = field(default_factory=set)
+
+    def copy(self) -> _References:
+        return _References(set(self.gone), set(self.null))
+
+    def take(self, register: str) -> None:
+        """Move the reference out of a register."""
+        if register not in self.null:
+            self.gone.add(register)
+
+    def put(self, register: str, *, null: bool = False) -> None:
+        """Put a reference, or none, into a register."""
+        self.gone.discard(register)
+        (self.null.add if null else self.null.discard)(register)
+
+    def join(self, other: _References) -> bool:
+        """Take over what holds on another path as well; returns whether anything is new."""
+        before = len(self.gone), len(self.null)
+        self.gone |= other.gone
+        self.null &= other.null
+        return before != (len(self.gone), len(self.null))
+
+
 def _check(blocks: dict[str, _Block], in_order: bool) -> list[str]:
     found: list[str] = []
     temporary = _temporaries(blocks)
-    empty: dict[str, set[str]] = {}  # references that may have been moved away when a block starts
     pending = list(blocks)[:1]
-    empty.update({name: set() for name in pending})
+    known = {name: _References() for name in pending}  # where a block starts
     reported: set[str] = set()
     while pending:
         name = pending.pop()
-        gone = set(empty[name])
+        state = known[name].copy()
         for line in blocks[name].lines:
-            problem = _execute(line, gone, in_order)
+            problem = _execute(line, state, in_order)
             resumed = _RESUMED.search(line)
             for target, moves in [(resumed[1], [])] if resumed else _targets(line) if _is_branch(line) else []:
-                after = set(gone)
+                after = state.copy()
                 problem = _move(moves, after, temporary) or problem
-                if target not in empty or not after <= empty[target]:
-                    empty[target] = empty.get(target, set()) | after
+                if target not in known:
+                    known[target] = after
+                    pending.append(target)
+                elif known[target].join(after):
                     pending.append(target)
             if problem and line not in reported:
                 reported.add(line)
@@ -143,7 +178,7 @@ def _check(blocks: dict[str, _Block], in_order: bool) -> list[str]:
     return found
 
 
-def _execute(line: str, gone: set[str], in_order: bool) -> str | None:
+def _execute(line: str, state: _References, in_order: bool) -> str | None:
     """Execute an instruction, except for the moves of a branch; returns what is wrong with it."""
     problem = None
     discards = line.startswith(_DISCARD)
@@ -151,32 +186,33 @@ def _execute(line: str, gone: set[str], in_order: bool) -> str | None:
     for operand in _operands(line):
         register = operand.lower()
         harmless = _JOIN in line and (in_order or register in here)
-        if register in gone and not discards and not harmless:
+        if register in state.gone and not discards and not harmless:
             problem = f"%{register} has been moved away"
         if operand[0] == "R":
             here.add(register)
         if operand[0] == "R" or (discards and operand[0] == "r"):
-            gone.add(register)
-    gone.difference_update(_results(line))
+            state.take(register)
+    for register in _results(line):
+        state.put(register, null=line.endswith(_NULL))
     return problem
 
 
-def _move(moves: Sequence[tuple[str, str]], gone: set[str], temporary: set[str]) -> str | None:
+def _move(moves: Sequence[tuple[str, str]], state: _References, temporary: set[str]) -> str | None:
     """Execute the moves of a branch in order; returns what is wrong with them."""
     problem = None
     written: set[str] = set()
     for source, destination in moves:
         register = source.lower()
-        if register in gone:
+        if register in state.gone:
             problem = f"%{register} has been moved away"
         elif register in written and register not in temporary:
             problem = f"%{register} is overwritten before it is read"
-        if register in gone:
-            gone.add(destination)
-        else:
-            gone.discard(destination)
+        lost = register in state.gone
+        state.put(destination, null=register in state.null)
+        if lost:
+            state.gone.add(destination)
         if source[0] == "R" and register != destination:
-            gone.add(register)
+            state.take(register)
         written.add(destination)
     return problem
 

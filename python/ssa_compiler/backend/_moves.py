@@ -1,7 +1,8 @@
 """Rewrite a program for IREE's virtual machine so that its register allocation has nothing to get wrong (`_bytecode`).
 
 At branches, numbers of 32 bits are handed on in 64 bits, so that all moves are of the same width; a reference that a branch
-or a call hands on twice is read again from a global for the second time, so that it is another value to the register allocator.
+or a call hands on twice is read again from a global for the second time, so that it is another value to the register allocator;
+an empty reference is made where it is handed on, as one that lives longer may get the register of what it is handed on as.
 """
 
 from __future__ import annotations
@@ -95,6 +96,10 @@ def _separate(op: ir.Operation, kept: dict[str, str]) -> None:
         for number in operands:
             value = op.operands[number]
             if not str(value.type).startswith(("!vm.ref", "!vm.buffer", "!vm.list")):
+                continue
+            if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "vm.const.ref.zero":
+                if op.name in _LEADING:
+                    op.operands[number] = build("vm.const.ref.zero", [value.type], [], where).results[0]
                 continue
             if value not in seen:
                 seen.append(value)

@@ -3,7 +3,8 @@
 torch-mlir computes ops on constant tensors while it compiles, and some wrongly: -3 % 5 is -3 to it (`fmod`), and int32
 -3 // 5 is 858993664, as it reads the constants with a width that they do not have. It folds what `zeros`, `full` and alike
 make, what decomposes to those, and builtin constants behind `torch_c.from_builtin_tensor`. It does not look into `linalg.fill`,
-nor behind a barrier; what IREE folds of those is right.
+nor behind a barrier; what IREE folds of those is right. Tensors that no torch op computes with stay as they are: IREE sees
+better what they are made of.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def hide_constants(module: ir.Module) -> int:
     rewritten = 0
     for op in list(walk(module.operation)):
         text = _text(op)
-        if text is None:
+        if text is None or not _is_computed_with(op.results[0]):
             continue
         where = ir.InsertionPoint(op)
         type_ = op.results[0].type
@@ -64,6 +65,11 @@ def hide_constants(module: ir.Module) -> int:
         erase_unused(op)
         rewritten += 1
     return rewritten
+
+
+def _is_computed_with(value: ir.Value) -> bool:
+    """Whether a torch op reads a tensor, and not only loops, branches and copies, which torch-mlir does not fold."""
+    return any(use.owner.operation.name.startswith("torch.") for use in value.uses)
 
 
 def _filled(text: str, shaped: ir.RankedTensorType, where: ir.InsertionPoint) -> ir.Value:

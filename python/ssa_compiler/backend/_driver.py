@@ -202,13 +202,13 @@ class _Compilation:
             self._call_back(op, reason)
         choose_at_masks(self._module)
         mend_ops(self._module)
-        hide_constants(self._module)
         loosen_loops(self._module)
         align_whiles(self._module)
         carry_sizes(self._module)
         consume_written_arguments(self._module)
         self._copies = own_handovers(self._module) + own_updates(self._module)
         take_over_captures(self._module)
+        hide_constants(self._module)  # last: the passes above know what makes a tensor of nothing
         self._repairs = Repairs(self._module)
         self._seconds["prepare"] += time.perf_counter() - start
 

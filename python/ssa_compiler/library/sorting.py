@@ -22,13 +22,13 @@ __all__ = ["sort_order"]
 def _keys(x: Tensor) -> Tensor:
     """Integers in the order of the elements: int32, or int64 for elements of 64 bits."""
     if x.dtype == torch.float64:
-        bits = torch.ops.ssa_compiler.bits(x)
+        bits = torch.ops.ssa_compiler.bits(x.clone())
         bits = torch.where(bits == -0x7FFFFFFFFFFFFFFF - 1, 0, bits)  # negative zero
         bits = torch.where(bits < 0, -0x7FFFFFFFFFFFFFFF - 1 - (bits + 1), bits)  # larger ones are further below zero
         return torch.where(torch.isnan(x), 0x7FFFFFFFFFFFFFFF, bits)
     if x.is_floating_point():
         numbers = x.to(torch.float32)
-        bits = torch.ops.ssa_compiler.bits(numbers)
+        bits = torch.ops.ssa_compiler.bits(numbers.clone())
         bits = torch.where(bits == -0x80000000, 0, bits)
         bits = torch.where(bits < 0, -0x80000000 - (bits + 1), bits)
         return torch.where(torch.isnan(numbers), 0x7FFFFFFF, bits)

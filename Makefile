@@ -50,8 +50,9 @@ docs:
 lit:
 	$(BIN)/lit -sv build/wheel/test/lit
 
+# Several processes: what takes time are tools that use one processor. Each may need some GiB of memory.
 pytest:
-	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q test/python
+	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n auto --maxprocesses 4 test/python
 
 # PyTorch's operator database through compile(): hours. Interrupted, it goes on where it was.
 coverage: setup

@@ -161,6 +161,8 @@ class Turned(nn.Module):
 
 
 def test_an_attribute_keeps_the_strides_that_matter() -> None:
-    with pytest.raises(errors.UnsupportedProgramError, match="other strides .*aten::view, which raises, at .*; assign its"):
+    with pytest.raises(
+        errors.UnsupportedProgramError, match=r"other strides .*aten::view, which raises, at .*; assign its"
+    ):
         import_program(Turned(False), (2,))
     check(Turned(True), (0,), (0,), compiled=False)

@@ -48,7 +48,9 @@ def test_other_arguments_are_compiled_again_and_kept() -> None:
 def test_the_number_of_specialisations_is_bounded() -> None:
     compiled = ssa_compiler.compile(reduce_rows, (torch.randn(4, 3), "sum"), max_specialisations=2)
     compiled(torch.randn(2, 3), "sum")
-    with pytest.raises(ArgumentValueError, match=r"expected shape .*, got \(1, 3\).*max_specialisations.*dynamic_shapes"):
+    with pytest.raises(
+        ArgumentValueError, match=r"expected shape .*, got \(1, 3\).*max_specialisations.*dynamic_shapes"
+    ):
         compiled(torch.randn(1, 3), "sum")
     assert len(compiled.specialisations) == 2
     compiled(torch.randn(4, 3), "sum")

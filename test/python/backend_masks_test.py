@@ -101,3 +101,14 @@ sys.exit(0 if all(torch.equal(result, x) for result in results) else 3)
 def test_iree_writes_where_there_is_no_index() -> None:
     """In a process of its own: the write goes to an address that is computed from memory never written."""
     assert subprocess.run([sys.executable, "-c", _PLAIN], check=False).returncode != 0
+
+
+def masks_combined(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    m, k = x > 0, y > 0
+    return m & k, m | k, m ^ k
+
+
+def test_operators_between_masks_are_native() -> None:
+    x = torch.tensor([1.0, 1.0, -1.0, -1.0])
+    compiled = check(masks_combined, (x, x[[0, 2, 1, 3]])).compiled
+    assert compiled.explain().callbacks == ()

@@ -111,3 +111,11 @@ def test_topk_of_unknown_size() -> None:
     inputs = [(x, 20), (x, 0), (-x.abs(), 5), (x[:].clamp(max=0.5) + x / 1e6, 5)]
     checked = check(best_of_chosen, *inputs, compiled=True)
     assert checked.compiled.explain().callbacks == ()
+
+
+def topk_of_columns(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x[:, :-1].t().topk(20, dim=1)
+
+
+def test_topk_of_many_in_a_transposed_tensor() -> None:
+    check(topk_of_columns, (torch.rand(1100, 4),), compiled=False)

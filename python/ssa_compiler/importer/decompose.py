@@ -25,6 +25,7 @@ __all__ = ["decomposition", "is_compiled", "is_followed", "is_not_lowered"]
 
 _NOT_LOWERED = frozenset(
     {
+        "aten::__and__.Tensor",
         "aten::gelu",  # its tanh form is wrong by 5e-5
         "aten::max_unpool2d",
         "aten::upsample_bilinear2d.vec",

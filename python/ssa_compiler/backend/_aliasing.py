@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
-from ._dispatches import kernel_function, may_run_in_place, writes_apart
+from ._dispatches import kernel_function, may_run_in_place, reads_beside_what_it_writes, writes_apart
 from ._ir import walk
 from ._lost_waits import find_lost_waits
 from ._reductions import find_constant_reductions
@@ -331,6 +331,10 @@ class _Function:
             current.update(step.uses)
         found = []
         for step, alive in zip(node.steps, reversed(after), strict=True):
+            if step.updates and reads_beside_what_it_writes(step.op, self._module):
+                found.append(Violation("hazard", step.op, self._is_emplaced(step.op)))
+                _transfer(step, aliases)
+                continue
             for target in step.updates:
                 sharing = aliases.get(target, frozenset()) | {target}
                 needed = alive - set(step.results)

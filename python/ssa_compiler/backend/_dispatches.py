@@ -16,7 +16,7 @@ from iree.compiler import ir
 
 from ._ir import walk
 
-__all__ = ["kernel_function", "may_run_in_place", "writes_apart"]
+__all__ = ["kernel_function", "may_run_in_place", "reads_beside_what_it_writes", "writes_apart"]
 
 _LOAD = "iree_tensor_ext.dispatch.tensor.load"
 _STORE = "iree_tensor_ext.dispatch.tensor.store"
@@ -85,6 +85,65 @@ def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable
         if loads is None or any(not (target.is_apart(load, start) or target.is_own(load, start)) for load in loads):
             return False
     return True
+
+
+def reads_beside_what_it_writes(dispatch: ir.Operation, module: ir.Module) -> bool:
+    """Whether a kernel may read elements of a tensor that it has overwritten before, through one and the same binding.
+
+    `x[1:] = x[:-1].clone()` becomes a kernel that loads one part of a tensor and stores it to another one, which overlaps.
+
+    Args:
+        dispatch: a `stream.async.dispatch`.
+        module: the module around it, with the executables.
+    Returns:
+        False if each part that is read is the part that is written, or lies apart from it.
+    """
+    function = kernel_function(dispatch, module) if dispatch.name == "stream.async.dispatch" else None
+    if function is None:
+        return False
+    for subspan in walk(function):
+        if subspan.name == "stream.binding.subspan" and "readwrite" in str(subspan.results[0].type):
+            users = [use.owner.operation for use in subspan.results[0].uses]
+            stores = [user for user in users if user.name == _STORE]
+            loads = [user for user in users if user.name == _LOAD]
+            if not all(_is_same_or_apart(load, store) for load in loads for store in stores):
+                return True
+    return False
+
+
+def _is_same_or_apart(load: ir.Operation, store: ir.Operation) -> bool:
+    """Whether a part that is read is the part that is written, or has no element in common with it."""
+    may_differ = False
+    overlaps = False
+    for (first, size, stride), (start, length, step) in zip(
+        zip(*_offsets_sizes_strides(load, 0)), zip(*_offsets_sizes_strides(store, 1)), strict=True
+    ):
+        if (first, size, stride) == (start, length, step):
+            continue
+        numbers = (first, size, stride, start, length, step)
+        if all(isinstance(number, int) for number in numbers):
+            a, b, c, d, e, f = (int(str(number)) for number in numbers)
+            if a + (b - 1) * c < d or d + (e - 1) * f < a:
+                return True
+        if size == 1 and length == 1:
+            may_differ = True  # one position each: the same one or another
+        else:
+            overlaps = True
+    if overlaps:
+        return False
+    if not may_differ:
+        return True
+    stored = store.operands[0]
+    return all(
+        use.owner.operation == store
+        or (
+            use.owner.operation.name == "linalg.generic"
+            and stored.owner == use.owner
+            and _is_elementwise(use.owner.operation)
+            and _reads_own_place(use.owner.operation, use.operand_number)
+        )
+        for use in load.results[0].uses
+    )
 
 
 class _Target:

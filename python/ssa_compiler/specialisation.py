@@ -110,7 +110,7 @@ class Options:
     strict: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Specialisation:
     """A program compiled for arguments like one example. Call it like the model; other arguments are refused.
 
@@ -167,6 +167,9 @@ class Specialisation:
 
     def __str__(self) -> str:
         return f"{self.imported.name}({', '.join(self.imported.describe())})"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def mlir(self, stage: str = "tensorssa") -> str:
         """Return the textual IR after a stage, with locations.

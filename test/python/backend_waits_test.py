@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from ssa_compiler import compile
-from ssa_compiler.backend import _aliasing, _driver, _waits, stream_ir
+from ssa_compiler.backend import _aliasing, _waits, stream_ir
 from ssa_compiler.testing import check
 
 
 def view_of_a_choice(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Tensor, Tensor]:
     v1 = x[None] if n <= 2 else y[None]
-    x.detach()[torch.full([3, 3], True, dtype=torch.bool)] = 3.5
+    x.detach().copy_(torch.special.bessel_j0(x))  # runs in PyTorch
     v1.add_(torch.full([1, 3, 3], 1.5, dtype=torch.float32)).mul_(0.5)
     v1.narrow(2, k % 2, 2).add_(3.5).mul_(0.5)
     return v1, y
@@ -91,9 +91,3 @@ def test_iree_does_not_wait_for_arguments_of_loops(
     assert removed() == 0
     monkeypatch.setattr(_aliasing, "find_lost_waits", lambda function: [])
     assert removed() > 0
-
-
-def test_iree_takes_one_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_driver, "hide_awaited", lambda module: 0)
-    with pytest.raises(AssertionError, match="elements differ"):
-        check(view_of_a_choice, *CALLS, compiled=True)

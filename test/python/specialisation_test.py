@@ -276,3 +276,13 @@ def test_the_default_dtype() -> None:
         torch.set_default_dtype(torch.float32)
     assert compiled(2).dtype == torch.float32
     assert len(compiled.specialisations) == 2
+
+
+def test_specialisations_print_in_a_line() -> None:
+    compiled = ssa_compiler.compile(total_of_rows, (torch.ones(2, 3),))
+    assert repr(compiled.specialisations) == f"(<{compiled.specialisations[0]}>,)"
+    assert "\n" not in repr(compiled.specialisations)
+
+
+def total_of_rows(x: Tensor) -> Tensor:
+    return x.sum(0)

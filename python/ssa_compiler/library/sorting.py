@@ -176,7 +176,9 @@ def _smallest(keys: Tensor, k: int) -> Tensor:
     target = torch.where(chosen, chosen.to(torch.int32).cumsum(1, dtype=torch.int32) - 1, k)
     start = torch.arange(rows, device=keys.device).unsqueeze(1) * (k + 1)
     places = torch.zeros([rows * (k + 1)], dtype=torch.int64, device=keys.device)  # one more, for what is not chosen
-    places[(start + target.to(torch.int64)).reshape(-1)] = torch.arange(n, device=keys.device).expand(rows, n).reshape(-1)
+    places[(start + target.to(torch.int64)).reshape(-1)] = (
+        torch.arange(n, device=keys.device).expand(rows, n).reshape(-1)
+    )
     return places.view(rows, k + 1)[:, :k]
 
 

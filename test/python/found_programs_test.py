@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
@@ -287,3 +289,24 @@ class Assigned(torch.nn.Module):
 
 def test_what_an_attribute_held_before_is_returned_as_a_copy():
     check(Assigned(), (ROWS, 1), (ROWS, 2), (ROWS, 0), (ROWS, 3))
+
+
+# --- a number is all that an op needs ---------------------------------------------------------------------------------
+
+
+def scaled_in_a_loop(x: Tensor, a: float, k: int, n: int) -> Tensor:
+    for _ in range(n):
+        x = x * a
+    return x
+
+
+def divided_in_place(x: Tensor, a: float, k: int, n: int) -> Tensor:
+    while n > 0:
+        x.div_(k)
+        n -= 1
+    return x
+
+
+@pytest.mark.parametrize("program", [scaled_in_a_loop, divided_in_place])
+def test_ops_with_a_number_only(program: Callable[..., Tensor]) -> None:
+    check(program, *[(ROWS, 1.5, 2, n) for n in (2, 0, 1, 5)])

@@ -52,6 +52,8 @@ __all__ = ["Artifact", "compile_module", "compiler_path", "stream_ir"]
 
 _logger = logging.getLogger(__name__)
 
+# iree-compile ends without a word on a text in which torch_c.from_f64 is the first thing of the torch dialect; here a type is.
+_TYPES = "!torch.float"
 _TOPOLOGY = (
     "#hal.device.topology<links = [(@__device_0 -> @__device_0 = {transparent_access = true, unified_memory = true})]>"
 )
@@ -191,7 +193,8 @@ class _Compilation:
         start = time.perf_counter()
         self._module = ir.Module.parse(text, context)
         attributes = self._module.operation.attributes
-        for name, value in {**target.module_attributes, "stream.topology": _TOPOLOGY}.items():
+        given = {**target.module_attributes, "stream.topology": _TOPOLOGY, "tssa.types": _TYPES}
+        for name, value in given.items():
             attributes[name] = ir.Attribute.parse(value, context)
         mend_indices(self._module)
         # All are found before the first is replaced: replacing one erases the constants that only it used.

@@ -41,6 +41,7 @@ lint-cpp:
 
 lint-generated:
 	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
+	$(BIN)/python tools/gen-messages/gen_messages.py --check
 
 # Passes, dialects and ops as Markdown, from their TableGen descriptions: build/wheel/docs.
 docs:

@@ -129,6 +129,23 @@ def _(g: Writer, target: Target) -> str | None:
     return f"{slot[1].text} {g.choice.choice(['+=', '-='])} {g.source(slot[1])}"
 
 
+@write("write.shift", 1.2)
+def _(g: Writer, target: Target) -> str | None:
+    """`x[:, 1:] = x[:, :-1].clone()`, `x[:-1] += x[1:] * 0.5`: from the elements beside the written ones"""
+    axes = [axis for axis, size in enumerate(target.shape) if size > 1]
+    if not axes or target.dtype == "bool":
+        return None
+    axis = g.choice.choice(axes)
+    leading = ":, " * axis
+    places = [f"{target.text}[{leading}{part}]" for part in ("1:", ":-1")]
+    g.choice.shuffle(places)
+    written, beside = places
+    if g.choice.random() < 0.5:
+        return f"{written} = {beside}.clone()"
+    moved = f"{beside}.clamp(-4, 4)" if target.dtype == "int64" else f"{beside} * 0.5"
+    return g.choice.choice([f"{written} = {moved}", f"{written}.copy_({moved})", f"{written} += {moved}"])
+
+
 @write("write.fill")
 def _(g: Writer, target: Target) -> str | None:
     """`x.fill_(2)`, `x.fill_(t)` with a 0-d tensor"""

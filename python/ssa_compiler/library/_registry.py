@@ -14,7 +14,7 @@ import torch
 
 __all__ = ["OpProgram", "find_program", "implements"]
 
-_MODULES = ("detection", "selection", "sorting")
+_MODULES = ("detection", "pooling", "selection", "sorting")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Applies = Callable[[Mapping[str, Any]], bool]

@@ -23,7 +23,7 @@ from .fakes import Record, Trace, run, same_view, shares_storage
 from .growing import GrowingValue
 from .indexing import Indexing
 from .layouts import other_layouts
-from .objects import change_object
+from .objects import change_object, make_room, room_of
 from .overlap import meets_itself
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
@@ -214,6 +214,7 @@ class TensorOps:
         except ProgramRaises:
             state.layouts.failed(op, args, python)
             raise
+        state.layouts.passed(op, args, python)
         for tensor, shape, stride, dtype in before:
             if (tuple(tensor.shape), tensor.stride(), tensor.dtype) != (shape, stride, dtype):
                 raise state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
@@ -505,7 +506,8 @@ class TensorOps:
             if isinstance(element, torch.Tensor):
                 made = self.state.fresh(ssa, element)
                 self.state.owners[made.root] = made
-                values.append(made)
+                length = room_of(self.state, *made.storages)
+                values.append(make_room(self, made, length)[1] if length else made)
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
         sources = [value for argument in args for value in tensor_values(argument)]

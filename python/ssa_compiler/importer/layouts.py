@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Layouts", "other_layouts"]
 
 _OUTER = ("argument", "parameter")
+# What raises for some strides, and is taken to do so where sizes are known only at run time.
+_RAISING = frozenset({torch.ops.aten.view.default, torch.ops.aten.view_as.default, torch.ops.aten.unflatten.int})
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Layouts:
         self._makers: dict[Site, _Maker] = {}
         self._origins: dict[Site, frozenset[Site]] = {}
         self._decisions: list[_Decision] = []
+        self._raising: dict[str, bool] = {}
 
     def made(self, op: Any, args: Sequence[Any], python: list[Any], out: Any, values: Sequence[Any]) -> None:
         """Note the op that made tensors in new storages.
@@ -120,6 +124,47 @@ class Layouts:
                     self.need(value.storages, f"{op.name()}, which raises,")
                     break
 
+    def passed(self, op: Any, args: Sequence[Any], python: list[Any]) -> None:
+        """Need the strides for want of which an op that shows a part of its operand (`view`) would raise.
+
+        Args:
+            op: the OpOverload, which did not raise.
+            args: its arguments, values and lists of them.
+            python: the same as FakeTensors and numbers.
+        """
+        if not any(result.alias_info is not None and not result.alias_info.is_write for result in op._schema.returns):
+            return
+        for value in [value for argument in args for value in tensor_values(argument)]:
+            if value.fake.dim() > 1 and self._may_raise(op, value.fake, python):
+                self.need(value.storages, f"{op.name()}, which raises for others,")
+
+    def _may_raise(self, op: Any, fake: torch.Tensor, python: list[Any]) -> bool:
+        """Whether an op raises for other strides of an operand; also where its sizes are not known well enough to say."""
+        hints = self._state.sizes.hints
+
+        def concrete(leaf: Any) -> Any:
+            """The leaf for the sizes of the example."""
+            if isinstance(leaf, torch.SymInt):
+                return int(leaf.node.expr.xreplace(hints))
+            if not isinstance(leaf, torch.Tensor):
+                return leaf
+            sizes, strides = map(concrete, leaf.shape), map(concrete, leaf.stride())
+            return torch.empty_strided(tuple(sizes), tuple(strides), dtype=leaf.dtype, device="meta")
+
+        leaves = tree_leaves(python)
+        key = repr((op, [leaf is fake for leaf in leaves], [_looks(leaf) for leaf in leaves]))
+        if key not in self._raising:
+            try:
+                given = {id(leaf): concrete(leaf) for leaf in leaves}
+            except TypeError:  # of sizes that are computed nothing is known
+                self._raising[key] = op in _RAISING
+            else:
+                own = _tried(op, python, given)
+                tensor = given[id(fake)]
+                others = [_tried(op, python, {**given, id(fake): layout()}) for layout in _layouts(tensor)]
+                self._raising[key] = own and not all(others)
+        return self._raising[key]
+
     def settle(self, seen: Iterable[Site]) -> None:
         """Need the strides on which an alias rests that somebody can tell from a copy.
 
@@ -181,17 +226,47 @@ def other_layouts(state: State, fake: torch.Tensor) -> list[torch.Tensor]:
         state: the interpretation.
         fake: a tensor with at least one dimension.
     """
-    sizes, rank = tuple(fake.shape), fake.dim()
-    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
     with state.symbols.mode, torch.no_grad():
-        made: list[Callable[[], torch.Tensor]] = [
-            lambda: torch.empty(sizes, dtype=fake.dtype),
-            lambda: torch.empty(sizes[::-1], dtype=fake.dtype).permute(*reversed(range(rank))),
-            lambda: torch.empty((*sizes, 2), dtype=fake.dtype)[..., 0],
-        ]
-        if rank in formats:
-            made.append(lambda: torch.empty(sizes, dtype=fake.dtype, memory_format=formats[rank]))
-        return [make() for make in made]
+        return [make() for make in _layouts(fake)]
+
+
+def _layouts(like: torch.Tensor) -> list[Callable[[], torch.Tensor]]:
+    """What makes tensors of the same sizes, dtype and device in several layouts."""
+    sizes, rank = tuple(like.shape), like.dim()
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    empty = partial(torch.empty, dtype=like.dtype, device=like.device)
+    made: list[Callable[[], torch.Tensor]] = [
+        lambda: empty(sizes),
+        lambda: empty(sizes[::-1]).permute(*reversed(range(rank))),
+        lambda: empty((*sizes, 2))[..., 0],
+    ]
+    if rank in formats:
+        made.append(lambda: empty(sizes, memory_format=formats[rank]))
+    return made
+
+
+def _tried(op: Any, python: list[Any], replaced: dict[int, Any]) -> bool:
+    """Whether an op runs on other tensors and numbers, given by the identity of those that they stand for."""
+    from .fakes import python_argument
+
+    given = _replaced(python, replaced)
+    pairs = [(spec, python_argument(value, spec)) for spec, value in zip(op._schema.arguments, given)]
+    try:
+        with torch.no_grad():
+            op(
+                *(value for spec, value in pairs if not spec.kwarg_only),
+                **{spec.name: value for spec, value in pairs if spec.kwarg_only},
+            )
+    except Exception:  # noqa: BLE001 - an op raises whatever it likes
+        return False
+    return True
+
+
+def _looks(leaf: Any) -> Any:
+    """All of an argument on which it may depend whether an op raises."""
+    if isinstance(leaf, torch.Tensor):
+        return leaf.dtype, [str(size) for size in leaf.shape], [str(stride) for stride in leaf.stride()]
+    return str(leaf)
 
 
 def _replaced(python: list[Any], tensors: dict[int, torch.Tensor]) -> Any:

@@ -1,0 +1,91 @@
+"""Programs as users write them, that did something else than eager once: one artefact, several inputs, against eager."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.export import Dim
+from torch.utils._pytree import tree_leaves
+
+import ssa_compiler
+
+ROWS = torch.arange(12.0).reshape(4, 3)
+TRANSPOSED = ROWS.T.contiguous().T
+
+
+def _outcome(program: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    try:
+        with torch.no_grad():
+            return program(*arguments)
+    except Exception as error:  # noqa: BLE001 - whatever eager raises
+        return error
+
+
+def agree(program: Callable[..., Any], *calls: tuple[Any, ...], **options: Any) -> ssa_compiler.CompiledProgram:
+    """Compile a program for the first call, and compare all calls with eager: results, arguments, errors.
+
+    Args:
+        program: a function or module.
+        calls: arguments.
+        options: those of `compile`.
+    """
+    compiled = ssa_compiler.compile(program, copy.deepcopy(calls[0]), **options)
+    for arguments in calls:
+        mine, eagers = copy.deepcopy(arguments), copy.deepcopy(arguments)
+        expected, found = _outcome(program, eagers), _outcome(compiled, mine)
+        if isinstance(expected, Exception):
+            assert isinstance(found, type(expected)), f"{arguments}: {expected!r} in eager, {found!r} compiled"
+            assert str(expected) in str(found)
+            continue
+        assert not isinstance(found, Exception), f"{arguments}: {found!r}"
+        pairs = zip(tree_leaves((expected, eagers)), tree_leaves((found, mine)), strict=True)
+        for wanted, got in pairs:
+            assert type(wanted) is type(got)
+            torch.testing.assert_close(got, wanted, equal_nan=True)
+    return compiled
+
+
+# --- what raises for some strides -------------------------------------------------------------------------------------
+
+
+def flattened(x: Tensor) -> Tensor:
+    return x.view(-1) * 2
+
+
+def flattened_sum(x: Tensor) -> Tensor:
+    return (x + 1).view(2, 6) * 2
+
+
+def complex_pairs(x: Tensor) -> Tensor:
+    return torch.view_as_complex(x) * 2
+
+
+def test_view_of_an_argument_of_other_strides_raises() -> None:
+    agree(flattened, (ROWS,), (TRANSPOSED,), (ROWS + 1,))
+    agree(flattened_sum, (ROWS,), (TRANSPOSED,), (ROWS.repeat(1, 2)[:, :3],))
+    agree(complex_pairs, (ROWS[:, :2].contiguous(),), (ROWS.T[:2].T,))
+
+
+def test_view_of_an_argument_of_any_size_raises_for_other_strides() -> None:
+    calls = [(ROWS,), (TRANSPOSED,), (ROWS[:2],), (ROWS[:2].T.contiguous().T,), (ROWS.repeat(2, 1)[::2],)]
+    compiled = agree(flattened, *calls, dynamic_shapes={"x": {0: Dim("b")}})
+    assert len(compiled.specialisations) == 1
+
+
+class Flattening(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(3, 4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.convolution(x).relu().view(x.size(0), -1)
+
+
+def test_view_of_a_convolution_raises_for_channels_last() -> None:
+    images = torch.randn(2, 3, 5, 5)
+    agree(Flattening().eval(), (images,), (images.to(memory_format=torch.channels_last),))

@@ -44,6 +44,7 @@ def compile(
     dump_dir: str | os.PathLike[str] | None = None,
     ssa_opt: str | os.PathLike[str] | None = None,
     timeout_s: float = 300.0,
+    cache: bool = True,
 ) -> CompiledProgram:
     """Compile a PyTorch program.
 
@@ -70,6 +71,9 @@ def compile(
             gets a folder `specialisation-<number>` in it.
         ssa_opt: the ssa-opt executable; searched for if None.
         timeout_s: wall-clock limit of each tool run in seconds.
+        cache: take what iree-compile made from the cache on disk if it is there, and keep it there if not
+            (docs/Backend.md); with `dump_dir` it is always made anew. The environment variable SSA_COMPILER_CACHE=0 turns
+            the cache off everywhere.
     Returns:
         A callable with the model's signature. It takes and returns torch tensors.
     Raises:
@@ -85,7 +89,7 @@ def compile(
             f"example_inputs: expected a tuple of positional arguments, got {type(example_inputs).__name__}: write "
             "compile(model, (x,)), and example_kwargs={...} for keyword arguments"
         )
-    options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes, strict)
+    options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes, strict, cache)
     compiled = CompiledProgram(model, options, max_specialisations)
     compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
     return compiled

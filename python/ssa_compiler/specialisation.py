@@ -66,6 +66,8 @@ class Explanation:
         others: one line for each further specialisation, with why it was made; see `Specialisation`.
         native_ops: how many ops of PyTorch's IREE compiles; `callbacks` are the others.
         native_time: the part of the run time, from 0 to 1, that was not spent in callbacks; 1 before the first call.
+        cached: whether the compiled code comes from the cache on disk.
+        compile_s: seconds that `compile` took, of the first specialisation.
     """
 
     target: str
@@ -78,6 +80,8 @@ class Explanation:
     others: tuple[str, ...] = ()
     native_ops: int = 0
     native_time: float = 1.0
+    cached: bool = False
+    compile_s: float = 0.0
 
     @property
     def native_share(self) -> float:
@@ -88,7 +92,9 @@ class Explanation:
     def __str__(self) -> str:
         lines = [
             f"target {self.target}, driver {self.driver}, {self.copies} protective copies, native: {self.native_ops} of "
-            f"{self.native_ops + len(self.callbacks)} ops, {self.native_time:.0%} of the run time"
+            f"{self.native_ops + len(self.callbacks)} ops, {self.native_time:.0%} of the run time, "
+            + ("from the compile cache" if self.cached else "compiled")
+            + f" in {self.compile_s:.2f} s"
         ]
         lines += [f"  {callback}" for callback in self.callbacks]
         lines += [f"  specialised on {argument}" for argument in self.specialised]
@@ -108,6 +114,7 @@ class Options:
     timeout_s: float = 300.0
     dynamic_shapes: Any = None
     strict: bool = False
+    cache: bool = True
 
 
 @dataclass(eq=False, repr=False)
@@ -205,6 +212,8 @@ class Specialisation:
             tuple(self.imported.sizes.describe() if self.imported.sizes is not None else ()),
             native_ops=len(_NATIVE_OP.findall(self.artifact.module)),
             native_time=self._program.native_time if self._program is not None else 1.0,
+            cached=self.artifact.cached,
+            compile_s=sum(seconds for name, seconds in self.seconds.items() if "/" not in name),
         )
 
     def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
@@ -270,7 +279,7 @@ def compile_one(
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
-    artifact = compile_module(pipeline.final, chosen, **tools)
+    artifact = compile_module(pipeline.final, chosen, cache=options.cache, **tools)
     if options.strict and artifact.callbacks:
         raise _not_native(artifact.callbacks)
     dump_stage(options.dump_dir, "backend", artifact.module)

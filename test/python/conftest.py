@@ -1,11 +1,16 @@
-"""Makes the source tree importable for the tests: the package, the test programs and the examples."""
+"""Makes the source tree importable for the tests: the package, the test programs and the examples.
+
+The cache on disk is off: every test compiles what it tests.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+os.environ["SSA_COMPILER_CACHE"] = "0"
 sys.path[:0] = [str(ROOT / folder) for folder in ("python", "test/python", "examples")]
 
 

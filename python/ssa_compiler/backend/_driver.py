@@ -12,9 +12,10 @@ import logging
 import os
 import re
 import shutil
+import signal
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 
 from iree.compiler import ir
@@ -30,7 +31,9 @@ from .._process import (
 )
 from ..errors import SourceLocation, SsaCompilerError, ToolError
 from ._aliasing import find_violations
+from ._artifact import PROGRAM, Artifact, from_files, to_files
 from ._bytecode import find_bad_moves
+from ._cache import ProgramCache, digest_of, open_cache
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._captures import take_over_captures
 from ._constants import hide_constants
@@ -40,7 +43,7 @@ from ._masks import choose_at_masks
 from ._mended import mend_ops
 from ._moves import mend_moves
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers, own_updates
-from ._probe import failing_ops, known_to_fail, probe_memory, refusal
+from ._probe import failing_ops, is_lasting, known_to_fail, probe_memory, refusal
 from ._refused import must_call_back
 from ._repairs import Repairs
 from ._sizes import carry_sizes, loosen_loops
@@ -48,7 +51,7 @@ from ._targets import Target
 from ._waits import hide_awaited
 from ._whiles import align_whiles
 
-__all__ = ["Artifact", "compile_module", "compiler_path", "stream_ir"]
+__all__ = ["compile_module", "compiler_path", "stream_ir"]
 
 _logger = logging.getLogger(__name__)
 
@@ -78,31 +81,6 @@ _MESSAGE = re.compile(r"^\S.*: (?:error|note|warning): |^ *#\d+ 0x|^LLVM ERROR")
 # A module in generic form: up to the first bracket that is not indented, and the aliases of locations after it.
 _PRINTED_MODULE = re.compile(r".*?^\}\)[^\n]*\n(?:#[^\n]*\n?)*", re.MULTILINE | re.DOTALL)
 _USER_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)(?::\d+)?')
-
-
-@dataclass(frozen=True)
-class Artifact:
-    """A compiled program.
-
-    Attributes:
-        path: the `.vmfb` file, written once and never changed; it lives as long as this object.
-        target: what it is compiled for.
-        callbacks: the ops that run in PyTorch.
-        copies: opaque copies that were put in.
-        attempts: how often iree-compile ran.
-        module: the module that was compiled, as text.
-        stream: the stream IR that was checked, as text.
-        seconds: time by step: "prepare", "iree-compile", "verify".
-    """
-
-    path: str
-    target: Target
-    callbacks: tuple[CallbackSite, ...]
-    copies: int
-    attempts: int
-    module: str
-    stream: str
-    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def compiler_path() -> str:
@@ -145,8 +123,9 @@ def compile_module(
     timeout_s: float = 300.0,
     dump_dir: str | os.PathLike[str] | None = None,
     extra_flags: tuple[str, ...] = (),
+    cache: bool = False,
 ) -> Artifact:
-    """Compile an `iree`-stage module.
+    """Compile an `iree`-stage module, or take the program from the cache on disk.
 
     Args:
         text: the module with locations.
@@ -154,15 +133,30 @@ def compile_module(
         timeout_s: wall-clock limit of each run of iree-compile in seconds.
         dump_dir: folder that receives the inputs of failing runs.
         extra_flags: further flags for iree-compile.
+        cache: look the program up, and keep it when it is compiled. Neither happens with `dump_dir` or `extra_flags`, which
+            ask to see how iree-compile runs.
     Returns:
         The artifact. Its file is removed when the artifact dies or the process exits; a loaded program goes on without it.
     Raises:
         ToolError: iree-compile fails for a reason that no callback cures, or its result cannot be proved right.
     """
+    kept = open_cache() if cache and dump_dir is None and not extra_flags else None
     folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
     try:
-        with ir.Context() as context:
-            artifact = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags).run()
+        start = time.perf_counter()
+        name = digest_of(text, target, timeout_s) if kept is not None else ""
+        artifact = _take(kept, name, folder, target) if kept is not None else None
+        seconds = time.perf_counter() - start
+        if artifact is None:
+            with ir.Context() as context:
+                compilation = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags)
+                artifact = compilation.run()
+            start = time.perf_counter()
+            if kept is not None and compilation.repeatable:
+                kept.store(name, to_files(artifact, Path(artifact.path).read_bytes()))
+            seconds += time.perf_counter() - start
+        if kept is not None:
+            artifact = replace(artifact, seconds={**artifact.seconds, "cache": seconds})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -170,7 +164,29 @@ def compile_module(
     return artifact
 
 
+def _take(cache: ProgramCache, name: str, folder: Path, target: Target) -> Artifact | None:
+    """Return a program from the cache, its file copied to a folder; None if the cache does not have it."""
+    files = cache.look_up(name)
+    if files is None:
+        return None
+    path = folder / PROGRAM
+    try:
+        artifact = from_files(files, str(path), target)
+    except (KeyError, TypeError, ValueError) as error:
+        _logger.debug("cache entry %s: %s", name, error)
+        cache.remove(name)
+        return None
+    path.write_bytes(files[PROGRAM])  # the entry may be removed before the program is loaded
+    return artifact
+
+
 class _Compilation:
+    """Compiles one module.
+
+    Attributes:
+        repeatable: whether the result would be the same another time: no run was stopped by the clock or from outside.
+    """
+
     def __init__(
         self,
         text: str,
@@ -181,6 +197,7 @@ class _Compilation:
         dump_dir: str | os.PathLike[str] | None,
         extra_flags: tuple[str, ...],
     ) -> None:
+        self.repeatable = True
         self._target = target
         self._timeout_s = timeout_s
         self._dump_dir = dump_dir
@@ -276,6 +293,8 @@ class _Compilation:
         self._seconds["iree-compile"] += time.perf_counter() - start
         if completed.returncode == 0:
             return completed
+        if completed.returncode in (None, -signal.SIGKILL):
+            self.repeatable = False
         self._dump(number, attempt, _without_dump(completed.stderr).splitlines())
         if not self._cure_failure(attempt, completed):
             raise self._failure(attempt, command, completed)
@@ -345,6 +364,7 @@ class _Compilation:
         site = to_callback(self._module, op, len(self._callbacks), location=user_location(op), reason=reason)
         if site is not None:
             self._callbacks.append(site)
+            self.repeatable &= is_lasting(reason)
         return site is not None
 
     def _cure_failure(self, attempt: _Attempt, completed: Completed) -> bool:

@@ -22,7 +22,7 @@ from ._callbacks import torch_operator
 from ._copies import _builtin_type
 from ._ir import walk
 
-__all__ = ["failing_ops", "known_to_fail", "probe_memory", "refusal"]
+__all__ = ["failing_ops", "forget_ops", "is_lasting", "known_to_fail", "probe_memory", "refusal"]
 
 _logger = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ _SCALARS = {
     "!torch.bool": ("i1", "torch_c.from_i1", "torch_c.to_i1"),
 }
 _SYMBOL = "@probe"
+_OUT_OF_TIME = "iree-compile ran out of time on it"
+_STOPPED = f"iree-compile crashed on it ({signal.SIGKILL.name})"
 # What LLVM, the C++ library and iree-compile print when memory cannot be had.
 _OUT_OF_MEMORY = re.compile(r"out of memory|bad_alloc|Allocation failed|buffer allocation failed", re.IGNORECASE)
 # What ends a message and says nothing by itself: an op in generic form, a pointer to other messages.
@@ -83,6 +85,21 @@ def known_to_fail(module: ir.Module, command: tuple[str, ...]) -> list[tuple[ir.
     return [(op, reason) for op, text in texts if (reason := _verdicts.get((command, text), ""))]
 
 
+def is_lasting(reason: str) -> bool:
+    """Whether an op that does not compile for this reason will not another time: nothing stopped it that depends on the hour.
+
+    Args:
+        reason: what `failing_ops` or `known_to_fail` said.
+    """
+    return reason not in (_OUT_OF_TIME, _STOPPED)
+
+
+def forget_ops() -> None:
+    """Forget what was learnt about ops, as a new process would."""
+    with _lock:
+        _verdicts.clear()
+
+
 def _decide(texts: list[str], command: tuple[str, ...], timeout_s: float) -> None:
     """Record a verdict about each function."""
     if not texts:
@@ -117,7 +134,7 @@ def _reason(completed: Completed) -> str:
         if diagnostic.kind == "error":
             return refusal(diagnostic.text)
     if completed.returncode is None:
-        return "iree-compile ran out of time on it"
+        return _OUT_OF_TIME
     if _OUT_OF_MEMORY.search(completed.stderr):
         return "iree-compile ran out of memory on it"
     if completed.returncode < 0:

@@ -316,6 +316,7 @@ class Interpreted:
 
     def run(self, call: Call, seed: int) -> Outcome:
         from ..importer import build_result, flatten_arguments
+        from ..importer.changed_objects import change_objects
         from ..importer.outputs import output_leaves
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
@@ -326,6 +327,7 @@ class Interpreted:
             state = [*self._numbers, *self._state]
             leaves[len(leaves) - len(state) :] = state
             results = self._finish(leaves, self.interpreter.run(*leaves))
+            change_objects(self._program.changed, leaves, results)
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
             self._copies += [results[leaf.index] for leaf in output_leaves(self._program.results) if leaf.copied]
             return build_result(self._program.results, results)
@@ -372,6 +374,7 @@ class _Compiled:
         if kwargs:
             options["example_kwargs"] = kwargs
         options.setdefault("max_specialisations", 1)  # all input sets run on one artefact
+        options.setdefault("cache", False)  # what is checked is what this compiler makes
         self.program = ssa_compiler.compile(self._model, args, target=target, **options)
 
     def run(self, call: Call, seed: int) -> Outcome:

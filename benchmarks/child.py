@@ -183,7 +183,8 @@ class _Child:
                     start = time.perf_counter()
                     again = PEERS[name].restart(self.built, program, self.sets[0][1], self.device)
                     self._call(again, self.sets[0][1])
-                    self.say("warm", peer=name, warm_start_s=time.perf_counter() - start)
+                    seconds = time.perf_counter() - start
+                self.say("warm", peer=name, warm_start_s=seconds, warm_from_cache=again.details.get("from_cache"))
             except (Exception, measure.TimeLimit) as error:
                 self.say("note", peer=name, text=f"warm start: {_short(error)}")
 

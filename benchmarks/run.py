@@ -298,10 +298,8 @@ def _collect(run: Run, plan: Plan, lines: Path, skip: dict[str, str], failure: s
             peers.setdefault(peer, {"latency": {}}).update(event)
         elif kind == "latency":
             peers[peer].setdefault("latency", {})[event.pop("inputs")] = event
-        elif kind in ("counts", "profiled"):
+        elif kind in ("counts", "profiled", "warm"):
             peers[peer].update(event)
-        elif kind == "warm":
-            peers[peer]["warm_start_s"] = event["warm_start_s"]
         elif kind == "note":
             peers.setdefault(peer, {}).setdefault("notes", []).append(event["text"])
     result["seconds"] = round(time.perf_counter() - start, 1)

@@ -29,11 +29,14 @@ def child_environment(threads: int, cache: str | os.PathLike[str]) -> dict[str, 
 
     Args:
         threads: threads of each peer; 0 leaves the choice to each.
-        cache: an empty folder for the caches of torch.compile and JAX, so that the first compilation finds nothing.
+        cache: an empty folder for the caches of torch.compile, JAX and ssa-compiler, so that the first compilation finds
+            nothing.
     """
     environment = {**os.environ, **ALLOCATOR, "TOKENIZERS_PARALLELISM": "false"}
     environment["TORCHINDUCTOR_CACHE_DIR"] = str(Path(cache) / "inductor")
     environment["TRITON_CACHE_DIR"] = str(Path(cache) / "triton")
+    environment["SSA_COMPILER_CACHE_DIR"] = str(Path(cache) / "ssa-compiler")
+    environment["SSA_COMPILER_CACHE"] = "1"
     environment["JAX_COMPILATION_CACHE_DIR"] = str(Path(cache) / "jax")
     environment["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
     environment["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"

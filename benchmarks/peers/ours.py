@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import ssa_compiler
 from ssa_compiler import pipeline
+from ssa_compiler.backend import forget_ops
 
 from ..launches import count_launches
 from ..workload import Built
@@ -16,6 +18,7 @@ from .base import Launches, Peer, Program
 
 __all__ = ["Ours", "OursProgram", "OursUnchecked", "OursWithoutPasses", "describe_specialisations"]
 
+_CACHE = "SSA_COMPILER_CACHE_DIR"
 _LAYERS = ("ssa_compiler.importer", "ssa_compiler.backend", "ssa_compiler.runtime", "ssa_compiler._call")
 
 # What conversion needs, without the clean-up between its steps: equal accesses stay, slots are not promoted.
@@ -50,6 +53,7 @@ class OursProgram(Program):
             callback_runs=sum(callback.count for callback in explained.callbacks),
             protective_copies=explained.copies,
             attempts=explained.attempts,
+            from_cache=explained.cached,
             recompiles=self.recompilations(),
             compile_steps_s={name: round(seconds, 4) for name, seconds in self.compiled.seconds.items()},
         )
@@ -70,11 +74,23 @@ class Ours(Peer):
 
     name = "ours"
     title = "ssa-compiler"
-    settings = "ssa_compiler.compile(model, example), defaults; IREE local-sync: one thread"
+    settings = "ssa_compiler.compile(model, example), defaults; IREE local-sync: one thread; warm: its cache on disk"
     modules = ("iree.compiler", "iree.runtime", "torch_mlir.ir", *_LAYERS)
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
-        return OursProgram(ssa_compiler.compile(built.model, args, target=device))
+        return self.made(built, args, device)
+
+    def made(self, built: Built, args: tuple[Any, ...], device: str, **options: Any) -> Program:
+        """Compile a workload with options of `ssa_compiler.compile`, in a cache that no other variant of this peer fills."""
+        self.forget()
+        shared = os.environ.get(_CACHE, "")
+        if not shared:
+            return OursProgram(ssa_compiler.compile(built.model, args, target=device, cache=False, **options))
+        with _environment(_CACHE, str(Path(shared) / self.name)):
+            return OursProgram(ssa_compiler.compile(built.model, args, target=device, **options))
+
+    def forget(self) -> None:
+        forget_ops()
 
 
 class OursUnchecked(Ours):
@@ -85,7 +101,7 @@ class OursUnchecked(Ours):
     settings = "as ssa-compiler, index_checks=False"
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
-        return OursProgram(ssa_compiler.compile(built.model, args, target=device, index_checks=False))
+        return self.made(built, args, device, index_checks=False)
 
 
 class OursWithoutPasses(Ours):
@@ -97,7 +113,18 @@ class OursWithoutPasses(Ours):
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:
         with _conversion(_BARE_CONVERSION):
-            return OursProgram(ssa_compiler.compile(built.model, args, target=device, max_specialisations=1))
+            return self.made(built, args, device, max_specialisations=1)
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """Let an environment variable have another value."""
+    usual = os.environ[name]
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        os.environ[name] = usual
 
 
 @contextlib.contextmanager

@@ -45,6 +45,8 @@ def test_harness_measures_both_peers_on_every_input_set(report: dict[str, Any]) 
             assert all(latency["median_ms"] > 0 for latency in peer["latency"].values())
             assert peer["first_call_s"] > 0
             assert peer["warm_start_s"] > 0
+        assert not result["peers"]["ours"]["details"]["from_cache"]
+        assert result["peers"]["ours"]["warm_from_cache"]
 
 
 def test_launches_are_those_of_the_loops_that_ran(report: dict[str, Any]) -> None:

@@ -30,10 +30,11 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     Returns:
         A function of the positional and the keyword arguments.
     """
+    from .importer.changed_objects import change_objects
     from .importer.convention import TensorSpec, flatten_arguments, store_attributes
     from .importer.outputs import OutputLeaf, build_result
 
-    attributes = imported.attributes
+    attributes, changed = imported.attributes, imported.changed
     plain = not attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
     count = len(imported.arguments)
     state = _State(imported.parameters)
@@ -51,6 +52,8 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
         if check is not None:
             check(leaves)
         values = program(leaves)
+        if changed:
+            change_objects(changed, leaves, values)
         if attributes:
             store_attributes(imported, values)
         return values[0] if single else build_result(results, values)
@@ -143,6 +146,7 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     That written arguments share no memory with others is checked by the runtime for every written argument.
     """
+    from .importer.changed_objects import OwnObject
     from .importer.convention import FlagOff, SameObject, StorageAsExample, StridesAsExample
 
     specs: dict[int, Any] = {spec.index: spec for spec in imported.tensor_specs()}
@@ -205,8 +209,21 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
                 f"({item.reason}): pass its .{way_out}"
             )
 
+    def check_own(item: OwnObject, leaves: Sequence[Any]) -> None:
+        leaf = tensor(leaves, item.index)
+        memory = leaf.untyped_storage().data_ptr()
+        for number, other in enumerate(leaves):
+            if number == item.index or not hasattr(other, "untyped_storage"):
+                continue
+            if other is leaf or (item.grows and memory and other.untyped_storage().data_ptr() == memory):
+                raise ArgumentValueError(
+                    f"argument '{name_of(item.index)}' gets another shape from the program and is "
+                    f"{'' if other is leaf else 'part of '}argument '{name_of(number)}' as well: pass a clone"
+                )
+
     kinds: dict[type, Any] = {
         FlagOff: check_flag,
+        OwnObject: check_own,
         StridesAsExample: check_strides,
         StorageAsExample: check_storage,
         SameObject: check_identity,

@@ -73,16 +73,34 @@ def asks_for_format(x: Tensor):
     return x + 1
 
 
-@refused(X, says="resize_.* shape or storage of a tensor in place; make a new one")
-def resizes(x: Tensor):
-    y = x.clone()
-    y.resize_(2)  # refused
+@refused(X, X, says="set_.* shape or storage of a tensor in place; make a new one")
+def takes_another_storage(x: Tensor, y: Tensor):
+    x.set_(y)  # refused
+    return x
+
+
+@refused(X, says="resize_ of a tensor whose storage is not known; clone.. it first")
+def resizes_in_memory_order(x: Tensor):
+    y = x.t().clone()
+    y.resize_(2, 3)  # refused
     return y
 
 
-@refused(X, says="t_, which changes a tensor object that comes from the caller.*; use the op without the underscore")
-def transposes(x: Tensor):
-    x.t_()  # refused
+@refused(torch.zeros(8)[:4], says="resize_ of a part of a larger tensor, beyond its elements; clone.. it first")
+def resizes_a_part(x: Tensor):
+    x.resize_(6)  # refused
+    return x
+
+
+@refused(X, says="detach_ of a tensor of the caller's or the module's; use detach")
+def detaches(x: Tensor):
+    return x.detach_()  # refused
+
+
+@refused(X, 2, says="t_, which changes a tensor object that comes from outside of the branch.*; use the op without the")
+def transposes(x: Tensor, n: int):
+    if n > 2:
+        x.t_()  # refused
     return x
 
 
@@ -267,6 +285,15 @@ class ListsTensors(HasMethods):
         return x + self.tensors[0]  # refused
 
 
+class Enlarges(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.zeros(3))
+
+    def forward(self, x: Tensor):
+        return self.state.resize_(4) + x  # refused
+
+
 class HoldsSparse(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -300,6 +327,7 @@ refused(X, says="assignment to the attribute name, which is no tensor, bool, int
 )
 refused(X, says="assignment to the attribute state, which changes its dtype or shape; return the new")(AssignsShape())
 refused(X, says="the tensor tensors.* inside a container; register it as a parameter or buffer")(ListsTensors())
+refused(X, says="resize_, which makes the storage of a module.s tensor larger; assign a new tensor")(Enlarges())
 refused(X, says="the attribute state, a tensor that is not strided; make it dense")(HoldsSparse())
 refused(X, says=r"the attribute state, a quantized tensor; dequantize\(\) it")(HoldsQuantized())
 refused(X, says="'helper' of a module whose 'state' the program writes.*; make it a function")(IgnoresAndWrites())

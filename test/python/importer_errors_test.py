@@ -36,10 +36,9 @@ def dtype_changes(x: Tensor, n: int) -> Tensor:
     return x
 
 
-def resizes(x: Tensor) -> Tensor:
-    y = x.clone()
-    y.resize_(2, 2)  # refused
-    return y
+def takes_another_storage(x: Tensor) -> Tensor:
+    x.set_(x + 1)  # refused
+    return x
 
 
 def split_at_run_time(x: Tensor, n: int) -> list[Tensor]:
@@ -58,7 +57,7 @@ def new_key(x: Tensor, n: int) -> Tensor:
     [
         (grows_in_a_loop, (X, 2), "a list whose length depends on run-time values: its elements differ"),
         (dtype_changes, (X, 2), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
-        (resizes, (X,), "resize_.*changes the shape or storage of a tensor in place"),
+        (takes_another_storage, (X,), "set_.*changes the shape or storage of a tensor in place"),
         (split_at_run_time, (X, 2), "split"),
         (new_key, (X, 2), "a new dict key"),
     ],

@@ -83,8 +83,9 @@ def test_objects_of_the_same_block() -> None:
     check(made_inside, (grid(), 2, True), (grid(), 0, True), (grid(), 1, False), (grid(), 3, False))
 
 
-def an_argument(x: Tensor, flag: bool, n: int) -> Tensor:
-    x.t_()
+def an_argument_under_a_branch(x: Tensor, flag: bool, n: int) -> Tensor:
+    if n > 2:
+        x.t_()
     return x
 
 
@@ -137,7 +138,7 @@ def appended_before(x: Tensor, flag: bool, n: int) -> list[Tensor]:
 
 
 def resized(x: Tensor, flag: bool, n: int) -> Tensor:
-    return x.clone().resize_(2, 6)
+    return x.clone().resize_(n, 6)
 
 
 def of_a_view(x: Tensor, flag: bool, n: int) -> Tensor:
@@ -151,7 +152,7 @@ def wants_gradients(x: Tensor, flag: bool, n: int) -> Tensor:
 @pytest.mark.parametrize(
     "function",
     [
-        an_argument,
+        an_argument_under_a_branch,
         under_a_branch,
         in_a_loop,
         carried_by_a_loop,

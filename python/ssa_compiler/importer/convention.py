@@ -10,8 +10,8 @@ their `index`, then one argument for each entry of `ImportedProgram.attributes`,
 1. bind `args`/`kwargs` to the `ArgumentSpec`s by name, filling in defaults (`ImportedProgram.bind`);
 2. walk each value along its spec (`flatten_arguments` does 1 and 2 and checks Python types and specialised constants);
 3. check dtype and shape of each tensor leaf, then the `assumptions`;
-4. call, rebuild the user's result from `ImportedProgram.results` (`build_result`), and give the module its new
-   `attributes` (`store_attributes`).
+4. call, give the tensors in `ImportedProgram.changed` their new shapes (`change_objects`), rebuild the user's result from
+   `ImportedProgram.results` (`build_result`), and give the module its new `attributes` (`store_attributes`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 import torch
 
 from ..errors import ArgumentTypeError, ArgumentValueError
+from .changed_objects import ChangedObject, OwnObject
 from .module_facts import ModuleFacts
 from .outputs import OutputSpec, build_result
 from .size_checks import SizeChecks
@@ -307,7 +308,7 @@ class SameObject:
     same: bool
 
 
-Assumption = StridesAsExample | StorageAsExample | DistinctStorage | FlagOff | SameObject
+Assumption = StridesAsExample | StorageAsExample | DistinctStorage | FlagOff | SameObject | OwnObject
 
 
 @dataclass(frozen=True)
@@ -328,6 +329,7 @@ class ImportedProgram:
         facts: what is taken for granted of the module; None for functions.
         default_dtype: PyTorch's default dtype at import.
         sizes: what has to be checked of sizes that are not fixed; None if `dynamic_shapes` asked for none.
+        changed: the arguments and parameters that get another shape or other strides (`x.t_()`).
     """
 
     module: str
@@ -343,6 +345,7 @@ class ImportedProgram:
     facts: ModuleFacts | None = None
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
     sizes: SizeChecks | None = None
+    changed: tuple[ChangedObject, ...] = ()
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
         """Return one value per entry of `arguments`, in order.

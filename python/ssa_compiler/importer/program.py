@@ -17,6 +17,8 @@ from ..errors import (
 )
 from .argument_sizes import ArgumentSizes, MakeStatic
 from .arguments import Arguments
+from .callers_objects import CallersObjects
+from .changed_objects import ChangedObject, OwnObject
 from .classes import python_class
 from .convention import (
     ArgumentSpec,
@@ -236,11 +238,13 @@ class _ProgramImport:
         self.modules = Modules(self.state, self.model, scripted._c if self.is_module else None, opened.looks)
         self.modules.inlined = inlined
         self.interpreter = Interpreter(self.state, self.modules)
+        self.callers = CallersObjects(self.state, self.interpreter.tensors, self.interpreter.metadata)
         self.results: list[Any] = []
         self.returned: set[Site] = set()
         self._renewed: dict[int, OutputLeaf] = {}
         self._copied: dict[int, OutputLeaf] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
+        self.changed: tuple[ChangedObject, ...] = ()
         method = scripted._c._get_method(opened.method) if self.is_module else scripted
         self.graph, self.schema = method.inlined_graph if inlined else method.graph, method.schema
 
@@ -264,6 +268,7 @@ class _ProgramImport:
                 ) from error
             output = self._output(result)
             self._store_attributes()
+            self.changed = self.callers.changed(self._parameters(arguments), self._output, self._leaf)
             self.interpreter.python_calls.register()
             self.attributes = self._numbers(len(arguments.names))
             if failed := state.ranges.failed(state.written):
@@ -288,6 +293,7 @@ class _ProgramImport:
                 only = spec.keyword_only or argument.name in self.opened.keyword_only
                 specs.append(replace(spec, keyword_only=only))
                 values.append(value)
+        self.callers.make_room()
         return tuple(specs), values, arguments
 
     def _output(self, value: Value) -> OutputSpec:
@@ -303,6 +309,8 @@ class _ProgramImport:
                 if id(value) not in self._copied:
                     self._copied[id(value)] = replace(self._leaf(self._copy(value).ssa, torch.Tensor), copied=True)
                 return self._copied[id(value)]
+            if id(value) in self.state.originals:  # the caller's object: it gets its new shape after the call
+                return self._leaf(self.state.originals[id(value)][1].ssa, torch.Tensor)
             if not value.renewed:
                 return self._leaf(value.ssa, torch.Tensor)
             if id(value) not in self._renewed:
@@ -379,6 +387,11 @@ class _ProgramImport:
             for number, found in enumerate(self.modules.numbers)
         )
 
+    def _parameters(self, arguments: Arguments) -> dict[int, TensorValue]:
+        """Return the values of parameters and buffers, by the numbers of their arguments of `@main`."""
+        first = len(arguments.names) + len(self.modules.numbers)
+        return {first + number: found.value for number, found in enumerate(self.modules.found)}
+
     def _leaf(self, ssa: Any, kind: type) -> OutputLeaf:
         self.results.append(ssa)
         return OutputLeaf(len(self.results) - 1, kind)
@@ -432,6 +445,7 @@ class _ProgramImport:
                 assumptions.append(StorageAsExample(index, offset, size, reason))
             if storage in state.written and len(storages) > 1:
                 assumptions.append(DistinctStorage(index, "the program writes it"))
+        assumptions += [OwnObject(change.index, change.contents is not None) for change in self.changed]
         for (one, other), same in state.identities.items():
             assumptions.append(SameObject(one, other, same))
         return ImportedProgram(
@@ -447,6 +461,7 @@ class _ProgramImport:
             attributes=self.attributes,
             facts=self._facts(),
             sizes=state.sizes.checks(),
+            changed=self.changed,
         )
 
     def _facts(self) -> ModuleFacts | None:

@@ -53,6 +53,8 @@ class State:
         written: every storage written so far, whether that code is reached or not.
         arguments: the tensor arguments of `@main`, by index.
         examples: their example values.
+        originals: objects of the caller's or the module's that changed sizes, strides or storage, by identity: their value,
+            and a copy of it from before.
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
         layouts: whose strides decide what ops do.
         plain_reasons: storages of tensors of which the program asked what no call may change, with what and the op.
@@ -97,6 +99,7 @@ class State:
         self.storage_reasons: dict[Site, tuple[int, int | None, str]] = {}
         self.owners: dict[Any, TensorValue] = {}
         self.lengths: dict[Any, int] = {}
+        self.originals: dict[int, tuple[TensorValue, TensorValue]] = {}
         self.arguments: dict[int, TensorValue] = {}
         self.examples: dict[int, torch.Tensor] = {}
         self.identities: dict[tuple[int, int], bool] = {}

@@ -69,8 +69,9 @@ class Program:
         )
         self._is_grad_enabled = torch.is_grad_enabled
         self._strided = torch.strided
-        # Parameters by argument: (tensor, address, view, span). Their memory is shared, so in-place updates are seen.
-        self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int]]] = {}
+        # Parameters by argument: (tensor, address, view, span, version). Their memory is shared, so that in-place updates are
+        # seen; one may also have changed the shape (`t_`), which the version tells.
+        self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int], int]] = {}
 
     @property
     def callback_counts(self) -> list[int]:
@@ -125,7 +126,12 @@ class Program:
                         ) from None
                     continue
                 cached = self._parameter_views.get(number)
-                if cached is not None and cached[0] is leaf and cached[1] == leaf.data_ptr():
+                if (
+                    cached is not None
+                    and cached[0] is leaf
+                    and cached[1] == leaf.data_ptr()
+                    and cached[4] == leaf._version
+                ):
                     inputs.push_ref(cached[2])
                     ranges.append(cached[3])
                     continue
@@ -135,8 +141,8 @@ class Program:
                 view = self._device.writable_view(tensor) if info.written else self._device.view(tensor)
                 address = tensor.data_ptr()
                 span = (address, address + tensor.nbytes)
-                if info.parameter and tensor is leaf and not info.written:
-                    self._parameter_views[number] = (leaf, address, view, span)
+                if info.parameter and tensor is leaf and not info.written and not leaf.is_inference():
+                    self._parameter_views[number] = (leaf, address, view, span, leaf._version)
                 inputs.push_ref(view)
                 ranges.append(span)
             if self._written:

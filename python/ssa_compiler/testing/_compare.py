@@ -171,8 +171,22 @@ def compare_outcomes(
     ):
         if detail := compare_values(left, right, name, rtol=rtol, atol=atol):
             fail(detail)
+    if detail := _compare_layouts(expected, actual):
+        fail(detail)
     if identity and (detail := _compare_identity(expected, actual) or _compare_sharing(expected, actual)):
         fail(detail)
+
+
+def _compare_layouts(expected: Outcome, actual: Outcome) -> str | None:
+    """An argument has the strides and the storage offset afterwards that it has in eager."""
+    pairs = zip(leaves(expected.arguments), leaves(actual.arguments), strict=True)
+    for number, (left, right) in enumerate(pairs):
+        if isinstance(left, torch.Tensor):
+            facts = [(t.stride(), t.storage_offset()) for t in (left, right)]
+            if facts[0] != facts[1]:
+                what = "argument {} afterwards: expected strides {} and storage offset {}, got {} and {}"
+                return what.format(number, *facts[0], *facts[1])
+    return None
 
 
 def leaves(value: Any) -> list[Any]:

@@ -1,0 +1,81 @@
+"""Tensor objects of the caller's and the module's that change shape: what `@main` returns about them, and room for more.
+
+`objects.py` makes their values stand for other views while the program is imported. Here, before the first op, an argument
+whose storage the program makes larger is given one that is as large from the start; and at the end it is collected what the
+caller's own objects have to become (`changed_objects.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import sympy
+import torch
+
+from .aten import TensorOps
+from .changed_objects import ChangedObject
+from .metadata import Metadata
+from .objects import become, make_room, room_of
+from .outputs import OutputLeaf, OutputSpec, OutputTuple
+from .state import State
+from .values import TensorValue, Value
+
+__all__ = ["CallersObjects"]
+
+
+class CallersObjects:
+    """Knows the arguments whose storage gets larger.
+
+    Args:
+        state: the interpretation.
+        tensors: emits ops.
+        metadata: makes values of sizes.
+    """
+
+    def __init__(self, state: State, tensors: TensorOps, metadata: Metadata) -> None:
+        self.state, self.tensors, self.metadata = state, tensors, metadata
+        self._rooms: dict[int, TensorValue] = {}
+
+    def make_room(self) -> None:
+        """Let arguments that an earlier import found to outgrow their storage be views of a larger one."""
+        state = self.state
+        for index, value in state.arguments.items():
+            length = room_of(state, ("argument", index))
+            if length:
+                reason = "the program makes it larger"
+                state.layouts.need(value.storages, "aten::resize_", exact=True)
+                state.storage_reasons[("argument", index)] = (0, value.fake.numel(), reason)
+                state.originals[id(value)] = (value, replace(value))
+                self._rooms[index], view = make_room(self.tensors, value, length)
+                become(state, value, view)
+
+    def changed(
+        self,
+        parameters: Mapping[int, TensorValue],
+        output: Callable[[Value], OutputSpec],
+        leaf: Callable[[Any, type], OutputLeaf],
+    ) -> tuple[ChangedObject, ...]:
+        """Collect what the objects become.
+
+        Args:
+            parameters: the values of the module's tensors, by the numbers of their arguments of `@main`.
+            output: makes a value a result of `@main`, if it is no constant.
+            leaf: makes an SSA value of a kind a result of `@main`.
+        """
+        state, integer = self.state, self.metadata.integer
+        changed = []
+        for index, value in {**state.arguments, **parameters}.items():
+            if id(value) not in state.originals:
+                continue
+            before = state.originals[id(value)][1]
+            sizes, strides = (
+                OutputTuple(tuple(output(integer(number)) for number in numbers))
+                for numbers in (value.fake.shape, value.fake.stride())
+            )
+            offset = output(self.tensors.symbolic(sympy.expand(value.offset - before.offset)))
+            room = self._rooms.get(index)
+            contents = leaf(room.ssa, torch.Tensor) if room is not None else None
+            changed.append(ChangedObject(index, sizes, strides, offset, contents))
+        return tuple(changed)

@@ -1,0 +1,71 @@
+"""What became of tensor objects of the caller's or the module's whose shape, strides or storage a program changes.
+
+`x.t_()` changes no memory: it changes the object `x`, which the caller holds as well. In `@main` the object is a view of the
+argument from there on (`objects.py`). After the call the caller's own object is given the sizes, strides and storage offset
+that the view has then, which are known at import or are results of `@main`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .outputs import OutputLeaf, OutputSpec, build_result
+
+__all__ = ["ChangedObject", "OwnObject", "change_objects"]
+
+
+@dataclass(frozen=True)
+class ChangedObject:
+    """An argument or parameter that is another view of its storage after the call.
+
+    Attributes:
+        index: its number among `@main`'s arguments.
+        sizes: its sizes, a tuple.
+        strides: its strides (elements), a tuple.
+        offset: where it begins, counted from where it began before the call (elements).
+        contents: all elements of its storage, where that gets more of them; None where it does not. Such an argument is
+            contiguous and begins where its storage does.
+    """
+
+    index: int
+    sizes: OutputSpec
+    strides: OutputSpec
+    offset: OutputSpec
+    contents: OutputLeaf | None = None
+
+
+@dataclass(frozen=True)
+class OwnObject:
+    """The program changes the shape of the tensor object that is argument `index`: no other argument may be the same object.
+
+    Attributes:
+        index: index among `@main`'s arguments.
+        grows: whether its storage gets more elements: then no other argument may share memory with it.
+    """
+
+    index: int
+    grows: bool
+
+
+def change_objects(changed: Sequence[ChangedObject], leaves: Sequence[Any], results: Sequence[Any]) -> None:
+    """Give the caller's tensors their new shapes.
+
+    Args:
+        changed: `ImportedProgram.changed`.
+        leaves: the arguments of `@main`, those that are written with their new contents.
+        results: its results, in order.
+    """
+    with torch.no_grad():
+        for change in changed:
+            tensor: torch.Tensor = leaves[change.index]
+            sizes, strides, offset = (
+                build_result(part, results) for part in (change.sizes, change.strides, change.offset)
+            )
+            if change.contents is not None:
+                contents = results[change.contents.index]
+                tensor.resize_(contents.shape).copy_(contents)
+            tensor.as_strided_(sizes, strides, tensor.storage_offset() + offset)

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from . import compare, report
+from .index import update_index
 from .measure import Effort
 from .peers import PEERS
 from .run import make_plan, run_all
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "list":
         return _list()
     if options.command == "report":
-        print(report.write(options.json, options.output or options.json.parent))
+        print(_write_report(options.json, options.output or options.json.parent))
         return 0
     if options.command == "compare":
         return compare.main(options.before, options.after, options.peer, options.tolerance)
@@ -95,8 +96,15 @@ def _run(options: argparse.Namespace) -> int:
         return 130
     finally:
         if output.exists():
-            print(os.path.relpath(report.write(output, output.parent)))
+            print(os.path.relpath(_write_report(output, output.parent)))
     return 0
+
+
+def _write_report(source: Path, folder: Path) -> Path:
+    """Write the report of a run, and enter it where runs are listed."""
+    written = report.write(source, folder)
+    update_index(folder)
+    return written
 
 
 def _list() -> int:

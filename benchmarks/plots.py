@@ -15,7 +15,9 @@ from matplotlib.ticker import FuncFormatter
 from .peers import PEERS
 from .results import ABLATIONS, OURS, best_peer, label, median
 
-__all__ = ["draw_all"]
+__all__ = ["draw_all", "find_sweeps"]
+
+_SWEEP = "scaling of "
 
 _PALETTE = pyplot.get_cmap("Paired").colors  # type: ignore[attr-defined]
 _COLOURS = {**dict(zip(PEERS, _PALETTE, strict=False)), OURS: "black"}
@@ -37,19 +39,33 @@ def draw_all(report: dict[str, Any], folder: Path, stem: str) -> list[Path]:
     Returns:
         The files, in the order to show them in.
     """
-    main = [result for result in report["results"] if not result["kind"].startswith("scaling")]
+    main = [result for result in report["results"] if not result["kind"].startswith(_SWEEP)]
     drawn = []
     if any(median(result, "eager") for result in main):
         drawn.append(_speed_up(main, folder / f"{stem}-speedup.svg"))
         drawn.append(_compile_time(main, folder / f"{stem}-compile.svg"))
-    sweeps: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for result in report["results"]:
-        if result["kind"].startswith("scaling of "):
-            sweeps.setdefault((result["workload"], result["kind"].removeprefix("scaling of ")), []).append(result)
+    sweeps = find_sweeps(report)
     if sweeps:
         drawn.append(_scaling(sweeps, folder / f"{stem}-scaling.svg", "median_ms"))
         drawn.append(_scaling(sweeps, folder / f"{stem}-compile-scaling.svg", "first_call_s"))
     return drawn
+
+
+def find_sweeps(report: dict[str, Any]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return the results in which one size of a workload has several values, by workload and size, smallest first.
+
+    Args:
+        report: what the JSON file holds. Runs of other kinds that differ in that size only, or in none, count.
+    """
+    kinds = [(result["workload"], result["kind"]) for result in report["results"]]
+    keys = dict.fromkeys((name, kind[len(_SWEEP) :]) for name, kind in kinds if kind.startswith(_SWEEP))
+    return {
+        (name, size): sorted(
+            (r for r in report["results"] if r["workload"] == name and set(r["changes"]) <= {size}),
+            key=lambda result: int(result["sizes"][size]),
+        )
+        for name, size in keys
+    }
 
 
 def _measured(results: Sequence[dict[str, Any]]) -> list[str]:
@@ -115,7 +131,7 @@ def _scaling(sweeps: dict[tuple[str, str], list[dict[str, Any]]], path: Path, wh
     for axes, ((workload, size), results) in zip(grid.flat, sweeps.items()):
         for name in _measured(results):
             points = []
-            for result in sorted(results, key=lambda result: result["sizes"][size]):
+            for result in results:
                 entry = result["peers"].get(name, {})
                 value = median(result, name) if what == "median_ms" else entry.get("first_call_s")
                 if value is not None and not (what == "first_call_s" and name == "eager"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .peers import PEERS
-from .results import ABLATIONS, OURS, best_peer, find_losses, label, median, read_toml
+from .results import ABLATIONS, OURS, UNEXPLAINED, Loss, best_peer, find_losses, label, median, read_toml
 
 __all__ = ["markdown", "write"]
 
@@ -127,12 +127,21 @@ def _losses(report: dict[str, Any]) -> str:
     losses = find_losses(report)
     if not losses:
         return ""
-    lines = [
-        f"- {loss.workload}: {PEERS[loss.peer].title} is {_number(loss.ratio)} times as quick. "
-        + (loss.explanation or "Why is not known yet.")
-        for loss in losses
-    ]
-    return "## Where a peer is quicker\n\n" + "\n".join(lines)
+    reasons: dict[tuple[str, str], list[Loss]] = {}
+    for loss in losses:
+        reasons.setdefault((loss.workload.partition(" ")[0], loss.explanation), []).append(loss)
+    lines = []
+    for (workload, explanation), found in reasons.items():
+        ratios: dict[str, list[str]] = {}
+        for loss in found:
+            sizes = loss.workload.partition(" ")[2]
+            ratios.setdefault(PEERS[loss.peer].title, []).append(f"{_number(loss.ratio)}x" + f" {sizes}" * bool(sizes))
+        quicker = "; ".join(f"{title} {', '.join(each)}" for title, each in ratios.items())
+        lines.append(f"- {workload}: quicker by {quicker}. {explanation or f'**{UNEXPLAINED}.**'}")
+    return (
+        "## Where a peer is quicker\n\nTime of ssa-compiler over the peer's, first input set; less than 1.05x is left out.\n\n"
+        + "\n".join(lines)
+    )
 
 
 def _inputs(report: dict[str, Any], peers: Sequence[str]) -> str:

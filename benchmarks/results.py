@@ -12,9 +12,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib  # the same, for Python 3.10
 
-__all__ = ["ABLATIONS", "OURS", "Loss", "best_peer", "find_losses", "label", "median", "read_toml"]
+__all__ = ["ABLATIONS", "OURS", "UNEXPLAINED", "Loss", "best_peer", "find_losses", "label", "median", "read_toml"]
 
 OURS = "ours"
+UNEXPLAINED = "No explanation yet"
 ABLATIONS = ("ours_without_passes", "ours_unchecked")
 _HERE = Path(__file__).resolve().parent
 

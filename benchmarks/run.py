@@ -107,6 +107,11 @@ def make_plan(
         runs += [Run(w.name, dict(changes), "variant") for w in chosen for changes in w.variants]
     if which in ("full", "scaling"):
         runs += [run for workload in chosen for run in _sweeps(workload)]
+    if which == "full":  # a point of a sweep may be a run already
+        first: dict[tuple[str, str], Run] = {}
+        for run in runs:
+            first.setdefault((run.workload, _sizes_of(run)), run)
+        runs = list(first.values())
     usual = [name for name in PEERS if which != "quick" or name not in ABLATIONS]
     names = ("eager", *peers) if peers else tuple(usual)
     ordered = tuple(name for name in PEERS if name in names)
@@ -117,6 +122,10 @@ def _sweeps(workload: Workload) -> Iterator[Run]:
     for size, values in workload.sweeps.items():
         for value in values:
             yield Run(workload.name, {size: value}, f"scaling of {size}")
+
+
+def _sizes_of(run: Run) -> str:
+    return json.dumps({**WORKLOADS[run.workload].sizes, **run.changes}, sort_keys=True)
 
 
 def run_all(plan: Plan, output: Path, *, resume: bool = False) -> dict[str, Any]:

@@ -15,10 +15,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import cli, launches, measure, results, row_slope
 from benchmarks.compare import find_changes
+from benchmarks.index import published_runs, with_index
 from benchmarks.peers import PEERS
 from benchmarks.report import markdown
 from benchmarks.run import make_plan
 from benchmarks.workloads import WORKLOADS
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +91,43 @@ def test_losses_are_found_and_explained_where_known(report: dict[str, Any], monk
     assert losses["row_update"].explanation == ""
 
 
+def test_report_shows_losses_by_workload(report: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = copy.deepcopy(report)
+    for result in changed["results"]:
+        for name, factor in (("eager", 1.0), ("ours", 3.0)):
+            next(iter(result["peers"][name]["latency"].values()))["median_ms"] = factor
+    known = {"loss": [{"workload": "seq2seq", "why": "It waits.", "remedy": "Not waiting."}]}
+    monkeypatch.setattr(results, "read_toml", lambda name: known)
+    text = markdown(changed)
+    assert "- row_update: quicker by eager 3x (rows 8, columns 4, steps 12). **No explanation yet.**" in text
+    assert "It waits. What would change it: Not waiting." in text
+
+
+def test_losses_of_published_runs_are_explained() -> None:
+    missing = {
+        (stem, loss.workload.partition(" ")[0], loss.peer)
+        for stem, run in published_runs(PUBLISHED).items()
+        for loss in results.find_losses(run)
+        if not loss.explanation
+    }
+    assert not missing, "write a line into benchmarks/losses.toml, then `python -m benchmarks report` each file again"
+
+
+def test_published_runs_are_listed_with_their_commands(report: dict[str, Any]) -> None:
+    readme = (PUBLISHED / "README.md").read_text(encoding="utf-8")
+    runs = published_runs(PUBLISHED)
+    assert with_index(readme, runs) == readme, "`python -m benchmarks report FILE.json` lists it"
+    assert all((PUBLISHED / f"{stem}.md").exists() for stem in runs)
+    listed = with_index(readme, {"2026-01-01-cpu-quick": report})
+    assert (
+        f"| [2026-01-01-cpu-quick](2026-01-01-cpu-quick.md) ([JSON](2026-01-01-cpu-quick.json)) | {report['date']}"
+        in listed
+    )
+    assert f"`{report['command']}`" in listed
+    with pytest.raises(ValueError, match="no lines"):
+        with_index("nothing", {})
+
+
 def test_comparison_finds_what_got_worse(report: dict[str, Any]) -> None:
     assert find_changes(report, report, "ours", 0.05) == []
     worse = copy.deepcopy(report)
@@ -144,6 +184,26 @@ def test_sweeps_and_variants_name_sizes_that_there_are() -> None:
     for workload in WORKLOADS.values():
         for changes in (*workload.variants, *({name: 1} for name in workload.sweeps), workload.small):
             assert set(changes) <= set(workload.sizes)
+
+
+def test_full_set_measures_nothing_twice_and_sweeps_have_all_their_points() -> None:
+    runs = make_plan("full").runs
+    sizes = [(run.workload, str(sorted({**WORKLOADS[run.workload].sizes, **run.changes}.items()))) for run in runs]
+    assert len(set(sizes)) == len(sizes)
+    plots = pytest.importorskip("benchmarks.plots")  # it needs matplotlib, which only the benchmarks do
+    made = [
+        {
+            "workload": run.workload,
+            "changes": run.changes,
+            "kind": run.kind,
+            "sizes": {**WORKLOADS[run.workload].sizes, **run.changes},
+        }
+        for run in runs
+    ]
+    sweeps = plots.find_sweeps({"results": made})
+    for workload in WORKLOADS.values():
+        for size, values in workload.sweeps.items():
+            assert {point["sizes"][size] for point in sweeps[workload.name, size]} >= set(values)
 
 
 def test_results_that_differ_are_refused() -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "ProgramAssertionError",
     "ProgramError",
     "ProgramIndexError",
+    "ProgramOverflowError",
     "ProgramTypeError",
     "ProgramValueError",
     "ProgramZeroDivisionError",
@@ -150,6 +151,10 @@ class ProgramZeroDivisionError(ProgramError, ZeroDivisionError):
     """An integer division or remainder by zero in the program."""
 
 
+class ProgramOverflowError(ProgramError, OverflowError):
+    """A number of the program does not fit, as eager's OverflowError; an int of eager's may have more than 64 bits."""
+
+
 class ProgramAssertionError(ProgramError, AssertionError):
     """An `assert` of the user's program failed."""
 
@@ -159,6 +164,7 @@ _PROGRAM_ERRORS: dict[str, type[ProgramError]] = {
     "ValueError": ProgramValueError,
     "TypeError": ProgramTypeError,
     "ZeroDivisionError": ProgramZeroDivisionError,
+    "OverflowError": ProgramOverflowError,
     "AssertionError": ProgramAssertionError,
     "RuntimeError": ProgramError,
 }

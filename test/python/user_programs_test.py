@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -89,3 +90,52 @@ class Flattening(torch.nn.Module):
 def test_view_of_a_convolution_raises_for_channels_last() -> None:
     images = torch.randn(2, 3, 5, 5)
     agree(Flattening().eval(), (images,), (images.to(memory_format=torch.channels_last),))
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def shifted(n: int) -> tuple[int, int, int]:
+    return n << 1, n >> 2, n >> 70
+
+
+def test_shifts_of_numbers_are_native() -> None:
+    compiled = agree(shifted, (3,), (-5,), (0,), (2**62 - 1,), (-(2**62),))
+    assert not compiled.explain().callbacks
+
+
+def truncated(x: Tensor) -> int:
+    return int(x.item())
+
+
+def rounded(number: float):  # TorchScript takes round() for a float
+    return math.floor(number), math.ceil(number), round(number)
+
+
+def test_what_is_no_int_raises_as_in_python() -> None:
+    numbers = [2.5, -2.5, math.inf, -math.inf, math.nan]
+    agree(truncated, *((torch.tensor(number),) for number in numbers))
+    agree(rounded, *((number,) for number in numbers))
+    with pytest.raises(OverflowError, match="does not fit an int of 64 bits"):
+        ssa_compiler.compile(truncated, (torch.tensor(1.0),))(torch.tensor(1e30))
+
+
+def compared(x: float, y: float) -> tuple[bool, bool, bool, bool, bool, bool]:
+    return x == y, x != y, x < y, x <= y, x > y, x >= y
+
+
+def compared_with_itself(x: float) -> tuple[bool, bool, bool, bool, bool]:
+    return x == x, x != x, x <= x, x >= x, math.isnan(x)
+
+
+def doubled_until_large(x: Tensor) -> float:
+    total = float(x.sum())
+    while total == total and total < 100:
+        total = total * 2
+    return total
+
+
+def test_nan_compares_as_in_python() -> None:
+    agree(compared, (1.5, 2.0), (2.0, 2.0), (3.0, 2.0), (math.nan, 1.0), (1.0, math.nan), (math.nan, math.nan))
+    agree(compared_with_itself, (1.5,), (math.nan,), (math.inf,))
+    agree(doubled_until_large, (torch.ones(2),), (torch.tensor([math.nan, 1.0]),), (torch.full([2], 60.0),))

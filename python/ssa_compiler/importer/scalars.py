@@ -61,7 +61,7 @@ class ScalarOps:
     def converted(self, value: Value, kind: type) -> Any:
         """Return a scalar as an int, float or bool, as Python's `int(x)`, `float(x)`, `bool(x)`."""
         if isinstance(value, ConstValue):
-            return ConstValue(kind(value.value))
+            return ConstValue(_whole(value.value) if kind is int else kind(value.value))
         assert isinstance(value, ScalarValue)
         if value.kind is kind:
             return value
@@ -73,6 +73,7 @@ class ScalarOps:
             name = "aten.Float.Scalar"
         else:
             source, name = value, "aten.Int.bool" if value.kind is bool else "aten.Int.float"
+            self._check_whole(value)
         if isinstance(source, ConstValue):
             return ConstValue(kind(source.value))
         ssa = self.emitter.scalar_op(name, kind, [source.ssa])
@@ -109,6 +110,8 @@ class ScalarOps:
         """Compute an op on constants; what it raises, the program raises."""
         name = schema.name.partition("::")[2]
         try:
+            if name in ("Int", "ceil", "floor", "round") and isinstance(values[0], float):
+                _whole(values[0])
             if name in ("pow", "round") and all(isinstance(value, (int, float)) for value in values):
                 return ConstValue(getattr(builtins, name)(*values))  # TorchScript makes these floats
             if name == "format":
@@ -121,7 +124,7 @@ class ScalarOps:
             if folded is None:
                 raise self.state.refuse_op(schema.name)
             return ConstValue(folded(*values))
-        except (IndexError, ValueError, TypeError, ZeroDivisionError) as error:
+        except (IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
             raise ProgramRaises(f"{type(error).__name__}: {error}") from error
         except RuntimeError as error:
             text = str(error).splitlines()[0]
@@ -159,6 +162,8 @@ class ScalarOps:
             return self._equal_bools(name, arguments)
         if name == "pow" and kinds[0] in (int, bool):
             return self._integer_power(*arguments)
+        if name in ("__lshift__", "__rshift__") and isinstance(arguments[1], ConstValue):
+            return self._shifted(name, *arguments)
         widest: type = float if float in kinds else int
         if name in _TO_FLOAT:
             widest = float
@@ -168,6 +173,7 @@ class ScalarOps:
             return self._class(name, arguments[0])
         arguments = [self.converted(argument, widest) for argument in arguments]
         if name == "round" and not is_const(*arguments):
+            self._check_whole(arguments[0])
             # Python's round() is an int, TorchScript's a float.
             rounded = self._make("aten.round.float", float, [self.ssa(arguments[0], float)], schema)
             key = ("round", expr_of(arguments[0].sym))
@@ -188,6 +194,7 @@ class ScalarOps:
         result = bool if name in _COMPARISONS else widest
         if name in ("ceil", "floor") and widest is float:
             result = int
+            self._check_whole(arguments[0])
         overload = _overload(name, widest, len(arguments))
         ssa = self._make(overload, result, operands, schema)
         if widest is int and name in _SYMBOLIC:
@@ -246,6 +253,30 @@ class ScalarOps:
             result = self.emit("mul", [result, factor])
             base, exponent = self.emit("mul", [base, base]), self.emit("floordiv", [exponent, two])
         return result
+
+    def _shifted(self, name: str, value: Any, count: Any) -> Value:
+        """`value << count` or `value >> count` with a known count: products, floor divisions."""
+        if count.value < 0:
+            raise ProgramRaises("ValueError: negative shift count")
+        step = "mul" if name == "__lshift__" else "floordiv"
+        left = min(count.value, 64)
+        while left:  # 2**63 is no int of 64 bits
+            value = self.emit(step, [value, ConstValue(2 ** min(left, 62))])
+            left -= min(left, 62)
+        return value  # type: ignore[no-any-return]
+
+    def _check_whole(self, value: Any) -> None:
+        """Raise what Python raises for a float that is no number when it is made an int."""
+        if not isinstance(value, ScalarValue) or value.kind is not float:
+            return
+
+        def check() -> bool:
+            self._assert(self.emit("eq", [value, value]), "ValueError: cannot convert float NaN to integer")
+            finite = self._logic("__not__", [self._class("isinf", value)])
+            self._assert(finite, "OverflowError: cannot convert float infinity to integer")
+            return True
+
+        self.emitter.memoised(("whole", value.ssa), check)
 
     def _either(self, *conditions: Any) -> Any:
         return self._logic("__or__", list(conditions))
@@ -365,6 +396,21 @@ class ScalarOps:
         result = self.emitter.op(f"torch.aten.{name}.Tensor", [self.emitter.scalar_type(own)], [tensor.ssa]).result
         value = self.state.opaque_scalar(own, result)
         return value if kind is None else self.converted(value, kind)
+
+
+def _whole(number: Any) -> int:
+    """Python's `int(number)`, within 64 bits.
+
+    Raises:
+        ProgramRaises: it is none, as Python says, or does not fit.
+    """
+    try:
+        found = int(number)
+    except (OverflowError, ValueError) as error:
+        raise ProgramRaises(f"{type(error).__name__}: {error}") from error
+    if isinstance(number, float) and not -(2**63) <= found < 2**63:
+        raise ProgramRaises("OverflowError: float does not fit an int of 64 bits")
+    return found
 
 
 def _overload(name: str, widest: type, count: int) -> str:

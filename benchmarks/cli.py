@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -90,7 +94,8 @@ def _run(options: argparse.Namespace) -> int:
     folder = _ROOT / "docs" / "benchmarks" if whole else _ROOT / "build" / "benchmarks"
     output = options.output or folder / f"{date.today().isoformat()}-{options.device}-{options.set}.json"
     try:
-        run_all(plan, output, resume=options.resume)
+        with _interruptible():
+            run_all(plan, output, resume=options.resume)
     except KeyboardInterrupt:
         print(f"interrupted; {output} has what was measured, --resume goes on", file=sys.stderr)
         return 130
@@ -98,6 +103,20 @@ def _run(options: argparse.Namespace) -> int:
         if output.exists():
             print(os.path.relpath(_write_report(output, output.parent)))
     return 0
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM interrupt the body as Ctrl-C does, and SIGINT also where a shell has it ignored for background processes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
 
 
 def _write_report(source: Path, folder: Path) -> Path:

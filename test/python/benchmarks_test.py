@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +153,38 @@ def test_resumed_run_measures_nothing_again(
     monkeypatch.setattr("benchmarks.run._results_as_known", lambda *_: pytest.fail("measured again"))
     arguments = ["run", "--set", "small", "--only", "row_update,seq2seq", "--peer", "ours", "--resume"]
     assert cli.main([*arguments, "--output", str(output)]) == 0
+
+
+def test_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+    output = tmp_path / "run.json"
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "run",
+        "--set",
+        "small",
+        "--only",
+        "row_update,jacobi",
+        "--peer",
+        "eager",
+    ]
+    process = subprocess.Popen(
+        [*command, "--rounds", "100000", "--seconds", "600", "--output", str(output)],
+        cwd=PUBLISHED.parents[1],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    assert process.stderr is not None
+    assert "1/2" in process.stderr.readline()
+    time.sleep(0.5)
+    process.terminate()
+    assert "--resume goes on" in process.communicate(timeout=120)[1]
+    assert process.returncode == 130
+    (result,) = json.loads(output.read_text(encoding="utf-8"))["results"]
+    assert result["failure"] == "interrupted"
+    assert "interrupted" in output.with_suffix(".md").read_text(encoding="utf-8")
 
 
 def test_unknown_names_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

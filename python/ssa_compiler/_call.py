@@ -13,7 +13,7 @@ from .errors import ArgumentTypeError, ArgumentValueError
 
 if TYPE_CHECKING:
     from .importer import ImportedProgram
-    from .importer.convention import ParameterSpec
+    from .importer.convention import ParameterSpec, TensorSpec
     from .runtime import Program
 
 __all__ = ["make_call"]
@@ -30,11 +30,11 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     Returns:
         A function of the positional and the keyword arguments.
     """
-    from .importer.changed_objects import change_objects
+    from .importer.changed_objects import change_objects, give_back, take_storages
     from .importer.convention import TensorSpec, flatten_arguments, store_attributes
     from .importer.outputs import OutputLeaf, build_result
 
-    attributes, changed = imported.attributes, imported.changed
+    attributes, changed, storages = imported.attributes, imported.changed, imported.storages
     plain = not attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
     count = len(imported.arguments)
     state = _State(imported.parameters)
@@ -51,7 +51,11 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
             leaves = list(flatten_arguments(imported, args, kwargs))
         if check is not None:
             check(leaves)
-        values = program(leaves)
+        if storages:
+            given = take_storages(storages, leaves)
+            values = give_back(leaves, given, program(given))
+        else:
+            values = program(leaves)
         if changed:
             change_objects(changed, leaves, values)
         if attributes:
@@ -228,7 +232,18 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
         StorageAsExample: check_storage,
         SameObject: check_identity,
     }
-    checks = [(kinds[type(item)], item) for item in imported.assumptions if type(item) in kinds]
+
+    def check_looks(item: TensorSpec, leaves: Sequence[Any]) -> None:
+        leaf = tensor(leaves, item.index)
+        if leaf.dtype is not item.dtype or tuple(leaf.shape) != item.shape:
+            raise ArgumentValueError(
+                f"argument '{item.path}': expected {item.dtype} of shape {item.shape}, got {leaf.dtype} of shape "
+                f"{tuple(leaf.shape)}"
+            ).as_mismatch()
+
+    # The runtime checks the others; of these it sees the storage only.
+    checks: list[tuple[Any, Any]] = [(check_looks, specs[index]) for index in sorted(imported.storages)]
+    checks += [(kinds[type(item)], item) for item in imported.assumptions if type(item) in kinds]
     sizes = imported.sizes
     if not checks:
         return sizes.check if sizes is not None else None

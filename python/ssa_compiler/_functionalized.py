@@ -5,7 +5,8 @@ them, followed by what it returns besides. A list that it writes or returns beco
 the IR as `torch.operator "torch.functionalized.<namespace>.<name>"`, with a schema that writes nothing.
 
 Values have no strides. An operator whose outcome depends on those of its arguments, as random ones do that draw in the order
-of memory, gets them as a last operand, a list of the strides of all its tensors.
+of memory, gets them as a last operand, a list of the strides of all its tensors. Complex numbers, which the IR has no type
+for, are passed as tensors without dimensions.
 """
 
 from __future__ import annotations
@@ -27,16 +28,20 @@ def functionalized_name(schema: Any) -> str:
     return f"{NAMESPACE}.{schema.name.replace('::', '.')}{overload}"
 
 
-def functionalized_schema(schema: Any, results: int, *, laid_out: bool = False) -> str:
+def functionalized_schema(schema: Any, results: int, *, laid_out: bool = False, tensors: Sequence[str] = ()) -> str:
     """Return the schema text of an in-place op on copies.
 
     Args:
         schema: a torch._C.FunctionSchema.
         results: how many tensors it returns.
         laid_out: whether it gets the strides of its tensors.
+        tensors: names of arguments that are numbers and are passed as tensors.
     """
     arguments = str(schema).partition("(")[2].rpartition(" -> ")[0]
     arguments = re.sub(r"\([\w|*]+!?(?: -> [\w|*]+)?\)", "", arguments)
+    for name in tensors:
+        arguments = re.sub(rf"Scalar\??(?= {name}\b)", "Tensor", arguments)
+        arguments = re.sub(rf"(?<= {name})=[^,)]*", "", arguments)
     namespace, _, rest = functionalized_name(schema).partition(".")
     if laid_out:
         arguments = f"{arguments.removesuffix(')')}, int[] strides)"
@@ -78,7 +83,13 @@ def on_copies(overload: Any, call: Callable[..., Any]) -> Callable[..., tuple[An
             return [copy(element) for element in value]
         return value.clone() if isinstance(value, torch.Tensor) else value
 
+    numbers = {i for i, a in enumerate(schema.arguments) if "number" in str(a.type)}
+
     def run(*values: Any) -> tuple[Any, ...]:
+        values = tuple(
+            value.item() if index in numbers and isinstance(value, torch.Tensor) else value
+            for index, value in enumerate(values)
+        )
         arguments = [copy(value) if index in written else value for index, value in enumerate(values)]
         if len(arguments) > len(schema.arguments):
             strides = iter(arguments.pop())

@@ -86,9 +86,9 @@ def resizes_in_memory_order(x: Tensor):
     return y
 
 
-@refused(torch.zeros(8)[:4], says="resize_ of a part of a larger tensor, beyond its elements; clone.. it first")
+@refused(torch.zeros(8)[:4], says="resize_ of a part of a larger tensor, beyond what its storage holds; clone.. it first")
 def resizes_a_part(x: Tensor):
-    x.resize_(6)  # refused
+    x.resize_(9)  # refused
     return x
 
 

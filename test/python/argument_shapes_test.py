@@ -209,9 +209,37 @@ def _larger_beside(x: Tensor, y: Tensor) -> Tensor:
     return y + 1
 
 
+def of_the_storage(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    x.as_strided([2, 2], [1, 2], 3).mul_(n)
+    x += 1
+    x.as_strided_([2, 3], [1, 2])
+    return x, x * 2
+
+
+def in_memory_order(x: Tensor) -> Tensor:
+    x.as_strided([6], [1]).add_(1)
+    x.resize_(2, 2)
+    x[0] *= 2
+    return x
+
+
 def test_a_storage_that_is_larger_than_the_tensor() -> None:
+    check(of_the_storage, (torch.randn(20)[5:15], 3), (torch.randn(20)[5:15], 0))
+    check(more_elements, (grid(8)[1:5],), compiled=False)
+    check(in_memory_order, (grid().t(),), (grid().t() + 1,), compiled=False)
+    check(in_memory_order, (grid(9)[3:5],), compiled=False)
+    compiled = ssa_compiler.compile(of_the_storage, (grid(1, 20)[0, 5:15], 3))
+    storage = grid(1, 20)[0]
+    x, other = storage[5:15], storage[1:3]
+    result = compiled(x, 2)
+    assert result[0] is x
+    assert x.shape == (2, 3)
+    assert other.tolist() == [1.0, 2.0]
+    assert storage[3:7].tolist() == [6.0, 8.0, 11.0, 13.0]
+    with pytest.raises(ArgumentValueError, match=r"expected torch.float32 of shape \(10,\), got .* of shape \(9,\)"):
+        compiled.specialisations[0](torch.zeros(20)[5:14], 2)
+
+
+def test_more_elements_than_a_larger_storage_has() -> None:
     with pytest.raises(errors.UnsupportedOpError, match="aten::resize_ of a part of a larger tensor"):
-        import_program(more_elements, (grid(8)[:4],))
-    compiled = ssa_compiler.compile(more_elements, (grid(),))
-    with pytest.raises(errors.UnsupportedOpError, match="aten::resize_ of a part of a larger tensor"):
-        compiled(grid(8)[:4])
+        import_program(more_elements, (grid(5)[:4],))

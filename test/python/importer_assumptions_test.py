@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 import ssa_compiler
 from ssa_compiler import ArgumentValueError, UnsupportedOpError
@@ -50,10 +50,24 @@ def test_as_strided_of_an_argument_has_its_assumptions() -> None:
     assert found[StorageAsExample].size == 12
 
 
-def test_as_strided_beyond_an_argument_is_refused() -> None:
-    part = torch.arange(24.0).view(6, 4)[1:4]  # offset 1 is before its first element
+class _HoldsAPart(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("part", torch.arange(24.0).view(6, 4)[1:4])
+
+    def forward(self, n: int):
+        return self.part.as_strided([2, 2], [2, 1], 1)
+
+
+def test_as_strided_beyond_a_tensor_of_a_module_is_refused() -> None:
     with pytest.raises(UnsupportedOpError, match="beyond the elements of its tensor"):
-        import_program(_write_at_offset, (part, 2))
+        import_program(_HoldsAPart(), (2,))
+
+
+def test_as_strided_beyond_an_argument_takes_its_storage() -> None:
+    part = torch.arange(24.0).view(6, 4)[1:4]  # offset 1 is before its first element
+    checked = check(_write_at_offset, (part, 2), (part, 0), compiled=False)
+    assert checked.program.storages == {0}
 
 
 def test_calls_check_where_an_argument_lies_in_its_storage() -> None:

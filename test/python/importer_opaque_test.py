@@ -50,6 +50,30 @@ def test_results_are_checked_at_run_time() -> None:
     check(solve, (a, a), (torch.zeros(3, 3), a), compiled=False)  # eager raises for a singular matrix
 
 
+def complex_settings(a: Tensor, b: Tensor) -> Tensor:
+    c = torch.addmm(a, a, b, beta=complex(1.0, 2.0), alpha=complex(0.5, -1.0))
+    c.lerp_(b, complex(0.0, 0.4)).index_fill_(0, torch.tensor([1]), complex(2.0, 1.0))
+    c.addr_(a[0], b[0], beta=complex(0.1, 0.4), alpha=complex(3.0, 0.0))
+    return c + torch.full_like(a, complex(-8.0, 1.5))
+
+
+def test_complex_numbers_that_no_overload_takes_as_tensors() -> None:
+    a, b = torch.randn(3, 3, dtype=torch.complex64), torch.randn(3, 3, dtype=torch.complex64)
+    checked = check(complex_settings, (a, b), (b, a), compiled=False)
+    assert "aten.addmm(Tensor self, Tensor mat1, Tensor mat2, *, Tensor beta, Tensor alpha)" in checked.stages["iree"]
+    assert_equal_to_eager(complex_settings, (a, b))
+
+
+def least_squares(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    found = torch.linalg.lstsq(a, b, driver="gelsy")
+    return found.solution, found.residuals, found.rank, found.singular_values
+
+
+def test_results_whose_size_depends_on_the_elements() -> None:
+    a = torch.eye(4, 3) + torch.arange(12.0).reshape(4, 3) / 9
+    check(least_squares, (a, torch.ones(4, 2)), (torch.zeros(4, 3), torch.ones(4, 2)), compiled=False)
+
+
 def upsample(a: Tensor) -> Tensor:
     return torch.nn.functional.upsample(a, scale_factor=2.0)
 

@@ -49,6 +49,7 @@ ELSEWHERE = {
     "isinstance on a value": "classes_test.py",
     "strict: ": "strict_test.py",
     "changes its shape in place while": "importer_objects_test.py",
+    "expected … of shape …, got … of shape": "argument_shapes_test.py",
     "gets another shape from the program": "argument_shapes_test.py",
     "expected a 64-bit": "api_compile_test.py",
     "the program asks whether one is the other": "api_compile_test.py",

@@ -15,7 +15,7 @@ import sympy
 import torch
 
 from ..errors import SsaCompilerError
-from .complex_numbers import without_complex
+from .complex_numbers import takes_tensors, without_complex
 from .decompose import is_not_lowered
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
@@ -499,7 +499,7 @@ class TensorOps:
         if lists and not all(isinstance(element, torch.Tensor) for element in outs):
             raise self.state.refuse_op(f"{op.name()}, whose result is a list of numbers")
         # Lists are opened by the form of the op that runs on copies; it has none to make here.
-        on_copies = lists or self.writes.draws_in_memory_order(op, args)
+        on_copies = lists or bool(takes_tensors(op, args)) or self.writes.draws_in_memory_order(op, args)
         results = self.writes.emit_on_copies(op, args, kinds) if on_copies else self.emit(op, args, kinds)
         values: list[Value] = []
         for ssa, element in zip(results, outs):

@@ -15,7 +15,7 @@ import torch
 
 from .outputs import OutputLeaf, OutputSpec, build_result
 
-__all__ = ["ChangedObject", "OwnObject", "change_objects"]
+__all__ = ["ChangedObject", "OwnObject", "change_objects", "give_back", "take_storages"]
 
 
 @dataclass(frozen=True)
@@ -69,3 +69,36 @@ def change_objects(changed: Sequence[ChangedObject], leaves: Sequence[Any], resu
                 contents = results[change.contents.index]
                 tensor.resize_(contents.shape).copy_(contents)
             tensor.as_strided_(sizes, strides, tensor.storage_offset() + offset)
+
+
+def take_storages(indices: frozenset[int], leaves: Sequence[Any]) -> Sequence[Any]:
+    """Return the arguments of `@main` with the storages of some tensors for them.
+
+    Args:
+        indices: `ImportedProgram.storages`.
+        leaves: the user's tensors and numbers.
+    """
+    return [_storage(leaf) if index in indices else leaf for index, leaf in enumerate(leaves)] if indices else leaves
+
+
+def _storage(tensor: torch.Tensor) -> torch.Tensor:
+    """The elements of a tensor's storage, one after the other."""
+    storage = tensor.untyped_storage()
+    with torch.no_grad():
+        flat = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+        flat.set_(storage, 0, (storage.nbytes() // tensor.element_size(),), (1,))
+    return flat.requires_grad_(tensor.requires_grad)
+
+
+def give_back(leaves: Sequence[Any], given: Sequence[Any], results: Sequence[Any]) -> Sequence[Any]:
+    """Return the results of `@main` with the user's tensors for the storages that it took.
+
+    Args:
+        leaves: the user's tensors and numbers.
+        given: what `take_storages` returned.
+        results: the results.
+    """
+    if given is leaves:
+        return results
+    own = {id(taken): leaf for leaf, taken in zip(leaves, given, strict=True) if isinstance(leaf, torch.Tensor)}
+    return [own.get(id(result), result) if isinstance(result, torch.Tensor) else result for result in results]

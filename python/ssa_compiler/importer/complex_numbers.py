@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from .values import ConstValue
+from .values import ConstValue, TensorValue
 
 if TYPE_CHECKING:
     from .aten import TensorOps
 
-__all__ = ["has_complex", "with_tensors", "without_complex"]
+__all__ = ["has_complex", "takes_tensors", "with_tensors", "without_complex"]
 
 
 def has_complex(args: list[Any]) -> bool:
@@ -49,18 +49,28 @@ def without_complex(tensors: TensorOps, op: Any, args: list[Any], out: Any) -> t
         op: the OpOverload.
         args: its arguments.
         out: its outcome.
-    Raises:
-        UnsupportedOpError: it takes no tensor instead.
+    Returns:
+        The overload that takes tensors instead; the op itself if there is none. Then it has to be emitted in the form that runs
+        on copies (`takes_tensors`).
     """
     numbers = [n for n, value in enumerate(args) if isinstance(value, ConstValue) and isinstance(value.value, complex)]
     if not numbers:
         return op, args
-    overload = with_tensors(op, numbers)
-    if overload is None:
-        raise tensors.state.refuse_op(f"{op.name()} with a complex number; make it a tensor")
     dtypes = [leaf.dtype for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor) and leaf.dtype.is_complex]
     dtype = dtypes[0] if dtypes else torch.complex128
+    overload = with_tensors(op, numbers)
+    if overload is None:
+        dtype = torch.complex128  # it becomes the same number again
     made = list(args)
     for number in numbers:
         made[number] = tensors.literal(torch.tensor(args[number].value, dtype=dtype))
-    return overload, made
+    return overload or op, made
+
+
+def takes_tensors(op: Any, args: list[Any]) -> list[str]:
+    """Return the names of the arguments that are numbers to an op, and tensors here."""
+    return [
+        spec.name
+        for spec, value in zip(op._schema.arguments, args)
+        if "number" in str(spec.type) and isinstance(value, TensorValue)
+    ]

@@ -10,8 +10,9 @@ their `index`, then one argument for each entry of `ImportedProgram.attributes`,
 1. bind `args`/`kwargs` to the `ArgumentSpec`s by name, filling in defaults (`ImportedProgram.bind`);
 2. walk each value along its spec (`flatten_arguments` does 1 and 2 and checks Python types and specialised constants);
 3. check dtype and shape of each tensor leaf, then the `assumptions`;
-4. call, give the tensors in `ImportedProgram.changed` their new shapes (`change_objects`), rebuild the user's result from
-   `ImportedProgram.results` (`build_result`), and give the module its new `attributes` (`store_attributes`).
+4. call, with the storages of the tensors in `ImportedProgram.storages` for them (`take_storages`), give the tensors in
+   `ImportedProgram.changed` their new shapes (`change_objects`), rebuild the user's result from `ImportedProgram.results`
+   (`build_result`), and give the module its new `attributes` (`store_attributes`).
 """
 
 from __future__ import annotations
@@ -330,6 +331,8 @@ class ImportedProgram:
         default_dtype: PyTorch's default dtype at import.
         sizes: what has to be checked of sizes that are not fixed; None if `dynamic_shapes` asked for none.
         changed: the arguments and parameters that get another shape or other strides (`x.t_()`).
+        storages: numbers of the arguments of `@main` that are the whole storage of the user's tensor, flattened
+            (`take_storages`).
     """
 
     module: str
@@ -346,6 +349,7 @@ class ImportedProgram:
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
     sizes: SizeChecks | None = None
     changed: tuple[ChangedObject, ...] = ()
+    storages: frozenset[int] = frozenset()
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
         """Return one value per entry of `arguments`, in order.

@@ -140,6 +140,9 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return announced(*args, **(kwargs or {}))
         if torch.Tag.inplace_view in func.tags and isinstance(args[0], torch.Tensor):
             return self._view_in_place(func, args, kwargs or {})
+        if _may_alias(func) and func._can_decompose():
+            with self:  # inside a decomposition composite ops arrive whole: `to` has to be shown as what it does
+                return func.decompose(*args, **(kwargs or {}))
         parts = self._parts(func, args, kwargs or {}) if self._decompose else None
         if parts is not None:
             return parts[0]
@@ -188,6 +191,11 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             )
         self.records.append(Record(pure, schema_arguments(pure, (before, *args[1:]), kwargs), out))
         return out
+
+
+def _may_alias(op: Any) -> bool:
+    """Whether a result of an op shares memory with an argument that it does not write, or is a copy."""
+    return any(result.alias_info is not None and not result.alias_info.is_write for result in op._schema.returns)
 
 
 def _kinds(outcome: Any) -> list[Any]:

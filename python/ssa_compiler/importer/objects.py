@@ -24,6 +24,7 @@ from .emitter import DTYPE_NUMBERS
 from .fakes import run, same_view
 from .schemas import functional_of
 from .state import Retry, State
+from .strided import WHOLE_STORAGE
 from .symbols import expr_of
 from .values import ConstValue, Site, TensorValue, Value, made_at, tensor_values
 
@@ -48,9 +49,9 @@ def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
         Retry: its storage needs room for more elements.
         UnsupportedOpError: somebody may see the change who cannot be told.
     """
-    state, target = tensors.state, args[0]
+    state, target, name = tensors.state, args[0], str(op.name())
     if not isinstance(target, TensorValue):
-        raise state.refuse_op(f"{op.name()} on a {type(target).__name__}; call it on tensors")
+        raise state.refuse_op(f"{name} on a {type(target).__name__}; call it on tensors")
     callers = _is_callers(state, target)
     if not callers:
         _check_own(state, op, target)
@@ -58,7 +59,7 @@ def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
         if not isinstance(args[1], ConstValue) or args[1].value:
             raise state.refuse_op("aten::requires_grad_(True); compiled programs do not record gradients")
         if callers:
-            state.need_plain(target, "requires_grad", op.name())
+            state.need_plain(target, "requires_grad", name)
         return target
     if op is torch.ops.aten.detach_.default:
         if callers:
@@ -67,7 +68,7 @@ def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
             raise state.refuse_op("aten::detach_ of a view, which eager refuses as well; use detach()")
         return target
     if callers:
-        state.layouts.need(target.storages, op.name(), exact=True)
+        state.layouts.need(target.storages, name, exact=True)
     functional = functional_of(op, 0)
     if functional is not None and _is_view(functional):
         (changed,) = tensors.call_arguments(functional, args)
@@ -174,6 +175,8 @@ def _check_room(tensors: TensorOps, op: Any, target: TensorValue, fake: torch.Te
     state, owner = tensors.state, tensors.state.owners.get(target.root)
     numbers = (*fake.shape, *fake.stride(), target.offset)
     if owner is None or not tensors.strided.knows(target) or not all(expr_of(n).is_Integer for n in numbers):
+        if owner is not None and target.absolute:
+            tensors.strided.ask_for_storage(owner)
         raise state.refuse_op(f"{op.name()} of a tensor whose storage is not known; clone() it first")
     if 0 in fake.shape:
         return
@@ -185,9 +188,14 @@ def _check_room(tensors: TensorOps, op: Any, target: TensorValue, fake: torch.Te
     if storage[0] == "parameter":
         raise state.refuse_op(f"{op.name()}, which makes the storage of a module's tensor larger; assign a new tensor")
     if storage[0] == "argument" and (
-        int(owner.offset) != 0 or state.lengths.get(owner.root, owner.fake.numel()) != owner.fake.numel()
+        (WHOLE_STORAGE, storage) in state.retries
+        or int(owner.offset) != 0
+        or state.lengths.get(owner.root, owner.fake.numel()) != owner.fake.numel()
     ):
-        raise state.refuse_op(f"{op.name()} of a part of a larger tensor, beyond its elements; clone() it first")
+        tensors.strided.ask_for_storage(owner)
+        raise state.refuse_op(
+            f"{op.name()} of a part of a larger tensor, beyond what its storage holds; clone() it first"
+        )
     raise Retry({(_ROOM, storage, needed)})
 
 

@@ -65,8 +65,6 @@ def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
     schema = op._schema
     if any(spec.alias_info is not None for spec in (*schema.arguments, *schema.returns)) or not schema.returns:
         return None
-    if torch.Tag.dynamic_output_shape in op.tags:
-        return None
     leaves = tree_leaves(list(args))
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
     numbers = [number for tensor in tensors for number in (*tensor.shape, *tensor.stride())]

@@ -293,7 +293,7 @@ class _ProgramImport:
                 only = spec.keyword_only or argument.name in self.opened.keyword_only
                 specs.append(replace(spec, keyword_only=only))
                 values.append(value)
-        self.callers.make_room()
+        self.callers.prepare()
         return tuple(specs), values, arguments
 
     def _output(self, value: Value) -> OutputSpec:
@@ -462,6 +462,7 @@ class _ProgramImport:
             facts=self._facts(),
             sizes=state.sizes.checks(),
             changed=self.changed,
+            storages=self.callers.storages,
         )
 
     def _facts(self) -> ModuleFacts | None:

@@ -2,7 +2,8 @@
 
 It is emitted on the tensor that owns the storage, at an explicit position. That tensor has to be contiguous, so that the
 storage is the flattened tensor. A tensor that an op of the program made fills its storage. One of the caller's may begin
-anywhere in a larger one: where that matters, a call has to be like the example in that, and is checked.
+anywhere in a larger one: where that matters, a call has to be like the example in that, and is checked. Where an argument is not
+contiguous, or elements beyond it are wanted, the import starts again with the storage for the argument (`callers_objects.py`).
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
-from .state import State
+from .state import Retry, State
 from .symbols import expr_of
 from .values import ConstValue, TensorValue
 
 if TYPE_CHECKING:
     from .aten import TensorOps
 
-__all__ = ["Strided"]
+__all__ = ["WHOLE_STORAGE", "Strided"]
+
+WHOLE_STORAGE = "whole storage"
+"""`(WHOLE_STORAGE, site)` is the key of the `Retry` that lets `@main` take the storage of an argument, made at the site."""
 
 
 class Strided:
@@ -47,6 +51,7 @@ class Strided:
         state, base = self.state, args[0]
         owner = state.owners.get(base.root, base)
         if not _is_flat(owner) or not base.absolute:
+            self.ask_for_storage(owner)
             raise state.refuse_op("as_strided of a tensor whose storage is not known; clone() it first")
         given = offset is None and not (isinstance(args[3], ConstValue) and args[3].value is None)
         if given and base.root not in state.owners:
@@ -60,6 +65,21 @@ class Strided:
         position = sympy.expand(offset - owner.offset)
         self._check(owner, sizes, strides, position, given)
         return [owner, args[1], args[2], self.tensors.symbolic(position)], offset
+
+    def ask_for_storage(self, owner: TensorValue) -> None:
+        """Start again with the whole storage of an argument for its tensor, unless that was done, or its sizes are not fixed.
+
+        Args:
+            owner: the tensor that owns the storage.
+        Raises:
+            Retry: there is more to it than what the tensor shows, or that in another order.
+        """
+        state, fake = self.state, owner.fake
+        known = all(isinstance(number, int) for number in (*fake.shape, *fake.stride())) and owner.offset.is_Integer
+        for storage in owner.storages if known and owner.root in state.lengths else ():
+            key = (WHOLE_STORAGE, storage)
+            if storage[0] == "argument" and key not in state.retries:
+                raise Retry({key})
 
     def _check(self, owner: TensorValue, sizes: list[Any], strides: list[Any], position: Any, given: bool) -> None:
         """Check that the view stays within the storage, as eager does, and note what that rests on.
@@ -85,8 +105,9 @@ class Strided:
         inside = state.symbols.known(shown) is True
         fills = start == 0 and length == count
         if not inside and not fills:
+            self.ask_for_storage(owner)
             raise state.refuse_op("as_strided that may reach beyond the elements of its tensor; clone() it first")
-        for storage in owner.storages & self._callers():
+        for storage in owner.storages & self._callers() if owner.root in state.lengths else ():
             reason = f"aten::as_strided at {state.locations.user()}"
             state.layouts.need([storage], "aten::as_strided")
             if given or not inside:

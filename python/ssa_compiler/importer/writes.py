@@ -16,7 +16,7 @@ import torch
 from torch_mlir import ir
 
 from .._functionalized import functionalized_name, functionalized_schema
-from .complex_numbers import has_complex
+from .complex_numbers import has_complex, takes_tensors
 from .fakes import ask_eager, run
 from .overlap import check_write, repeated_dims
 from .schemas import element_of, functional_of, registered_name, written_arguments
@@ -215,7 +215,9 @@ class Writes:
             operands.append(emitter.list_of("int", [emitter.expression(expr_of(stride)) for stride in strides]))
         attributes = {
             "name": ir.StringAttr.get(f"torch.{functionalized_name(op._schema)}"),
-            "tssa.schema": ir.StringAttr.get(functionalized_schema(op._schema, len(results), laid_out=laid_out)),
+            "tssa.schema": ir.StringAttr.get(
+                functionalized_schema(op._schema, len(results), laid_out=laid_out, tensors=takes_tensors(op, args))
+            ),
         }
         if emitter.is_random(op._schema):
             attributes["tssa.random"] = ir.UnitAttr.get()

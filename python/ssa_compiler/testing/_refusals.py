@@ -28,12 +28,13 @@ def refused_at_call(program: ImportedProgram, call: Call) -> ArgumentError | Non
         The error that a call raises before the program runs; None if it takes the arguments.
     """
     from ..importer import flatten_arguments
+    from ..importer.changed_objects import take_storages
 
     try:
         leaves = flatten_arguments(program, call.args, call.kwargs)
         if (check := assumption_checker(program)) is not None:
             check(leaves)
-        _check_memory(program, leaves)
+        _check_memory(program, take_storages(program.storages, leaves))
     except ArgumentError as error:
         return error
     return None

@@ -316,7 +316,7 @@ class Interpreted:
 
     def run(self, call: Call, seed: int) -> Outcome:
         from ..importer import build_result, flatten_arguments
-        from ..importer.changed_objects import change_objects
+        from ..importer.changed_objects import change_objects, give_back, take_storages
         from ..importer.outputs import output_leaves
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
@@ -326,7 +326,8 @@ class Interpreted:
             leaves = flatten_arguments(self._program, args, kwargs)
             state = [*self._numbers, *self._state]
             leaves[len(leaves) - len(state) :] = state
-            results = self._finish(leaves, self.interpreter.run(*leaves))
+            given = take_storages(self._program.storages, leaves)
+            results = list(give_back(leaves, given, self._finish(list(given), self.interpreter.run(*given))))
             change_objects(self._program.changed, leaves, results)
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
             self._copies += [results[leaf.index] for leaf in output_leaves(self._program.results) if leaf.copied]

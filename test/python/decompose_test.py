@@ -35,3 +35,17 @@ def accumulates(x: Tensor, a: Tensor, b: Tensor) -> Tensor:
 def test_conversions_inside_are_copies() -> None:
     half = [torch.randn(*sizes).to(torch.bfloat16) for sizes in ((3,), (3, 4), (4,))]
     check(accumulates, tuple(half), compiled=False)
+
+
+def sampled(x: Tensor, at: Tensor) -> Tensor:
+    return torch.grid_sampler_2d(x, at, 0, 0, False)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_what_rounds_after_each_step_is_not_taken_apart(dtype: torch.dtype) -> None:
+    x, at = torch.randn(1, 2, 8, 8).to(dtype), (torch.rand(1, 5, 5, 2) * 2 - 1).to(dtype)
+    rounding = torch.finfo(dtype).eps
+    checked = check(sampled, (x, at), compiled=False, rtol=2 * rounding, atol=1e-4)
+    assert "grid_sampler" in checked.stages["iree"]
+    single = check(sampled, (x.float(), at.float()), compiled=False)
+    assert "grid_sampler" not in single.stages["iree"]

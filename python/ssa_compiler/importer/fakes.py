@@ -22,14 +22,14 @@ from torch._subclasses.fake_tensor import (
     UnsupportedOperatorException,
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
 from ..errors import SsaCompilerError
 from .argument_sizes import MakeStatic
 from .decompose import decomposition, is_followed
 from .emitter import DTYPE_NUMBERS
-from .opaque import outcome_on_examples
+from .opaque import agrees_on_examples, outcome_on_examples
 from .schemas import functional_of
 from .state import ProgramRaises, State
 from .unannounced import replacement
@@ -172,6 +172,9 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return None
         if _kinds(out) != _kinds(expected) or not is_followed(emitter, inner.records, leaves):
             return None
+        with _disable_current_modes():
+            if not agrees_on_examples(func, function, args, kwargs):
+                return None
         self.records += inner.records
         self.decomposed = True
         return (out,)

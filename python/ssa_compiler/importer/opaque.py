@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .state import State
 
-__all__ = ["outcome_on_examples"]
+__all__ = ["agrees_on_examples", "outcome_on_examples"]
 
 _LARGEST = 1 << 22
 """Elements of all tensors together: the op runs at import."""
@@ -116,3 +116,58 @@ def _run(op: Any, args: Sequence[Any], fill: Callable[[torch.Tensor], torch.Tens
     storages = [leaf.untyped_storage()._cdata for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
     taken = {tensor.untyped_storage()._cdata for tensor in given}
     return None if taken & set(storages) or len(set(storages)) < len(storages) else outcome
+
+
+_HALVES = (torch.float16, torch.bfloat16)
+_agreements: dict[Any, bool] = {}
+
+
+def agrees_on_examples(op: Any, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a decomposition is as exact as the op, where its tensors are of half precision.
+
+    Kernels compute in single precision and round once. Decompositions do so too, but for a few that round after each step.
+
+    Args:
+        op: an OpOverload.
+        function: its decomposition.
+        args: the positional arguments, FakeTensors for tensors.
+        kwargs: the keyword arguments.
+    Returns:
+        True also where that cannot be told: sizes are not known, or large, or the op does not run on random numbers.
+    """
+    leaves = tree_leaves((args, kwargs))
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    numbers = [number for tensor in tensors for number in (*tensor.shape, *tensor.stride())]
+    if not any(tensor.dtype in _HALVES for tensor in tensors) or not all(type(number) is int for number in numbers):
+        return True
+    if sum(tensor.numel() for tensor in tensors) > _LARGEST:
+        return True
+    looks = [(t.dtype, t.shape, t.stride()) if isinstance(t, torch.Tensor) else repr(t) for t in leaves]
+    key = (op, str(looks))
+    if key not in _agreements:
+        _agreements[key] = _agrees(op, function, args, kwargs)
+    return _agreements[key]
+
+
+def _agrees(op: Any, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    generator = torch.Generator().manual_seed(0)
+
+    def example(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        real = _zeros(leaf)
+        return real.copy_(torch.rand(real.shape, generator=generator) * 2 - 1) if real.is_floating_point() else real
+
+    given, named = tree_map(example, (list(args), kwargs))
+    try:
+        with torch.no_grad():
+            expected, actual = (tree_leaves(run(*given, **named)) for run in (op, function))
+    except Exception:  # noqa: BLE001 - whatever it does not do on these values
+        return True
+    for left, right in zip(expected, actual):
+        if isinstance(left, torch.Tensor) and left.dtype in _HALVES and left.numel():
+            step = 2 * torch.finfo(left.dtype).eps
+            scale = left.float().abs()
+            if bool(((left.float() - right.float()).abs() > step * (scale + 0.1 * scale.max())).any()):
+                return False
+    return True

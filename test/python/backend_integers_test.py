@@ -41,3 +41,31 @@ def test_iree_rounds_them(program: Callable[[Tensor], Tensor], monkeypatch: pyte
     monkeypatch.setattr(_driver, "mend_ops", lambda module: 0)
     compiled = ssa_compiler.compile(program, (LARGE,))
     assert not torch.equal(compiled(LARGE), program(LARGE))
+
+
+QUOTIENTS = torch.tensor([-7, -6, -1, 0, 1, 6, 2**33 + 1, -(2**53) - 5, 2**60 + 1, 2**63 - 1, -(2**63), -(2**63) + 1])
+
+
+def divided(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    return x // 3, x // -3, x // 1, x // -1, torch.div(x, 2**40 + 1, rounding_mode="floor")
+
+
+def divided_by_halves(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x // 2, x // -(2**62)
+
+
+@pytest.mark.parametrize("program", [divided, divided_by_halves])
+def test_floor_division_by_a_constant_is_exact(program: Callable[[Tensor], tuple[Tensor, ...]]) -> None:
+    checked = check(program, (QUOTIENTS,), (QUOTIENTS + 1,), (QUOTIENTS.flip(0),), compiled=True)
+    assert checked.compiled.explain().callbacks == ()
+
+
+def divided_by_numbers(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
+    return x // n, x // torch.full_like(x, 3), torch.div(x, 3, rounding_mode="trunc")
+
+
+def test_other_divisions_run_in_pytorch() -> None:
+    checked = check(divided_by_numbers, (QUOTIENTS, 7), (QUOTIENTS, -7), compiled=True)
+    assert len(checked.compiled.explain().callbacks) >= 2
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        checked.compiled(QUOTIENTS, 0)

@@ -18,12 +18,14 @@ __all__ = [
     "build",
     "cast_root",
     "constant_i32",
+    "constant_integer",
     "defining_block",
     "equivalents",
     "is_dynamic",
     "is_tensor",
     "main_function",
     "tensor_type",
+    "torch_integer",
     "walk",
 ]
 
@@ -145,3 +147,22 @@ def constant_i32(number: int, where: ir.InsertionPoint) -> ir.Value:
     """Create an `arith.constant` of type i32."""
     i32 = ir.IntegerType.get_signless(32, where.block.owner.context)
     return build("arith.constant", [i32], [], where, {"value": ir.IntegerAttr.get(i32, number)}).results[0]
+
+
+def constant_integer(value: ir.Value) -> int | None:
+    """Return the number of a `torch.constant.int`, or of an `arith.constant` cast to a torch integer; None for others."""
+    op = _definer(value)
+    if op is None:
+        return None
+    if op.name == "torch_c.from_i64":
+        return constant_integer(op.operands[0])
+    if op.name in ("torch.constant.int", "arith.constant"):
+        return int(ir.IntegerAttr(op.attributes["value"]).value)
+    return None
+
+
+def torch_integer(number: int, where: ir.InsertionPoint) -> ir.Value:
+    """Create a `torch.constant.int`."""
+    context = where.block.owner.context
+    attribute_ = {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), number)}
+    return build("torch.constant.int", [ir.Type.parse("!torch.int", context)], [], where, attribute_).results[0]

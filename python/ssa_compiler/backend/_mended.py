@@ -8,7 +8,8 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ._callbacks import erase_unused
-from ._ir import build, walk
+from ._integers import divide_integers
+from ._ir import build, constant_integer, torch_integer, walk
 
 __all__ = ["mend_ops"]
 
@@ -29,6 +30,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _choose_number(op)
         elif op.name in ("torch.aten.neg", "torch.aten.rsub.Scalar"):
             rewritten += _negate_integers(op)
+        elif op.name in ("torch.aten.floor_divide.Scalar", "torch.aten.div.Scalar_mode"):
+            rewritten += divide_integers(op)
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
     return rewritten
@@ -92,9 +95,9 @@ def _negate_integers(op: ir.Operation) -> int:
     factor = -1 if op.name == "torch.aten.neg" else _negated(op.operands[2])
     if factor is None:
         return 0
-    value = build("torch.aten.mul.Scalar", [type_], [op.operands[0], _integer(factor, where)], where).results[0]
+    value = build("torch.aten.mul.Scalar", [type_], [op.operands[0], torch_integer(factor, where)], where).results[0]
     if op.name == "torch.aten.rsub.Scalar":
-        operands = [value, op.operands[1], _integer(1, where)]
+        operands = [value, op.operands[1], torch_integer(1, where)]
         value = build("torch.aten.add.Scalar", [type_], operands, where).results[0]
     op.results[0].replace_all_uses_with(value)
     erase_unused(op)
@@ -102,19 +105,13 @@ def _negate_integers(op: ir.Operation) -> int:
 
 
 def _negated(value: ir.Value) -> int | None:
-    number = _constant(value)
+    number = constant_integer(value)
     return None if number is None else -number
-
-
-def _integer(number: int, where: ir.InsertionPoint) -> ir.Value:
-    context = where.block.owner.context
-    attribute = {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), number)}
-    return build("torch.constant.int", [ir.Type.parse("!torch.int", context)], [], where, attribute).results[0]
 
 
 def _count_from_start(op: ir.Operation) -> int:
     """`select_scatter` at the constant index -1 changes nothing: its end, -1 + 1, is taken for the position 0."""
-    dimension, index = _constant(op.operands[2]), _constant(op.operands[3])
+    dimension, index = constant_integer(op.operands[2]), constant_integer(op.operands[3])
     if dimension is None or index is None or index >= 0:
         return 0
     sizes = str(op.operands[0].type).partition("[")[2].partition("]")[0].split(",")
@@ -125,16 +122,3 @@ def _count_from_start(op: ir.Operation) -> int:
     attribute = {"value": ir.IntegerAttr.get(integer, index + int(size))}
     op.operands[3] = build("torch.constant.int", [op.operands[3].type], [], ir.InsertionPoint(op), attribute).results[0]
     return 1
-
-
-def _constant(value: ir.Value) -> int | None:
-    """Return the number of a `torch.constant.int`, or of an `arith.constant` cast to a torch integer."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return None
-    op = owner.operation
-    if op.name == "torch_c.from_i64":
-        return _constant(op.operands[0])
-    if op.name in ("torch.constant.int", "arith.constant"):
-        return int(ir.IntegerAttr(op.attributes["value"]).value)
-    return None

@@ -16,6 +16,7 @@ from iree.compiler import ir
 from .._functionalized import original_operator
 from .._ignored import is_ignored
 from ._callbacks import torch_operator
+from ._integers import divides_by_constant
 from ._masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
 
 __all__ = ["must_call_back"]
@@ -32,6 +33,11 @@ def _element(op: ir.Operation) -> str:
 
 def _is_int64(op: ir.Operation) -> bool:
     return _element(op) == "si64"
+
+
+def _divides_int64(op: ir.Operation) -> bool:
+    """Whether an op divides int64 by what `_mended` cannot divide by."""
+    return _is_int64(op) and not divides_by_constant(op)
 
 
 def _is_half(op: ir.Operation) -> bool:
@@ -83,10 +89,10 @@ _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 # operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it wrong,
 # or expects the failure.
 _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
-    "aten::floor_divide": (_is_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
-    "aten::floor_divide.Scalar": (_is_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
-    "aten::div.Tensor_mode": (_is_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
-    "aten::div.Scalar_mode": (_is_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
+    "aten::floor_divide": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
+    "aten::floor_divide.Scalar": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
+    "aten::div.Tensor_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
+    "aten::div.Scalar_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),
     "aten::softmax.int": (_is_scalar, _ENDLESS),
     "aten::log_softmax.int": (_is_scalar, _ENDLESS),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ssa_compiler.testing.coverage.run import read, run
+from ssa_compiler.testing.coverage.run import merged, read, run
 from ssa_compiler.testing.coverage.samples import Unit, cases, tolerance, units
 from ssa_compiler.testing.coverage.source import NotWritable, write_call
 from ssa_compiler.testing.coverage.table import page
@@ -45,6 +45,26 @@ def test_a_hanging_case_is_a_timeout(tmp_path: Path) -> None:
     (record,) = run([Unit("add", "float32")], tmp_path / "records.jsonl", interpreted=True, timeout_s=0.01)
     assert record["status"] == "timeout"
     assert json.loads((tmp_path / "records.jsonl").read_text(encoding="utf-8")) == record
+
+
+def test_records_of_several_files_are_merged(tmp_path: Path) -> None:
+    def record(case: str, status: str) -> dict[str, str]:
+        return {"op": "add", "dtype": "float32", "case": case, "status": status}
+
+    files = {
+        "first": [record("(samples)", "timeout"), record("function", "native"), record("inplace", "native")],
+        "second": [
+            record("function", "imported"),
+            record("inplace", "refused"),
+            record("function-arguments", "imported"),
+        ],
+    }
+    for name, records in files.items():
+        (tmp_path / name).write_text("".join(f"{json.dumps(entry)}\n" for entry in records), encoding="utf-8")
+    found = {
+        entry["case"]: entry["status"] for entry in merged([tmp_path / "first", tmp_path / "second", tmp_path / "none"])
+    }
+    assert found == {"function": "native", "inplace": "refused", "function-arguments": "imported"}
 
 
 def test_units_are_operators_with_the_dtypes_that_they_take() -> None:

@@ -21,6 +21,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Compile PyTorch's operator database and compare it with eager. Interrupted, it goes on where it was.",
     )
     parser.add_argument("--results", type=Path, default=Path("build/coverage.jsonl"), help="file of records")
+    parser.add_argument(
+        "--more", type=Path, action="append", default=[], help="further file of records for the table; may be repeated"
+    )
     parser.add_argument("--ops", default="", help="regular expression that the whole name of an operator has to match")
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="comma-separated names")
     parser.add_argument("--interpreted", action="store_true", help="only import, and run each stage in the interpreter")
@@ -43,15 +46,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 1 if a result was wrong, or a process crashed.
     """
     options = _parser().parse_args(argv)
-    from .run import read, run
+    from .run import merged, run
     from .samples import units
     from .table import page, summary
 
     if options.write is not None:
-        options.write.write_text(page(list(read(options.results).values())), encoding="utf-8")
+        options.write.write_text(page(merged([options.results, *options.more])), encoding="utf-8")
         return 0
     if options.summary:
-        print(summary(list(read(options.results).values())))
+        print(summary(merged([options.results, *options.more])))
         return 0
     chosen = [unit for unit in units(tuple(options.dtypes.split(","))) if re.fullmatch(options.ops or ".*", unit.op)]
     if options.sample is not None and options.sample < len(chosen):

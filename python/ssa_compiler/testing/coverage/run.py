@@ -18,8 +18,10 @@ from typing import Any
 
 from .samples import Unit
 
-__all__ = ["key", "read", "run"]
+__all__ = ["key", "merged", "read", "run"]
 
+SAMPLES = "(samples)"
+"""The case of a record that says that the samples of an operator could not be made."""
 _MEMORY = 12 << 30  # bytes of address space of a worker
 _CASES_OF_A_WORKER = 400  # what importing leaves behind adds up
 
@@ -35,6 +37,27 @@ def read(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
         return {}
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     return {key(record): record for record in records}
+
+
+def merged(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """Read several files of records.
+
+    Args:
+        paths: of several records for one case the last counts, of the last file that has any; but that a case is only
+            imported says nothing against that it was compiled.
+    """
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            if line.strip():
+                record = json.loads(line)
+                known = found.get(key(record))
+                compiled = known is not None and known["status"] in ("native", "callback")
+                if not (compiled and record["status"] == "imported"):
+                    found[key(record)] = record
+                if record["case"] != SAMPLES:  # they could be made this time
+                    found.pop((record["op"], record["dtype"], SAMPLES), None)
+    return list(found.values())
 
 
 class _Worker:
@@ -117,7 +140,7 @@ class _Worker:
                 else:
                     ended = True
                     if "error" in answer:
-                        yield self._failed(unit, "(samples)", "raises", answer["error"], start)
+                        yield self._failed(unit, SAMPLES, "raises", answer["error"], start)
             if ended:
                 if self._served >= _CASES_OF_A_WORKER:
                     self.close()
@@ -126,7 +149,7 @@ class _Worker:
             code = self.close()
             status = "timeout" if hung else "crashed"
             message = f"no answer within {self._timeout_s:g} s" if hung else f"the process ended with {code}"
-            yield self._failed(unit, current or "(samples)", status, message, start)
+            yield self._failed(unit, current or SAMPLES, status, message, start)
             if not current:
                 return
             done.add(current)

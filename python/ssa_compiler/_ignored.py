@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["NAMESPACE", "IgnoredCall", "TensorFacts", "is_ignored", "operator_name", "register"]
 
 NAMESPACE = "ssa_ignored"
+RAISING = "ssa_compiler_raises"
+"""The name of what is no function of the user's: it raises the program's own exception with the numbers of the run."""
 """The operators' namespace."""
 
 _library = torch.library.Library(NAMESPACE, "DEF")  # type: ignore[no-untyped-call]
@@ -197,6 +199,11 @@ def operator_name(function: str) -> str:
 def is_ignored(operator: str) -> bool:
     """Whether an operator, or the operator that one runs on copies, calls a Python function."""
     return operator.startswith(f"{NAMESPACE}::")
+
+
+def is_raising(operator: str) -> bool:
+    """Whether an operator only raises the program's own exception."""
+    return operator.startswith(f"{NAMESPACE}::{RAISING}.")
 
 
 def register(schema: str, call: IgnoredCall) -> None:

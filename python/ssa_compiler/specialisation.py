@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ._ignored import is_raising
 from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
 from .frontend import ImportOptions, Source
 from .pipeline import STAGES, dump_stage, run_pipeline
@@ -202,6 +203,7 @@ class Specialisation:
             tuple(
                 CallbackUse(site.op, count, site.location, site.reason)
                 for site, count in zip(sites, counts, strict=True)
+                if not is_raising(site.op)
             ),
             self.artifact.copies,
             self.artifact.attempts,
@@ -280,8 +282,8 @@ def compile_one(
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
     artifact = compile_module(pipeline.final, chosen, cache=options.cache, **tools)
-    if options.strict and artifact.callbacks:
-        raise _not_native(artifact.callbacks)
+    if options.strict and (sites := [site for site in artifact.callbacks if not is_raising(site.op)]):
+        raise _not_native(sites)
     dump_stage(options.dump_dir, "backend", artifact.module)
     dump_stage(options.dump_dir, "stream", artifact.stream)
     lap("backend")

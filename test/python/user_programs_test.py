@@ -139,3 +139,66 @@ def test_nan_compares_as_in_python() -> None:
     agree(compared, (1.5, 2.0), (2.0, 2.0), (3.0, 2.0), (math.nan, 1.0), (1.0, math.nan), (math.nan, math.nan))
     agree(compared_with_itself, (1.5,), (math.nan,), (math.inf,))
     agree(doubled_until_large, (torch.ones(2),), (torch.tensor([math.nan, 1.0]),), (torch.full([2], 60.0),))
+
+
+# --- messages with the numbers of the run -----------------------------------------------------------------------------
+
+
+def counted(x: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    for i in range(n):
+        assert i < 5, f"row {i} of {x.shape}, {{braces}} sum {x.sum().item():.3f}"
+        y[i % 4] += 1
+    if n < 0:
+        raise ValueError("n is %d, not %5.2f%%" % (n, 1.5) + " end")
+    assert n != 4, "four: " + str(n)
+    return y
+
+
+def converged(x: Tensor, n: int) -> Tensor:
+    i = 0
+    while True:
+        if i > 3:
+            raise RuntimeError(f"no convergence after {i} steps: {x[0, :2]}")
+        if i == n:
+            break
+        x = x * 2
+        i += 1
+    return x
+
+
+def test_exceptions_say_the_numbers_of_the_run() -> None:
+    compiled = agree(counted, *((ROWS, n) for n in (0, 1, -1, 4, 9)), strict=True)
+    assert not compiled.explain().callbacks
+    agree(converged, *((ROWS, n) for n in (0, 1, 3, 5)))
+
+
+# --- what TorchScript refuses ------------------------------------------------------------------------------------------
+
+
+def floor_divided(x: Tensor, n: int):
+    y = x[1]
+    y //= n
+    x[2] //= 2
+    x[3, 1:] //= y[1:] // 2 + 100
+    n //= 2
+    numbers = [n, n]
+    numbers[0] //= 2
+    return y, n, numbers
+
+
+def distinct(x: Tensor):
+    values, positions = x.unique(return_inverse=True)
+    return x.unique_consecutive(), values, positions
+
+
+def positions(x: Tensor) -> Tensor:
+    rows, columns = x.nonzero(as_tuple=True)
+    return rows + columns + torch.nonzero(x, as_tuple=True)[1]
+
+
+def test_python_that_torchscript_refuses() -> None:
+    whole = torch.arange(12).reshape(4, 3)
+    agree(floor_divided, (whole, 3), (-whole, -2))
+    agree(distinct, (torch.tensor([1, 1, 2, 5, 5]),), (torch.tensor([3, 1, 3, 3, 5]),))
+    agree(positions, (ROWS > 3,), (ROWS > 30,))

@@ -35,13 +35,17 @@ Heap = dict[Site, tuple[Value, ...]]
 
 @dataclass
 class _Branch:
-    """An imported branch: its block, what it yields, the heap at its end; `raises` if its end is not reached."""
+    """An imported branch: its block, what it yields, the heap at its end; `raises` if its end is not reached.
+
+    `emitted`: whether its code raises that, so that it has to stay.
+    """
 
     block: Any
     scope: Any
     outputs: list[Value]
     heap: Heap
     raises: str | None = None
+    emitted: bool = False
 
 
 class Control:
@@ -106,16 +110,28 @@ class Control:
         first, second = branches
         room.added = added
         if first.raises is not None or second.raises is not None:
-            self.emitter.discard(draft)
+            self._keep_raising(condition, draft, branches)
         if first.raises is not None and second.raises is not None:
             state.heap = before
             self.emitter.assertion(condition.ssa, second.raises)
-            raise ProgramRaises(first.raises)
+            raise ProgramRaises(first.raises, emitted=first.emitted)
         if first.raises is not None or second.raises is not None:
             state.heap = before
             return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
         room.either(*counts)
         return self._finish(condition, draft, before, first, second)
+
+    def _keep_raising(self, condition: ScalarValue, draft: Any, branches: Sequence[_Branch]) -> None:
+        """Emit an If of the branches whose code raises, without the others and without results."""
+        if any(branch.emitted for branch in branches):
+            final = self.emitter.op("torch.prim.If", [], [condition.ssa], regions=2)
+            for branch, region in zip(branches, final.regions):
+                if branch.emitted:
+                    branch.block.append_to(region)
+                block = branch.block if branch.emitted else ir.Block.create_at_start(region)
+                with self.emitter.region(block):
+                    self.emitter.op("torch.prim.If.yield")
+        self.emitter.discard(draft)
 
     def _import_branch(self, name: str, run: Callable[[], list[Value]], region: Any) -> _Branch:
         state = self.state
@@ -124,7 +140,7 @@ class Control:
             with state.region(), state.at(name), self.emitter.region(block) as scope:
                 return _Branch(block, scope, run(), state.heap)
         except ProgramRaises as raised:
-            return _Branch(block, None, [], state.heap, raised.text)
+            return _Branch(block, None, [], state.heap, raised.text, raised.emitted)
 
     def _assert_and_continue(
         self,

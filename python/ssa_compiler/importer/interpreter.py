@@ -23,8 +23,9 @@ from .op_programs import OpPrograms
 from .python_calls import PrintCall, PythonCalls
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
-from .source import KEPT
+from .source import IN_PLACE, KEPT
 from .state import ProgramRaises, State
+from .texts import RaiseCall, made_text
 from .values import (
     NONE,
     ConstValue,
@@ -79,6 +80,7 @@ class Interpreter:
         self.programs = OpPrograms(self.tensors, self._call)
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
+        self._divides_in_place = False
 
     def _growing_lists(self, choose: Any) -> GrowingLists:
         return GrowingLists(self.state, self.tensors, self.scalars, choose)
@@ -168,6 +170,8 @@ class Interpreter:
                 raise self.state.refuse_op(f"{kind}: PyTorch has no operator {text}")
             if kind in _AUGMENTED and _AUGMENTED[kind][1].search(highlighted(node)):
                 op = in_place_of(op, _AUGMENTED[kind][0])
+            if kind == "aten::floor_divide" and self._divides_in_place:
+                op, self._divides_in_place = in_place_of(op, "floor_divide_"), False
             at_tensors = isinstance(first, TensorValue)  # list.index has the same name
             if isinstance(first, ListRef) and kind in ("aten::index", "aten::count", "aten::remove"):
                 raise self.state.refuse_op(f"{kind} on a list of tensors")
@@ -213,6 +217,22 @@ class Interpreter:
             return [self._unwrap(element) for element in self.containers.elements(value)]
         raise ValueError
 
+    def _shown(self, value: Value) -> Value:
+        """The shape of a tensor as the text that eager makes of it: to TorchScript it is a list."""
+        if not isinstance(value, ListRef) or value.cell not in self.state.shapes:
+            return value
+        sizes = self.containers.elements(value)
+        template = ConstValue(f"torch.Size([{', '.join('{}' for _ in sizes)}])")
+        return made_text("format", [template, *sizes]) or value
+
+    def _is_known(self, value: Value) -> bool:
+        """Whether `_unwrap` gives the value."""
+        if isinstance(value, ListRef) and (value.cell in self.state.shapes or self.containers.is_growing(value)):
+            return False
+        if isinstance(value, (ListRef, TupleValue)):
+            return all(map(self._is_known, self.containers.elements(value)))
+        return isinstance(value, ConstValue)
+
     def _is_structural(self, value: Value) -> bool:
         if isinstance(value, ConstValue):
             return value.structural
@@ -226,6 +246,9 @@ class Interpreter:
             elements = self.containers.elements(arguments[0])
             if not is_const(*elements):
                 return [self._reduced(reduction, elements)]
+        texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
+        if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
+            return [self.scalars.text(schema, list(map(self._shown, arguments)))]
         if any(isinstance(argument, (ListRef, TupleValue)) for argument in arguments):
             try:
                 constants = [
@@ -370,11 +393,16 @@ class Interpreter:
         return self.control.loop(trip, condition, initial, node)
 
     def _prim_RaiseException(self, node: Any) -> list[Value]:
-        message, *kind = (self._lookup(value) for value in node.inputs())
+        message, *named = (self._lookup(value) for value in node.inputs())
         text = str(message.value if isinstance(message, ConstValue) else getattr(message, "text", "?"))
-        name = kind[0].value if kind and isinstance(kind[0], ConstValue) and kind[0].value else ""
+        name = named[0].value if named and isinstance(named[0], ConstValue) and named[0].value else ""
         name = str(name).rpartition(".")[2]
-        raise ProgramRaises(f"{name}: {text}" if name and not text.startswith(f"{name}:") else text)
+        kind = "" if text.startswith(f"{name}:") else name
+        emitted = isinstance(message, RuntimeStr) and any(not isinstance(piece, str) for piece in message.pieces)
+        if emitted and self.state.conditional:
+            call = RaiseCall(message.pieces, kind, self.state.locations.user())
+            self.python_calls.call(call, call.values)
+        raise ProgramRaises(f"{kind}: {text}" if kind else text, emitted=emitted and self.state.conditional)
 
     def _prim_CallFunction(self, node: Any) -> list[Value]:
         function, *arguments = (self._lookup(value) for value in node.inputs())
@@ -483,7 +511,8 @@ class Interpreter:
 
     def _prim_Print(self, node: Any) -> list[Value]:
         first = next(iter(node.inputs()), None)
-        if first is not None and isinstance(mark := self._lookup(first), ConstValue) and mark.value == KEPT:
+        if first is not None and isinstance(mark := self._lookup(first), ConstValue) and mark.value in (KEPT, IN_PLACE):
+            self._divides_in_place = mark.value == IN_PLACE
             return []
         self.python_calls.call(PrintCall(), [self._lookup(value) for value in node.inputs()])
         return []

@@ -117,7 +117,7 @@ class Metadata:
             return [self.scalars.item(tensor, _READS[kind])]
         if kind == "aten::size":
             if len(arguments) == 1:
-                return [self.containers.new_list([self.integer(size) for size in fake.shape])]
+                return [self._shape(fake)]
             return [self.integer(fake.shape[self.state.dim(arguments[1], fake.dim())])]
         if kind in ("aten::len",):
             if fake.dim() == 0:
@@ -126,7 +126,7 @@ class Metadata:
         if kind in ("aten::dim", "aten::ndimension"):
             return [ConstValue(fake.dim(), structural=True)]
         if kind == "prim::shape":
-            return [self.containers.new_list([self.integer(size) for size in fake.shape])]
+            return [self._shape(fake)]
         if kind == "aten::numel":
             return [self.integer(fake.numel())]
         if kind == "prim::dtype":
@@ -151,6 +151,11 @@ class Metadata:
         if kind in ("aten::is_contiguous", "aten::stride", "aten::storage_offset"):
             return self._layout(kind, tensor, arguments)
         return None
+
+    def _shape(self, fake: torch.Tensor) -> Value:
+        made = self.containers.new_list([self.integer(size) for size in fake.shape])
+        self.state.shapes.add(made.cell)
+        return made
 
     def _layout(self, kind: str, tensor: TensorValue, arguments: Sequence[Value]) -> list[Value]:
         fake = tensor.fake

@@ -17,6 +17,7 @@ import torch
 
 from .state import ProgramRaises, State
 from .symbols import expr_of
+from .texts import made_text
 from .values import NONE, ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
 
 __all__ = ["ScalarOps"]
@@ -134,18 +135,9 @@ class ScalarOps:
     def text(self, schema: Any, arguments: Sequence[Value]) -> Value:
         """A string op with something unknown in it: good for messages only."""
         name = schema.name.partition("::")[2]
-        parts = [a.value if isinstance(a, ConstValue) else getattr(a, "text", "?") for a in arguments]
-        if name == "add":
-            return RuntimeStr("".join(str(part) for part in parts))
-        if name == "format":
-            return RuntimeStr(str(parts[0]).format(*parts[1:]))
-        if name == "percentFormat":
-            head, *rest = str(parts[0]).split("%")
-            text = head
-            for value, piece in zip(parts[1:], rest):
-                text += str(value) + piece[1:]
-            return RuntimeStr(text)
-        if name in ("str", "join"):
+        if (made := made_text(name, arguments)) is not None:
+            return made
+        if name in ("format", "percentFormat", "join"):
             return RuntimeStr("?")
         raise self.state.refuse_op(f"{schema.name} on a string that depends on run-time values")
 

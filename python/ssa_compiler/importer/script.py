@@ -25,6 +25,9 @@ _WAYS_OUT = (
         r"Unknown type annotation: '",
         "remove `from __future__ import annotations` from the file: TorchScript does not read ignored functions with it",
     ),
+    (r"Keyword argument as_tuple unknown", "write nonzero().unbind(1)"),
+    (r"aten::bitwise_not.*instead found type 'int'", "write -n - 1 for ~n of an int"),
+    (r"has no attribute or method 'unique'", "write torch.unique(x)"),
     (r"is missing a return annotation", "annotate it"),
 )
 """What TorchScript says, as a pattern, and what to do about it."""
@@ -83,15 +86,16 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
     Raises:
         ScriptError: TorchScript refuses, with its own explanation of the user's text and the way out.
     """
-    if (everything := _attempt(lambda: script_all(script))) is not None:
-        return everything
+    for methods in (False, True):
+        if (everything := _attempt(lambda: script_all(script, methods=methods))) is not None:  # noqa: B023
+            return everything
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return script()
     except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
         text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
-        way_out = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text)), _ANY_WAY_OUT)
+        way_out = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text, re.DOTALL)), _ANY_WAY_OUT)
         raise ScriptError(
             f"TorchScript cannot script {name}: {text.rstrip()}\n{way_out}",
             location=_user_line(text) or _error_location(error) or _definition(definition),

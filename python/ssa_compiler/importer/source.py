@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import ast
 import copy
+import types
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -28,27 +30,31 @@ import torch.jit._state as jit_state
 import torch.jit.frontend as frontend
 from torch import _jit_internal
 
-__all__ = ["KEPT", "has_everything", "script_all"]
+__all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all"]
 
 # The first operand of a print that keeps a value; no program of a user prints this.
 KEPT = "\0ssa_compiler.kept"
+# The first operand of a print in front of a floor division that is in place, if it is one of tensors.
+IN_PLACE = "\0ssa_compiler.in_place"
 # Operators of augmented assignments that TorchScript takes for pure ones.
 _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
 # Calls whose result is no value to TorchScript, so that it cannot be printed.
 _NO_VALUES = frozenset({"range", "zip", "enumerate", "reversed", "getattr", "super", "annotate", "isinstance", "print"})
 
 
-def script_all(script: Callable[[], Any]) -> Any:
+def script_all(script: Callable[[], Any], *, methods: bool = False) -> Any:
     """Script a function or module, keeping all that its statements compute.
 
     Args:
         script: scripts it.
+        methods: let `x.f()` be `torch.f(x)` where tensors of Python have such a method and those of TorchScript have none.
     Returns:
         The ScriptFunction or ScriptModule, for the importer only.
     Raises:
         Exception: whatever TorchScript raises; also where only what is added here is refused.
     """
-    with _private_caches(), _renormalising(), _plain_functions(), _parsed_with(_rewritten):
+    rewrite = partial(_rewritten, methods=methods)
+    with _private_caches(), _renormalising(), _plain_functions(), _parsed_with(rewrite):
         return script()
 
 
@@ -123,14 +129,14 @@ def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
         setattr(frontend, "parse_def", parse)  # noqa: B010
 
 
-def _rewritten(function: Any, parsed: Any) -> Any:
+def _rewritten(function: Any, parsed: Any, *, methods: bool) -> Any:
     """Rewrite a parsed function, unless it is one of PyTorch's own."""
     if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
         return parsed
     tree = copy.deepcopy(parsed.ast)
     definition = tree.body[0]
     # Decorators, defaults and annotations are not statements of the program.
-    rewriter = _Rewriter()
+    rewriter = _Rewriter(methods)
     definition.body = rewriter.statements(definition.body)
     _let_defaults_be(definition.args)
     return parsed._replace(ast=ast.fix_missing_locations(tree))
@@ -151,8 +157,9 @@ def _let_defaults_be(arguments: ast.arguments) -> None:
 class _Rewriter(ast.NodeTransformer):
     """Adds what keeps values, and hides bool literals, in the statements of one function."""
 
-    def __init__(self) -> None:
+    def __init__(self, methods: bool) -> None:
         self._temporaries = 0
+        self._methods = methods
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Rewrite statements."""
@@ -179,8 +186,16 @@ class _Rewriter(ast.NodeTransformer):
             return [*before, node, *(_keep(node, _load(name)) for name in names)]
         return node
 
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
+            node.value = _columns(node.value)
+        return node
+
     def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)
+        if isinstance(node.targets[0], (ast.Tuple, ast.List)):
+            node.value = _columns(node.value)
         if len(node.targets) != 1:
             return node
         target = node.targets[0]
@@ -194,6 +209,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         self.generic_visit(node)
         node.value = _hidden(node.value)
+        if isinstance(node.op, ast.FloorDiv):
+            return self._floor_divide(node)
         if isinstance(node.target, ast.Subscript):
             if isinstance(node.op, _FORGOTTEN) and not any(
                 isinstance(n, ast.Call) for n in ast.walk(node.target.slice)
@@ -201,6 +218,19 @@ class _Rewriter(ast.NodeTransformer):
                 return self._update_part(node, node.target)
             return self._write_part(node, node.target)
         return [node, _keep(node, _load(node.target))] if isinstance(node.target, ast.Name) else node
+
+    def _floor_divide(self, node: ast.AugAssign) -> Any:
+        """`x //= y`, which TorchScript does not know: `x = x // y`, of which the importer sees that it is in place."""
+        if isinstance(node.target, ast.Subscript):
+            return self._update_part(node, node.target)
+        read = copy.deepcopy(node.target)
+        read.ctx = ast.Load()
+        before: list[ast.stmt] = []
+        node.value = self._named(node.value, before)
+        mark = _keep(node, read, IN_PLACE)
+        made = ast.copy_location(ast.Assign([node.target], _quotient(node, copy.deepcopy(read))), node)
+        kept = [_keep(node, _load(node.target))] if isinstance(node.target, ast.Name) else []
+        return [*before, mark, made, *kept]
 
     def _write_part(self, node: ast.Assign | ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
         """`a.b[i] = v`, where what is written has to be kept: it gets a name if it has none."""
@@ -221,7 +251,11 @@ class _Rewriter(ast.NodeTransformer):
         owner = copy.deepcopy(target.value)
         part = self._named(ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target), before)
         store = ast.copy_location(ast.Name(part.id, ast.Store()), target)
-        update = ast.copy_location(ast.AugAssign(store, node.op, node.value), node)
+        update: ast.stmt = ast.copy_location(ast.AugAssign(store, node.op, node.value), node)
+        if isinstance(node.op, ast.FloorDiv):
+            node.value = self._named(node.value, before)
+            before.append(_keep(node, part, IN_PLACE))
+            update = ast.copy_location(ast.Assign([store], _quotient(node, part)), node)
         back = ast.copy_location(ast.Subscript(owner, copy.deepcopy(target.slice), ast.Store()), target)
         return [*before, update, ast.copy_location(ast.Assign([back], part), node), _keep(node, part)]
 
@@ -244,8 +278,33 @@ class _Rewriter(ast.NodeTransformer):
         node.left, node.right = _hidden(node.left), _hidden(node.right)
         return node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        """An f-string as a call of `format`: TorchScript refuses formats, and takes `{{` for the start of one."""
+        template, values = "", []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                template += str(part.value).replace("{", "{{").replace("}", "}}")
+                continue
+            assert isinstance(part, ast.FormattedValue)
+            spec = part.format_spec
+            if spec is not None and not all(isinstance(piece, ast.Constant) for piece in spec.values):  # type: ignore[attr-defined]
+                return self.generic_visit(node)
+            template += "{" + (f"!{chr(part.conversion)}" if part.conversion != -1 else "")
+            template += (":" + "".join(piece.value for piece in spec.values) if spec is not None else "") + "}"  # type: ignore[attr-defined]
+            values.append(self.visit(part.value))
+        if not values:
+            return ast.copy_location(ast.Constant("".join(part.value for part in node.values)), node)  # type: ignore[attr-defined]
+        text = ast.copy_location(ast.Constant(template), node)
+        function = ast.copy_location(ast.Attribute(text, "format", ast.Load()), node)
+        return ast.copy_location(ast.Call(function, values, []), node)
+
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
+        if self._methods and isinstance(node.func, ast.Attribute) and _is_python_method(node.func.attr):
+            owner = node.func.value
+            if not (isinstance(owner, ast.Name) and owner.id == "torch"):
+                node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
+                node.args = [owner, *node.args]
         if any("number" in str(argument.type) for schema in _schemas(node) for argument in schema.arguments):
             node.args = [_hidden(argument) for argument in node.args]
             for keyword in node.keywords:
@@ -253,9 +312,34 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
 
-def _keep(place: ast.stmt, value: ast.expr) -> ast.Expr:
+def _quotient(node: ast.AugAssign, value: ast.expr) -> ast.BinOp:
+    return ast.copy_location(ast.BinOp(value, ast.FloorDiv(), node.value), node)
+
+
+def _columns(value: ast.expr) -> ast.expr:
+    """`x.nonzero(as_tuple=True)`, of which the parts are used, as the op that gives a list of them."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.func.attr != "nonzero":
+        return value
+    flags = [k for k in value.keywords if k.arg == "as_tuple" and getattr(k.value, "value", None) is True]
+    owner = value.func.value
+    if not flags or len(value.keywords) != 1:
+        return value
+    if isinstance(owner, ast.Name) and owner.id == "torch" and len(value.args) == 1:
+        owner = value.args[0]
+    elif value.args:
+        return value
+    function = ast.copy_location(ast.Attribute(owner, "nonzero_numpy", ast.Load()), value.func)
+    return ast.copy_location(ast.Call(function, [], []), value)
+
+
+def _is_python_method(name: str) -> bool:
+    """Whether tensors have a method of this name that is Python's, and torch a function that does the same."""
+    return isinstance(getattr(torch.Tensor, name, None), types.FunctionType) and hasattr(torch.functional, name)
+
+
+def _keep(place: ast.stmt, value: ast.expr, mark: str = KEPT) -> ast.Expr:
     """A statement at the place of another one that keeps a value."""
-    call = ast.Call(ast.Name("print", ast.Load()), [ast.Constant(KEPT), value], [])
+    call = ast.Call(ast.Name("print", ast.Load()), [ast.Constant(mark), value], [])
     for node in (call, call.func, call.args[0]):
         ast.copy_location(node, place)
     return ast.copy_location(ast.Expr(call), place)

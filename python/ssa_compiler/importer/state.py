@@ -34,11 +34,17 @@ class Retry(Exception):
 
 
 class ProgramRaises(Exception):
-    """The code being imported surely raises, if it is reached. `text` is "ExceptionName: message"."""
+    """The code being imported surely raises, if it is reached.
 
-    def __init__(self, text: str) -> None:
+    Attributes:
+        text: "ExceptionName: message".
+        emitted: whether the code that was emitted raises it, with run-time values in the message.
+    """
+
+    def __init__(self, text: str, *, emitted: bool = False) -> None:
         super().__init__(text)
         self.text = text
+        self.emitted = emitted
 
 
 class State:
@@ -47,6 +53,7 @@ class State:
     Attributes:
         heap: contents of each list and dict, by cell.
         keys: keys of each dict cell.
+        shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
         foreign: cells of lists and dicts that exist outside of the program: arguments and attributes.
         frozen: cells whose identity was lost at a join; changing them is refused.
         stamps: time of the last write to each storage.
@@ -89,6 +96,7 @@ class State:
         self.symbols = Symbols(self.sizes)
         self.heap: dict[Site, tuple[Value, ...]] = {}
         self.keys: dict[Site, tuple[Any, ...]] = {}
+        self.shapes: set[Site] = set()
         self.foreign: set[Site] = set()
         self.frozen: set[Site] = set()
         self.stamps: dict[Site, int] = {}

@@ -83,9 +83,15 @@ class ConstValue(Value):
 
 @dataclass(eq=False)
 class RuntimeStr(Value):
-    """A string that depends on run-time values; good for messages only. `text` shows `?` for what is unknown."""
+    """A string that depends on run-time values; good for messages only.
+
+    Attributes:
+        text: the string with `?` for what is unknown.
+        pieces: the strings and `(format, value)` that it consists of; empty where they are not known.
+    """
 
     text: str
+    pieces: tuple[Any, ...] = ()
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ from importer_test import imported, ops
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
 from ssa_compiler.importer.convention import DistinctStorage, StridesAsExample
-from ssa_compiler.testing import interpret
+from ssa_compiler.testing import check, interpret
 
 ROWS = torch.arange(12.0).reshape(4, 3)
 
@@ -390,3 +390,74 @@ def write_in_a_branch(x: Tensor, i: int) -> Tensor:
 
 def test_write_through_a_view_in_a_branch_is_a_write_to_the_argument() -> None:
     assert import_program(write_in_a_branch, (ROWS, 0)).written == {0}
+
+
+# --- control flow decides on the layout -------------------------------------------------------------------------------
+
+
+def _turned(y: Tensor, n: int) -> Tensor:
+    return y if n <= 2 else y.movedim(1, 0)
+
+
+def flat_product(y: Tensor, n: int) -> Tensor:
+    product = _turned(y, n) * 2.0
+    return product.flatten() + 1.0
+
+
+def chosen_at_mask(y: Tensor, n: int) -> Tensor:
+    v = _turned(y, n)
+    return v[v > 0.0]
+
+
+def changed_at_mask(y: Tensor, n: int) -> None:
+    v = _turned(y, n)
+    mask = v > 0.0
+    v[mask] += 2.0
+
+
+def flat_in_a_loop(y: Tensor, n: int) -> Tensor:
+    product = y * 2.0
+    for _ in range(n):
+        product = _turned(y, n) + product.sum()
+    return (product - 1.0).reshape(-1)
+
+
+@pytest.mark.parametrize("function", [flat_product, chosen_at_mask, changed_at_mask, flat_in_a_loop])
+@pytest.mark.parametrize("example", [torch.arange(9.0).reshape(3, 3) - 4.0, torch.arange(15.0).reshape(5, 3) - 7.0])
+def test_what_an_op_makes_of_one_of_several_layouts_is_flattened(function: Callable[..., Any], example: Tensor) -> None:
+    """The comparison has the layout of what it compares; the example's was taken for that of all runs, and viewed."""
+    check(function, (example.clone(), 3), (example.clone(), 1), (example.clone(), 0))
+
+
+def written_when_flat(y: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    product = _turned(y, n) * 2.0
+    flat = product.flatten()
+    flat += 1.0
+    return flat, product
+
+
+def read_when_written(y: Tensor, n: int) -> Tensor:
+    product = _turned(y, n) * 2.0
+    flat = product.flatten()
+    product += 1.0
+    return flat
+
+
+@pytest.mark.parametrize("function", [written_when_flat, read_when_written])
+def test_alias_or_copy_that_control_flow_decides_is_refused_if_it_matters(function: Callable[..., Any]) -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="aliases or copies depending on a run-time size"):
+        import_program(function, (torch.zeros(3, 3), 3))
+
+
+def viewed(y: Tensor, n: int) -> Tensor:
+    return (_turned(y, n) * 2.0).view(-1)
+
+
+def asked(y: Tensor, n: int) -> bool:
+    return (_turned(y, n) * 2.0).is_contiguous()
+
+
+@pytest.mark.parametrize("function", [viewed, asked])
+def test_question_whose_answer_control_flow_decides_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(errors.UnsupportedOpError, match="whose layout depends on control flow"):
+        import_program(function, (torch.zeros(3, 3), 3))

@@ -215,6 +215,9 @@ class TensorOps:
             state.layouts.failed(op, args, python)
             raise
         state.layouts.passed(op, args, python)
+        settled = self._of_settled(op, args, python, trace)
+        if settled is not None:
+            return settled
         for tensor, shape, stride, dtype in before:
             if (tuple(tensor.shape), tensor.stride(), tensor.dtype) != (shape, stride, dtype):
                 raise state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
@@ -228,6 +231,27 @@ class TensorOps:
             return self.writes.call(op, args, python, trace.out)
         outcome = self._outcome(op, args, python, trace)
         return outcome if len(op._schema.returns) != 1 else [outcome]
+
+    def _of_settled(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> list[Any] | None:
+        """Import an op that aliases or copies (`reshape`) as a copy, if control flow decides on the layout of its operand.
+
+        Eager may alias: the results must not be written, nor read after the operand is written.
+        """
+        if op._schema.is_mutable or (len(trace.records) == 1 and trace.records[0].op is op):
+            return None
+        for number, value in enumerate(args):
+            if not isinstance(value, TensorValue) or not self.state.layouts.unsettled(value):
+                continue
+            shared = any(shares_storage(out, value.fake) for out in _tensors(trace.out))
+            annotated = any(result.alias_info is not None for result in op._schema.returns)
+            if (shared or annotated) and self._depends_on_strides(op, python, trace, value):
+                clone, contiguous = torch.ops.aten.clone.default, ConstValue(torch.contiguous_format)
+                (copied,) = self.call_arguments(clone, [value, contiguous])
+                results = self.call_arguments(op, [*args[:number], copied, *args[number + 1 :]])
+                for result in tensor_values(results):
+                    self.state.maybe_alias(result, [value], op.name())
+                return results
+        return None
 
     def _use(self, op: Any, args: list[Argument]) -> None:
         for argument in args:

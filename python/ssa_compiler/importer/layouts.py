@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import sympy
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .symbols import expr_of
 from .values import Site, TensorValue, made_at, tensor_values
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class Layouts:
         self._state = state
         self._makers: dict[Site, _Maker] = {}
         self._origins: dict[Site, frozenset[Site]] = {}
+        self._unsettled: dict[Site, bool] = {}
         self._decisions: list[_Decision] = []
         self._raising: dict[str, bool] = {}
 
@@ -87,8 +90,34 @@ class Layouts:
             storages: those of the tensor.
             op: what needs them.
             exact: whether the strides of dimensions of size 1 matter too.
+        Raises:
+            UnsupportedOpError: they depend on which way the run took.
         """
+        storages = frozenset(storages)
+        if any(map(self._is_unsettled, map(made_at, storages))):
+            raise self._state.refuse_op(
+                f"{op} of a tensor whose layout depends on control flow; make it contiguous() before"
+            )
         self._need(storages, f"{op} at {self._state.locations.user()}", exact)
+
+    def unsettled(self, value: TensorValue) -> bool:
+        """Whether the strides of a tensor depend on which way the run took, though its FakeTensor has those of one way.
+
+        Ops keep the layout of their operands. One of several tensors of different strides has strides that the run knows; what
+        an op makes of it has the strides of one of them.
+        """
+        return value.fake.dim() > 1 and any(map(self._is_unsettled, map(made_at, value.storages)))
+
+    def _is_unsettled(self, storage: Site) -> bool:
+        if storage[0] in _OUTER or storage not in self._makers:
+            return False
+        if storage not in self._unsettled:
+            self._unsettled[storage] = False  # what a loop hands to itself
+            self._unsettled[storage] = any(
+                _has_run_time_strides(source.fake) or any(map(self._is_unsettled, map(made_at, source.storages)))
+                for source in self._sources(self._makers[storage])
+            )
+        return self._unsettled[storage]
 
     def _need(self, storages: Iterable[Site], reason: str, exact: bool) -> None:
         for storage in storages:
@@ -196,8 +225,10 @@ class Layouts:
         inputs = list({id(value.fake): value for value in maker.inputs if value.fake.dim() > 1}.values())
         known = all(isinstance(size, int) for value in inputs for size in value.fake.shape)
         expected = _strides(maker.out)
-        if not known or not inputs:
-            return inputs
+        if not inputs:
+            return []
+        if not known:
+            return [value for value in inputs if self._decides(value.fake, maker)]
 
         def differs(changed: list[TensorValue]) -> bool:
             for number in range(max(len(other_layouts(self._state, value.fake)) for value in changed)):
@@ -217,6 +248,29 @@ class Layouts:
         if not found and len(inputs) > 1 and differs(inputs):
             return inputs
         return found
+
+    def _decides(self, fake: torch.Tensor, maker: _Maker) -> bool:
+        """Whether the strides of an operand matter for those of the results, tried for numbers in place of unknown sizes."""
+        leaves = [leaf for leaf in tree_leaves(maker.python) if isinstance(leaf, (torch.Tensor, torch.SymInt))]
+        numbers = [n for leaf in leaves for n in (leaf.shape if isinstance(leaf, torch.Tensor) else [leaf])]
+        symbols = sorted({symbol for n in numbers for symbol in expr_of(n).free_symbols}, key=str)
+        # Others for each: what is equal for one of them only is not equal.
+        sizes = {symbol: sympy.Integer(sympy.prime(3 + n)) for n, symbol in enumerate(symbols)}
+
+        def concrete(leaf: Any) -> Any:
+            if isinstance(leaf, torch.SymInt):
+                return int(expr_of(leaf).xreplace(sizes))
+            if isinstance(leaf, torch.Tensor):
+                return torch.empty([concrete(size) for size in leaf.shape], dtype=leaf.dtype, device="meta")
+            return leaf
+
+        try:
+            given = {id(leaf): concrete(leaf) for leaf in leaves}
+            layouts = _layouts(given[id(fake)])
+            found = [_strides(_run_on(maker.op, maker.python, {**given, id(fake): layout()})) for layout in layouts]
+        except Exception:  # noqa: BLE001 - any failure means that nothing is known
+            return True
+        return any(strides != found[0] for strides in found)
 
 
 def other_layouts(state: State, fake: torch.Tensor) -> list[torch.Tensor]:
@@ -245,18 +299,23 @@ def _layouts(like: torch.Tensor) -> list[Callable[[], torch.Tensor]]:
     return made
 
 
-def _tried(op: Any, python: list[Any], replaced: dict[int, Any]) -> bool:
-    """Whether an op runs on other tensors and numbers, given by the identity of those that they stand for."""
+def _run_on(op: Any, python: list[Any], replaced: dict[int, Any]) -> Any:
+    """Run an op on other tensors and numbers, given by the identity of those that they stand for."""
     from .fakes import python_argument
 
     given = _replaced(python, replaced)
     pairs = [(spec, python_argument(value, spec)) for spec, value in zip(op._schema.arguments, given)]
+    with torch.no_grad():
+        return op(
+            *(value for spec, value in pairs if not spec.kwarg_only),
+            **{spec.name: value for spec, value in pairs if spec.kwarg_only},
+        )
+
+
+def _tried(op: Any, python: list[Any], replaced: dict[int, Any]) -> bool:
+    """Whether an op runs on other tensors and numbers."""
     try:
-        with torch.no_grad():
-            op(
-                *(value for spec, value in pairs if not spec.kwarg_only),
-                **{spec.name: value for spec, value in pairs if spec.kwarg_only},
-            )
+        _run_on(op, python, replaced)
     except Exception:  # noqa: BLE001 - an op raises whatever it likes
         return False
     return True
@@ -272,6 +331,14 @@ def _looks(leaf: Any) -> Any:
 def _replaced(python: list[Any], tensors: dict[int, torch.Tensor]) -> Any:
     """The arguments of an op with other tensors, by the identity of the old ones."""
     return tree_map(lambda leaf: tensors.get(id(leaf), leaf), python)
+
+
+def _has_run_time_strides(fake: torch.Tensor) -> bool:
+    """Whether the strides contain symbols that no size contains: those of one of several tensors."""
+    sizes, strides = (
+        {symbol for n in numbers for symbol in expr_of(n).free_symbols} for numbers in (fake.shape, fake.stride())
+    )
+    return not strides <= sizes
 
 
 def _strides(out: Any) -> list[Any]:

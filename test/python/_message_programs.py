@@ -86,7 +86,9 @@ def resizes_in_memory_order(x: Tensor):
     return y
 
 
-@refused(torch.zeros(8)[:4], says="resize_ of a part of a larger tensor, beyond what its storage holds; clone.. it first")
+@refused(
+    torch.zeros(8)[:4], says="resize_ of a part of a larger tensor, beyond what its storage holds; clone.. it first"
+)
 def resizes_a_part(x: Tensor):
     x.resize_(9)  # refused
     return x
@@ -294,6 +296,17 @@ class Enlarges(nn.Module):
         return self.state.resize_(4) + x  # refused
 
 
+class HoldsOneMemory(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("one", torch.zeros(3, 3))
+        self.register_buffer("other", self.one.detach())
+
+    def forward(self, x: Tensor):
+        self.one.t_()  # refused
+        return x @ self.other
+
+
 class HoldsSparse(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -327,6 +340,9 @@ refused(X, says="assignment to the attribute name, which is no tensor, bool, int
 )
 refused(X, says="assignment to the attribute state, which changes its dtype or shape; return the new")(AssignsShape())
 refused(X, says="the tensor tensors.* inside a container; register it as a parameter or buffer")(ListsTensors())
+refused(X, says="one and other, two tensors of one memory, one of which gets another shape; clone.. one")(
+    HoldsOneMemory()
+)
 refused(X, says="resize_, which makes the storage of a module.s tensor larger; assign a new tensor")(Enlarges())
 refused(X, says="the attribute state, a tensor that is not strided; make it dense")(HoldsSparse())
 refused(X, says=r"the attribute state, a quantized tensor; dequantize\(\) it")(HoldsQuantized())

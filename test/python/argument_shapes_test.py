@@ -187,6 +187,23 @@ def test_shapes_of_buffers() -> None:
             eager.still.t_()
 
 
+class OfOneMemory(nn.Module):
+    def __init__(self, tied: bool) -> None:
+        super().__init__()
+        self.register_buffer("one", grid(2, 3))
+        self.register_buffer("other", self.one if tied else self.one.detach())
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.one.t_()
+        return self.other @ x
+
+
+def test_objects_of_one_memory() -> None:
+    check(OfOneMemory(True), (torch.ones(2, 1),), compiled=False)
+    with pytest.raises(errors.UnsupportedProgramError, match="one and other, two tensors of one memory"):
+        import_program(OfOneMemory(False), (torch.ones(3, 1),))
+
+
 def test_open_sizes() -> None:
     rows = torch.export.Dim("rows")
     options = {"dynamic_shapes": {"x": {0: rows}}}

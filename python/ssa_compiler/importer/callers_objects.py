@@ -18,6 +18,7 @@ import torch
 from .aten import TensorOps
 from .changed_objects import ChangedObject
 from .metadata import Metadata
+from .modules import FoundParameter, Modules
 from .objects import become, make_room, room_of
 from .outputs import OutputLeaf, OutputSpec, OutputTuple
 from .state import State
@@ -81,22 +82,27 @@ class CallersObjects:
 
     def changed(
         self,
-        parameters: Mapping[int, TensorValue],
+        parameters: Mapping[int, FoundParameter],
+        modules: Modules,
         output: Callable[[Value], OutputSpec],
         leaf: Callable[[Any, type], OutputLeaf],
     ) -> tuple[ChangedObject, ...]:
         """Collect what the objects become.
 
         Args:
-            parameters: the values of the module's tensors, by the numbers of their arguments of `@main`.
+            parameters: the module's tensors, by the numbers of their arguments of `@main`.
+            modules: knows their names.
             output: makes a value a result of `@main`, if it is no constant.
             leaf: makes an SSA value of a kind a result of `@main`.
         """
         state, integer = self.state, self.metadata.integer
         changed = []
-        for index, value in {**state.arguments, **parameters}.items():
+        values = {index: found.value for index, found in parameters.items()}
+        for index, value in {**state.arguments, **values}.items():
             if id(value) not in state.originals:
                 continue
+            if index in parameters:
+                modules.check_one_object(parameters[index])
             before = state.originals[id(value)][1]
             sizes, strides = (
                 OutputTuple(tuple(output(integer(number)) for number in numbers))

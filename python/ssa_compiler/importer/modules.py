@@ -211,6 +211,8 @@ class Modules:
             if known.tensor is tensor or _same_tensor(known.tensor, tensor):
                 if path not in known.names:
                     known.names.append(path)
+                if id(known.value) in self.state.originals:
+                    self.check_one_object(known)
                 return known.value
         state = self.state
         if tensor.layout != torch.strided:
@@ -225,6 +227,19 @@ class Modules:
         state.owns(value, tensor)
         self.found.append(FoundParameter([path], tensor, value, storage))
         return value
+
+    def check_one_object(self, found: FoundParameter) -> None:
+        """Refuse to change the shape of one of several tensor objects that are one value here, as they show the same memory."""
+        objects = []
+        for name in found.names:
+            holder = self.root
+            for part in name.split("."):
+                holder = getattr(holder, part, None)
+            objects.append(holder)
+        if any(other is not objects[0] for other in objects):
+            raise self.state.refuse(
+                f"{' and '.join(found.names)}, two tensors of one memory, one of which gets another shape; clone() one"
+            )
 
 
 def _number_kind(value: ConstValue | ScalarValue) -> type | None:

@@ -36,7 +36,7 @@ from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
 from .models import OpenedModel, open_model
 from .module_facts import ModuleFacts
-from .modules import Inline, Modules, Restart
+from .modules import FoundParameter, Inline, Modules, Restart
 from .outputs import (
     OutputConstant,
     OutputDict,
@@ -49,6 +49,7 @@ from .outputs import (
     OutputTuple,
 )
 from .state import ProgramRaises, Retry, State
+from .symbols import expr_of
 from .values import (
     ConstValue,
     DictRef,
@@ -268,7 +269,7 @@ class _ProgramImport:
                 ) from error
             output = self._output(result)
             self._store_attributes()
-            self.changed = self.callers.changed(self._parameters(arguments), self._output, self._leaf)
+            self.changed = self.callers.changed(self._parameters(arguments), self.modules, self._output, self._leaf)
             self.interpreter.python_calls.register()
             self.attributes = self._numbers(len(arguments.names))
             if failed := state.ranges.failed(state.written):
@@ -371,8 +372,9 @@ class _ProgramImport:
         """
         for first, value in self.modules.assigned():
             reasons = [self.state.layouts.reasons[s] for s in first.storages if s in self.state.layouts.reasons]
-            sizes, old, new = first.fake.shape, first.fake.stride(), value.fake.stride()
-            if reasons and any(size != 1 and a != b for size, a, b in zip(sizes, old, new)):
+            sizes, old, new = (map(expr_of, n) for n in (first.fake.shape, first.fake.stride(), value.fake.stride()))
+            others = any(size != 1 and a != b for size, a, b in zip(sizes, old, new))
+            if reasons and (others or self.state.layouts.unsettled(value)):
                 raise self.state.refuse(
                     f"an attribute that is bound to a tensor with other strides ({reasons[0]} needs those it has); "
                     "assign its contiguous()"
@@ -387,10 +389,8 @@ class _ProgramImport:
             for number, found in enumerate(self.modules.numbers)
         )
 
-    def _parameters(self, arguments: Arguments) -> dict[int, TensorValue]:
-        """Return the values of parameters and buffers, by the numbers of their arguments of `@main`."""
-        first = len(arguments.names) + len(self.modules.numbers)
-        return {first + number: found.value for number, found in enumerate(self.modules.found)}
+    def _parameters(self, arguments: Arguments) -> dict[int, FoundParameter]:
+        return dict(enumerate(self.modules.found, len(arguments.names) + len(self.modules.numbers)))
 
     def _leaf(self, ssa: Any, kind: type) -> OutputLeaf:
         self.results.append(ssa)

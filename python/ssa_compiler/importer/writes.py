@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Writes"]
 
 
-_REFUSED = {
-    "aten::set_": "gives a tensor the storage of another one",
-    "aten::set_data": "gives a tensor the storage of another one",
-    "aten::as_strided_": "makes a tensor another view of its storage",
-}
+_REFUSED = {"aten::set_data": "gives a tensor the storage of another one"}
 """In-place ops that change more than contents even where sizes and strides stay, by schema name."""
 
 

@@ -166,3 +166,22 @@ def test_an_attribute_keeps_the_strides_that_matter() -> None:
     ):
         import_program(Turned(False), (2,))
     check(Turned(True), (0,), (0,), compiled=False)
+
+
+class TurnedInALoop(nn.Module):
+    """Whether the next call finds the buffer transposed is known at run time only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.arange(6.0).reshape(3, 2))
+
+    def forward(self, y: Tensor, n: int) -> Tensor:
+        turned, flat = y.t(), self.state.flatten()
+        for _ in range(n):
+            self.state = turned
+        return flat
+
+
+def test_an_attribute_that_a_loop_binds_to_other_strides() -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="bound to a tensor with other strides"):
+        import_program(TurnedInALoop(), (torch.zeros(2, 3), 2))

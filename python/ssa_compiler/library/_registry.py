@@ -14,7 +14,20 @@ import torch
 
 __all__ = ["OpProgram", "find_program", "implements"]
 
-_MODULES = ("detection", "pooling", "selection", "sorting")
+_MODULES = (
+    "attention",
+    "bessel",
+    "detection",
+    "error_functions",
+    "gamma",
+    "linalg",
+    "modified_bessel",
+    "orthogonal",
+    "pooling",
+    "reductions",
+    "selection",
+    "sorting",
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Applies = Callable[[Mapping[str, Any]], bool]

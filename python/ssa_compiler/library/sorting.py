@@ -198,6 +198,40 @@ def maximum(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     return values, places
 
 
+_FEW_PLACES = 16
+
+
+def _are_few_places(arguments: Mapping[str, Any]) -> bool:
+    n = [size for size in arguments["self"].shape if isinstance(size, int)]
+    k = arguments["k"]
+    return isinstance(k, int) and k <= _FEW_PLACES and max(n, default=0) > 4 * _FEW_PLACES and _has_elements(arguments)
+
+
+@implements("aten::topk", where=_are_few_places)
+def few_largest(self: Tensor, k: int, dim: int, largest: bool) -> tuple[Tensor, Tensor]:
+    """The k largest or smallest elements along a dimension, and their places, for small k: one after the other."""
+    moved = self.movedim(dim, -1)
+    n = moved.size(-1)
+    if k < 0 or k > n:
+        raise RuntimeError("selected index k out of range")
+    rows = 1
+    for size in moved.shape[:-1]:
+        rows = rows * size
+    keys = _descending(_keys(moved.reshape(rows, n)), largest)
+    highest = 0x7FFFFFFFFFFFFFFF if keys.dtype == torch.int64 else 0x7FFFFFFF
+    place = torch.arange(n, dtype=torch.int32, device=keys.device)
+    left = torch.ones([rows, n], dtype=torch.bool, device=keys.device)
+    order = torch.zeros([rows, k], dtype=torch.int32, device=keys.device)
+    for number in range(k):
+        least = torch.where(left, keys, highest).amin(1, keepdim=True)
+        first = torch.where(torch.logical_and(left, keys == least), place, n).amin(1, keepdim=True)
+        order[:, number] = first.select(1, 0)
+        left = torch.logical_and(left, place != first)
+    shape = list(moved.shape[:-1]) + [k]  # noqa: RUF005 - TorchScript does not unpack into lists
+    places = order.to(torch.int64).reshape(shape).movedim(-1, dim).contiguous()
+    return self.gather(dim, places), places
+
+
 @implements("aten::topk", where=_has_elements)
 def topk(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Tensor, Tensor]:
     """The k largest or smallest elements along a dimension, and their places; of equal ones the first."""

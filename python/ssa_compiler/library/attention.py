@@ -1,0 +1,119 @@
+"""The fused ops that `nn.MultiheadAttention` and `nn.TransformerEncoderLayer` call where no gradients are recorded.
+
+PyTorch's kernel returns an undefined tensor for weights that nobody wants, which is None to Python, and has no kernel for
+FakeTensors that says so. Taken apart, all of it is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Optional, Tuple  # noqa: UP035 - TorchScript
+
+import torch
+from torch import Tensor
+
+from ._registry import implements
+
+__all__: list[str] = []
+
+# ruff: noqa: UP006, UP045 - TorchScript reads these annotations
+
+
+def _attends_to_itself(arguments: Mapping[str, Any]) -> bool:
+    return bool(arguments["query"] is arguments["key"] and arguments["key"] is arguments["value"])
+
+
+def _softmax(scores: Tensor, mask: Optional[Tensor], mask_type: Optional[int]) -> Tensor:
+    """The softmax of scores (batch, heads, queries, keys) over the keys that a mask does not hide."""
+    if mask is None:
+        return scores.softmax(-1)
+    hidden = mask.to(torch.bool)
+    if mask_type is not None and mask_type == 1:
+        hidden = hidden[:, None, None, :]
+    elif mask_type is not None and mask_type == 0:
+        hidden = hidden[None, None, :, :]
+    exponents = scores.masked_fill(hidden, float("-inf"))
+    return exponents.softmax(-1)
+
+
+def _attention(
+    packed: Tensor,
+    heads: int,
+    proj_weight: Tensor,
+    proj_bias: Tensor,
+    mask: Optional[Tensor],
+    mask_type: Optional[int],
+) -> Tuple[Tensor, Tensor]:
+    """What heads see, given queries, keys and values side by side (batch, positions, 3 * width), and their weights."""
+    batch, length, width = packed.size(0), packed.size(1), packed.size(2) // 3
+    parts = packed.reshape([batch, length, 3, heads, width // heads]).permute(2, 0, 3, 1, 4)
+    queries = parts[0] * (1.0 / float(width // heads) ** 0.5)
+    weights = _softmax(queries.matmul(parts[1].transpose(-2, -1)), mask, mask_type)
+    seen = weights.matmul(parts[2]).transpose(1, 2).reshape([batch, length, width])
+    return torch.nn.functional.linear(seen, proj_weight, proj_bias), weights
+
+
+@implements("aten::_native_multi_head_attention", where=_attends_to_itself)
+def multi_head_attention(
+    query: Tensor,
+    num_head: int,
+    qkv_weight: Tensor,
+    qkv_bias: Tensor,
+    proj_weight: Tensor,
+    proj_bias: Tensor,
+    mask: Optional[Tensor],
+    need_weights: bool,
+    average_attn_weights: bool,
+    mask_type: Optional[int],
+) -> Tuple[Tensor, Optional[Tensor]]:
+    """The attention of a sequence (batch, positions, width) to itself, and its weights if they are wanted."""
+    packed = torch.nn.functional.linear(query, qkv_weight, qkv_bias)
+    seen, weights = _attention(packed, num_head, proj_weight, proj_bias, mask, mask_type)
+    if not need_weights:
+        return seen, None
+    if average_attn_weights:
+        weights = weights.mean(1)
+    return seen, weights
+
+
+@implements("aten::_transformer_encoder_layer_fwd")
+def transformer_encoder_layer(
+    src: Tensor,
+    embed_dim: int,
+    num_heads: int,
+    qkv_weight: Tensor,
+    qkv_bias: Tensor,
+    proj_weight: Tensor,
+    proj_bias: Tensor,
+    use_gelu: bool,
+    norm_first: bool,
+    eps: float,
+    norm_weight_1: Tensor,
+    norm_bias_1: Tensor,
+    norm_weight_2: Tensor,
+    norm_bias_2: Tensor,
+    ffn_weight_1: Tensor,
+    ffn_bias_1: Tensor,
+    ffn_weight_2: Tensor,
+    ffn_bias_2: Tensor,
+    mask: Optional[Tensor],
+    mask_type: Optional[int],
+) -> Tensor:
+    """A layer of an encoder: attention and two linear layers, each beside its input, normalised before or after."""
+    shape = [embed_dim]
+    x = src
+    if norm_first:
+        x = torch.nn.functional.layer_norm(x, shape, norm_weight_1, norm_bias_1, eps)
+    packed = torch.nn.functional.linear(x, qkv_weight, qkv_bias)
+    x = src + _attention(packed, num_heads, proj_weight, proj_bias, mask, mask_type)[0]
+    if norm_first:
+        y = torch.nn.functional.layer_norm(x, shape, norm_weight_2, norm_bias_2, eps)
+    else:
+        x = torch.nn.functional.layer_norm(x, shape, norm_weight_1, norm_bias_1, eps)
+        y = x
+    y = torch.nn.functional.linear(y, ffn_weight_1, ffn_bias_1)
+    y = y.relu() if not use_gelu else torch.nn.functional.gelu(y)
+    x = x + torch.nn.functional.linear(y, ffn_weight_2, ffn_bias_2)
+    if not norm_first:
+        x = torch.nn.functional.layer_norm(x, shape, norm_weight_2, norm_bias_2, eps)
+    return x

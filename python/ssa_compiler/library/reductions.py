@@ -1,0 +1,68 @@
+"""Writes at indices that combine what is there with what comes: `index_reduce`, `put`, `scatter` with a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._registry import implements
+
+__all__: list[str] = []
+
+
+def _is_float(arguments: Mapping[str, Any]) -> bool:
+    tensor = arguments["self"]
+    known = [size for size in tensor.shape if isinstance(size, int)]
+    return tensor.dtype in (torch.float32, torch.float64) and tensor.dim() > 0 and 0 not in known
+
+
+@implements("aten::index_reduce", where=_is_float)
+def index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool) -> Tensor:
+    """Combine rows of a source with the rows that an index names, one after the other."""
+    result = self.movedim(dim, 0).clone(memory_format=torch.contiguous_format)
+    rows = source.movedim(dim, 0)
+    places = index.reshape(-1).to(torch.int64)
+    if bool(torch.logical_or(places < 0, places >= result.size(0)).any()):
+        raise IndexError("index out of range in self")
+    if not include_self:
+        start = 0.0
+        if reduce == "prod":
+            start = 1.0
+        elif reduce == "amax":
+            start = -math.inf
+        elif reduce == "amin":
+            start = math.inf
+        result.index_fill_(0, places, start)
+    for i in range(places.size(0)):
+        place = int(places[i])
+        if reduce == "prod":
+            result[place] = result[place] * rows[i]
+        elif reduce == "mean":
+            result[place] = result[place] + rows[i]
+        elif reduce == "amax":
+            result[place] = torch.maximum(result[place], rows[i])
+        else:
+            result[place] = torch.minimum(result[place], rows[i])
+    if reduce == "mean":
+        first = 1.0 if include_self else 0.0
+        counts = torch.full([result.size(0)], first, dtype=self.dtype, device=self.device)
+        counts = counts.index_add(0, places, torch.ones_like(places).to(self.dtype))
+        counts = torch.where(counts == 0.0, 1.0, counts)
+        result = result / counts.reshape([-1] + [1] * (result.dim() - 1))
+    return result.movedim(0, dim).contiguous()
+
+
+@implements("aten::put", where=lambda arguments: 0 not in arguments["self"].shape)
+def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
+    """Store or add elements at places in the flattened tensor."""
+    flat = self.reshape(-1).clone()
+    places = index.reshape(-1)
+    if bool(torch.logical_or(places < -flat.size(0), places >= flat.size(0)).any()):
+        raise IndexError("out of range: tried to access an index beyond the elements of the tensor")
+    places = torch.where(places < 0, places + flat.size(0), places)
+    flat = flat.index_put([places], source.reshape(-1), accumulate)
+    return flat.reshape(self.shape)

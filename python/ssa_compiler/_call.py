@@ -124,13 +124,15 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
     import torch
 
     facts, default = imported.facts, imported.default_dtype
-    get_default = torch.get_default_dtype
+    get_default, grad_mode, is_grad_enabled = torch.get_default_dtype, imported.grad_mode, torch.is_grad_enabled
     tied = [(parameter, parameter.renamed(alias)) for parameter in imported.parameters for alias in parameter.aliases]
 
     def check() -> None:
         text = None
         if get_default() is not default:
             text = f"PyTorch's default dtype: expected {default}, got {get_default()}"
+        elif grad_mode is not None and is_grad_enabled() is not grad_mode:
+            text = f"torch.is_grad_enabled(), for which the program asks: expected {grad_mode}, got {not grad_mode}"
         elif facts is not None:
             text = facts.difference()
         if text is None:
@@ -206,8 +208,14 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     def check_flag(item: FlagOff, leaves: Sequence[Any]) -> None:
         leaf = tensor(leaves, item.index)
-        if leaf.requires_grad if item.flag == "requires_grad" else getattr(leaf, item.flag)():
-            way_out = "detach()" if item.flag == "requires_grad" else item.flag.replace("is_", "resolve_") + "()"
+        if item.flag == "requires_grad":
+            if leaf.requires_grad != item.expected:
+                raise ArgumentValueError(
+                    f"argument '{name_of(item.index)}': expected requires_grad {item.expected}, got {leaf.requires_grad}: "
+                    f"{item.reason}"
+                ).as_mismatch()
+        elif getattr(leaf, item.flag)():
+            way_out = item.flag.replace("is_", "resolve_") + "()"
             raise ArgumentValueError(
                 f"argument '{name_of(item.index)}': {item.flag} is true, and compiled programs take it for false "
                 f"({item.reason}): pass its .{way_out}"

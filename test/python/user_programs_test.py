@@ -150,7 +150,7 @@ def counted(x: Tensor, n: int) -> Tensor:
         assert i < 5, f"row {i} of {x.shape}, {{braces}} sum {x.sum().item():.3f}"
         y[i % 4] += 1
     if n < 0:
-        raise ValueError("n is %d, not %5.2f%%" % (n, 1.5) + " end")
+        raise ValueError("n is %d, not %5.2f%%" % (n, 1.5) + " end")  # noqa: UP031
     assert n != 4, "four: " + str(n)
     return y
 
@@ -202,3 +202,54 @@ def test_python_that_torchscript_refuses() -> None:
     agree(floor_divided, (whole, 3), (-whole, -2))
     agree(distinct, (torch.tensor([1, 1, 2, 5, 5]),), (torch.tensor([3, 1, 3, 3, 5]),))
     agree(positions, (ROWS > 3,), (ROWS > 30,))
+
+
+# --- attention where no gradients are recorded ------------------------------------------------------------------------
+
+
+class Attending(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, x: Tensor, hidden: Tensor):
+        masked = self.attention(x, x, x, key_padding_mask=hidden, need_weights=False)[0]
+        return self.attention(x, x, x, need_weights=False), masked, self.attention(x, x, x)
+
+
+def test_attention_in_eval_mode_is_native() -> None:
+    x, hidden = torch.randn(2, 5, 8), torch.zeros(2, 5, dtype=torch.bool)
+    hidden[0, 3:] = True
+    with torch.no_grad():
+        compiled = agree(Attending().eval(), (x, hidden), (x * 2, ~hidden))
+        assert not compiled.explain().callbacks
+        layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, norm_first=True, activation="gelu").eval()
+        compiled = agree(layer, (x, None, hidden))
+        assert not compiled.explain().callbacks
+
+
+class Asking(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, int]:
+        asked = 0
+        if torch.is_grad_enabled():
+            asked += 1
+        with torch.no_grad():
+            if torch.is_grad_enabled():
+                asked += 2
+        if self.weight.requires_grad:
+            asked += 4
+        return x * self.weight, asked
+
+
+def test_whether_gradients_are_recorded_is_the_callers() -> None:
+    model = Asking()
+    compiled = ssa_compiler.compile(model, (ROWS,))
+    assert compiled(ROWS)[1] == model(ROWS)[1] == 5
+    with torch.no_grad():
+        assert compiled(ROWS)[1] == model(ROWS)[1] == 4
+    model.weight.requires_grad_(False)
+    assert compiled(ROWS)[1] == model(ROWS)[1] == 1

@@ -254,7 +254,7 @@ class StridesAsExample:
 
 @dataclass(frozen=True)
 class FlagOff:
-    """The text is right only if a flag of argument `index` is off: the program, or an op, asked for it.
+    """The text is right only if a flag of argument `index` is off, or `expected`: the program, or an op, asked for it.
 
     Attributes:
         index: index among `@main`'s arguments.
@@ -265,6 +265,7 @@ class FlagOff:
     index: int
     flag: str
     reason: str
+    expected: bool = False
 
 
 @dataclass(frozen=True)
@@ -329,6 +330,7 @@ class ImportedProgram:
         attributes: numbers of the module that the program assigns, in `@main`'s argument order, after the arguments.
         facts: what is taken for granted of the module; None for functions.
         default_dtype: PyTorch's default dtype at import.
+        grad_mode: whether gradients were recorded at import; None if the program does not ask.
         sizes: what has to be checked of sizes that are not fixed; None if `dynamic_shapes` asked for none.
         changed: the arguments and parameters that get another shape or other strides (`x.t_()`).
         storages: numbers of the arguments of `@main` that are the whole storage of the user's tensor, flattened
@@ -347,6 +349,7 @@ class ImportedProgram:
     attributes: tuple[AttributeSpec, ...] = ()
     facts: ModuleFacts | None = None
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
+    grad_mode: bool | None = None
     sizes: SizeChecks | None = None
     changed: tuple[ChangedObject, ...] = ()
     storages: frozenset[int] = frozenset()

@@ -412,6 +412,8 @@ class Interpreter:
     def _prim_CallMethod(self, node: Any) -> list[Value]:
         owner, *arguments = (self._lookup(value) for value in node.inputs())
         if isinstance(owner, GradMode):
+            if arguments and isinstance(arguments[0], ConstValue):
+                owner.mode = bool(arguments[0].value)  # set_grad_enabled(mode)
             return [NONE]
         if isinstance(owner, ObjectRef):
             kind = next(iter(node.inputs())).type()
@@ -490,7 +492,7 @@ class Interpreter:
         name = node.output().type().annotation_str
         if not name.startswith("__torch__.torch.autograd.grad_mode."):
             return [self.classes.create(name.removeprefix("__torch__."))]
-        return [GradMode()]
+        return [GradMode({"no_grad": False, "inference_mode": False, "enable_grad": True}.get(name.rpartition(".")[2]))]
 
     def _prim_EnumName(self, node: Any) -> list[Value]:
         (value,) = self._identity(node)
@@ -503,11 +505,16 @@ class Interpreter:
         return [ConstValue(value.value.value)]
 
     def _prim_Enter(self, node: Any) -> list[Value]:
-        if not isinstance(self._lookup(node.input()), GradMode):
+        context = self._lookup(node.input())
+        if not isinstance(context, GradMode):
             raise self.state.refuse("a context manager; only torch.no_grad() and alike are known")
+        self.state.grad_modes.append(self.state.records_gradients() if context.mode is None else context.mode)
         return [NONE]
 
-    _prim_Exit = _prim_Enter
+    def _prim_Exit(self, node: Any) -> list[Value]:
+        if self.state.grad_modes:
+            self.state.grad_modes.pop()
+        return [NONE]
 
     def _prim_Print(self, node: Any) -> list[Value]:
         first = next(iter(node.inputs()), None)

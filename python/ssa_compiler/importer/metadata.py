@@ -77,6 +77,8 @@ class Metadata:
             return [self._tensor(arguments)]
         if kind == "aten::__range_length" or kind == "aten::__derive_index":
             return [self._range(kind, list(arguments))]
+        if kind == "aten::is_grad_enabled":
+            return [ConstValue(self.state.records_gradients())]
         if kind == "prim::unchecked_cast":
             return [first]
         if isinstance(first, TensorValue):
@@ -142,7 +144,7 @@ class Metadata:
         if kind in _FLAGS:
             value = getattr(fake, _FLAGS[kind]) if _FLAGS[kind] else False
             if kind == "prim::requires_grad":
-                self.state.need_plain(tensor, "requires_grad", kind)
+                return [ConstValue(self._requires_grad(tensor))]
             return [ConstValue(0 if isinstance(value, torch.layout) else value)]
         if kind in ("aten::is_conj", "aten::is_neg"):
             self.state.need_plain(tensor, kind.removeprefix("aten::"), kind)
@@ -151,6 +153,13 @@ class Metadata:
         if kind in ("aten::is_contiguous", "aten::stride", "aten::storage_offset"):
             return self._layout(kind, tensor, arguments)
         return None
+
+    def _requires_grad(self, tensor: TensorValue) -> bool:
+        self.state.need_plain(tensor, "requires_grad", "prim::requires_grad")
+        if not tensor.storages & self.state.requiring:
+            return False
+        # A view of a parameter requires gradients if they are recorded.
+        return self.state.owners.get(tensor.root) is tensor or self.state.records_gradients()
 
     def _shape(self, fake: torch.Tensor) -> Value:
         made = self.containers.new_list([self.integer(size) for size in fake.shape])

@@ -439,7 +439,9 @@ class _ProgramImport:
                 exact = storage in state.layouts.exact
                 assumptions.append(StridesAsExample(index, state.layouts.reasons[storage], exact))
             if storage in state.plain_reasons:
-                assumptions.append(FlagOff(index, *state.plain_reasons[storage]))
+                flag, reason = state.plain_reasons[storage]
+                expected = flag == "requires_grad" and storage in state.requiring
+                assumptions.append(FlagOff(index, flag, reason, expected))
             if storage in state.storage_reasons:
                 offset, size, reason = state.storage_reasons[storage]
                 assumptions.append(StorageAsExample(index, offset, size, reason))
@@ -461,6 +463,7 @@ class _ProgramImport:
             attributes=self.attributes,
             facts=self._facts(),
             sizes=state.sizes.checks(),
+            grad_mode=state.grad_mode,
             changed=self.changed,
             storages=self.callers.storages,
         )

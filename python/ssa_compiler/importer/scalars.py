@@ -139,7 +139,8 @@ class ScalarOps:
             return made
         if name in ("format", "percentFormat", "join"):
             return RuntimeStr("?")
-        raise self.state.refuse_op(f"{schema.name} on a string that depends on run-time values")
+        way_out = "; pass enable_nested_tensor=False to nn.TransformerEncoder" if name == "len" else ""
+        raise self.state.refuse_op(f"{schema.name} on a string that depends on run-time values{way_out}")
 
     def emit(self, name: str, arguments: list[Any], schema: Any = None) -> Value:
         """Emit the op `name` (without overload) on scalars of whatever kinds."""

@@ -64,6 +64,9 @@ class State:
             and a copy of it from before.
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
         layouts: whose strides decide what ops do.
+        requiring: storages of the caller's tensors that require gradients.
+        grad_mode: whether gradients are recorded at import; None as long as the program does not ask.
+        grad_modes: the contexts (`torch.no_grad()`) that the code at hand is in.
         plain_reasons: storages of tensors of which the program asked what no call may change, with what and the op.
         storage_reasons: storages of arguments that an op counts in from their start: the storage offset and, where it
             matters, the size of the storage, in elements, and the op.
@@ -103,6 +106,9 @@ class State:
         self.clock = 0
         self.written: set[Site] = set()
         self.layouts = Layouts(self)
+        self.requiring: set[Site] = set()
+        self.grad_mode: bool | None = None
+        self.grad_modes: list[bool] = []
         self.plain_reasons: dict[Site, tuple[str, str]] = {}
         self.storage_reasons: dict[Site, tuple[int, int | None, str]] = {}
         self.owners: dict[Any, TensorValue] = {}
@@ -238,6 +244,8 @@ class State:
     def owns(self, value: TensorValue, example: torch.Tensor) -> None:
         """Note a tensor of the caller's, and the one in the example that it stands for."""
         self.owners[value.root] = value
+        if example.requires_grad:
+            self.requiring |= value.storages
         self.lengths[value.root] = example.untyped_storage().nbytes() // max(example.element_size(), 1)
         if any(stride == 0 and size > 1 for size, stride in zip(example.shape, example.stride())):
             self.layouts.need(value.storages, "an example that shows elements several times")
@@ -310,8 +318,15 @@ class State:
 
     # Storages.
 
+    def records_gradients(self) -> bool:
+        """Whether eager records gradients here; where it depends on the caller, calls check that."""
+        if self.grad_modes:
+            return self.grad_modes[-1]
+        self.grad_mode = torch.is_grad_enabled()
+        return self.grad_mode
+
     def need_plain(self, value: TensorValue, flag: str, op: str) -> None:
-        """Note that the program asked for a flag of a tensor, and was told that it is off.
+        """Note that the program asked for a flag of a tensor, and was told that it is off, or as in the example.
 
         Args:
             value: the tensor.

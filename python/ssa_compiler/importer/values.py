@@ -194,7 +194,13 @@ class FunctionValue(Value):
 
 @dataclass(eq=False)
 class GradMode(Value):
-    """`torch.no_grad()` and alike: without meaning here, as nothing is differentiated."""
+    """`torch.no_grad()` and alike: nothing is differentiated here, but the program may ask.
+
+    Attributes:
+        mode: whether gradients are recorded inside; None if that is not known.
+    """
+
+    mode: bool | None
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""Inlining the programs that stand for ops (`ssa_compiler.library`)."""
+"""Inlining the programs that stand for ops (`ssa_compiler.library`), and for the in-place forms of these ops."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import torch
 
 from ..library import find_program
 from ..ops import define_missing
+from .fakes import run
+from .overlap import check_write
+from .schemas import written_arguments
 from .values import ConstValue, TensorValue, TupleValue, Value, tensor_values
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ class OpPrograms:
             op: the OpOverload.
             arguments: one value per schema argument.
         """
+        if op._schema.is_mutable:
+            return self._call_in_place(op, arguments)
         names = [argument.name for argument in op._schema.arguments]
         opened = [self._tensors.argument(value) for value in arguments]
         if not any(tensor_values(value) for value in opened):
@@ -57,6 +62,34 @@ class OpPrograms:
         sources = [value for argument in opened for value in tensor_values(argument)]
         self._tensors.state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)])
         return results
+
+    def _call_in_place(self, op: Any, arguments: Sequence[Value]) -> list[Value] | None:
+        """Import an in-place op as the program of its functional form, whose result is copied into the target.
+
+        Only where the result has the target's dtype and sizes: whatever else eager does, or refuses, is not decided here.
+        """
+        functional = _functional_form(op)
+        if functional is None:
+            return None
+        tensors, state = self._tensors, self._tensors.state
+        values = dict(zip((argument.name for argument in op._schema.arguments), arguments))
+        given = [values[argument.name] for argument in functional._schema.arguments]
+        opened = [tensors.argument(value) for value in given]
+        python = [tensors.python(value) for value in opened]
+        names = [argument.name for argument in functional._schema.arguments]
+        target = tensors.argument(arguments[0])
+        if not isinstance(target, TensorValue) or find_program(functional.name(), dict(zip(names, python))) is None:
+            return None
+        whole = [tensors.argument(value) for value in arguments]
+        run(state, op, [tensors.python(value) for value in whole])  # raises what eager raises
+        out = run(state, functional, python).out
+        if out.dtype != target.fake.dtype or tuple(out.shape) != tuple(target.fake.shape):
+            return None
+        check_write(state, op, target, [v for a in whole for v in tensor_values(a)], [tensors.python(v) for v in whole])
+        found = self.call(functional, given)
+        assert found is not None
+        tensors.call(torch.ops.aten.copy_.default, [target, found[0], ConstValue(False)])
+        return [arguments[0]]
 
     def _new(self, value: TensorValue) -> TensorValue:
         """A tensor that nothing is known of but what the op says: the program has written where it made it."""
@@ -79,3 +112,19 @@ class OpPrograms:
                 yield
         finally:
             state.index_checks = before
+
+
+def _functional_form(op: Any) -> Any:
+    """Return the overload that computes what an in-place op writes into its first argument, whatever the order of arguments."""
+    schema = op._schema
+    if written_arguments(schema) != [0] or schema.arguments[0].is_out or not schema.name.endswith("_"):
+        return None
+    packet = getattr(getattr(torch.ops, op.namespace), schema.name.partition("::")[2][:-1], None)
+    if packet is None:
+        return None
+    expected = {argument.name: str(argument.type) for argument in schema.arguments}
+    for candidate in (getattr(packet, overload) for overload in packet.overloads()):
+        found = {argument.name: str(argument.type) for argument in candidate._schema.arguments}
+        if not candidate._schema.is_mutable and len(candidate._schema.returns) == 1 and found == expected:
+            return candidate
+    return None

@@ -20,11 +20,9 @@ _MODULES = (
     "detection",
     "error_functions",
     "gamma",
-    "linalg",
     "modified_bessel",
     "orthogonal",
     "pooling",
-    "reductions",
     "selection",
     "sorting",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 from collections.abc import Callable, Sequence
@@ -230,3 +231,23 @@ def test_while_with_a_flag_for_its_condition() -> None:
     a = torch.arange(4.0)
     for n, sign in ((0, 1), (1, -1), (2, 1), (9, -1)):
         torch.testing.assert_close(program([a, n])[0], a * sign)
+
+
+def _bounds(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    functional = torch.nn.functional
+    below, above = torch.clamp_max(x, 0.5), torch.clamp_min(x, 0.5)
+    hard, six, from_zero = functional.hardtanh(x), functional.relu6(x), functional.threshold(x, 0.1, 20.0)
+    return x.clamp(max=2.0), x.clamp(-1.0, 2.0), below, above, hard, six, from_zero
+
+
+def test_bounds_keep_nan(tmp_path: Path) -> None:
+    x = torch.tensor([math.nan, 1.0, -3.0, math.inf, -math.inf])
+    checked = check(_bounds, (x,), (x.flip(0),))
+    assert checked.compiled.explain().callbacks == ()
+    body = (
+        "%c = torch.constant.float 2.0\n"
+        "%s = torch.aten.clamp_max %t, %c : !torch.vtensor<[5],f32>, !torch.float -> !torch.vtensor<[5],f32>\n"
+    )
+    text = _unary("[5],f32", "[5],f32", body)
+    plain = Program(_plain(text, tmp_path), read_signature(text))
+    assert not plain([x])[0].isnan().any()  # a bound, where eager has NaN

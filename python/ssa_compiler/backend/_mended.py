@@ -32,9 +32,34 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _negate_integers(op)
         elif op.name in ("torch.aten.floor_divide.Scalar", "torch.aten.div.Scalar_mode"):
             rewritten += divide_integers(op)
+        elif op.name in _LOSES_NAN:
+            rewritten += _keep_nan(op)
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
     return rewritten
+
+
+_LOSES_NAN = frozenset(
+    f"torch.aten.{name}" for name in ("clamp", "clamp_min", "clamp_max", "hardtanh", "relu6", "threshold")
+)
+"""Ops of which torch-mlir makes bounds of NaN."""
+
+
+def _keep_nan(op: ir.Operation) -> int:
+    """What bounds a number leaves NaN as it is."""
+    type_ = op.results[0].type
+    sizes, _, element = str(type_).removeprefix("!torch.vtensor<").rpartition(",")
+    if op.operands[0].type != type_ or element not in ("f16>", "bf16>", "f32>", "f64>"):
+        return 0
+    where = ir.InsertionPoint(op)
+    mask = ir.Type.parse(f"!torch.vtensor<{sizes},i1>", op.context)
+    missing = build("torch.aten.isnan", [mask], [op.operands[0]], where).results[0]
+    operands = list(op.operands)
+    bounded = build(op.name, [type_], operands, where).results[0]
+    kept = build("torch.aten.where.self", [type_], [missing, operands[0], bounded], where).results[0]
+    op.results[0].replace_all_uses_with(kept)
+    op.erase()
+    return 1
 
 
 def _choose_number(op: ir.Operation) -> int:

@@ -14,12 +14,25 @@ from torch import Tensor
 
 from ._registry import implements
 
-__all__ = ["lu_factor", "lu_substitute"]
+__all__ = [
+    "are_matrices",
+    "factored",
+    "is_square",
+    "linalg_inv",
+    "linalg_solve",
+    "lu_factor",
+    "lu_substitute",
+    "order_of",
+    "solve_any",
+    "solve_lower",
+    "solve_upper",
+    "triangular",
+]
 
 _REAL = (torch.float32, torch.float64)
 
 
-def _are_matrices(arguments: Mapping[str, Any]) -> bool:
+def are_matrices(arguments: Mapping[str, Any]) -> bool:
     tensors = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
     floats = {tensor.dtype for tensor in tensors if tensor.dtype != torch.int32}
     static = all(isinstance(size, int) and size > 0 for tensor in tensors for size in tensor.shape)
@@ -100,7 +113,7 @@ def lu_substitute(lu: Tensor, pivots: Tensor, b: Tensor) -> Tensor:
     return solve_upper(lu, solve_lower(lu, x, True), False)
 
 
-@implements("aten::linalg_lu_factor_ex", where=_are_matrices)
+@implements("aten::linalg_lu_factor_ex", where=are_matrices)
 def linalg_lu_factor_ex(A: Tensor, check_errors: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Both factors, exchanges and what failed."""
     lu, pivots, info = lu_factor(_batch(A))
@@ -112,7 +125,7 @@ def linalg_lu_factor_ex(A: Tensor, check_errors: bool) -> tuple[Tensor, Tensor, 
     return lu.reshape(A.shape), pivots.reshape(batch + [pivots.size(1)]), info.reshape(batch)  # noqa: RUF005
 
 
-@implements("aten::linalg_lu_factor", where=_are_matrices)
+@implements("aten::linalg_lu_factor", where=are_matrices)
 def linalg_lu_factor(A: Tensor) -> tuple[Tensor, Tensor]:
     """Both factors and exchanges."""
     lu, pivots, info = linalg_lu_factor_ex(A, False)
@@ -136,7 +149,7 @@ def _unpacked(lu: Tensor, order: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return p, lower, torch.where(above, lu[:, :k, :], 0.0)
 
 
-@implements("aten::linalg_lu", where=_are_matrices)
+@implements("aten::linalg_lu", where=are_matrices)
 def linalg_lu(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The permutation, L and U."""
     m, n = A.size(-2), A.size(-1)
@@ -151,7 +164,7 @@ def _unpacks_all(arguments: Mapping[str, Any]) -> bool:
     data, pivots = arguments["LU_data"], arguments["LU_pivots"]
     given = {"LU_data": data, "LU_pivots": pivots}
     all_of_it = arguments["unpack_data"] is True and arguments["unpack_pivots"] is True
-    return all_of_it and pivots.dtype == torch.int32 and _are_matrices(given)
+    return all_of_it and pivots.dtype == torch.int32 and are_matrices(given)
 
 
 @implements("aten::lu_unpack", where=_unpacks_all)
@@ -166,9 +179,9 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor) -> tuple[Tensor, Tensor, Tenso
     return p.reshape(batch + [m, m]), lower.reshape(batch + [m, k]), upper.reshape(batch + [k, n])  # noqa: RUF005
 
 
-def _is_square(arguments: Mapping[str, Any]) -> bool:
+def is_square(arguments: Mapping[str, Any]) -> bool:
     a = arguments.get("A", arguments.get("self"))
-    return _are_matrices({"a": a}) and a.dim() >= 2 and a.shape[-1] == a.shape[-2]
+    return are_matrices({"a": a}) and a.dim() >= 2 and a.shape[-1] == a.shape[-2]
 
 
 def _inverse(a: Tensor) -> tuple[Tensor, Tensor]:
@@ -178,7 +191,7 @@ def _inverse(a: Tensor) -> tuple[Tensor, Tensor]:
     return lu_substitute(lu, pivots, identity.contiguous()), info
 
 
-@implements("aten::linalg_inv", where=_is_square)
+@implements("aten::linalg_inv", where=is_square)
 def linalg_inv(A: Tensor) -> Tensor:
     """The inverse."""
     inverse, info = _inverse(_batch(A))
@@ -187,13 +200,13 @@ def linalg_inv(A: Tensor) -> Tensor:
     return inverse.reshape(A.shape)
 
 
-@implements("aten::inverse", where=_is_square)
+@implements("aten::inverse", where=is_square)
 def inverse(self: Tensor) -> Tensor:
     """The inverse."""
     return linalg_inv(self)
 
 
-def _solve(a: Tensor, b: Tensor, left: bool) -> tuple[Tensor, Tensor]:
+def solve_any(a: Tensor, b: Tensor, left: bool) -> tuple[Tensor, Tensor]:
     """Solve systems of matrices [n, n] or batches of them for one or several right sides, and say what failed."""
     vector = b.dim() == 1 or (a.dim() - 1 == b.dim() and list(b.shape) == list(a.shape[:-1]))
     right = b.unsqueeze(-1) if vector else b
@@ -213,13 +226,13 @@ def _solve(a: Tensor, b: Tensor, left: bool) -> tuple[Tensor, Tensor]:
 
 
 def _is_system(arguments: Mapping[str, Any]) -> bool:
-    return _is_square({"A": arguments["A"]}) and _are_matrices({"A": arguments["A"], "B": arguments["B"]})
+    return is_square({"A": arguments["A"]}) and are_matrices({"A": arguments["A"], "B": arguments["B"]})
 
 
 @implements("aten::linalg_solve", where=_is_system)
 def linalg_solve(A: Tensor, B: Tensor, left: bool) -> Tensor:
     """The solution of a system."""
-    x, info = _solve(A, B, left)
+    x, info = solve_any(A, B, left)
     if bool((info != 0).any()):
         raise RuntimeError("torch.linalg.solve: The solver failed because the input matrix is singular.")
     return x
@@ -234,20 +247,20 @@ def _determinant(a: Tensor) -> tuple[Tensor, Tensor]:
     return sign, lu.diagonal(0, 1, 2).contiguous()
 
 
-@implements("aten::linalg_det", where=_is_square)
+@implements("aten::linalg_det", where=is_square)
 def linalg_det(A: Tensor) -> Tensor:
     """The determinant."""
     sign, diagonal = _determinant(_batch(A))
     return (sign * diagonal.prod(1)).reshape(A.shape[:-2])
 
 
-@implements("aten::det", where=_is_square)
+@implements("aten::det", where=is_square)
 def det(self: Tensor) -> Tensor:
     """The determinant."""
     return linalg_det(self)
 
 
-@implements("aten::linalg_slogdet", where=_is_square)
+@implements("aten::linalg_slogdet", where=is_square)
 def linalg_slogdet(A: Tensor) -> tuple[Tensor, Tensor]:
     """The sign of the determinant, and the logarithm of its absolute value."""
     sign, diagonal = _determinant(_batch(A))
@@ -255,13 +268,13 @@ def linalg_slogdet(A: Tensor) -> tuple[Tensor, Tensor]:
     return sign.reshape(A.shape[:-2]), torch.log(diagonal.abs()).sum(1).reshape(A.shape[:-2])
 
 
-@implements("aten::slogdet", where=_is_square)
+@implements("aten::slogdet", where=is_square)
 def slogdet(self: Tensor) -> tuple[Tensor, Tensor]:
     """The same."""
     return linalg_slogdet(self)
 
 
-@implements("aten::logdet", where=_is_square)
+@implements("aten::logdet", where=is_square)
 def logdet(self: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN if that is negative."""
     sign, logarithm = linalg_slogdet(self)
@@ -285,16 +298,16 @@ def _cholesky(a: Tensor) -> tuple[Tensor, Tensor]:
     return work, info
 
 
-def _factored(a: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
+def factored(a: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
     factor, info = _cholesky(_batch(a.mT if upper else a))
     result = factor.reshape(a.shape)
     return (result.mT.contiguous() if upper else result), info.reshape(a.shape[:-2])
 
 
-@implements("aten::linalg_cholesky", "aten::cholesky", where=_is_square)
+@implements("aten::linalg_cholesky", "aten::cholesky", where=is_square)
 def linalg_cholesky(self: Tensor, upper: bool) -> Tensor:
     """Cholesky's factor."""
-    factor, info = _factored(self, upper)
+    factor, info = factored(self, upper)
     if bool((info != 0).any()):
         raise RuntimeError(
             "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
@@ -303,7 +316,7 @@ def linalg_cholesky(self: Tensor, upper: bool) -> Tensor:
 
 
 def _is_factor(arguments: Mapping[str, Any]) -> bool:
-    return _is_square({"A": arguments.get("input2", arguments["self"])}) and _are_matrices(arguments)
+    return is_square({"A": arguments.get("input2", arguments["self"])}) and are_matrices(arguments)
 
 
 @implements("aten::cholesky_solve", where=_is_factor)
@@ -317,14 +330,14 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool) -> Tensor:
     return solve_upper(factor.mT, x, False).reshape(batch + [n, k])  # noqa: RUF005
 
 
-@implements("aten::cholesky_inverse", where=_is_square)
+@implements("aten::cholesky_inverse", where=is_square)
 def cholesky_inverse(self: Tensor, upper: bool) -> Tensor:
     """The inverse of a matrix of which Cholesky's factor is given."""
     identity = torch.eye(self.size(-1), dtype=self.dtype, device=self.device)
     return cholesky_solve(identity, self, upper)
 
 
-def _triangular(a: Tensor, b: Tensor, upper: bool, left: bool, unit: bool) -> Tensor:
+def triangular(a: Tensor, b: Tensor, upper: bool, left: bool, unit: bool) -> Tensor:
     matrix, right = a, b
     above = upper
     if not left:
@@ -339,11 +352,11 @@ def _triangular(a: Tensor, b: Tensor, upper: bool, left: bool, unit: bool) -> Te
     return (result if left else result.mT).contiguous()
 
 
-def _is_triangular(arguments: Mapping[str, Any]) -> bool:
-    return _is_square({"A": arguments["self"]}) and _are_matrices(arguments) and arguments["B"].dim() >= 2
+def _is_triangle(arguments: Mapping[str, Any]) -> bool:
+    return is_square({"A": arguments["self"]}) and are_matrices(arguments) and arguments["B"].dim() >= 2
 
 
-@implements("aten::linalg_solve_triangular", where=_is_triangular)
+@implements("aten::linalg_solve_triangular", where=_is_triangle)
 def linalg_solve_triangular(self: Tensor, B: Tensor, upper: bool, left: bool, unitriangular: bool) -> Tensor:
     """The solution of a triangular system."""
-    return _triangular(self, B, upper, left, unitriangular)
+    return triangular(self, B, upper, left, unitriangular)

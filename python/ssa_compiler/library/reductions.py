@@ -20,6 +20,11 @@ def _is_float(arguments: Mapping[str, Any]) -> bool:
     return tensor.dtype in (torch.float32, torch.float64) and tensor.dim() > 0 and 0 not in known
 
 
+def _further(x: Tensor, best: Tensor, better: Tensor) -> Tensor:
+    """The numbers that are better, or NaN, and the best so far elsewhere; IREE's maximum may lose NaN."""
+    return torch.where(torch.logical_or(torch.isnan(x), better), x, best)
+
+
 @implements("aten::index_reduce", where=_is_float)
 def index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool) -> Tensor:
     """Combine rows of a source with the rows that an index names, one after the other."""
@@ -44,9 +49,9 @@ def index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: 
         elif reduce == "mean":
             result[place] = result[place] + rows[i]
         elif reduce == "amax":
-            result[place] = torch.maximum(result[place], rows[i])
+            result[place] = _further(rows[i], result[place], rows[i] > result[place])
         else:
-            result[place] = torch.minimum(result[place], rows[i])
+            result[place] = _further(rows[i], result[place], rows[i] < result[place])
     if reduce == "mean":
         first = 1.0 if include_self else 0.0
         counts = torch.full([result.size(0)], first, dtype=self.dtype, device=self.device)

@@ -1,0 +1,113 @@
+"""Elementwise ops on floating-point numbers, some of them on their bits, and on tensors without dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import _bits  # noqa: F401 - defines ssa_compiler::bits
+from ._functions import are_real, is_real, like, real, wide
+from ._registry import implements
+
+__all__: list[str] = []
+
+
+@implements("aten::hypot", where=are_real)
+def hypot(self: Tensor, other: Tensor) -> Tensor:
+    """The length of a vector of two components, which does not overflow on the way."""
+    x, y = torch.broadcast_tensors(wide(self).abs(), wide(other).abs())  # type: ignore[no-untyped-call]
+    larger, smaller = torch.maximum(x, y), torch.minimum(x, y)
+    scale = torch.where(torch.logical_or(larger == 0.0, torch.isinf(larger)), 1.0, larger)
+    ratio = smaller / scale
+    length = scale * torch.sqrt(1.0 + ratio * ratio)
+    length = torch.where(larger == 0.0, larger, length)
+    infinite = torch.logical_or(torch.isinf(x), torch.isinf(y))
+    return like(torch.where(infinite, math.inf, length), self)
+
+
+def _smallest(bits: Tensor) -> int:
+    """The smallest integer of a dtype: the sign."""
+    return -0x80000000 if bits.dtype == torch.int32 else -0x7FFFFFFFFFFFFFFF - 1
+
+
+@implements("aten::nextafter", where=are_real)
+def nextafter(self: Tensor, other: Tensor) -> Tensor:
+    """The next number in the direction of another."""
+    x, y = torch.broadcast_tensors(self, other)  # type: ignore[no-untyped-call]
+    bits = torch.ops.ssa_compiler.bits(x.clone(memory_format=torch.contiguous_format))
+    outwards = (x < y) == (x > 0.0)
+    moved = torch.where(outwards, bits + 1, bits - 1)
+    lowest = torch.where(y > 0.0, torch.ones_like(bits), torch.ones_like(bits) + _smallest(bits))
+    moved = torch.where(x == 0.0, lowest, moved)
+    result = torch.where(x == y, y, torch.ops.ssa_compiler.from_bits(moved))
+    return torch.where(torch.isnan(x), x, torch.where(torch.isnan(y), y, result))
+
+
+def _sign(arguments: Mapping[str, Any]) -> float:
+    """The sign of a number that is known, 0 if it is not, or of a tensor of another kind."""
+    other, tensor = arguments["other"], arguments["self"]
+    known = isinstance(other, (int, float)) and tensor.dtype in (torch.float32, torch.float64)
+    return math.copysign(1.0, other) if known else 0.0
+
+
+@implements("aten::copysign.Scalar", where=lambda arguments: _sign(arguments) > 0)
+def make_positive(self: Tensor) -> Tensor:
+    """Numbers without their signs."""
+    return torch.abs(self)
+
+
+@implements("aten::copysign.Scalar", where=lambda arguments: _sign(arguments) < 0)
+def make_negative(self: Tensor) -> Tensor:
+    """Numbers with a negative sign."""
+    return -torch.abs(self)
+
+
+@implements("aten::angle", where=is_real)
+def angle(self: Tensor) -> Tensor:
+    """The angle of real numbers: 0 or pi."""
+    x = real(self)
+    return torch.where(torch.isnan(x), x, torch.where(x < 0.0, math.pi, 0.0).to(x.dtype))
+
+
+def _has_no_dimensions(arguments: Mapping[str, Any]) -> bool:
+    tensor = arguments["self"]
+    return tensor.dim() == 0 and tensor.dtype in (torch.float32, torch.float64) and arguments["dtype"] is None
+
+
+@implements("aten::softmax.int", where=_has_no_dimensions)
+def softmax_of_one(self: Tensor) -> Tensor:
+    """1, or NaN for what is not finite."""
+    return torch.exp(self - self)
+
+
+@implements("aten::log_softmax.int", where=_has_no_dimensions)
+def log_softmax_of_one(self: Tensor) -> Tensor:
+    """0, or NaN for what is not finite."""
+    return self - self
+
+
+def _sums_along(arguments: Mapping[str, Any]) -> bool:
+    return isinstance(arguments["dim"], int) and arguments["self"].dim() > 0
+
+
+@implements("aten::count_nonzero", where=_sums_along)
+def count_nonzero(self: Tensor, dim: int) -> Tensor:
+    """How many elements along a dimension are not 0."""
+    return (self != 0).sum(dim)
+
+
+def _are_alike(arguments: Mapping[str, Any]) -> bool:
+    x, y = arguments["elements"], arguments["test_elements"]
+    known = [size for size in (*x.shape, *y.shape) if isinstance(size, int)]
+    return x.dtype == y.dtype and 0 not in known
+
+
+@implements("aten::isin.Tensor_Tensor", where=_are_alike)
+def isin(elements: Tensor, test_elements: Tensor, invert: bool) -> Tensor:
+    """Whether each element is among others."""
+    found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)
+    return torch.logical_not(found) if invert else found

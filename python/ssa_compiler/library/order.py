@@ -1,0 +1,174 @@
+"""What sorting and running maxima decide: `median`, `kthvalue`, `cummax`, `searchsorted`; and distances of points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._registry import implements
+from .sorting import argsort
+
+__all__: list[str] = []
+
+_REAL = (torch.float32, torch.float64)
+
+
+def _has_elements(arguments: Mapping[str, Any]) -> bool:
+    tensor = arguments["self"]
+    static = all(isinstance(size, int) and size > 0 for size in tensor.shape)
+    return static and tensor.dim() > 0 and tensor.dtype in _REAL
+
+
+def _middle(x: Tensor, dim: int, keepdim: bool, skip: bool) -> tuple[Tensor, Tensor]:
+    """The lower of the elements in the middle; NaN if there is one, or of those that are not, if asked for."""
+    order = argsort(x, dim, False)
+    missing = torch.isnan(x).sum(dim, keepdim=True)
+    n = x.size(dim)
+    place = torch.div(n - missing - 1, 2, rounding_mode="floor").clamp(min=0)
+    if not skip:  # NaN come last
+        place = torch.where(missing > 0, n - missing, torch.full_like(missing, (n - 1) // 2))
+    index = order.gather(dim, place)
+    values = x.gather(dim, index)
+    if keepdim:
+        return values, index
+    return values.squeeze(dim), index.squeeze(dim)
+
+
+@implements("aten::median.dim", where=_has_elements)
+def median_along(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The median along a dimension and where it is; of equal elements any."""
+    return _middle(self, dim, keepdim, False)
+
+
+@implements("aten::nanmedian.dim", where=_has_elements)
+def nanmedian_along(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The median of what is a number."""
+    return _middle(self, dim, keepdim, True)
+
+
+@implements("aten::median", where=_has_elements)
+def median(self: Tensor) -> Tensor:
+    """The median of all elements."""
+    return _middle(self.reshape(-1), 0, False, False)[0]
+
+
+@implements("aten::nanmedian", where=_has_elements)
+def nanmedian(self: Tensor) -> Tensor:
+    """The median of what is a number."""
+    return _middle(self.reshape(-1), 0, False, True)[0]
+
+
+def _is_among(arguments: Mapping[str, Any]) -> bool:
+    k, dim, tensor = arguments["k"], arguments["dim"], arguments["self"]
+    if not _has_elements(arguments) or not isinstance(k, int) or not -tensor.dim() <= dim < tensor.dim():
+        return False
+    return bool(1 <= k <= tensor.shape[dim])
+
+
+@implements("aten::kthvalue", where=_is_among)
+def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The k-th smallest element along a dimension, NaN being the largest, and where it is."""
+    index = argsort(self, dim, False).narrow(dim, k - 1, 1)
+    values = self.gather(dim, index)
+    if keepdim:
+        return values, index.contiguous()
+    return values.squeeze(dim), index.squeeze(dim).contiguous()
+
+
+def _running(x: Tensor, dim: int, largest: bool) -> tuple[Tensor, Tensor]:
+    """The extreme so far along a dimension, and where it is: the last of equal ones; NaN is more extreme than all."""
+    rows = x.movedim(dim, 0)
+    values = rows.clone(memory_format=torch.contiguous_format)
+    places = torch.zeros_like(values, dtype=torch.int64)
+    best, place = rows[0].clone(), places[0].clone()
+    for i in range(1, rows.size(0)):
+        row = rows[i]
+        better = row >= best if largest else row <= best
+        taken = torch.logical_or(torch.isnan(row), better)
+        best = torch.where(taken, row, best)
+        place = torch.where(taken, torch.full_like(place, i), place)
+        values[i] = best
+        places[i] = place
+    return values.movedim(0, dim).contiguous(), places.movedim(0, dim).contiguous()
+
+
+@implements("aten::cummax", where=_has_elements)
+def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The largest element so far along a dimension, and where it is."""
+    return _running(self, dim, True)
+
+
+@implements("aten::cummin", where=_has_elements)
+def cummin(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The smallest element so far along a dimension, and where it is."""
+    return _running(self, dim, False)
+
+
+def _search(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
+    """Where values [b, k] belong in sorted rows [b, n]: int64 [b, k]."""
+    start = torch.zeros_like(values, dtype=torch.int64)
+    end = torch.full_like(start, sequence.size(1))
+    size = 1
+    while size <= sequence.size(1):
+        middle = start + torch.div(end - start, 2, rounding_mode="floor")
+        found = sequence.gather(1, middle.clamp(max=sequence.size(1) - 1))
+        beyond = torch.logical_not(found > values if right else found >= values)
+        active = start < end
+        start, end = (
+            torch.where(torch.logical_and(active, beyond), middle + 1, start),
+            torch.where(torch.logical_and(active, torch.logical_not(beyond)), middle, end),
+        )
+        size = size * 2
+    return start
+
+
+def _is_sorted(arguments: Mapping[str, Any]) -> bool:
+    sequence, values = arguments["sorted_sequence"], arguments["self"]
+    plain = arguments["side"] is None and arguments["sorter"] is None
+    if not plain or not isinstance(values, torch.Tensor) or sequence.dtype != values.dtype:
+        return False
+    static = all(isinstance(size, int) and size > 0 for size in (*sequence.shape, *values.shape))
+    fits = sequence.dim() == 1 or sequence.shape[:-1] == values.shape[:-1]
+    return static and fits and sequence.dim() > 0 and sequence.dtype in _REAL
+
+
+@implements("aten::searchsorted.Tensor", where=_is_sorted)
+def searchsorted(sorted_sequence: Tensor, self: Tensor, out_int32: bool, right: bool) -> Tensor:
+    """Where elements belong in sorted rows."""
+    if sorted_sequence.dim() == 1:
+        found = _search(sorted_sequence.unsqueeze(0), self.reshape([1, -1]), right)
+    else:
+        found = _search(
+            sorted_sequence.reshape([-1, sorted_sequence.size(-1)]), self.reshape([-1, self.size(-1)]), right
+        )
+    found = found.reshape(self.shape)
+    return found.to(torch.int32) if out_int32 else found
+
+
+def _length(difference: Tensor, p: float) -> Tensor:
+    """The p-norm of the last dimension, for p of 0, 1 and 2."""
+    size = difference.abs()
+    if p == 0.0:
+        return torch.minimum(torch.ceil(size), torch.ones_like(size)).sum(-1)
+    if p == 1.0:
+        return size.sum(-1)
+    return torch.sqrt((size * size).sum(-1))
+
+
+def _is_plain_distance(arguments: Mapping[str, Any]) -> bool:
+    x, y, p, mode = (arguments[name] for name in ("x1", "x2", "p", "compute_mode"))
+    static = all(isinstance(size, int) and size > 0 for size in (*x.shape, *y.shape))
+    if not static or x.dtype != y.dtype or x.dtype not in _REAL or p not in (0.0, 1.0, 2.0):
+        return False
+    # Eager computes Euclid's distance by a matrix product then, with errors of its own.
+    by_product = p == 2.0 and (mode == 1 or (mode in (None, 0) and max(x.shape[-2], y.shape[-2]) > 25))
+    return not by_product and x.dim() >= 2 and y.dim() >= 2
+
+
+@implements("aten::_cdist_forward", "aten::cdist", where=_is_plain_distance)
+def cdist(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+    """The distances of points of two sets."""
+    return _length(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)

@@ -1,0 +1,119 @@
+"""Linear algebra and reducing writes of the library: natively, as eager has them, errors included."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+
+def factors(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    lu, pivots, info = torch.linalg.lu_factor_ex(a)
+    p, lower, upper = torch.lu_unpack(lu, pivots)
+    return lu, pivots, p, lower @ upper, info
+
+
+def determinants(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    sign, logarithm = torch.linalg.slogdet(a)
+    return torch.linalg.det(a), sign, logarithm, torch.logdet(a)
+
+
+def systems(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    upper = torch.linalg.solve_triangular(a, b, upper=True)
+    lower = torch.linalg.solve_triangular(a, b.mT, upper=False, left=False, unitriangular=True)
+    return torch.linalg.solve(a, b), torch.linalg.solve(a, b.select(-1, 0)), upper, lower
+
+
+def inverse(a: Tensor) -> Tensor:
+    return torch.linalg.inv(a)
+
+
+def positive(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    lower, upper = torch.linalg.cholesky(a), torch.linalg.cholesky(a, upper=True)
+    return upper, torch.cholesky_solve(b, lower), torch.cholesky_inverse(upper, upper=True)
+
+
+def reduced(x: Tensor, i: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    y = x.clone()
+    y.index_reduce_(0, i, s, "mean")
+    return (
+        y,
+        torch.index_reduce(x, 0, i, s, "prod"),
+        torch.index_reduce(x.t(), 1, i, s.t(), "amax"),
+        torch.index_reduce(x, 0, i, s, "amin", include_self=False),
+        torch.index_reduce(x, 0, i, s, "mean", include_self=False),
+    )
+
+
+def put(x: Tensor, i: Tensor, s: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.put(x, i, s), torch.put(x, i, s, accumulate=True)
+
+
+def _native(program: Any, *sets: Any) -> Any:
+    checked = check(program, *sets, rtol=1e-3, atol=1e-4)
+    assert checked.compiled.explain().callbacks == ()
+    return checked
+
+
+_A = torch.randn(2, 4, 4, generator=torch.Generator().manual_seed(0))
+_B = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(1))
+_POSITIVE = _A @ _A.mT + torch.eye(4)
+
+
+def test_factors() -> None:
+    exchanged = torch.eye(4).flip(0).repeat(2, 1, 1)
+    _native(factors, (_A,), (exchanged,), (torch.zeros_like(_A),), (_A.round(),))
+
+
+def test_factors_of_a_rectangle() -> None:
+    _native(factors, (_A[:, :3].contiguous(),), (-_A[:, :3].contiguous(),))
+
+
+def test_determinants() -> None:
+    exchanged = torch.eye(4)[[1, 0, 2, 3]].repeat(2, 1, 1)
+    _native(determinants, (_A,), (exchanged,), (torch.zeros_like(_A),), (_A.mT.contiguous(),))
+
+
+def test_systems() -> None:
+    _native(systems, (_A, _B), (_A.mT.contiguous(), _B))
+
+
+def test_singular_matrix_raises() -> None:
+    checked = _native(inverse, (_A,), (torch.ones_like(_A),), (_POSITIVE,))
+    assert isinstance(checked.errors[1], RuntimeError)
+
+
+def test_positive_definite() -> None:
+    checked = _native(positive, (_POSITIVE, _B), (-_POSITIVE, _B))
+    assert isinstance(checked.errors[1], RuntimeError)
+
+
+def test_index_reduce() -> None:
+    x, s = torch.randn(5, 4), torch.randn(6, 4)
+    x[0, 1], s[1, 2], s[2, 2] = math.nan, math.nan, math.inf
+    i = torch.tensor([0, 4, 2, 0, 0, 2])
+    checked = _native(reduced, (x, i, s), (x, torch.tensor([0, 4, 5, 0, 0, 2]), s), (x, i.flip(0), s))
+    assert isinstance(checked.errors[1], IndexError)
+
+
+def test_put() -> None:
+    x, i = torch.randn(3, 4), torch.tensor([[1, -1], [3, 1]])
+    checked = _native(put, (x, i, torch.randn(2, 2)), (x, i + 20, torch.randn(2, 2)))
+    assert isinstance(checked.errors[1], IndexError)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_one_system(left: bool) -> None:
+    def program(a: Tensor, b: Tensor) -> Tensor:
+        return torch.linalg.solve(a, b, left=True)
+
+    def from_the_right(a: Tensor, b: Tensor) -> Tensor:
+        return torch.linalg.solve(a, b, left=False)
+
+    b = _B if left else _B.mT.contiguous()
+    _native(program if left else from_the_right, (_A, b), (_POSITIVE, b))

@@ -151,3 +151,11 @@ def test_in_place() -> None:
     torch.manual_seed(0)
     checked = check(in_place, (torch.rand(6, 5),), (torch.rand(6, 5) - 0.5,))
     assert checked.compiled.explain().callbacks == ()
+
+
+def polygamma_of_a_number(x: Tensor) -> Tensor:
+    return torch.polygamma(2, x)
+
+
+def test_of_tensors_without_dimensions() -> None:
+    check(polygamma_of_a_number, (torch.tensor(1.5),), (torch.tensor(0.25),), compiled=False, rtol=1e-5, atol=1e-5)

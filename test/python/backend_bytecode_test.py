@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import iree.runtime
 import pytest
 import torch
 from torch import Tensor
 
 from ssa_compiler.backend import _driver, compiler_path, resolve_target
 from ssa_compiler.backend._bytecode import find_bad_moves, find_bad_moves_in_text
+from ssa_compiler.backend._moves import find_shared_registers, mend_moves
 from ssa_compiler.errors import ToolError
 from ssa_compiler.testing import check
 
@@ -74,6 +76,60 @@ def test_program_is_right_although_plain_iree_moves_wrongly(
     found = find_bad_moves(str(output))
     assert found
     assert problem in found[0]
+
+
+_READ_ON_ENTRY = """
+vm.module public @m {{
+  vm.global.{type} private mutable @taken : {type}
+  vm.export @f
+  vm.func private @f(%c: i32, %n: {type}, %k: {type}) -> {type} {{
+    vm.cond_br %c, ^taken, ^other
+  ^taken:
+    vm.global.store.{type} %n, @taken : {type}
+    vm.br ^join(%n : {type})
+  ^other:
+    vm.br ^join(%k : {type})
+  ^join(%m: {type}):
+    %r = vm.sub.{type} %m, %n : {type}
+    {after}
+    vm.return %r : {type}
+  }}
+}}
+"""
+_READ_LATER = "vm.global.store.{type} %n, @taken : {type}"
+
+
+@pytest.mark.parametrize("type_", ["i32", "i64"])
+def test_a_value_that_the_target_reads_first_keeps_its_register(type_: str, tmp_path: Path) -> None:
+    """IREE puts %n and %m into one register, and %m - %n is 0 whichever branch is taken."""
+    plain = _READ_ON_ENTRY.format(type=type_, after="")
+
+    def difference(text: str) -> tuple[int, int]:
+        source, output = tmp_path / "machine.mlir", tmp_path / "machine.vmfb"
+        source.write_text(text)
+        command = [compiler_path(), str(source), *resolve_target("cpu").flags, "--compile-from=vm", "-o", str(output)]
+        subprocess.run(command, check=True)
+        instance = iree.runtime.VmInstance()
+        module = iree.runtime.VmModule.mmap(instance, str(output))
+        context = iree.runtime.VmContext(instance, [module])
+        results = []
+        for taken in (0, 1):
+            arguments, found = iree.runtime.VmVariantList(3), iree.runtime.VmVariantList(1)
+            for number in (taken, 5, 9):
+                arguments.push_int(number)
+            context.invoke(module.lookup_function("f"), arguments, found)
+            results.append(found.get_variant(0))
+        return results[0], results[1]
+
+    assert difference(plain) == (0, 0), "IREE has mended this: the check and the detour can go"
+    assert find_shared_registers(plain) == ["vm.br hands on %arg1"]
+    mended = mend_moves(f"module {{ {plain} }}")
+    assert difference(mended) == (4, 0)
+    assert find_shared_registers(mended) == []
+
+
+def test_a_value_that_is_read_later_too_keeps_its_register_anyway() -> None:
+    assert find_shared_registers(_READ_ON_ENTRY.format(type="i64", after=_READ_LATER.format(type="i64"))) == []
 
 
 def _text(*lines: str) -> str:

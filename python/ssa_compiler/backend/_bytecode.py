@@ -8,7 +8,8 @@ IREE 3.13 allocates registers when it writes the bytecode, and makes two mistake
   (`R12 -> r14` while `r12` is read in the target): the program fails with "indirect buffer reference slot 0 is out range".
 
 The bytecode is disassembled and executed symbolically: no move may read what an earlier move of the same branch has
-overwritten, and no instruction may read a reference that has been moved away on some path to it.
+overwritten, and no instruction may read a reference that has been moved away on some path to it. A third mistake, two values in
+one register, cannot be seen in registers: `_moves.find_shared_registers` looks for it before they are allocated.
 """
 
 from __future__ import annotations

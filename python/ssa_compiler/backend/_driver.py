@@ -41,7 +41,7 @@ from ._indices import mend_indices
 from ._ir import walk
 from ._masks import choose_at_masks
 from ._mended import mend_ops
-from ._moves import mend_moves
+from ._moves import find_shared_registers, mend_moves
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers, own_updates
 from ._probe import failing_ops, is_lasting, known_to_fail, probe_memory, refusal
 from ._refused import must_call_back
@@ -61,7 +61,7 @@ _TOPOLOGY = (
     "#hal.device.topology<links = [(@__device_0 -> @__device_0 = {transparent_access = true, unified_memory = true})]>"
 )
 _CHECKED_PASS = "iree-stream-propagate-timepoints"
-_DUMP = re.compile(r"^// -----// IR Dump After PropagateTimepointsPass.*$", re.MULTILINE)
+_DUMP = re.compile(r"^// -----// IR Dump After \w+Pass.*$", re.MULTILINE)
 _PRINT_FLAGS = (
     f"--mlir-print-ir-after={_CHECKED_PASS}",
     "--mlir-print-debuginfo",
@@ -70,6 +70,9 @@ _PRINT_FLAGS = (
 # iree-compile runs in two halves, so that no kernel is compiled for a program that is not proved.
 _FIRST_HALF = ("--compile-to=stream", "--emit-mlir-bytecode")
 _SECOND_HALF = ("--compile-from=stream",)
+# What the register allocation of IREE's virtual machine gets.
+_MACHINE = re.compile(r"^// -----// IR Dump After MaterializeRefDiscardsPass[^\n]*\n(.*?^\})$", re.MULTILINE | re.DOTALL)
+_PRINT_MACHINE = ("--mlir-print-ir-after=iree-vm-materialize-ref-discards", "--mlir-elide-elementsattrs-if-larger=4")
 _MAX_ATTEMPTS = 40
 # After so many attempts, repairs that still find something to do are not trusted to come to an end.
 _PATIENCE = 16
@@ -251,10 +254,11 @@ class _Compilation:
             violations = self._violations(stream)
             self._seconds["verify"] += time.perf_counter() - start
             if not violations:
-                if self._compile(attempt, number, scheduled, output, _SECOND_HALF) is None:
+                completed = self._compile(attempt, number, scheduled, output, (*_SECOND_HALF, *_PRINT_MACHINE))
+                if completed is None:
                     continue
                 start = time.perf_counter()
-                output = self._with_right_moves(scheduled, output)
+                output = self._with_right_moves(scheduled, output, completed)
                 self._seconds["verify"] += time.perf_counter() - start
                 return Artifact(
                     str(output),
@@ -300,26 +304,31 @@ class _Compilation:
             raise self._failure(attempt, command, completed)
         return None
 
-    def _with_right_moves(self, scheduled: Path, output: Path) -> Path:
+    def _with_right_moves(self, scheduled: Path, output: Path, completed: Completed) -> Path:
         """Return the compiled program, or another one where IREE's virtual machine would move values wrongly."""
         # local-sync, which runs CPU programs, does one thing after the other.
         in_order = self._target.kind == "cpu"
-        wrong = find_bad_moves(str(output), in_order=in_order)
+        printed = _MACHINE.findall(completed.stderr)
+        if not printed:
+            raise ToolError("iree-compile printed no IR of its virtual machine; please report it")
+        wrong = [found for text in printed for found in find_shared_registers(text)]
+        wrong += find_bad_moves(str(output), in_order=in_order)
         if not wrong:
             return output
         _logger.debug("%d wrong moves: %s", len(wrong), wrong)
         machine, mended, again = (self._folder / name for name in ("machine.mlir", "mended.mlir", "mended.vmfb"))
         command = [compiler_path(), str(scheduled), *self._flags, *_SECOND_HALF, "--compile-to=vm", "-o", str(machine)]
         self._run(command, scheduled)
-        mended.write_text(mend_moves(machine.read_text(encoding="utf-8")), encoding="utf-8")
+        text = mend_moves(machine.read_text(encoding="utf-8"))
+        mended.write_text(text, encoding="utf-8")
         command = [compiler_path(), str(mended), *self._flags, "--compile-from=vm", "-o", str(again)]
         self._run(command, mended)
-        wrong = find_bad_moves(str(again), in_order=in_order)
+        wrong = [*find_shared_registers(text), *find_bad_moves(str(again), in_order=in_order)]
         if wrong:
             raise ToolError(
                 f"IREE's virtual machine would move values wrongly; please report it\n{wrong[0]}",
                 command=command,
-                reproducer=keep_reproducer("iree-compile", mended.read_text(encoding="utf-8"), self._dump_dir),
+                reproducer=keep_reproducer("iree-compile", text, self._dump_dir),
             )
         return again
 
@@ -432,7 +441,9 @@ class _Compilation:
         if self._suspect is not None:
             location = user_location(self._suspect)
         # The whole of it, for whoever repeats it has the module and not the file between the halves.
-        without_print = [part for part in command if part not in (*_PRINT_FLAGS, *_FIRST_HALF, *_SECOND_HALF)]
+        without_print = [
+            part for part in command if part not in (*_PRINT_FLAGS, *_FIRST_HALF, *_SECOND_HALF, *_PRINT_MACHINE)
+        ]
         shown = self._shown(without_print)
         trimmed = Completed(completed.stdout, _without_dump(completed.stderr), completed.returncode)
         return tool_error(

@@ -3,6 +3,11 @@
 At branches, numbers of 32 bits are handed on in 64 bits, so that all moves are of the same width; a reference that a branch
 or a call hands on twice is read again from a global for the second time, so that it is another value to the register allocator;
 an empty reference is made where it is handed on, as one that lives longer may get the register of what it is handed on as.
+
+A value that a branch hands on, and that the target's first instruction reads last, gets the register of the argument that it is
+handed on as, whatever other branches put there (`find_shared_registers`): for `^t(%m)`, `%m - %n` becomes `%n - %n` or
+`%m - %m`. IREE counts from the same number when an argument begins and what the first instruction reads ends. Such a value is
+handed on by way of a global too.
 """
 
 from __future__ import annotations
@@ -11,10 +16,25 @@ from iree.compiler import ir
 
 from ._ir import build, walk
 
-__all__ = ["mend_moves"]
+__all__ = ["find_shared_registers", "mend_moves"]
 
 # Branches, and how many operands come before those of the targets.
 _LEADING = {"vm.br": 0, "vm.cond_br": 1, "vm.br_table": 1}
+
+
+def find_shared_registers(text: str) -> list[str]:
+    """Return the values that would share a register with an argument of the block that reads them first.
+
+    Args:
+        text: the `vm.module` as the register allocation gets it.
+    """
+    with ir.Context() as context, ir.Location.unknown(context):
+        module = ir.Module.parse(text, context)
+        found = []
+        for function in [op for op in walk(module.operation) if op.name == "vm.func" and len(op.regions[0].blocks)]:
+            for branch, number in _read_on_entry(list(function.regions[0].blocks)):
+                found.append(f"{branch.name} hands on {branch.operands[number].get_name()}")
+        return found
 
 
 def mend_moves(text: str) -> str:
@@ -32,6 +52,8 @@ def mend_moves(text: str) -> str:
             for function in [op for op in walk(program) if op.name == "vm.func" and len(op.regions[0].blocks)]:
                 blocks = list(function.regions[0].blocks)
                 _widen(blocks)
+                for branch, number in _read_on_entry(blocks):
+                    branch.operands[number] = _through_global(branch.operands[number], ir.InsertionPoint(branch), kept)
                 for op in list(walk(function)):
                     _separate(op, kept)
             body = ir.InsertionPoint.at_block_begin(program.regions[0].blocks[0])
@@ -42,7 +64,7 @@ def mend_moves(text: str) -> str:
                     "is_mutable": ir.UnitAttr.get(),
                     "type": ir.TypeAttr.get(ir.Type.parse(type_, context)),
                 }
-                ir.Operation.create("vm.global.ref", attributes=attributes, ip=body)
+                ir.Operation.create(f"vm.global.{_suffix(type_)}", attributes=attributes, ip=body)
         return module.operation.get_asm(enable_debug_info=True)
 
 
@@ -57,6 +79,56 @@ def _handed_on(branch: ir.Operation) -> list[tuple[ir.Block, list[int]]]:
         found.append((target, list(range(start, start + count))))
         start += count
     return found
+
+
+def _read_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
+    """The operands of branches that the first instruction of the target reads, and nothing does after it."""
+    branches = [list(block.operations)[-1].operation for block in blocks]
+    after = [{blocks.index(target) for target in branch.successors} for branch in branches]
+    found = []
+    for branch in branches:
+        for target, operands in _handed_on(branch):
+            first = target.operations[0].operation
+            reached = _reached(blocks.index(target), after)
+            for number in operands:
+                value = branch.operands[number]
+                if value in target.arguments or value not in first.operands:
+                    continue
+                later = [use.owner.operation for use in value.uses if use.owner.operation not in (first, branch)]
+                places = [blocks.index(user.block) for user in later]
+                if not any(place in reached or blocks[place] == target for place in places):
+                    found.append((branch, number))
+    return found
+
+
+def _reached(start: int, after: list[set[int]]) -> set[int]:
+    """The blocks to which a way leads from a block."""
+    found: set[int] = set()
+    waiting = list(after[start])
+    while waiting:
+        block = waiting.pop()
+        if block not in found:
+            found.add(block)
+            waiting += after[block]
+    return found
+
+
+def _suffix(type_: str) -> str:
+    """How instructions for a type of value are called."""
+    return type_ if type_[0] in "if" else "ref"
+
+
+def _through_global(value: ir.Value, where: ir.InsertionPoint, kept: dict[str, str]) -> ir.Value:
+    """Store a value in a global and read it again: another value to the register allocator."""
+    name = kept.setdefault(str(value.type), f"_handed_on_{len(kept)}")
+    symbol = {"global": ir.FlatSymbolRefAttr.get(name)}
+    suffix = _suffix(str(value.type))
+    build(f"vm.global.store.{suffix}", [], [value], where, symbol)
+    again = build(f"vm.global.load.{suffix}", [value.type], [], where, symbol).results[0]
+    if suffix == "ref":
+        empty = build("vm.const.ref.zero", [value.type], [], where).results[0]
+        build("vm.global.store.ref", [], [empty], where, symbol)
+    return again
 
 
 def _widen(blocks: list[ir.Block]) -> None:
@@ -104,9 +176,4 @@ def _separate(op: ir.Operation, kept: dict[str, str]) -> None:
             if value not in seen:
                 seen.append(value)
                 continue
-            name = kept.setdefault(str(value.type), f"_handed_on_{len(kept)}")
-            symbol = {"global": ir.FlatSymbolRefAttr.get(name)}
-            build("vm.global.store.ref", [], [value], where, symbol)
-            op.operands[number] = build("vm.global.load.ref", [value.type], [], where, symbol).results[0]
-            empty = build("vm.const.ref.zero", [value.type], [], where).results[0]
-            build("vm.global.store.ref", [], [empty], where, symbol)
+            op.operands[number] = _through_global(value, where, kept)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import ssa_compiler
 from ssa_compiler.testing import check
 
 
@@ -101,9 +102,32 @@ def test_topk() -> None:
     native(largest, (torch.tensor([1.0, NAN, -INF, INF, 2.0]),))
 
 
+def largest_of_many(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.topk(x, 20)
+
+
+@pytest.mark.parametrize("program", [largest, largest_of_many])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
-def test_topk_of_many(dtype: torch.dtype) -> None:
-    native(largest, ((torch.randperm(4000) - 2000).view(2, 2000).to(dtype),))
+def test_topk_of_many(program: Callable[[Tensor], tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
+    native(program, ((torch.randperm(4000) - 2000).view(2, 2000).to(dtype),))
+
+
+def values_of_few(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    values, places = torch.topk(x, 3)
+    least, last = torch.topk(y, 3, dim=0, largest=False)
+    return values, x.gather(1, places) - values, y.gather(0, last) - least
+
+
+def test_few_of_many_equal_elements() -> None:
+    """No place is taken twice: eager takes any of equal elements, so that only values are compared."""
+    x = torch.stack([torch.full([70], -INF), torch.full([70], NAN), torch.arange(70.0) // 2])
+    x[0, 7] = 1.0
+    y = torch.full([70, 2], torch.iinfo(torch.int64).max)
+    y[3:5, 0] = torch.iinfo(torch.int64).min
+    checked = check(values_of_few, (x, y), compiled=True)
+    assert checked.compiled.explain().callbacks == ()
+    places = ssa_compiler.compile(largest, (x,))(x)[1]
+    assert all(len(set(row.tolist())) == 3 for row in places)
 
 
 def test_topk_of_unknown_size() -> None:

@@ -251,3 +251,23 @@ def test_bounds_keep_nan(tmp_path: Path) -> None:
     text = _unary("[5],f32", "[5],f32", body)
     plain = Program(_plain(text, tmp_path), read_signature(text))
     assert not plain([x])[0].isnan().any()  # a bound, where eager has NaN
+
+
+def _larger_and_smaller(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return torch.maximum(x, y), torch.minimum(x, y), torch.max(y, x), torch.minimum(y[0], x).sum(-1)
+
+
+def test_larger_and_smaller_are_nan(tmp_path: Path) -> None:
+    x, y = torch.tensor([[math.nan, 1.0, math.inf, -2.0]] * 3), torch.tensor([[2.0, math.nan, 1.0, 3.0]] * 3)
+    checked = check(_larger_and_smaller, (x, y), (y, x))
+    assert checked.compiled.explain().callbacks == ()
+    body = (
+        "%s = torch.aten.maximum %t, %o : !torch.vtensor<[5],f32>, !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>\n"
+    )
+    ones = (
+        "%f = torch.constant.float 1.0\n"
+        "%o = torch.aten.clamp_min %t, %f : !torch.vtensor<[5],f32>, !torch.float -> !torch.vtensor<[5],f32>\n"
+    )
+    text = _unary("[5],f32", "[5],f32", ones + body)
+    plain = Program(_plain(text, tmp_path), read_signature(text))
+    assert not plain([torch.full([5], math.nan)])[0].isnan().any()  # the other one, where eager has NaN

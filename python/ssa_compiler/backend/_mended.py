@@ -34,6 +34,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += divide_integers(op)
         elif op.name in _LOSES_NAN:
             rewritten += _keep_nan(op)
+        elif op.name in _TAKES_NUMBERS:
+            rewritten += _prefer_nan(op)
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
     return rewritten
@@ -48,18 +50,62 @@ _LOSES_NAN = frozenset(
 def _keep_nan(op: ir.Operation) -> int:
     """What bounds a number leaves NaN as it is."""
     type_ = op.results[0].type
-    sizes, _, element = str(type_).removeprefix("!torch.vtensor<").rpartition(",")
-    if op.operands[0].type != type_ or element not in ("f16>", "bf16>", "f32>", "f64>"):
+    if op.operands[0].type != type_ or _element(type_) not in _FLOATS:
         return 0
     where = ir.InsertionPoint(op)
-    mask = ir.Type.parse(f"!torch.vtensor<{sizes},i1>", op.context)
-    missing = build("torch.aten.isnan", [mask], [op.operands[0]], where).results[0]
     operands = list(op.operands)
     bounded = build(op.name, [type_], operands, where).results[0]
+    missing = _is_nan(operands[0], where)
     kept = build("torch.aten.where.self", [type_], [missing, operands[0], bounded], where).results[0]
     op.results[0].replace_all_uses_with(kept)
     op.erase()
     return 1
+
+
+_TAKES_NUMBERS = frozenset(
+    f"torch.aten.{name}"
+    for name in ("maximum", "minimum", "max.other", "min.other", "clamp.Tensor", "clamp_min.Tensor")
+)
+"""Ops that give the other operand where the first is NaN, since processors do."""
+
+
+def _prefer_nan(op: ir.Operation) -> int:
+    """The larger or smaller of two numbers is NaN where one of them is."""
+    type_ = op.results[0].type
+    element = _element(type_)
+    tensors = [operand for operand in map(_given, op.operands) if operand is not None]
+    if element not in _FLOATS or any(_element(operand.type) != element for operand in tensors):
+        return 0
+    where = ir.InsertionPoint(op)
+    chosen = build(op.name, [type_], list(op.operands), where).results[0]
+    for operand in tensors:
+        missing = _is_nan(operand, where)
+        chosen = build("torch.aten.where.self", [type_], [missing, operand, chosen], where).results[0]
+    op.results[0].replace_all_uses_with(chosen)
+    op.erase()
+    return 1
+
+
+def _given(value: ir.Value) -> ir.Value | None:
+    """A tensor that may be left out, as it was before it became one of that kind; None for none."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "torch.derefine":
+        return None if str(value.type) == "!torch.none" else value
+    return _given(owner.operation.operands[0])
+
+
+_FLOATS = ("f16", "bf16", "f32", "f64")
+
+
+def _element(type_: ir.Type) -> str:
+    """Element type of a value tensor with sizes, "" of anything else."""
+    text = str(type_)
+    return text[:-1].rpartition("],")[2] if text.startswith("!torch.vtensor<[") else ""
+
+
+def _is_nan(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
+    sizes = str(value.type)[:-1].rpartition(",")[0]
+    return build("torch.aten.isnan", [ir.Type.parse(f"{sizes},i1>", value.type.context)], [value], where).results[0]
 
 
 def _choose_number(op: ir.Operation) -> int:

@@ -21,7 +21,12 @@ def copies(x: Tensor) -> Tensor:
     return torch.t_copy(x) + y
 
 
-@pytest.mark.parametrize("program", [gelu_tanh, copies])
+def shrinks(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = torch.where(x > 4.5, float("nan"), x)
+    return torch.nn.functional.softshrink(y), torch.nn.functional.hardshrink(y)
+
+
+@pytest.mark.parametrize("program", [gelu_tanh, copies, shrinks])
 def test_native_and_right(program: Any) -> None:
     x = torch.linspace(-5, 5, 64).reshape(8, 8)
     checked = check(program, (x,), rtol=2e-6, atol=2e-6)

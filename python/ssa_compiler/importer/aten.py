@@ -74,6 +74,7 @@ class TensorOps:
 
     Attributes:
         literal: makes a tensor of known contents.
+        programs: imports an op that a composite one consists of as the program that stands for it, if there is one.
     """
 
     literal: Callable[[torch.Tensor], TensorValue]
@@ -84,6 +85,7 @@ class TensorOps:
         self.indexing = Indexing(state, self)
         self.writes = Writes(state, self)
         self.strided = Strided(state, self)
+        self.programs: Callable[[Any, list[Argument]], list[Value] | None] = lambda op, arguments: None
         self._views: dict[str, Callable[[list[Argument], Any], Any]] = {
             "aten::split.Tensor": self._split,
             "aten::split_with_sizes": self._split,
@@ -358,7 +360,11 @@ class TensorOps:
                 outcome: Any = self.writes.call(op, arguments, record.args, record.out)
                 outcome = outcome[0] if len(outcome) == 1 else outcome
             else:
-                outcome = self._base(op, arguments, record.out)
+                made = self.programs(op, arguments)
+                if made is None:
+                    outcome = self._base(op, arguments, record.out)
+                else:
+                    outcome = made[0] if len(op._schema.returns) == 1 else made
             self._remember(record.out, outcome, known)
         return self.value(trace.out, known)
 

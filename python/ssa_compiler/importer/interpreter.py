@@ -78,6 +78,7 @@ class Interpreter:
         self.classes = Classes(state, self.containers)
         self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
         self.programs = OpPrograms(self.tensors, self._call)
+        self.tensors.programs = lambda op, arguments: self.programs.call(op, [self._wrap(value) for value in arguments])
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
         self._divides_in_place = False

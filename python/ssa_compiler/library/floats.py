@@ -70,7 +70,7 @@ def make_negative(self: Tensor) -> Tensor:
 def angle(self: Tensor) -> Tensor:
     """The angle of real numbers: 0 or pi."""
     x = real(self)
-    return torch.where(torch.isnan(x), x, torch.where(x < 0.0, math.pi, 0.0).to(x.dtype))
+    return torch.where(torch.isnan(x), x, torch.where(x < 0.0, torch.full_like(x, math.pi), 0.0))
 
 
 def _has_no_dimensions(arguments: Mapping[str, Any]) -> bool:

@@ -228,5 +228,5 @@ def polygamma(n: int, self: Tensor) -> Tensor:
         return _trigamma(self)
     q = wide(self)
     y = like(_zeta(torch.full_like(q, n + 1.0), q, self.dtype != torch.float64), self)
-    factorial = like(log_gamma(torch.full([1], n + 1.0, dtype=torch.float64, device=self.device))[0], self).exp()
+    factorial = like(log_gamma(torch.full([], n + 1.0, dtype=torch.float64, device=self.device)), self).exp()
     return y * factorial if n % 2 == 1 else y * -factorial

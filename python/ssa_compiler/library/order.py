@@ -152,7 +152,7 @@ def _length(difference: Tensor, p: float) -> Tensor:
     """The p-norm of the last dimension, for p of 0, 1 and 2."""
     size = difference.abs()
     if p == 0.0:
-        return torch.minimum(torch.ceil(size), torch.ones_like(size)).sum(-1)
+        return torch.where(torch.isnan(size), size, (size > 0.0).to(size.dtype)).sum(-1)
     if p == 1.0:
         return size.sum(-1)
     return torch.sqrt((size * size).sum(-1))

@@ -1,0 +1,86 @@
+"""Elementwise ops on floating-point numbers, and what sorting decides: natively, with ties, NaN and infinities."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+
+def floats(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    return torch.hypot(x, y), torch.nextafter(x, y), torch.copysign(x, -2.0), torch.copysign(x, 0.0), torch.angle(x)
+
+
+def of_one(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.softmax(x, 0), torch.log_softmax(x, -1)
+
+
+def medians(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    values, places = torch.median(x, 1)
+    others, _ = torch.nanmedian(x, 0, keepdim=True)
+    return values, x.gather(1, places.unsqueeze(1)), others, torch.median(x), torch.nanmedian(x)
+
+
+def kth(x: Tensor) -> tuple[Tensor, Tensor]:
+    values, places = torch.kthvalue(x, 2, 1, keepdim=True)
+    return values, x.gather(1, places)
+
+
+def running(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    a, i = torch.cummax(x, 1)
+    b, j = torch.cummin(x, 0)
+    return a, i, b, j
+
+
+def found(rows: Tensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    left, right = torch.searchsorted(rows, x), torch.searchsorted(rows, x, right=True, out_int32=True)
+    return left, right, torch.isin(x, rows[0]), torch.count_nonzero(x, dim=0)
+
+
+def distances(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.cdist(x, y), torch.cdist(x, y, p=1.0), torch.cdist(x, y, p=0.0)
+
+
+def _native(program: Any, *sets: Any) -> None:
+    checked = check(program, *sets)
+    assert checked.compiled.explain().callbacks == ()
+
+
+_NUMBERS = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 3e38, 1e-30, 1.5, -2.5, 1e30]
+_TIES = [[1.0, 2.0, 2.0, math.nan, 5.0, math.nan, 1.0], [-math.inf, 3.0, 1.0, 3.0, 3.0, 2.0, math.inf]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_floats(dtype: torch.dtype) -> None:
+    x = torch.tensor(_NUMBERS, dtype=dtype)
+    _native(floats, (x[:, None].contiguous(), x[None]))
+
+
+def test_softmax_of_one() -> None:
+    _native(of_one, (torch.tensor(2.0),), (torch.tensor(math.inf),), (torch.tensor(math.nan),))
+
+
+@pytest.mark.parametrize("program", [medians, kth, running])
+def test_order(program: Any) -> None:
+    x = torch.randn(2, 7)
+    _native(program, (torch.tensor(_TIES),), (x,), (x.round(),), (torch.full((2, 7), math.nan),))
+
+
+def test_found() -> None:
+    rows = torch.randn(3, 9).sort(1)[0]
+    x = torch.randn(3, 5)
+    x[0, 0], x[1, 1], x[2, 2], x[2, 3] = rows[0, 3], math.nan, math.inf, 0.0
+    rows_with_nan = rows.clone()
+    rows_with_nan[1, 7:] = math.nan
+    _native(found, (rows, x), (rows_with_nan, x), (rows.round(), x.round()))
+
+
+def test_distances() -> None:
+    x, y = torch.randn(2, 5, 3), torch.randn(4, 3)
+    x[0, 0], x[1, 1, 1] = y[1], math.nan
+    _native(distances, (x, y), (x.round(), y.round()))

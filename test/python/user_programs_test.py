@@ -253,3 +253,21 @@ def test_whether_gradients_are_recorded_is_the_callers() -> None:
         assert compiled(ROWS)[1] == model(ROWS)[1] == 4
     model.weight.requires_grad_(False)
     assert compiled(ROWS)[1] == model(ROWS)[1] == 1
+
+
+# --- sizes known only at run time ---------------------------------------------------------------------------------------
+
+
+def summed_up_to(x: Tensor, lengths: Tensor, steps: int) -> Tensor:
+    h = torch.zeros_like(x)
+    for t in range(steps):
+        h = torch.where((lengths > t)[:, None], x + h, h)
+    return h
+
+
+def test_masked_loop_over_a_batch_of_any_size() -> None:
+    b = Dim("b")
+    lengths = torch.tensor([1, 2, 3, 0])
+    calls = [(ROWS, lengths, 3), (ROWS[:2], lengths[:2], 3), (ROWS[:2], lengths[:2], 0), (ROWS[:1], lengths[2:3], 5)]
+    compiled = agree(summed_up_to, *calls, dynamic_shapes={"x": {0: b}, "lengths": {0: b}, "steps": None})
+    assert not compiled.explain().callbacks

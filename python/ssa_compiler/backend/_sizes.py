@@ -7,7 +7,8 @@ IREE forgets where in it a tensor lies that an `scf.for` carries, and another on
 which each `scf.for` of such a program becomes.
 
 What an `scf.if` yields has sizes that IREE does not always find ("'tensor.dim' op unexpected during shape cleanup"). So each
-is yielded as an `index` of its own, and the tensor is tied to it.
+is yielded as an `index` of its own, and the tensor is tied to it. So are those of the tensors that an `scf.while` carries: IREE
+forgets the size in one of the two regions ("region branch point has 3 operands, but region successor needs 4 inputs").
 """
 
 from __future__ import annotations
@@ -68,22 +69,20 @@ def _has_unknown_size(type_: ir.Type) -> bool:
 
 
 def carry_sizes(module: ir.Module) -> int:
-    """Rewrite every `scf.if` that yields a tensor whose size is known only at run time.
+    """Rewrite every `scf.if` and `scf.while` that hands on a tensor whose size is known only at run time.
 
     Args:
-        module: an `iree`-stage module, rewritten in place.
+        module: an `iree`-stage module, rewritten in place; the two regions of its loops take the same arguments.
     Returns:
         The number of ops rewritten.
     """
-    found = [op for op in walk(module.operation) if op.name == "scf.if"]
+    found = [op for op in walk(module.operation) if op.name in ("scf.if", "scf.while")]
     found = [op for op in found if any(is_tensor(result) and is_dynamic(result) for result in op.results)]
     # Inner ones first: a rewritten op takes its regions with it.
-    for op in reversed(found):
-        _rewrite(op)
-    return len(found)
+    return sum(_rewrite(op) if op.name == "scf.if" else _rewrite_loop(op) for op in reversed(found))
 
 
-def _rewrite(op: ir.Operation) -> None:
+def _rewrite(op: ir.Operation) -> int:
     where = ir.InsertionPoint(op)
     results = list(op.results)
     types = [result.type for result in results]
@@ -100,6 +99,69 @@ def _rewrite(op: ir.Operation) -> None:
             value = build("flow.tensor.tie_shape", [value.type], [value, *sizes], where).results[0]
         old.replace_all_uses_with(value)
     op.erase()
+    return 1
+
+
+def _rewrite_loop(op: ir.Operation) -> int:
+    before, after = (region.blocks[0] for region in op.regions)
+    types = [result.type for result in op.results]
+    if any([value.type for value in values] != types for values in (op.operands, before.arguments, after.arguments)):
+        return 0
+    where, results = ir.InsertionPoint(op), list(op.results)
+    starts = [*op.operands, *_hidden_sizes(list(op.operands), where)]
+    for block, first in ((before, 1), (after, 0)):
+        _hand_on_sizes(block, first)
+        _take_sizes(block)
+    made = build(op.name, [start.type for start in starts], starts, where, regions=2)
+    for region, block in zip(made.regions, (before, after), strict=True):
+        block.append_to(region)
+    for old, value in zip(results, _tied(list(made.results), len(results), where), strict=True):
+        old.replace_all_uses_with(value)
+    op.erase()
+    return 1
+
+
+def _hidden_sizes(values: list[ir.Value], where: ir.InsertionPoint) -> list[ir.Value]:
+    """The sizes of tensors, each behind a barrier: what IREE finds to be the same everywhere is dropped in one region only."""
+    sizes = [size for value in values if is_tensor(value) for size in dynamic_sizes(value, where)]
+    return [build("util.optimization_barrier", [size.type], [size], where).results[0] for size in sizes]
+
+
+def _hand_on_sizes(block: ir.Block, first: int) -> None:
+    """Append the sizes of what the last op of a block hands on, from its operand number `first`."""
+    last = list(block.operations)[-1].operation
+    where = ir.InsertionPoint(last)
+    values = list(last.operands)
+    build(last.name, [], [*values, *_hidden_sizes(values[first:], where)], where)
+    last.erase()
+
+
+def _take_sizes(block: ir.Block) -> None:
+    """Add an argument for each size of the arguments, and use these tied to them."""
+    count = len(block.arguments)
+    index, location = ir.IndexType.get(block.owner.context), ir.Location.unknown(block.owner.context)
+    for _ in range(sum(map(_dynamic_rank, block.arguments))):
+        block.add_argument(index, location)
+    arguments = list(block.arguments)
+    uses = [[(use.owner.operation, use.operand_number) for use in value.uses] for value in arguments[:count]]
+    tied = _tied(arguments, count, ir.InsertionPoint.at_block_begin(block))
+    for old, value, places in zip(arguments, tied, uses, strict=False):
+        for user, number in places:
+            if value != old:
+                user.operands[number] = value
+
+
+def _tied(values: list[ir.Value], count: int, where: ir.InsertionPoint) -> list[ir.Value]:
+    """The first `count` of some values, tensors tied to their sizes, which are the others."""
+    rest = iter(values[count:])
+    tied = []
+    for value in values[:count]:
+        sizes = [next(rest) for _ in range(_dynamic_rank(value))]
+        if sizes:
+            sizes = [build("util.optimization_barrier", [size.type], [size], where).results[0] for size in sizes]
+            value = build("flow.tensor.tie_shape", [value.type], [value, *sizes], where).results[0]
+        tied.append(value)
+    return tied
 
 
 def _yield_sizes(block: ir.Block) -> None:

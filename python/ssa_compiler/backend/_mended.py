@@ -148,7 +148,7 @@ def _compare_numbers(op: ir.Operation) -> int:
         attribute = {"predicate": ir.IntegerAttr.get(integer, number)}
         return build("arith.cmpf", [op.results[0].type], [one, other], where, attribute).results[0]
 
-    found = compared(*op.operands, predicate)
+    found = compared(op.operands[0], op.operands[1], predicate)
     for operand in op.operands:
         asked = compared(operand, operand, _ORD if ordered else _UNO)
         found = build("arith.andi" if ordered else "arith.ori", [found.type], [found, asked], where).results[0]

@@ -399,11 +399,12 @@ class Interpreter:
         name = named[0].value if named and isinstance(named[0], ConstValue) and named[0].value else ""
         name = str(name).rpartition(".")[2]
         kind = "" if text.startswith(f"{name}:") else name
-        emitted = isinstance(message, RuntimeStr) and any(not isinstance(piece, str) for piece in message.pieces)
-        if emitted and self.state.conditional:
-            call = RaiseCall(message.pieces, kind, self.state.locations.user())
+        pieces = message.pieces if isinstance(message, RuntimeStr) else ()
+        emitted = self.state.conditional and not all(isinstance(piece, str) for piece in pieces)
+        if emitted:
+            call = RaiseCall(pieces, kind, self.state.locations.user())
             self.python_calls.call(call, call.values)
-        raise ProgramRaises(f"{kind}: {text}" if kind else text, emitted=emitted and self.state.conditional)
+        raise ProgramRaises(f"{kind}: {text}" if kind else text, emitted=emitted)
 
     def _prim_CallFunction(self, node: Any) -> list[Value]:
         function, *arguments = (self._lookup(value) for value in node.inputs())

@@ -139,8 +139,7 @@ class ScalarOps:
             return made
         if name in ("format", "percentFormat", "join"):
             return RuntimeStr("?")
-        way_out = "; pass enable_nested_tensor=False to nn.TransformerEncoder" if name == "len" else ""
-        raise self.state.refuse_op(f"{schema.name} on a string that depends on run-time values{way_out}")
+        raise self.state.refuse_op(f"{schema.name} on a string that depends on run-time values")
 
     def emit(self, name: str, arguments: list[Any], schema: Any = None) -> Value:
         """Emit the op `name` (without overload) on scalars of whatever kinds."""
@@ -256,7 +255,7 @@ class ScalarOps:
         while left:  # 2**63 is no int of 64 bits
             value = self.emit(step, [value, ConstValue(2 ** min(left, 62))])
             left -= min(left, 62)
-        return value  # type: ignore[no-any-return]
+        return value
 
     def _check_whole(self, value: Any) -> None:
         """Raise what Python raises for a float that is no number when it is made an int."""

@@ -84,3 +84,13 @@ def test_distances() -> None:
     x, y = torch.randn(2, 5, 3), torch.randn(4, 3)
     x[0, 0], x[1, 1, 1] = y[1], math.nan
     _native(distances, (x, y), (x.round(), y.round()))
+
+
+def of_no_dimensions(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    values, places = torch.cummax(x, 0)
+    smallest, _ = torch.kthvalue(x, 1, 0, True)
+    return values, places, smallest, torch.nanmedian(x), torch.softmax(x, 0, dtype=torch.float64), torch.median(x)
+
+
+def test_tensors_without_dimensions() -> None:
+    _native(of_no_dimensions, (torch.tensor(2.5),), (torch.tensor(math.nan),))

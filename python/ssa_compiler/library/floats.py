@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
@@ -14,6 +14,9 @@ from ._functions import are_real, is_real, like, real, wide
 from ._registry import implements
 
 __all__: list[str] = []
+
+_FLOAT32, _FLOAT64 = 6, 7
+"""What TorchScript has for these dtypes."""
 
 
 @implements("aten::hypot", where=are_real)
@@ -75,19 +78,22 @@ def angle(self: Tensor) -> Tensor:
 
 def _has_no_dimensions(arguments: Mapping[str, Any]) -> bool:
     tensor = arguments["self"]
-    return tensor.dim() == 0 and tensor.dtype in (torch.float32, torch.float64) and arguments["dtype"] is None
+    known = tensor.dtype in (torch.float32, torch.float64)
+    return tensor.dim() == 0 and known and arguments["dtype"] in (None, _FLOAT32, _FLOAT64)
 
 
 @implements("aten::softmax.int", where=_has_no_dimensions)
-def softmax_of_one(self: Tensor) -> Tensor:
+def softmax_of_one(self: Tensor, dtype: Optional[int]) -> Tensor:  # noqa: UP045 - TorchScript
     """1, or NaN for what is not finite."""
-    return torch.exp(self - self)
+    x = self if dtype is None else self.to(dtype)
+    return torch.exp(x - x)
 
 
 @implements("aten::log_softmax.int", where=_has_no_dimensions)
-def log_softmax_of_one(self: Tensor) -> Tensor:
+def log_softmax_of_one(self: Tensor, dtype: Optional[int]) -> Tensor:  # noqa: UP045 - TorchScript
     """0, or NaN for what is not finite."""
-    return self - self
+    x = self if dtype is None else self.to(dtype)
+    return x - x
 
 
 def _sums_along(arguments: Mapping[str, Any]) -> bool:

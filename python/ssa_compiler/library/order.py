@@ -22,6 +22,24 @@ def _has_elements(arguments: Mapping[str, Any]) -> bool:
     return static and tensor.dim() > 0 and tensor.dtype in _REAL
 
 
+def _is_one(arguments: Mapping[str, Any]) -> bool:
+    tensor = arguments["self"]
+    fits = arguments.get("dim", 0) in (0, -1) and arguments.get("k", 1) == 1
+    return fits and tensor.dim() == 0 and tensor.dtype in _REAL
+
+
+@implements("aten::median", "aten::nanmedian", where=_is_one)
+def itself(self: Tensor) -> Tensor:
+    """The one element."""
+    return self.clone()
+
+
+@implements("aten::median.dim", "aten::nanmedian.dim", "aten::kthvalue", "aten::cummax", "aten::cummin", where=_is_one)
+def itself_and_where(self: Tensor) -> tuple[Tensor, Tensor]:
+    """The one element, and its place."""
+    return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+
+
 def _middle(x: Tensor, dim: int, keepdim: bool, skip: bool) -> tuple[Tensor, Tensor]:
     """The lower of the elements in the middle; NaN if there is one, or of those that are not, if asked for."""
     order = argsort(x, dim, False)
@@ -145,6 +163,21 @@ def searchsorted(sorted_sequence: Tensor, self: Tensor, out_int32: bool, right: 
             sorted_sequence.reshape([-1, sorted_sequence.size(-1)]), self.reshape([-1, self.size(-1)]), right
         )
     found = found.reshape(self.shape)
+    return found.to(torch.int32) if out_int32 else found
+
+
+def _is_number(arguments: Mapping[str, Any]) -> bool:
+    sequence, value = arguments["sorted_sequence"], arguments["self"]
+    plain = arguments["side"] is None and arguments["sorter"] is None and isinstance(value, float)
+    static = all(isinstance(size, int) and size > 0 for size in sequence.shape)
+    return plain and static and sequence.dim() == 1 and sequence.dtype in _REAL
+
+
+@implements("aten::searchsorted.Scalar", where=_is_number)
+def searchsorted_number(sorted_sequence: Tensor, self: float, out_int32: bool, right: bool) -> Tensor:
+    """Where a number belongs in a sorted row."""
+    value = torch.full([1, 1], self, dtype=sorted_sequence.dtype, device=sorted_sequence.device)
+    found = _search(sorted_sequence.unsqueeze(0), value, right).squeeze(0).squeeze(0)
     return found.to(torch.int32) if out_int32 else found
 
 

@@ -17,7 +17,7 @@ __all__: list[str] = []
 def _is_float(arguments: Mapping[str, Any]) -> bool:
     tensor = arguments["self"]
     known = [size for size in tensor.shape if isinstance(size, int)]
-    return tensor.dtype in (torch.float32, torch.float64) and tensor.dim() > 0 and 0 not in known
+    return tensor.dtype in (torch.float32, torch.float64) and 0 not in known
 
 
 def _further(x: Tensor, best: Tensor, better: Tensor) -> Tensor:
@@ -25,8 +25,7 @@ def _further(x: Tensor, best: Tensor, better: Tensor) -> Tensor:
     return torch.where(torch.logical_or(torch.isnan(x), better), x, best)
 
 
-@implements("aten::index_reduce", where=_is_float)
-def index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool) -> Tensor:
+def _reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool) -> Tensor:
     """Combine rows of a source with the rows that an index names, one after the other."""
     result = self.movedim(dim, 0).clone(memory_format=torch.contiguous_format)
     rows = source.movedim(dim, 0)
@@ -59,6 +58,14 @@ def index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: 
         counts = torch.where(counts == 0.0, 1.0, counts)
         result = result / counts.reshape([-1] + [1] * (result.dim() - 1))
     return result.movedim(0, dim).contiguous()
+
+
+@implements("aten::index_reduce", where=_is_float)
+def index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool) -> Tensor:
+    """The same for tensors with dimensions and without."""
+    if self.dim() == 0:
+        return _reduce(self.unsqueeze(0), 0, index, source.reshape(-1), reduce, include_self).squeeze(0)
+    return _reduce(self, dim, index, source, reduce, include_self)
 
 
 @implements("aten::put", where=lambda arguments: 0 not in arguments["self"].shape)

@@ -55,9 +55,8 @@ def merged(paths: Iterable[Path]) -> list[dict[str, Any]]:
                 compiled = known is not None and known["status"] in ("native", "callback")
                 if not (compiled and record["status"] == "imported"):
                     found[key(record)] = record
-                if record["case"] != SAMPLES:  # they could be made this time
-                    found.pop((record["op"], record["dtype"], SAMPLES), None)
-    return list(found.values())
+    measured = {(op, dtype) for op, dtype, case in found if case != SAMPLES}
+    return [r for (op, dtype, case), r in found.items() if case != SAMPLES or (op, dtype) not in measured]
 
 
 class _Worker:

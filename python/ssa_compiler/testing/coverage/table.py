@@ -75,6 +75,7 @@ def _reasons(records: Iterable[Record]) -> str:
 def _plain(message: str) -> str:
     """A message without the line that it is about, fit for a cell."""
     kept = re.sub(r"^\w+: \S+\.py:\d+: ", "", message.split("\n")[0]).replace("|", "/")
+    kept = re.sub(r"/[\w./-]*/(?=[\w.-]+\.py)", "", kept)  # folders are those of the machine
     return kept if len(kept) <= 160 else kept[:157] + "..."
 
 

@@ -1,4 +1,7 @@
-"""Programs as users write them, that did something else than eager once: one artefact, several inputs, against eager."""
+"""Programs as users write them, that did something else than eager once: one artefact, several inputs, against eager.
+
+PYTEST_DONT_REWRITE: pytest would add to the messages of the programs' assertions.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,9 @@ _PRINT_FLAGS = (
 _FIRST_HALF = ("--compile-to=stream", "--emit-mlir-bytecode")
 _SECOND_HALF = ("--compile-from=stream",)
 # What the register allocation of IREE's virtual machine gets.
-_MACHINE = re.compile(r"^// -----// IR Dump After MaterializeRefDiscardsPass[^\n]*\n(.*?^\})$", re.MULTILINE | re.DOTALL)
+_MACHINE = re.compile(
+    r"^// -----// IR Dump After MaterializeRefDiscardsPass[^\n]*\n(.*?^\})$", re.MULTILINE | re.DOTALL
+)
 _PRINT_MACHINE = ("--mlir-print-ir-after=iree-vm-materialize-ref-discards", "--mlir-elide-elementsattrs-if-larger=4")
 _MAX_ATTEMPTS = 40
 # After so many attempts, repairs that still find something to do are not trusted to come to an end.

@@ -26,6 +26,7 @@ __all__ = [
     "Samples",
     "TimeLimit",
     "check_result",
+    "check_rounding",
     "measure_latency",
     "peak_memory",
     "pinned",
@@ -92,6 +93,26 @@ def check_result(actual: Any, expected: Any, rtol: float, atol: float) -> None:
             )
         except AssertionError as error:
             raise Mismatch(f"result {number}: {error}") from None
+
+
+def check_rounding(actual: Any, expected: Any, exact: Any) -> None:
+    """Compare a peer's result with eager's where rounding errors grow: it may be four times as far from the exact one.
+
+    Args:
+        actual: the peer's result.
+        expected: eager's.
+        exact: eager's in double precision.
+    Raises:
+        Mismatch: the largest error of a result is more than four times eager's.
+    """
+    import torch.utils._pytree as pytree
+
+    results = zip(pytree.tree_leaves(actual), pytree.tree_leaves(expected), pytree.tree_leaves(exact), strict=True)
+    for number, each in enumerate(results):
+        peer, eager, right = (torch.as_tensor(leaf).cpu().double() for leaf in each)
+        error, own = ((found - right).abs().max().item() if right.numel() else 0.0 for found in (peer, eager))
+        if not error <= 4 * own:
+            raise Mismatch(f"result {number}: off by {error:.1e} from double precision, eager by {own:.1e}")
 
 
 @dataclass(frozen=True)

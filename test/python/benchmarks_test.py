@@ -241,6 +241,17 @@ def test_full_set_measures_nothing_twice_and_sweeps_have_all_their_points() -> N
             assert {point["sizes"][size] for point in sweeps[workload.name, size]} >= set(values)
 
 
+def test_rounding_errors_are_measured_by_eagers_own() -> None:
+    exact = (torch.full([2], 1.0, dtype=torch.float64), 3)
+    measure.check_rounding((torch.tensor([1.003, 1.0]), 3), (torch.tensor([1.0, 0.999]), 3), exact)
+    with pytest.raises(AssertionError, match="result 0: off by"):
+        measure.check_rounding((torch.tensor([1.005, 1.0]), 3), (torch.tensor([1.0, 0.999]), 3), exact)
+    with pytest.raises(AssertionError, match="result 1"):
+        measure.check_rounding((torch.ones(2), 4), (torch.ones(2), 3), exact)
+    with pytest.raises(AssertionError, match="result 0"):
+        measure.check_rounding((torch.tensor([1.0, float("nan")]), 3), (torch.tensor([1.0, 0.999]), 3), exact)
+
+
 def test_results_that_differ_are_refused() -> None:
     with pytest.raises(AssertionError, match="result 1"):
         measure.check_result((torch.ones(2), 3), (torch.ones(2), 4), 1e-5, 1e-5)

@@ -19,6 +19,7 @@ _MODULES = (
     "bessel",
     "detection",
     "error_functions",
+    "extremes",
     "floats",
     "gamma",
     "linalg",
@@ -30,6 +31,7 @@ _MODULES = (
     "reductions",
     "selection",
     "sorting",
+    "windows",
 )
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -33,6 +33,8 @@ def _unary(type_in: str, type_out: str, body: str) -> str:
         "[],f32": "tensor<f32>",
         "[5],f32": "tensor<5xf32>",
         "[4],si64": "tensor<4xi64>",
+        "[],si64": "tensor<i64>",
+        "[5],i1": "tensor<5xi1>",
     }
     return (
         f"module {{\nfunc.func @main(%a: {tensor[type_in]}) -> {tensor[type_out]} {{\n"
@@ -271,3 +273,41 @@ def test_larger_and_smaller_are_nan(tmp_path: Path) -> None:
     text = _unary("[5],f32", "[5],f32", ones + body)
     plain = Program(_plain(text, tmp_path), read_signature(text))
     assert not plain([torch.full([5], math.nan)])[0].isnan().any()  # the other one, where eager has NaN
+
+
+def test_place_of_nan_is_lost(tmp_path: Path) -> None:
+    """What the library's `argmax` is for; the other ops are compiled in library_extremes_test.py."""
+    body = (
+        "%none = torch.constant.none\n%false = torch.constant.bool false\n"
+        "%s = torch.aten.argmax %t, %none, %false : !torch.vtensor<[5],f32>, !torch.none, !torch.bool -> !torch.vtensor<[],si64>\n"
+    )
+    text = _unary("[5],f32", "[],si64", body)
+    x = torch.tensor([1.0, math.nan, 3.0, math.nan, 2.0])
+    assert x.argmax() == 1
+    assert _call(_plain(text, tmp_path), text, [x]) != 1
+
+
+def test_itself_is_not_equal_to_nan(tmp_path: Path) -> None:
+    x = torch.tensor([math.nan, 1.0, -3.0, math.inf, -math.inf])
+    body = "%s = torch.aten.eq.Tensor %t, %t : !torch.vtensor<[5],f32>, !torch.vtensor<[5],f32> -> !torch.vtensor<[5],i1>\n"
+    text = _unary("[5],f32", "[5],i1", body)
+    assert _call(_plain(text, tmp_path), text, [x]).all()
+    assert torch.equal(_call(compile_module(text, TARGET).path, text, [x]), x == x)
+
+
+def _powers(x: Tensor, y: Tensor, e: float) -> list[Tensor]:
+    found = [x**y, y**x, x.double() ** y, x**e, e**x, x**-1, x**-3.0, x**1.5, x**33, (-2.0) ** x, 1.0**x, 0.0**x]
+    found += [torch.isclose(x, y), torch.isclose(x, y, equal_nan=True)]
+    return found
+
+
+def test_powers_of_what_has_no_logarithm(tmp_path: Path) -> None:
+    numbers = [-math.inf, -5.0, -3.0, -2.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 7.0, math.inf, math.nan]
+    x, y = torch.tensor(numbers)[:, None], torch.tensor(numbers)
+    checked = check(_powers, (x, y, 3.0), (x, y, -2.0), (x, y, 0.0), compiled=True)
+    assert checked.compiled.explain().callbacks == ()
+    got, expected = checked.compiled(x, y, 3.0)[0], x**y
+    assert torch.equal(torch.signbit(got) & ~got.isnan(), torch.signbit(expected) & ~expected.isnan())
+    body = "%s = torch.aten.pow.Tensor_Tensor %t, %t : !torch.vtensor<[5],f32>, !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>\n"
+    text = _unary("[5],f32", "[5],f32", body)
+    assert _call(_plain(text, tmp_path), text, [torch.tensor([-1.0, -2.0, -3.0, -4.0, 0.0])]).isnan().all()

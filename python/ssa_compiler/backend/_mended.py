@@ -10,6 +10,7 @@ from iree.compiler import ir
 from ._callbacks import erase_unused
 from ._integers import divide_integers
 from ._ir import build, constant_integer, torch_integer, walk
+from ._powers import raise_negatives
 
 __all__ = ["mend_ops"]
 
@@ -36,6 +37,10 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _keep_nan(op)
         elif op.name in _TAKES_NUMBERS:
             rewritten += _prefer_nan(op)
+        elif op.name == "torch.aten.eq.Tensor":
+            rewritten += _equal_itself(op)
+        elif op.name == "torch.aten.pow.Tensor_Tensor":
+            rewritten += raise_negatives(op)
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
     return rewritten
@@ -106,6 +111,18 @@ def _element(type_: ir.Type) -> str:
 def _is_nan(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
     sizes = str(value.type)[:-1].rpartition(",")[0]
     return build("torch.aten.isnan", [ir.Type.parse(f"{sizes},i1>", value.type.context)], [value], where).results[0]
+
+
+def _equal_itself(op: ir.Operation) -> int:
+    """`x == x` is true to torch-mlir, also of NaN."""
+    if op.operands[0] != op.operands[1] or _element(op.operands[0].type) not in _FLOATS:
+        return 0
+    where = ir.InsertionPoint(op)
+    missing = _is_nan(op.operands[0], where)
+    known = build("torch.aten.logical_not", [op.results[0].type], [missing], where).results[0]
+    op.results[0].replace_all_uses_with(known)
+    op.erase()
+    return 1
 
 
 def _choose_number(op: ir.Operation) -> int:

@@ -58,8 +58,15 @@ class OpPrograms:
         with self._trusted():
             result = self._call(program.script.qualified_name, graph, [values[name] for name in program.parameters])
         found = list(result.elements) if isinstance(result, TupleValue) else [result]
-        results = [self._new(value) if isinstance(value, TensorValue) else value for value in found]
         sources = [value for argument in opened for value in tensor_values(argument)]
+        strides: list[list[int] | None] = [None] * len(found)
+        if any(_is_other_order(source.fake) for source in sources):
+            out = run(self._tensors.state, op, python).out
+            strides = [_strides(fake) for fake in (out if isinstance(out, (tuple, list)) else [out])]
+        results = [
+            self._new(value, stride) if isinstance(value, TensorValue) else value
+            for value, stride in zip(found, strides)
+        ]
         self._tensors.state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)])
         return results
 
@@ -91,12 +98,19 @@ class OpPrograms:
         tensors.call(torch.ops.aten.copy_.default, [target, found[0], ConstValue(False)])
         return [arguments[0]]
 
-    def _new(self, value: TensorValue) -> TensorValue:
-        """A tensor that nothing is known of but what the op says: the program has written where it made it."""
+    def _new(self, value: TensorValue, strides: list[int] | None) -> TensorValue:
+        """A tensor that nothing is known of but what the op says: the program has written where it made it.
+
+        Args:
+            value: what the program returns.
+            strides: those that eager gives it, None if they are those of a contiguous tensor.
+        """
         tensors, clone = self._tensors, torch.ops.aten.clone.default
         state = tensors.state
         with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
             fake = clone(value.fake, memory_format=torch.contiguous_format)
+            if strides is not None:
+                fake = fake.new_empty_strided(fake.size(), strides)
         operands = [value, ConstValue(torch.contiguous_format)]
         made = state.fresh(tensors.emit(clone, operands, [state.type_of(fake)])[0], fake)
         state.owners[made.root] = made
@@ -112,6 +126,18 @@ class OpPrograms:
                 yield
         finally:
             state.index_checks = before
+
+
+def _is_other_order(fake: torch.Tensor) -> bool:
+    """Whether a tensor of known sizes lies in memory in another order than a contiguous one."""
+    return _strides(fake) is not None and fake.dim() > 1
+
+
+def _strides(fake: torch.Tensor) -> list[int] | None:
+    """The strides of a tensor of known sizes, None if they are those of a contiguous one."""
+    if not all(isinstance(size, int) for size in (*fake.size(), *fake.stride())) or fake.is_contiguous():
+        return None
+    return list(fake.stride())
 
 
 def _functional_form(op: Any) -> Any:

@@ -28,6 +28,7 @@ _MODULES = (
     "order",
     "orthogonal",
     "pooling",
+    "powers",
     "reductions",
     "selection",
     "sorting",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -205,3 +206,18 @@ def _is_plain_distance(arguments: Mapping[str, Any]) -> bool:
 def cdist(x1: Tensor, x2: Tensor, p: float) -> Tensor:
     """The distances of points of two sets."""
     return _length(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+
+
+def _are_floats(arguments: Mapping[str, Any]) -> bool:
+    return arguments["self"].dtype == arguments["other"].dtype and arguments["self"].dtype in _REAL
+
+
+@implements("aten::isclose", where=_are_floats)
+def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> Tensor:
+    """Whether numbers are equal, infinities too, or differ by no more than they may."""
+    equal = self == other
+    if equal_nan:
+        equal = torch.logical_or(equal, torch.logical_and(torch.isnan(self), torch.isnan(other)))
+    difference = (self - other).abs()
+    near = torch.logical_and(difference < math.inf, difference <= atol + (rtol * other).abs())
+    return torch.logical_or(equal, near)

@@ -1,0 +1,64 @@
+"""Powers with a number for the exponent or the base, of which IREE loses what has no logarithm: as powers of two tensors.
+
+The backend puts into those what IEEE 754 says of negative numbers, zeros and infinities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._registry import implements
+
+__all__: list[str] = []
+
+
+def _is_constant(number: Any) -> bool:
+    return isinstance(number, (int, float)) and not isinstance(number, bool)
+
+
+def _is_negative_whole(arguments: Mapping[str, Any]) -> bool:
+    exponent = arguments["exponent"]
+    fits = arguments["self"].dtype.is_floating_point and _is_constant(exponent)
+    return bool(fits and -64 <= exponent < 0 and exponent == int(exponent))
+
+
+@implements("aten::pow.Tensor_Scalar", where=_is_negative_whole)
+def inverse_power(self: Tensor, exponent: float) -> Tensor:
+    """The inverse of a power with a whole number."""
+    return torch.reciprocal(torch.pow(self, -exponent))
+
+
+def _needs_a_logarithm(arguments: Mapping[str, Any]) -> bool:
+    """Whether an exponent is none that IREE multiplies with, or takes roots for."""
+    exponent = arguments["exponent"]
+    if not arguments["self"].dtype.is_floating_point:
+        return False
+    if not _is_constant(exponent):
+        return isinstance(exponent, (torch.SymInt, torch.SymFloat))
+    return exponent not in (0.5, -0.5) and not (0 <= exponent <= 128 and exponent == int(exponent))
+
+
+@implements("aten::pow.Tensor_Scalar", where=_needs_a_logarithm)
+def power(self: Tensor, exponent: float) -> Tensor:
+    """A power with any number."""
+    return torch.pow(self, torch.full([], exponent, dtype=self.dtype, device=self.device))
+
+
+def _has_no_logarithm(arguments: Mapping[str, Any]) -> bool:
+    """Whether a base is none of those of which IREE is right, or unknown."""
+    base = arguments["self"]
+    if not arguments["exponent"].dtype.is_floating_point:
+        return False
+    if not _is_constant(base):
+        return isinstance(base, (torch.SymInt, torch.SymFloat))
+    return not 0 < base < float("inf") or base == 1
+
+
+@implements("aten::pow.Scalar", where=_has_no_logarithm)
+def power_of_number(self: float, exponent: Tensor) -> Tensor:
+    """The powers of any number."""
+    return torch.pow(torch.full([], self, dtype=exponent.dtype, device=exponent.device), exponent)

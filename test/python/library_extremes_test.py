@@ -82,7 +82,7 @@ def _values(x: Tensor) -> list[Tensor]:
     most, least = x.cummax(1), x.cummin(0)
     found = [x.amax(1), x.amin(0, keepdim=True), x.max(), x.min(), x[5:7].max(), low, high]
     found += [most[0], most[1], least[0], least[1], x.median(1)[0], x.nanmedian(1)[0], x.median()]
-    found += [x.topk(3, 1)[0], x.topk(1, 1)[1], x.topk(3, 1, False)[0], x.sort(1)[0], x.sort(dim=1, stable=True)[1]]
+    found += [x.topk(3, 1)[0], x.topk(1, 1)[0], x.topk(3, 1, False)[0], x.sort(1)[0], x.sort(dim=1, stable=True)[1]]
     found += [functional.max_pool1d(x[:, None], 3), functional.max_pool2d(x[None, None], 2, 1, 1)]
     return found
 

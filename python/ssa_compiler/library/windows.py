@@ -38,9 +38,11 @@ def _largest(x: Tensor, planes: Tensor, rows: Tensor, columns: Tensor) -> tuple[
     windows = x.reshape([-1, depth * height * width]).index_select(1, places).reshape([x.size(0), -1, elements])
     places = places.reshape([1, -1, elements])
     best = windows.amax(2, keepdim=True)
-    first = torch.where(windows == best, places, depth * height * width).amin(2)
-    missing = torch.where(torch.isnan(windows), places, -1).amax(2)
-    place = torch.where(missing >= 0, missing, first)
+    # One number says both: the last place of NaN, above all others, or the first of equal ones.
+    total = depth * height * width
+    rank = torch.where(windows == best, total - 1 - places, -1)
+    rank = torch.where(torch.isnan(windows), total + places, rank).amax(2)
+    place = torch.where(rank >= total, rank - total, total - 1 - rank)
     shape = [x.size(0), planes.size(0), rows.size(0), columns.size(0)]
     return best.reshape(shape), place.reshape(shape)
 

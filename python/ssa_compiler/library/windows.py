@@ -174,3 +174,20 @@ def max_pool3d_with_indices(
     best, place = _largest(self.reshape([-1, depth, height, width]), planes, rows, columns)
     shape = list(self.shape[:-3]) + [planes.size(0), rows.size(0), columns.size(0)]  # noqa: RUF005
     return best.reshape(shape), place.reshape(shape)
+
+
+@implements("aten::max_pool1d_with_indices", where=_is_pooled)
+def max_pool1d_with_indices(
+    self: Tensor,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    ceil_mode: bool,
+) -> tuple[Tensor, Tensor]:
+    """Sliding windows of a row."""
+    columns = _places(self.size(-1), 0, kernel_size, stride, padding, dilation, ceil_mode, self)
+    one = torch.zeros([1, 1], dtype=torch.int64, device=self.device)
+    best, place = _largest(self.reshape([-1, 1, 1, self.size(-1)]), one, one, columns)
+    shape = list(self.shape[:-1]) + [columns.size(0)]  # noqa: RUF005
+    return best.reshape(shape), place.reshape(shape)

@@ -18,6 +18,7 @@ _MODULES = (
     "attention",
     "bessel",
     "detection",
+    "division",
     "error_functions",
     "extremes",
     "floats",

@@ -1,0 +1,112 @@
+"""Quotients that are rounded down and what is left of divisions, angles and sums of exponentials: of two floating-point numbers.
+
+torch-mlir takes `floor(x / y)` for `x // y`, which makes `1.0 // 0.1` 10 instead of 9, and `x - trunc(x / y) * y` for fmod;
+what IREE has for the others is NaN, or is not, at zeros and infinities. The remainder with the sign of the divisor is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._functions import are_real
+from ._registry import implements
+
+__all__: list[str] = []
+
+
+def _is_negative(x: Tensor) -> Tensor:
+    """Whether numbers have a negative sign; zeros may."""
+    return torch.logical_or(x < 0.0, torch.reciprocal(x) < 0.0)
+
+
+def _is_float(arguments: Mapping[str, Any]) -> bool:
+    """Whether the result is a float: of floats, or of an integer and a float."""
+    kinds = {torch.SymInt: 1, torch.SymFloat: 1.0, torch.SymBool: True}
+    self, other = (kinds.get(type(arguments[name]), arguments[name]) for name in ("self", "other"))
+    return torch.result_type(self, other).is_floating_point
+
+
+def _rounds_down(arguments: Mapping[str, Any]) -> bool:
+    return _is_float(arguments) and arguments["rounding_mode"] == "floor"
+
+
+def _computed(x: Tensor, result: Tensor) -> Tensor:
+    """An operand in the dtype in which eager computes a result: halves in float32."""
+    if result.dtype == torch.float64:
+        return x.to(torch.float64)
+    return x.to(torch.float32)
+
+
+def _rest(x: Tensor, y: Tensor) -> Tensor:
+    """What is left of a division that is rounded to zero: it has the sign of the dividend."""
+    size = torch.remainder(x.abs(), y.abs())
+    return torch.where(_is_negative(x), -size, size)
+
+
+def _quotient(x: Tensor, y: Tensor) -> Tensor:
+    """The exact quotient, rounded down, as Python's `//` of floats computes it."""
+    rest = _rest(x, y)
+    quotient = (x - rest) / y
+    quotient = torch.where(torch.logical_and(rest != 0.0, (y < 0.0) != (rest < 0.0)), quotient - 1.0, quotient)
+    rounded = torch.floor(quotient)
+    rounded = torch.where(quotient - rounded > 0.5, rounded + 1.0, rounded)
+    plain = x / y
+    rounded = torch.where(quotient != 0.0, rounded, plain * 0.0)  # a zero has the sign of the quotient
+    return torch.where(y == 0.0, plain, rounded)
+
+
+@implements("aten::fmod.Tensor", where=_is_float)
+def fmod(self: Tensor, other: Tensor) -> Tensor:
+    """What is left of divisions."""
+    plain = self / other
+    return _rest(_computed(self, plain), _computed(other, plain)).to(plain.dtype)
+
+
+@implements("aten::fmod.Scalar", where=_is_float)
+def fmod_by_number(self: Tensor, other: float) -> Tensor:
+    """What is left of divisions by a number, which eager rounds to the dtype of the result."""
+    plain = self / other
+    divisor = torch.full([], other, dtype=plain.dtype, device=self.device)
+    return _rest(_computed(self, plain), _computed(divisor, plain)).to(plain.dtype)
+
+
+@implements("aten::floor_divide", where=_is_float)
+@implements("aten::div.Tensor_mode", where=_rounds_down)
+def floor_divide(self: Tensor, other: Tensor) -> Tensor:
+    """Quotients."""
+    plain = self / other
+    return _quotient(_computed(self, plain), _computed(other, plain)).to(plain.dtype)
+
+
+@implements("aten::floor_divide.Scalar", where=_is_float)
+@implements("aten::div.Scalar_mode", where=_rounds_down)
+def floor_divide_by_number(self: Tensor, other: float) -> Tensor:
+    """Quotients with a number."""
+    plain = self / other
+    x = _computed(self, plain)
+    return _quotient(x, torch.full([], other, dtype=x.dtype, device=x.device)).to(plain.dtype)
+
+
+@implements("aten::atan2", where=are_real)
+def atan2(self: Tensor, other: Tensor) -> Tensor:
+    """The angle of the vector (other, self), from -pi to pi."""
+    y, x = self.abs(), other.abs()
+    same = y == x  # also two zeros, and two infinities
+    ratio = torch.where(same, torch.where(y == 0.0, 0.0, 1.0), torch.minimum(y, x) / torch.maximum(y, x))
+    angle = torch.atan(ratio)
+    angle = torch.where(y > x, math.pi / 2 - angle, angle)
+    angle = torch.where(_is_negative(other), math.pi - angle, angle)
+    return torch.where(_is_negative(self), -angle, angle)
+
+
+@implements("aten::logaddexp", where=are_real)
+def logaddexp(self: Tensor, other: Tensor) -> Tensor:
+    """The logarithm of the sum of two exponentials."""
+    larger = torch.maximum(self, other)
+    sum_ = larger + torch.log1p(torch.exp(-(self - other).abs()))
+    return torch.where(torch.isinf(larger), larger, sum_)

@@ -1,0 +1,66 @@
+"""Divisions that are rounded down, what is left of them, angles: floating-point numbers of every kind, against eager."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+NUMBERS = [1.0, 0.3, -1.0, 5.5, -7.25, 1e30, -1e-30, 0.0, -0.0, math.inf, -math.inf, math.nan]
+DIVISORS = [0.1, -0.1, 3.0, -2.5, 1e-3, math.inf, -math.inf, math.nan, 0.0, -0.0]
+
+
+def quotients(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    c = a.clone()
+    c //= b
+    return torch.floor_divide(a, b), torch.div(a, b, rounding_mode="floor"), torch.fmod(a, b), c
+
+
+def by_numbers(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return a // 0.1, torch.div(a, -3, rounding_mode="floor"), torch.fmod(a, 0.1), b.fmod(math.inf)
+
+
+def of_two(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.atan2(a, b), torch.logaddexp(a, b), torch.atan2(a, b * 0.0 + 2.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("function", [quotients, by_numbers, of_two])
+def test_all_kinds_of_numbers(function: object, dtype: torch.dtype) -> None:
+    a, b = torch.broadcast_tensors(torch.tensor(NUMBERS, dtype=dtype)[:, None], torch.tensor(DIVISORS, dtype=dtype))
+    generator = torch.Generator().manual_seed(0)
+    others = (
+        torch.randn(2, 12, 10, generator=generator, dtype=dtype) * torch.tensor([30.0, 2.0], dtype=dtype)[:, None, None]
+    )
+    checked = check(function, (a.contiguous(), b.contiguous()), (others[0], others[1]), compiled=True)
+    # IREE has neither for float64.
+    expected = {"aten::atan" if function is of_two else "aten::remainder.Tensor"} if dtype == torch.float64 else set()
+    assert {use.op for use in checked.compiled.explain().callbacks} == expected
+
+
+def mixed(a: Tensor, b: Tensor, i: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    return a // b, torch.fmod(a, 0.1), i // b, i // 0.1, torch.fmod(i, b), torch.div(i, -0.5, rounding_mode="floor")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_halves_and_integers(dtype: torch.dtype) -> None:
+    a, b = torch.broadcast_tensors(torch.tensor(NUMBERS)[:, None], torch.tensor(DIVISORS))
+    inputs = (a.to(dtype), b.to(dtype), (torch.arange(120).reshape(12, 10) - 60).int())
+    checked = check(mixed, inputs, compiled=True)
+    assert bool(checked.compiled.explain().callbacks) == (dtype == torch.float64)
+
+
+def remaining(x: Tensor, n: int) -> Tensor:
+    total = torch.zeros_like(x)
+    for i in range(n):
+        total[i] = x[i] // 0.1 + torch.fmod(x[i], 0.3)
+    return total
+
+
+def test_rows_in_a_loop() -> None:
+    x = torch.linspace(-1.0, 1.0, 12).reshape(4, 3)
+    check(remaining, (x, 4), (x, 0), (x, 1), compiled=True)

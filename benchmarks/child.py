@@ -12,6 +12,7 @@ import time
 import traceback
 import warnings
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -114,9 +115,7 @@ class _Child:
             return
         except Exception as error:  # whatever a peer raises for what it does not take
             peer.forget()
-            self.say(
-                "peer", peer=peer.name, status="refused", reason=_short(error), trace=traceback.format_exc()[-2000:]
-            )
+            self.say("peer", peer=peer.name, status="refused", reason=_short(error), trace=_trace())
             return
         self.programs[peer.name] = program
         self.say("peer", peer=peer.name, status="ok", first_call_s=first, other_inputs_s=others, **self._known(program))
@@ -200,6 +199,11 @@ class _Child:
                 self.say("warm", peer=name, warm_start_s=seconds, warm_from_cache=again.details.get("from_cache"))
             except (Exception, measure.TimeLimit) as error:
                 self.say("note", peer=name, text=f"warm start: {_short(error)}")
+
+
+def _trace() -> str:
+    """The end of the traceback of the error at hand, with paths from the repository's root on."""
+    return traceback.format_exc()[-2000:].replace(f"{Path(__file__).resolve().parents[1]}/", "")
 
 
 def _doubled(leaf: Any) -> Any:

@@ -241,12 +241,14 @@ class TensorOps:
         """
         if op._schema.is_mutable or (len(trace.records) == 1 and trace.records[0].op is op):
             return None
+        annotated = any(result.alias_info is not None for result in op._schema.returns)
         for number, value in enumerate(args):
-            if not isinstance(value, TensorValue) or not self.state.layouts.unsettled(value):
+            if not isinstance(value, TensorValue):
                 continue
-            shared = any(shares_storage(out, value.fake) for out in _tensors(trace.out))
-            annotated = any(result.alias_info is not None for result in op._schema.returns)
-            if (shared or annotated) and self._depends_on_strides(op, python, trace, value):
+            # Few ops alias; to find out where a layout comes from, ops run again.
+            if not annotated and not any(shares_storage(out, value.fake) for out in _tensors(trace.out)):
+                continue
+            if self.state.layouts.unsettled(value) and self._depends_on_strides(op, python, trace, value):
                 clone, contiguous = torch.ops.aten.clone.default, ConstValue(torch.contiguous_format)
                 (copied,) = self.call_arguments(clone, [value, contiguous])
                 results = self.call_arguments(op, [*args[:number], copied, *args[number + 1 :]])

@@ -370,7 +370,7 @@ class State:
         self.written |= storages
 
     def maybe_alias(self, value: TensorValue, sources: list[TensorValue], op: str, retry: Any = None) -> None:
-        """Note that `value` aliases `sources` or is a copy, depending on a run-time size.
+        """Note that `value` aliases `sources` or is a copy, depending on a run-time size or on a layout that control flow decides.
 
         Args:
             value: a result.

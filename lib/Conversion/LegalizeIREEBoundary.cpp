@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TensorTypes.h"
+
 #include "ssa-compiler/Conversion/Passes.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 #include "ssa-compiler/Dialect/TorchConversion/IR/TorchConversionDialect.h"
@@ -26,17 +28,6 @@ using namespace mlir;
 using namespace ssa_compiler;
 
 namespace {
-
-/// The builtin tensor type that IREE uses for a torch tensor: without signs.
-Type convertTensorType(torch::ValueTensorType type) {
-  TensorType builtin = type.toBuiltinTensor();
-  if (!builtin)
-    return {};
-  Type element = builtin.getElementType();
-  if (auto integer = dyn_cast<IntegerType>(element))
-    element = IntegerType::get(type.getContext(), integer.getWidth());
-  return builtin.clone(element);
-}
 
 /// `arith.select` of tensors: what canonicalization makes of a small `scf.if`.
 struct ConvertSelect final : OpConversionPattern<arith::SelectOp> {

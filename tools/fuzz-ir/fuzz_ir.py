@@ -25,13 +25,20 @@ __all__ = ["FLAGS", "fuzz"]
 
 PIPELINES = (
     ("--convert-to-tensorssa",),
-    ("--torch-to-scf", "--convert-to-tensorssa", "--expand-float-to-int", "--legalize-iree-boundary"),
+    (
+        "--torch-to-scf",
+        "--convert-to-tensorssa",
+        "--expand-float-to-int",
+        "--fold-nested-updates",
+        "--legalize-iree-boundary",
+    ),
 )
 PASSES = (
     "--torch-to-scf", "--torch-insert-bounds-checks", "--tssa-resolve-choices", "--tssa-rewrite-mutation",
     "--tssa-block-propagation", "--tssa-rename", "--tssa-remove-update", "--torch-simplify", "--tssa-promote-slots",
     "--tssa-lower", "--remove-redundant-asserts", "--verify-value-semantics", "--expand-float-to-int",
-    "--legalize-iree-boundary", "--canonicalize", "--cse", "--test-print-tensor-aliases", "--test-print-torch-aliasing",
+    "--fold-nested-updates", "--legalize-iree-boundary", "--canonicalize", "--cse", "--test-print-tensor-aliases",
+    "--test-print-torch-aliasing",
 )  # fmt: skip
 STEPS = ("--tssa-rewrite-mutation", "--tssa-block-propagation", "--tssa-rename", "--tssa-remove-update", "--tssa-lower")
 FLAGS: tuple[tuple[str, ...], ...] = (

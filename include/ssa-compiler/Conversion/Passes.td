@@ -62,6 +62,41 @@ def ExpandFloatToIntPass : Pass<"expand-float-to-int", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def FoldNestedUpdatesPass
+    : Pass<"fold-nested-updates", "::mlir::func::FuncOp"> {
+  let summary = "store through a view of a view at once";
+  let description = [{
+    Lowered TensorSSA form stores through a view of a view by reading the outer view,
+    changing what the inner one shows of it, and storing all of it back. Where the
+    views are a box of the tensor (select, slice, dimensions permuted or of size 1),
+    this becomes one `tensor.insert_slice`, which IREE does in place and without
+    reading. A store through a permuted tensor, which would permute it twice, does
+    too. Runs on value semantics, before `--legalize-iree-boundary`.
+
+    Before (`y[i, j] = v`):
+    ```mlir
+    %row = torch.aten.select.int %y, %int0, %i : ...
+    %new = torch.aten.select_scatter %row, %v, %int0, %j : ...
+    %y1 = torch.aten.select_scatter %y, %new, %int0, %i : ...
+    ```
+    After:
+    ```mlir
+    %base = torch_c.to_builtin_tensor %y : ...
+    %value = torch_c.to_builtin_tensor %v : ...
+    %put = tensor.insert_slice %value into %base[%row, %column] [1, 1] [1, 1] : ...
+    %y1 = torch_c.from_builtin_tensor %put : ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::ssa_compiler::torch::TorchDialect",
+    "::ssa_compiler::torch_c::TorchConversionDialect"
+  ];
+  let statistics = [
+    Statistic<"numFolded", "folded", "stores through views of views">
+  ];
+}
+
 def LegalizeIREEBoundaryPass
     : Pass<"legalize-iree-boundary", "::mlir::ModuleOp"> {
   let summary = "use builtin tensors at function and region boundaries";

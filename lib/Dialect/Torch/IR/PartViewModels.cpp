@@ -26,6 +26,8 @@ class ScatterView : public ViewModel {
 public:
   explicit ScatterView(StringRef scatterName) : scatterName(scatterName) {}
 
+  StringRef getScatterName() const override { return scatterName; }
+
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
                                const ViewInstance &view,
                                Value source) const override {
@@ -125,6 +127,20 @@ public:
     return true;
   }
 
+  bool followBox(const ViewInstance &view, Type resultType,
+                 ViewBox &box) const override {
+    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
+    if (!dim)
+      return false;
+    if (int64_t along = box.shown[*dim]; along != ViewBox::kNone) {
+      ViewBox::Dimension &dimension = box.dimensions[along];
+      dimension.offsets.push_back(
+          {view.params[1], Value(), view.base, *dim, dimension.stride});
+    }
+    box.shown.erase(box.shown.begin() + *dim);
+    return hideUnits(resultType, box);
+  }
+
   void buildChecks(OpBuilder &builder, Location loc, Value base,
                    ValueRange params,
                    SmallVectorImpl<Check> &checks) const override {
@@ -178,6 +194,22 @@ public:
     if (type.hasSizes() && type.getSizes()[*dim] == 1)
       repeated.reset(*dim);
     return true;
+  }
+
+  bool followBox(const ViewInstance &view, Type resultType,
+                 ViewBox &box) const override {
+    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
+    std::optional<int64_t> step = getIntConstant(view.params[3]);
+    if (!dim || !step || *step < 1)
+      return false;
+    int64_t along = box.shown[*dim];
+    if (along == ViewBox::kNone)
+      return cast<BaseTensorType>(resultType).getSizes()[*dim] == 1;
+    ViewBox::Dimension &dimension = box.dimensions[along];
+    dimension.offsets.push_back(
+        {view.params[1], view.params[2], view.base, *dim, dimension.stride});
+    dimension.stride *= *step;
+    return hideUnits(resultType, box);
   }
 };
 

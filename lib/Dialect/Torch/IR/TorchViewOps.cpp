@@ -83,6 +83,12 @@ std::optional<int64_t> torch::getDimension(Value base, Value dim) {
   return index;
 }
 
+bool ViewModel::keepsMemory(const ViewInstance &, Type) const { return false; }
+
+bool ViewModel::followBox(const ViewInstance &, Type, ViewBox &) const {
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // The generic model
 //===----------------------------------------------------------------------===//
@@ -158,6 +164,8 @@ namespace {
 struct ViewRegistry {
   ViewRegistry() {
     auto add = [&](StringRef name, std::unique_ptr<ViewModel> model) {
+      if (StringRef scatter = model->getScatterName(); !scatter.empty())
+        scattered[scatter] = name.str();
       models[name] = std::move(model);
     };
     addPartViewModels(add);
@@ -165,6 +173,8 @@ struct ViewRegistry {
     addStridedViewModels(add);
   }
   llvm::StringMap<std::unique_ptr<ViewModel>> models;
+  /// The views by the names of the ops that store to what they show.
+  llvm::StringMap<std::string> scattered;
 };
 
 /// TorchViewOpInterface for ops whose name leads to a model.
@@ -205,6 +215,11 @@ void torch::registerViewModel(StringRef torchName,
 const ViewModel *torch::lookupViewModel(StringRef torchName) {
   auto it = viewRegistry->models.find(torchName);
   return it == viewRegistry->models.end() ? nullptr : it->second.get();
+}
+
+StringRef torch::lookupScatteredView(StringRef scatterName) {
+  auto it = viewRegistry->scattered.find(scatterName);
+  return it == viewRegistry->scattered.end() ? StringRef() : it->second;
 }
 
 void torch::registerTorchViewOps(MLIRContext &context) {

@@ -30,6 +30,14 @@ public:
                             << "' of a tensor of unknown rank is written";
     return buildViewAs(builder, loc, source, view.base);
   }
+
+  bool keepsMemory(const ViewInstance &, Type) const override { return true; }
+
+  bool followBox(const ViewInstance &view, Type resultType,
+                 ViewBox &box) const override {
+    return followUnits(view.base.getType(), resultType,
+                       /*keepsSizes=*/false, box);
+  }
 };
 
 /// Views that another op with the same operands undoes: unsqueeze by
@@ -72,6 +80,14 @@ public:
           index != added && before[index < added ? index : index - 1];
     return true;
   }
+
+  bool keepsMemory(const ViewInstance &, Type) const override { return true; }
+
+  bool followBox(const ViewInstance &view, Type resultType,
+                 ViewBox &box) const override {
+    return followUnits(view.base.getType(), resultType,
+                       /*keepsSizes=*/true, box);
+  }
 };
 
 /// `transpose.int(dim0, dim1)`, and `t()`, which swaps two dimensions if there
@@ -82,17 +98,39 @@ public:
 
   bool followRepeated(const ViewInstance &view, Type resultType,
                       llvm::SmallBitVector &repeated) const override {
-    std::optional<int64_t> one = 0, other = repeated.size() == 2 ? 1 : 0;
+    std::optional<SmallVector<int64_t>> order = getOrder(view, repeated.size());
+    if (repeated.none() || !order)
+      return ViewModel::followRepeated(view, resultType, repeated);
+    llvm::SmallBitVector before = repeated;
+    for (auto [position, dim] : llvm::enumerate(*order))
+      repeated[position] = before[dim];
+    return true;
+  }
+
+  bool followBox(const ViewInstance &view, Type resultType,
+                 ViewBox &box) const override {
+    std::optional<SmallVector<int64_t>> order =
+        getOrder(view, box.shown.size());
+    if (order)
+      followOrder(*order, box);
+    return order.has_value();
+  }
+
+private:
+  /// The dimensions of the base, in the order of the view.
+  static std::optional<SmallVector<int64_t>> getOrder(const ViewInstance &view,
+                                                      int64_t rank) {
+    std::optional<int64_t> one = 0, other = rank == 2 ? 1 : 0;
     if (!view.params.empty()) {
       one = getDimension(view.base, view.params[0]);
       other = getDimension(view.base, view.params[1]);
     }
-    if (repeated.none() || !one || !other)
-      return ViewModel::followRepeated(view, resultType, repeated);
-    bool bit = repeated[*one];
-    repeated[*one] = repeated[*other];
-    repeated[*other] = bit;
-    return true;
+    if (!one || !other)
+      return std::nullopt;
+    auto order = llvm::to_vector(llvm::seq<int64_t>(rank));
+    if (rank)
+      std::swap(order[*one], order[*other]);
+    return order;
   }
 };
 
@@ -109,6 +147,12 @@ public:
       return buildOp(builder, loc, "torch.aten.unsqueeze", baseType,
                      {source, view.params[0]});
     return ReshapeView::buildAssign(builder, loc, view, source);
+  }
+
+  bool followBox(const ViewInstance &view, Type resultType,
+                 ViewBox &box) const override {
+    return followUnits(view.base.getType(), resultType,
+                       /*keepsSizes=*/true, box);
   }
 };
 
@@ -138,19 +182,40 @@ public:
 
   bool followRepeated(const ViewInstance &view, Type resultType,
                       llvm::SmallBitVector &repeated) const override {
-    std::optional<SmallVector<int64_t>> dims =
-        getIntListConstant(view.params[0]);
-    if (repeated.none() || !dims || dims->size() != repeated.size())
+    std::optional<SmallVector<int64_t>> order = getOrder(view, repeated.size());
+    if (repeated.none() || !order)
       return ViewModel::followRepeated(view, resultType, repeated);
     llvm::SmallBitVector before = repeated;
-    int64_t rank = dims->size();
-    for (auto [position, dim] : llvm::enumerate(*dims)) {
-      int64_t index = dim < 0 ? dim + rank : dim;
-      if (index < 0 || index >= rank)
-        return false;
-      repeated[position] = before[index];
-    }
+    for (auto [position, dim] : llvm::enumerate(*order))
+      repeated[position] = before[dim];
     return true;
+  }
+
+  bool followBox(const ViewInstance &view, Type resultType,
+                 ViewBox &box) const override {
+    std::optional<SmallVector<int64_t>> order =
+        getOrder(view, box.shown.size());
+    if (order)
+      followOrder(*order, box);
+    return order.has_value();
+  }
+
+private:
+  /// The dimensions of the base, counted from 0, in the order of the view.
+  static std::optional<SmallVector<int64_t>> getOrder(const ViewInstance &view,
+                                                      int64_t rank) {
+    std::optional<SmallVector<int64_t>> dims =
+        getIntListConstant(view.params[0]);
+    if (!dims || static_cast<int64_t>(dims->size()) != rank)
+      return std::nullopt;
+    llvm::SmallBitVector seen(rank);
+    for (int64_t &dim : *dims) {
+      dim = dim < 0 ? dim + rank : dim;
+      if (dim < 0 || dim >= rank || seen[dim])
+        return std::nullopt;
+      seen.set(dim);
+    }
+    return dims;
   }
 };
 
@@ -160,6 +225,13 @@ public:
   bool followRepeated(const ViewInstance &, Type,
                       llvm::SmallBitVector &) const override {
     return true;
+  }
+
+  bool keepsMemory(const ViewInstance &, Type) const override { return true; }
+
+  bool followBox(const ViewInstance &, Type resultType,
+                 ViewBox &box) const override {
+    return hideUnits(resultType, box);
   }
 
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
@@ -254,6 +326,12 @@ public:
           (old == kUnknownSize && size != kUnknownSize && size != 1);
     }
     return true;
+  }
+
+  bool keepsMemory(const ViewInstance &view, Type resultType) const override {
+    std::optional<int64_t> baseCount =
+        count(cast<BaseTensorType>(view.base.getType()));
+    return baseCount && baseCount == count(cast<BaseTensorType>(resultType));
   }
 
 private:

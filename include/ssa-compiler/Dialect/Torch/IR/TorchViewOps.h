@@ -31,6 +31,46 @@ struct ViewInstance {
   mlir::ValueRange params;
 };
 
+/// The elements of a tensor that a view shows, where they are a box: along each
+/// dimension one element, or every n-th of a range.
+struct ViewBox {
+  /// What one select or slice adds to the origin of the box.
+  struct Offset {
+    /// A `!torch.int`, or None for 0.
+    mlir::Value start;
+    /// The end of a slice; null for an index.
+    mlir::Value end;
+    /// Negative numbers count from the end of this dimension of this tensor.
+    mlir::Value tensor;
+    int64_t dim;
+    /// What it counts, in elements of the whole tensor.
+    int64_t stride;
+  };
+  /// One dimension of the whole tensor.
+  struct Dimension {
+    llvm::SmallVector<Offset, 1> offsets;
+    int64_t stride = 1;
+  };
+
+  /// The box of all elements. Requires a known rank.
+  static ViewBox getWhole(mlir::Value tensor);
+
+  /// True if both show the same elements in the same order, given that both are
+  /// boxes of one tensor.
+  bool operator==(const ViewBox &other) const;
+  bool operator!=(const ViewBox &other) const { return !(*this == other); }
+
+  /// True if no element is left out.
+  bool isWhole() const;
+
+  /// The dimensions of the whole tensor.
+  llvm::SmallVector<Dimension> dimensions;
+  /// For each dimension of the view the one of the whole tensor that it runs
+  /// along; kNone for a dimension known to have size 1.
+  llvm::SmallVector<int64_t> shown;
+  static constexpr int64_t kNone = -1;
+};
+
 /// How a view op is read, written and checked.
 class ViewModel {
 public:
@@ -67,6 +107,21 @@ public:
   /// that `followRepeated` follows.
   bool repeats(const ViewInstance &view, mlir::Type resultType) const;
 
+  /// True if the view shows all elements of its base in their order: it is the
+  /// memory of its base in another shape. The default is false.
+  virtual bool keepsMemory(const ViewInstance &view,
+                           mlir::Type resultType) const;
+
+  /// Follows the box that the base is of some tensor: afterwards `box` is what
+  /// the view, whose type is `resultType`, shows of that tensor. False if that
+  /// is no box; the default knows none.
+  virtual bool followBox(const ViewInstance &view, mlir::Type resultType,
+                         ViewBox &box) const;
+
+  /// The op that stores to what the view shows, with the operands of the view
+  /// op after the base and the values; empty if there is none.
+  virtual llvm::StringRef getScatterName() const { return {}; }
+
   /// True if two applications of this view op to bases of one type surely show
   /// no element in common. The default knows none.
   virtual bool areDisjoint(const ViewInstance &first,
@@ -90,6 +145,10 @@ void registerViewModel(llvm::StringRef torchName,
 
 /// The model of `torch.aten.select.int` and so on, or null if it is no view.
 const ViewModel *lookupViewModel(llvm::StringRef torchName);
+
+/// The view op that shows what `torch.aten.select_scatter` and so on store;
+/// empty if it is no such op.
+llvm::StringRef lookupScatteredView(llvm::StringRef scatterName);
 
 /// Attaches TorchViewOpInterface to the ops that have a view model. Called once
 /// the torch dialect has registered all its ops.

@@ -1,0 +1,443 @@
+//===- FoldNestedUpdates.cpp - one store for a view of a view -------------===//
+//
+// Follows the values that a store is nested in from the outermost one inwards
+// and keeps the box (`ViewBox`) of the tensor that they are. Each store on the
+// way has to change what that same box of the tensor shows: then all that the
+// nest changes is what the innermost store does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorTypes.h"
+#include "TorchScalarsToArith.h"
+
+#include "ssa-compiler/Conversion/Passes.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchBuilders.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
+#include "ssa-compiler/Dialect/TorchConversion/IR/TorchConversionDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace ssa_compiler {
+#define GEN_PASS_DEF_FOLDNESTEDUPDATESPASS
+#include "ssa-compiler/Conversion/Passes.h.inc"
+} // namespace ssa_compiler
+
+using namespace mlir;
+using namespace ssa_compiler;
+using torch::BaseTensorType;
+using torch::TorchViewOpInterface;
+using torch::ViewBox;
+using torch::ViewInstance;
+
+namespace {
+
+/// An op such as select_scatter: the view that it stores through, and the
+/// values.
+struct Store {
+  ViewInstance view;
+  Value values;
+};
+
+/// Values that are stored to a box of a tensor, right after `store`.
+struct Insertion {
+  Operation *store;
+  ViewBox box;
+  Value values;
+};
+
+/// A store of a nest: what it changes is what `view` shows of the base.
+struct Member {
+  Operation *store;
+  /// The insertions that are made when its result is there are those from this
+  /// one on.
+  size_t last;
+  Value view;
+};
+
+/// Stores whose outermost result is `base` after some insertions, the last of
+/// which comes first.
+struct Nest {
+  Value base;
+  SmallVector<Insertion> insertions;
+  SmallVector<Member> members;
+};
+
+} // namespace
+
+static std::optional<Store> getStore(Operation *op) {
+  auto schemaOp = dyn_cast<torch::TorchSchemaOpInterface>(op);
+  if (!schemaOp)
+    return std::nullopt;
+  StringRef view = torch::lookupScatteredView(schemaOp.getTorchName());
+  if (view.empty() || op->getNumOperands() < 2 || op->getNumResults() != 1 ||
+      op->getOperand(0).getType() != op->getResult(0).getType())
+    return std::nullopt;
+  return Store{{view, {}, op->getOperand(0), op->getOperands().drop_front(2)},
+               op->getOperand(1)};
+}
+
+/// The view op that makes a value, or null.
+static TorchViewOpInterface getView(Value value) {
+  return dyn_cast_or_null<TorchViewOpInterface>(value.getDefiningOp());
+}
+
+static bool followBox(const ViewInstance &view, Type type, ViewBox &box) {
+  const torch::ViewModel *model = torch::lookupViewModel(view.name);
+  auto tensor = dyn_cast<BaseTensorType>(type);
+  return model && tensor && tensor.hasSizes() &&
+         cast<BaseTensorType>(view.base.getType()).hasSizes() &&
+         model->followBox(view, type, box);
+}
+
+static bool followBox(TorchViewOpInterface view, ViewBox &box) {
+  return followBox({view.getViewName(), view.getViewSchema(), view.getBase(),
+                    view.getParams()},
+                   view->getResult(0).getType(), box);
+}
+
+/// The box of `base` that `value` shows; nullopt if it is no such view of it.
+static std::optional<ViewBox> getBoxIn(Value base, Value value) {
+  SmallVector<TorchViewOpInterface> views;
+  while (value != base) {
+    TorchViewOpInterface view = getView(value);
+    if (!view)
+      return std::nullopt;
+    views.push_back(view);
+    value = view.getBase();
+  }
+  ViewBox box = ViewBox::getWhole(base);
+  for (TorchViewOpInterface view : llvm::reverse(views))
+    if (!followBox(view, box))
+      return std::nullopt;
+  return box;
+}
+
+/// `box` is what the view shows; makes it what the view's base shows, if the
+/// view shows all of it.
+static bool followBack(TorchViewOpInterface view, ViewBox &box) {
+  if (!cast<BaseTensorType>(view.getBase().getType()).hasSizes())
+    return false;
+  ViewBox whole = ViewBox::getWhole(view.getBase());
+  SmallVector<int64_t> all = whole.shown;
+  if (!followBox(view, whole) || !whole.isWhole() ||
+      whole.shown.size() != box.shown.size())
+    return false;
+  SmallVector<int64_t> shown(all.size(), ViewBox::kNone);
+  for (auto [dim, along] : llvm::enumerate(whole.shown))
+    if (along != ViewBox::kNone)
+      shown[along] = box.shown[dim];
+  // A dimension that the view dropped, though it may have more than one
+  // element.
+  for (auto [before, after] : llvm::zip_equal(all, shown))
+    if ((before == ViewBox::kNone) != (after == ViewBox::kNone))
+      return false;
+  box.shown = shown;
+  return true;
+}
+
+/// The tensor of the type of `result` of which `changed` shows the box, or
+/// null.
+static Value findBase(Value result, Value changed, const ViewBox &box) {
+  for (Value base = changed;; base = getView(base).getBase()) {
+    if (base.getType() == result.getType())
+      if (std::optional<ViewBox> shown = getBoxIn(base, changed);
+          shown && *shown == box)
+        return base;
+    if (!getView(base))
+      return Value();
+  }
+}
+
+/// Collects the insertions that make `current` from what the base shows in
+/// `box`. False, and nothing is collected, if it is not made so.
+static bool collect(Operation *outermost, Value current, ViewBox box,
+                    Nest &nest) {
+  size_t numInsertions = nest.insertions.size();
+  size_t numMembers = nest.members.size();
+  while (Operation *maker = current.getDefiningOp()) {
+    if (maker->getBlock() != outermost->getBlock())
+      break;
+    std::optional<Store> store = getStore(maker);
+    if (!store) {
+      // A later store that has been seen is to a tensor of this shape.
+      TorchViewOpInterface view = getView(current);
+      if (!view || nest.members.size() > numMembers || !followBack(view, box))
+        break;
+      current = view.getBase();
+      continue;
+    }
+    Value changed = store->view.base;
+    if (!nest.base)
+      nest.base = findBase(outermost->getResult(0), changed, box);
+    ViewBox inner = box;
+    if (!followBox(store->view, store->values.getType(), inner))
+      break;
+    nest.members.push_back({maker, nest.insertions.size(), {}});
+    std::optional<ViewBox> seen;
+    if (nest.base)
+      seen = getBoxIn(nest.base, changed);
+    if (!seen || *seen != box) {
+      // It changes what an earlier store made.
+      nest.insertions.push_back({maker, inner, store->values});
+      current = changed;
+      continue;
+    }
+    for (Member &member : llvm::drop_begin(nest.members, numMembers))
+      member.view = changed;
+    for (Insertion &later : llvm::drop_begin(nest.insertions, numInsertions))
+      for (ViewBox::Dimension &dimension : later.box.dimensions)
+        for (ViewBox::Offset &offset : dimension.offsets)
+          if (offset.tensor == later.store->getOperand(0))
+            offset.tensor = changed;
+    if (!collect(outermost, store->values, inner, nest))
+      nest.insertions.push_back({maker, inner, store->values});
+    return true;
+  }
+  nest.insertions.truncate(numInsertions);
+  nest.members.truncate(numMembers);
+  return false;
+}
+
+/// True if the dimensions of known size 1, and only those, are not shown, and
+/// the dtype is that of the base: what an insert_slice takes.
+static bool canInsert(const Insertion &insertion, Value into) {
+  auto values = cast<BaseTensorType>(insertion.values.getType());
+  auto base = cast<BaseTensorType>(into.getType());
+  if (!values.getOptionalDtype() ||
+      values.getOptionalDtype() != base.getOptionalDtype())
+    return false;
+  for (auto [size, along] :
+       llvm::zip_equal(values.getSizes(), insertion.box.shown))
+    if ((size == 1) != (along == ViewBox::kNone))
+      return false;
+  return isa<torch::ValueTensorType>(base) &&
+         isa<torch::ValueTensorType>(values);
+}
+
+/// Builds the values with the dimensions that run along some of the base, in
+/// its order.
+static Value buildOrdered(OpBuilder &builder, Location loc,
+                          const Insertion &insertion) {
+  Value values = insertion.values;
+  SmallVector<int64_t> along;
+  for (int64_t dim = insertion.box.shown.size() - 1; dim >= 0; --dim) {
+    if (insertion.box.shown[dim] != ViewBox::kNone) {
+      along.insert(along.begin(), insertion.box.shown[dim]);
+      continue;
+    }
+    auto type = cast<BaseTensorType>(values.getType());
+    SmallVector<int64_t> sizes(type.getSizes());
+    sizes.erase(sizes.begin() + dim);
+    values = torch::createTorchOp(
+                 builder, loc, "torch.aten.squeeze.dim",
+                 type.getWithSizesAndDtype(sizes, type.getOptionalDtype()),
+                 {values, torch::createIntConstant(builder, loc, dim)})
+                 ->getResult(0);
+  }
+  auto order = llvm::to_vector(llvm::seq<int64_t>(along.size()));
+  llvm::sort(order, [&](int64_t a, int64_t b) { return along[a] < along[b]; });
+  if (llvm::is_sorted(along))
+    return values;
+  auto type = cast<BaseTensorType>(values.getType());
+  auto sizes = llvm::map_to_vector(
+      order, [&](int64_t dim) { return type.getSizes()[dim]; });
+  auto dims = llvm::map_to_vector(order, [&](int64_t dim) {
+    return torch::createIntConstant(builder, loc, dim);
+  });
+  return torch::createTorchOp(
+             builder, loc, "torch.aten.permute",
+             type.getWithSizesAndDtype(sizes, type.getOptionalDtype()),
+             {values, torch::createIntList(builder, loc, dims)})
+      ->getResult(0);
+}
+
+static Value toBuiltinTensor(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<torch::ValueTensorType>(tensor.getType());
+  return builder.createOrFold<torch_c::ToBuiltinTensorOp>(
+      loc, convertTensorType(type), tensor);
+}
+
+/// Builds the place, from 0 up, that one select or slice adds, as an i64.
+static Value buildPlace(OpBuilder &builder, Location loc,
+                        const ViewBox::Offset &offset) {
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, number, 64);
+  };
+  if (isa<torch::NoneType>(offset.start.getType()))
+    return constant(0);
+  int64_t known =
+      cast<BaseTensorType>(offset.tensor.getType()).getSizes()[offset.dim];
+  Value size = known != torch::kUnknownSize
+                   ? constant(known)
+                   : builder.createOrFold<arith::IndexCastOp>(
+                         loc, builder.getI64Type(),
+                         builder.createOrFold<tensor::DimOp>(
+                             loc, toBuiltinTensor(builder, loc, offset.tensor),
+                             offset.dim));
+  Value start = toBuiltinScalar(builder, loc, offset.start);
+  Value zero = constant(0);
+  auto wrap = [&](Value number) {
+    Value fromEnd = builder.createOrFold<arith::AddIOp>(loc, number, size);
+    Value isPositive = builder.createOrFold<arith::CmpIOp>(
+        loc, arith::CmpIPredicate::sge, number, zero);
+    return builder.createOrFold<arith::SelectOp>(loc, isPositive, number,
+                                                 fromEnd);
+  };
+  // Op for op what torch-mlir makes of the view, which counts an index from the
+  // start twice: then what is read and what is changed are seen to be one
+  // place. The limits are those of slices; an index is within
+  // (--torch-insert-bounds-checks).
+  Value place = start;
+  if (!offset.end) {
+    Value isNegative = builder.createOrFold<arith::CmpIOp>(
+        loc, arith::CmpIPredicate::slt, place, zero);
+    Value number = builder.createOrFold<arith::ExtUIOp>(
+        loc, builder.getI64Type(), isNegative);
+    Value added = builder.createOrFold<arith::MulIOp>(loc, number, size);
+    place = builder.createOrFold<arith::AddIOp>(loc, place, added);
+  }
+  place = builder.createOrFold<arith::MaxSIOp>(loc, wrap(place), zero);
+  place = builder.createOrFold<arith::MinSIOp>(loc, place, size);
+  return builder.createOrFold<arith::MulIOp>(loc, place,
+                                             constant(offset.stride));
+}
+
+/// Builds the index at which the box begins in a dimension.
+static OpFoldResult buildOrigin(OpBuilder &builder, Location loc,
+                                const ViewBox::Dimension &dimension) {
+  Value origin = arith::ConstantIntOp::create(builder, loc, 0, 64);
+  for (const ViewBox::Offset &offset : dimension.offsets)
+    origin = builder.createOrFold<arith::AddIOp>(
+        loc, buildPlace(builder, loc, offset), origin);
+  if (std::optional<int64_t> known = getConstantIntValue(origin))
+    return builder.getIndexAttr(*known);
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getIndexType(),
+                                                  origin);
+}
+
+/// Builds the tensor `into` with the values in the box.
+static Value buildInsertion(const Insertion &insertion, Value into) {
+  Location loc = insertion.store->getLoc();
+  OpBuilder builder(insertion.store->getContext());
+  builder.setInsertionPointAfter(insertion.store);
+  Value ordered = buildOrdered(builder, loc, insertion);
+  Value values = toBuiltinTensor(builder, loc, ordered);
+  Value base = toBuiltinTensor(builder, loc, into);
+  ArrayRef<int64_t> known = cast<BaseTensorType>(ordered.getType()).getSizes();
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+  int64_t next = 0;
+  for (auto [dim, dimension] : llvm::enumerate(insertion.box.dimensions)) {
+    offsets.push_back(buildOrigin(builder, loc, dimension));
+    if (!llvm::is_contained(insertion.box.shown, static_cast<int64_t>(dim))) {
+      sizes.push_back(builder.getIndexAttr(1));
+      strides.push_back(builder.getIndexAttr(1));
+      continue;
+    }
+    if (known[next] != torch::kUnknownSize)
+      sizes.push_back(builder.getIndexAttr(known[next]));
+    else
+      sizes.push_back(builder.createOrFold<tensor::DimOp>(loc, values, next));
+    strides.push_back(builder.getIndexAttr(dimension.stride));
+    ++next;
+  }
+  Value put = tensor::InsertSliceOp::create(builder, loc, values, base, offsets,
+                                            sizes, strides);
+  return torch_c::FromBuiltinTensorOp::create(builder, loc, into.getType(),
+                                              put);
+}
+
+/// Builds what `value`, a view of `base`, shows of another tensor.
+static Value rebuildView(OpBuilder &builder, Value value, Value base,
+                         Value other) {
+  if (value == base)
+    return other;
+  TorchViewOpInterface view = getView(value);
+  IRMapping mapping;
+  mapping.map(view.getBase(),
+              rebuildView(builder, view.getBase(), base, other));
+  return builder.clone(*view.getOperation(), mapping)->getResult(0);
+}
+
+/// True if a nest is more than stores to the base in its own order: those are
+/// what they are, in any shape.
+static bool isWorthFolding(const Nest &nest) {
+  if (nest.members.size() > nest.insertions.size())
+    return true;
+  std::optional<ViewBox> seen = getBoxIn(nest.base, nest.members.front().view);
+  llvm::erase(seen->shown, ViewBox::kNone);
+  return !llvm::is_sorted(seen->shown);
+}
+
+namespace {
+
+struct FoldNestedUpdates final
+    : ssa_compiler::impl::FoldNestedUpdatesPassBase<FoldNestedUpdates> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (getStore(op) || isa<TorchViewOpInterface>(op))
+        ops.push_back(op);
+    });
+    llvm::SmallDenseSet<Operation *> erased;
+    // An outermost store comes after those in it.
+    for (Operation *op : llvm::reverse(ops))
+      if (!erased.contains(op))
+        fold(op, erased);
+  }
+
+private:
+  void fold(Operation *op, llvm::SmallDenseSet<Operation *> &erased) {
+    auto type = dyn_cast<torch::ValueTensorType>(op->getResult(0).getType());
+    if (!type || !type.hasSizes())
+      return;
+    Nest nest;
+    ViewBox whole = ViewBox::getWhole(op->getResult(0));
+    if (!collect(op, op->getResult(0), whole, nest) || !isWorthFolding(nest) ||
+        !llvm::all_of(nest.insertions, [&](const Insertion &insertion) {
+          return canInsert(insertion, nest.base);
+        }))
+      return;
+    SmallVector<Value> made(nest.insertions.size());
+    Value newest = nest.base;
+    for (size_t index = made.size(); index-- > 0;)
+      newest = made[index] = buildInsertion(nest.insertions[index], newest);
+    op->getResult(0).replaceAllUsesWith(newest);
+    eraseDead(op, erased);
+    // What reads a view after a store reads it in the new tensor.
+    for (const Member &member : nest.members)
+      if (!erased.contains(member.store)) {
+        OpBuilder builder(&getContext());
+        builder.setInsertionPointAfterValue(made[member.last]);
+        member.store->getResult(0).replaceAllUsesWith(
+            rebuildView(builder, member.view, nest.base, made[member.last]));
+        eraseDead(member.store, erased);
+      }
+    numFolded += made.size();
+  }
+
+  /// Erases an op that nothing uses, and what only it used.
+  static void eraseDead(Operation *op,
+                        llvm::SmallDenseSet<Operation *> &erased) {
+    SmallVector<Operation *> pending{op};
+    while (!pending.empty()) {
+      Operation *dead = pending.pop_back_val();
+      if (erased.contains(dead) || !isOpTriviallyDead(dead))
+        continue;
+      for (Value operand : dead->getOperands())
+        if (Operation *maker = operand.getDefiningOp())
+          pending.push_back(maker);
+      erased.insert(dead);
+      dead->erase();
+    }
+  }
+};
+
+} // namespace

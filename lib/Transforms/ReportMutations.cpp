@@ -332,7 +332,7 @@ struct ReportUpdates final : ReportPass<ReportUpdates> {
 
   void fill(func::FuncOp function) {
     function.walk([&](Operation *op) {
-      if (getUpdatedTensor(op))
+      if (keepsElements(op))
         for (size_t number : getNumbers(op->getLoc()))
           trace(number).wasUpdate = true;
     });
@@ -348,7 +348,7 @@ struct EndReport final : ReportPass<EndReport> {
       if (report->mutations[number].function == function.getSymName())
         decide(number);
     function.walk([&](Operation *op) {
-      if (getUpdatedTensor(op))
+      if (keepsElements(op))
         for (size_t number : getNumbers(op->getLoc()))
           report->mutations[number].fate = "in place";
     });
@@ -373,7 +373,7 @@ struct EndReport final : ReportPass<EndReport> {
     Operation *place = op;
     ReportedCopy copy;
     copy.reason = reason.describe();
-    if (getUpdatedTensor(op)) {
+    if (uses.getUpdatedTensor(op)) {
       copy.place = "update";
     } else if (isa<func::ReturnOp>(op)) {
       copy.place = "return";
@@ -387,7 +387,7 @@ struct EndReport final : ReportPass<EndReport> {
     SetVector<size_t> numbers;
     for (Value heir : uses.getHeirs(takeover))
       if (Operation *update = heir.getDefiningOp();
-          update && getUpdatedTensor(update))
+          update && uses.getUpdatedTensor(update))
         for (size_t number : getNumbers(update->getLoc()))
           numbers.insert(number);
     for (size_t number : numbers)

@@ -65,10 +65,97 @@ static bool writesAtIndex(Operation *op) {
          });
 }
 
-OpOperand *ssa_compiler::getUpdatedTensor(Operation *op) {
+bool ssa_compiler::keepsElements(Operation *op) {
   if (auto assign = dyn_cast<tssa::AssignOp>(op))
-    return keepsPartOfBase(assign) ? &assign.getBaseMutable() : nullptr;
-  return writesAtIndex(op) ? &op->getOpOperand(0) : nullptr;
+    return keepsPartOfBase(assign);
+  return writesAtIndex(op);
+}
+
+OpOperand *VersionUses::getUpdatedTensor(Operation *op) const {
+  if (inner.contains(op))
+    return nullptr;
+  return outer.contains(op) || keepsElements(op)
+             ? &op->getOpOperand(0) // the base
+             : nullptr;
+}
+
+template <typename OpTy> static torch::ViewInstance getView(OpTy op) {
+  return {op.getView(), op.getSchemaAttr(), op.getBase(), op.getParams()};
+}
+
+template <typename OpTy> static const torch::ViewModel &getModel(OpTy op) {
+  return *torch::lookupViewModel(op.getView());
+}
+
+/// True if `access` shows what `assign` stores.
+static bool isSameView(tssa::AccessOp access, tssa::AssignOp assign) {
+  return access.getView() == assign.getView() &&
+         access.getBase() == assign.getBase() &&
+         access.getParams() == assign.getParams() &&
+         access.getType() == assign.getSource().getType();
+}
+
+/// True if a view shows a box of its base: stores through such views are one
+/// store (`--fold-nested-updates`).
+static bool isBox(tssa::AssignOp assign) {
+  auto base = cast<torch::BaseTensorType>(assign.getBase().getType());
+  auto source = cast<torch::BaseTensorType>(assign.getSource().getType());
+  if (!base.hasSizes() || !source.hasSizes())
+    return false;
+  auto box = torch::ViewBox::getWhole(assign.getBase());
+  return getModel(assign).followBox(getView(assign), source, box);
+}
+
+void VersionUses::collectNests() {
+  function.walk([&](tssa::AssignOp outermost) {
+    if (!isBox(outermost))
+      return;
+    // Back to what the outermost view showed before.
+    SmallVector<Operation *> changes;
+    Value current = outermost.getSource();
+    while (auto assign = current.getDefiningOp<tssa::AssignOp>()) {
+      if (assign->getBlock() != outermost->getBlock() || !isBox(assign))
+        return;
+      changes.push_back(assign);
+      current = assign.getBase();
+    }
+    auto access = current.getDefiningOp<tssa::AccessOp>();
+    if (changes.empty() || !access || !isSameView(access, outermost))
+      return;
+    outer.insert(outermost);
+    inner.insert(changes.begin(), changes.end());
+  });
+}
+
+OpOperand *VersionUses::getRenamed(Operation *op) const {
+  if (outer.contains(op))
+    return nullptr;
+  if (auto access = dyn_cast<tssa::AccessOp>(op))
+    return getModel(access).keepsMemory(getView(access), access.getType())
+               ? &access.getBaseMutable()
+               : nullptr;
+  if (auto assign = dyn_cast<tssa::AssignOp>(op))
+    return getModel(assign).keepsMemory(getView(assign),
+                                        assign.getSource().getType())
+               ? &assign.getSourceMutable()
+               : nullptr;
+  return nullptr;
+}
+
+Value VersionUses::getMemory(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    OpOperand *renamed = getRenamed(op);
+    if (!renamed)
+      break;
+    value = renamed->get();
+  }
+  return value;
+}
+
+bool VersionUses::isUnread(OpOperand &use) const {
+  auto assign = dyn_cast<tssa::AssignOp>(use.getOwner());
+  return assign && &use == &assign.getBaseMutable() &&
+         !outer.contains(assign) && !keepsPartOfBase(assign);
 }
 
 std::string CopyReason::describe() const {
@@ -109,7 +196,15 @@ static bool repeatsWith(Operation *op, Value version) {
   return false;
 }
 
+/// True if of two ops at most one runs while the version lives: branches that
+/// exclude each other.
+static bool excludeEachOther(Operation *one, Operation *other, Value version) {
+  return one != other && !one->isAncestor(other) && !other->isAncestor(one) &&
+         !mayRunLater(one, other, version) && !mayRunLater(other, one, version);
+}
+
 VersionUses::VersionUses(func::FuncOp function) : function(function) {
+  collectNests();
   collectEdges();
   collectOwners();
 }
@@ -142,6 +237,7 @@ static bool becomesCallers(func::FuncOp function, OpOperand &result) {
 void VersionUses::collectOwners() {
   SmallVector<Value> worklist;
   auto own = [&](Value value) {
+    value = getMemory(value);
     if (owners.insert(value).second)
       worklist.push_back(value);
   };
@@ -174,16 +270,19 @@ void VersionUses::collectOwners() {
   });
 }
 
-/// The values that are the same memory as what `takeover` takes, without owning
-/// it. What `takeover` hands on is not among them: of a loop's argument and its
-/// result, only one gets the memory.
+/// The values that are the same memory as what `takeover` takes, in this shape
+/// or others, without owning it. What `takeover` hands on is not among them: of
+/// a loop's argument and its result, only one gets the memory.
 llvm::SetVector<Value> VersionUses::getAliases(OpOperand &takeover) const {
   llvm::SetVector<Value> aliases;
-  aliases.insert(takeover.get());
+  aliases.insert(getMemory(takeover.get()));
   for (size_t index = 0; index < aliases.size(); ++index)
     for (OpOperand &use : aliases[index].getUses()) {
+      if (getRenamed(use.getOwner()) == &use)
+        aliases.insert(use.getOwner()->getResult(0));
       auto it = targets.find(&use);
-      if (it == targets.end() || &use == &takeover)
+      if (it == targets.end() || &use == &takeover ||
+          excludeEachOther(takeover.getOwner(), use.getOwner(), aliases[0]))
         continue;
       for (Value target : it->second)
         if (!owners.contains(target))
@@ -196,7 +295,9 @@ llvm::SetVector<Value> VersionUses::getHeirs(OpOperand &takeover) const {
   llvm::SetVector<Value> heirs;
   auto follow = [&](OpOperand &operand) {
     Operation *op = operand.getOwner();
-    if (taking.contains(&operand) && getUpdatedTensor(op) == &operand)
+    bool isUpdate =
+        taking.contains(&operand) && getUpdatedTensor(op) == &operand;
+    if (isUpdate || getRenamed(op) == &operand)
       heirs.insert(op->getResult(0));
     auto it = targets.find(&operand);
     if (it != targets.end())
@@ -253,7 +354,7 @@ static bool isCreated(Value version) {
 
 std::optional<CopyReason>
 VersionUses::getCopyReason(OpOperand &takeover) const {
-  Value version = takeover.get();
+  Value version = getMemory(takeover.get());
   if (std::optional<CopyReason> reason = explainArgument(version))
     return reason;
   if (isCreated(version))
@@ -269,7 +370,7 @@ VersionUses::getCopyReason(OpOperand &takeover) const {
   for (Value alias : getAliases(takeover))
     for (OpOperand &use : alias.getUses()) {
       Operation *user = use.getOwner();
-      if (&use == &takeover)
+      if (&use == &takeover || getRenamed(user) == &use || isUnread(use))
         continue;
       if (user == owner) {
         // Of several that take over the memory, the last gets it.

@@ -19,10 +19,10 @@
 
 namespace ssa_compiler {
 
-/// The tensor of which an op makes a version that keeps some of its elements,
-/// or null: the base of an assign, unless its view shows all of it, and what an
-/// op such as `index_put` writes in some places.
-mlir::OpOperand *getUpdatedTensor(mlir::Operation *op);
+/// True if an op makes a version of a tensor that keeps some of its elements:
+/// an assign, unless its view shows all of the base, and an op such as
+/// `index_put`.
+bool keepsElements(mlir::Operation *op);
 
 /// Why the memory of a version cannot be taken over.
 struct CopyReason {
@@ -45,6 +45,10 @@ public:
   /// The operands that take over the memory of what they are, in program order.
   llvm::ArrayRef<mlir::OpOperand *> getTakeovers() const { return takeovers; }
 
+  /// The tensor whose memory an op updates, or null. Of assigns that store
+  /// through a view of a view, the outermost updates its base.
+  mlir::OpOperand *getUpdatedTensor(mlir::Operation *op) const;
+
   /// Why the takeover needs a copy, or nullopt if it needs none.
   std::optional<CopyReason> getCopyReason(mlir::OpOperand &takeover) const;
 
@@ -53,12 +57,25 @@ public:
   llvm::SetVector<mlir::Value> getHeirs(mlir::OpOperand &takeover) const;
 
 private:
+  void collectNests();
   void collectEdges();
   void collectOwners();
+  /// The operand of an op whose result is the same memory in another shape,
+  /// null for other ops.
+  mlir::OpOperand *getRenamed(mlir::Operation *op) const;
+  /// The tensor whose memory a value is, in this or another shape.
+  mlir::Value getMemory(mlir::Value value) const;
+  /// True if an op uses a tensor for no more than its shape: the base of an
+  /// assign to all of it.
+  bool isUnread(mlir::OpOperand &use) const;
   llvm::SetVector<mlir::Value> getAliases(mlir::OpOperand &takeover) const;
   mlir::Operation *findReader(mlir::OpOperand &use) const;
   std::optional<CopyReason> explainArgument(mlir::Value version) const;
 
+  /// Assigns whose results are only parts of what an outer assign stores back.
+  llvm::DenseSet<mlir::Operation *> inner;
+  /// Assigns that store back what assigns in `inner` have changed.
+  llvm::DenseSet<mlir::Operation *> outer;
   /// Only asked, but its accessors are not const.
   mutable mlir::func::FuncOp function;
   /// What control flow hands each operand to.

@@ -234,3 +234,102 @@ func.func @index_put(%x: !torch.vtensor<[4,3],f32> {tssa.name = "x"}, %row: !tor
   %x1 = torch.aten.index_put %x, %list, %row, %false : !torch.vtensor<[4,3],f32>, !torch.list<vtensor<[1],si64>>, !torch.vtensor<[1,3],f32>, !torch.bool -> !torch.vtensor<[4,3],f32>
   return %x1 : !torch.vtensor<[4,3],f32>
 }
+
+// -----
+
+// A store through a view of a view is one update, of the base: the row is no
+// version of its own, though its old contents are read afterwards.
+// CHECK-LABEL: func.func @nested(
+// CHECK: tssa.assign {{.*}} %{{[0-9]+}}, %arg1
+// CHECK-NOT: tssa.copies
+// CHECK: tssa.assign {{.*}} %arg0, {{.*}}tssa.copies = [{operand = 0 : i64, reason = "the caller keeps 'x'"}]
+// CHECK-NOT: tssa.copies
+func.func @nested(%x: !torch.vtensor<[4,3],f32> {tssa.name = "x"}, %v: !torch.vtensor<[],f32>) -> (!torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>) {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %row = tssa.access "torch.aten.select.int" %x[%int0, %int1 : !torch.int, !torch.int] : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[3],f32>
+  %new = tssa.assign "torch.aten.select.int" %row, %v[%int0, %int0 : !torch.int, !torch.int] : !torch.vtensor<[3],f32>, !torch.vtensor<[],f32>
+  %x1 = tssa.assign "torch.aten.select.int" %x, %new[%int0, %int1 : !torch.int, !torch.int] : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>
+  %read = torch.aten.tanh %row : !torch.vtensor<[3],f32> -> !torch.vtensor<[3],f32>
+  return %x1, %read : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>
+}
+
+// -----
+
+// So is one through a transposed tensor, which keeps the other columns.
+// CHECK-LABEL: func.func @transposed(
+// CHECK: tssa.assign "torch.aten.select.int"
+// CHECK-NOT: tssa.copies
+// CHECK: tssa.assign "torch.aten.t" %arg0, {{.*}}reason = "the caller keeps 'x'"
+func.func @transposed(%x: !torch.vtensor<[4,3],f32> {tssa.name = "x"}, %v: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4,3],f32> {
+  %int0 = torch.constant.int 0
+  %t = tssa.access "torch.aten.t" %x : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[3,4],f32>
+  %new = tssa.assign "torch.aten.select.int" %t, %v[%int0, %int0 : !torch.int, !torch.int] : !torch.vtensor<[3,4],f32>, !torch.vtensor<[4],f32>
+  %x1 = tssa.assign "torch.aten.t" %x, %new : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3,4],f32>
+  return %x1 : !torch.vtensor<[4,3],f32>
+}
+
+// -----
+
+// What another shape of a tensor is, it is: the update of the one takes the
+// memory of the other.
+// CHECK-LABEL: func.func @reshaped(
+// CHECK: tssa.assign "torch.aten.select.int" {{.*}}reason = "the caller keeps 'x'"
+// CHECK-NOT: tssa.copies
+func.func @reshaped(%x: !torch.vtensor<[4,3],f32> {tssa.name = "x"}, %v: !torch.vtensor<[],f32>) -> !torch.vtensor<[4,3],f32> {
+  %int0 = torch.constant.int 0
+  %int-1 = torch.constant.int -1
+  %sizes = torch.prim.ListConstruct %int-1 : (!torch.int) -> !torch.list<int>
+  %flat = tssa.access "torch.aten.view" %x[%sizes : !torch.list<int>] : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[12],f32>
+  %new = tssa.assign "torch.aten.select.int" %flat, %v[%int0, %int0 : !torch.int, !torch.int] : !torch.vtensor<[12],f32>, !torch.vtensor<[],f32>
+  %x1 = tssa.assign "torch.aten.view" %x, %new[%sizes : !torch.list<int>] : !torch.vtensor<[4,3],f32>, !torch.vtensor<[12],f32>
+  return %x1 : !torch.vtensor<[4,3],f32>
+}
+
+// -----
+
+// And a read of the one is a read of the other.
+// CHECK-LABEL: func.func @reshaped_and_read(
+// CHECK: tssa.assign {{.*}}reason = "it is read later (program.py:7)"
+func.func @reshaped_and_read(%a: !torch.vtensor<[4,3],f32>, %row: !torch.vtensor<[3],f32>) -> (!torch.vtensor<[4,3],f32>, !torch.vtensor<[12],f32>) {
+  %int0 = torch.constant.int 0
+  %int-1 = torch.constant.int -1
+  %sizes = torch.prim.ListConstruct %int-1 : (!torch.int) -> !torch.list<int>
+  %x = torch.aten.neg %a : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[4,3],f32>
+  %flat = tssa.access "torch.aten.view" %x[%sizes : !torch.list<int>] : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[12],f32>
+  %x1 = tssa.assign "torch.aten.select.int" %x, %row[%int0, %int0 : !torch.int, !torch.int] : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>
+  %read = torch.aten.tanh %flat : !torch.vtensor<[12],f32> -> !torch.vtensor<[12],f32> loc("program.py":7:3)
+  return %x1, %read : !torch.vtensor<[4,3],f32>, !torch.vtensor<[12],f32>
+}
+
+// -----
+
+// A row that is changed and not stored back is a tensor of its own.
+// CHECK-LABEL: func.func @row_alone(
+// CHECK: tssa.assign {{.*}}reason = "it is read later
+func.func @row_alone(%x: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[],f32>) -> (!torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>) {
+  %int0 = torch.constant.int 0
+  %row = tssa.access "torch.aten.select.int" %x[%int0, %int0 : !torch.int, !torch.int] : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[3],f32>
+  %new = tssa.assign "torch.aten.select.int" %row, %v[%int0, %int0 : !torch.int, !torch.int] : !torch.vtensor<[3],f32>, !torch.vtensor<[],f32>
+  %read = torch.aten.tanh %row : !torch.vtensor<[3],f32> -> !torch.vtensor<[3],f32>
+  return %new, %read : !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>
+}
+
+// -----
+
+// What the other branch hands on is no other name of what this one updates:
+// the result of both is read, and not the version before.
+// CHECK-LABEL: func.func @the_other_branch(
+// CHECK-NOT: tssa.copies
+func.func @the_other_branch(%a: !torch.vtensor<[4,3],f32>, %row: !torch.vtensor<[3],f32>, %c: i1) -> !torch.vtensor<[4,3],f32> {
+  %int0 = torch.constant.int 0
+  %x = torch.aten.neg %a : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[4,3],f32>
+  %r = scf.if %c -> (!torch.vtensor<[4,3],f32>) {
+    %x1 = tssa.assign "torch.aten.select.int" %x, %row[%int0, %int0 : !torch.int, !torch.int] : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>
+    scf.yield %x1 : !torch.vtensor<[4,3],f32>
+  } else {
+    scf.yield %x : !torch.vtensor<[4,3],f32>
+  }
+  %s = torch.aten.tanh %r : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[4,3],f32>
+  return %s : !torch.vtensor<[4,3],f32>
+}

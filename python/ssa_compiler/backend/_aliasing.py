@@ -15,14 +15,13 @@ its memory is the program's own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
 from ._dispatches import kernel_function, may_run_in_place, reads_beside_what_it_writes, writes_apart
-from ._ir import walk
+from ._ir import source_lines, walk
 from ._lost_waits import find_lost_waits
 from ._reductions import find_constant_reductions
 
@@ -34,7 +33,6 @@ _EXTERNAL = -1
 _GIVEN = -2
 _OUTSIDE = frozenset({_EXTERNAL, _GIVEN})
 
-_LINE = re.compile(r'\.mlir":(\d+):')
 _EXECUTED = frozenset({"stream.async.execute", "stream.async.concurrent"})
 _FRESH = frozenset(
     {"stream.async.alloca", "stream.async.splat", "stream.async.slice", "stream.async.clone", "stream.async.dispatch"}
@@ -61,12 +59,8 @@ class Violation:
 
     def source_lines(self, module: ir.Module) -> list[int]:
         """Return the lines of the compiled text that the updating op, or the kernel it runs, was made from."""
-        places = {str(self.op.location)}
-        if self.op.name == "stream.async.dispatch":
-            kernel = kernel_function(self.op, module)
-            if kernel is not None:
-                places.update(str(op.location) for op in walk(kernel))
-        return sorted({int(line) for place in places for line in _LINE.findall(place)})
+        kernel = kernel_function(self.op, module) if self.op.name == "stream.async.dispatch" else None
+        return sorted(source_lines([self.op, *(walk(kernel) if kernel is not None else ())]))
 
 
 @dataclass

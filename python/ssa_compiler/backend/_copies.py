@@ -12,7 +12,7 @@ from iree.compiler import ir
 
 from ._ir import build, constant_i32, is_tensor, tensor_type
 
-__all__ = ["barrier", "dynamic_sizes", "opaque_copy"]
+__all__ = ["after", "barrier", "dynamic_sizes", "opaque_copy"]
 
 
 def dynamic_sizes(value: ir.Value, where: ir.InsertionPoint) -> list[ir.Value]:
@@ -126,3 +126,13 @@ def barrier(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
     if sizes:
         hidden = build("flow.tensor.tie_shape", [source.type], [hidden, *sizes], where).results[0]
     return _like(value, hidden, where)
+
+
+def after(op: ir.Operation) -> ir.InsertionPoint:
+    """Return the insertion point right after an op that is not a terminator."""
+    following = False
+    for view in op.block.operations:
+        if following:
+            return ir.InsertionPoint(view.operation)
+        following = view.operation == op
+    raise ValueError("the op is a terminator")

@@ -15,6 +15,7 @@ from itertools import combinations
 from iree.compiler import ir
 
 from ._ir import walk
+from ._linear import LinearForm, linear_form, plus, times
 
 __all__ = ["kernel_function", "may_run_in_place", "reads_beside_what_it_writes", "writes_apart"]
 
@@ -78,7 +79,8 @@ def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable
     stores = _accesses(arguments[tied], _STORE)
     if stores is None or len(stores) != 1:
         return False
-    target = _Target(dispatch, stores[0], _range_start(dispatch, tied), _range_length(dispatch, tied))
+    passed = dict(zip(arguments, bindings, strict=True))
+    target = _Target(stores[0], _range_start(dispatch, tied), _range_length(dispatch, tied), passed)
     for number in read:
         loads = _accesses(arguments[number], _LOAD)
         start = _range_start(dispatch, number)
@@ -149,8 +151,11 @@ def _is_same_or_apart(load: ir.Operation, store: ir.Operation) -> bool:
 class _Target:
     """The range of a tensor that a dispatch writes, and the store that writes it."""
 
-    def __init__(self, dispatch: ir.Operation, store: ir.Operation, offset: ir.Value, length: ir.Value) -> None:
+    def __init__(
+        self, store: ir.Operation, offset: ir.Value, length: ir.Value, passed: dict[ir.Value, ir.Value]
+    ) -> None:
         self._store = store
+        self._passed = passed
         self._offset = offset
         self._length = length
         kernel = store.operands[0].owner
@@ -181,9 +186,10 @@ class _Target:
             user = use.owner.operation
             if user != self._kernel or not _reads_own_place(user, use.operand_number):
                 return False
-        place, first, binding = _place(load), _constant(self._offset), _constant(start)
-        if place is not None and first is not None and binding is not None and binding + place[0] == first:
+        own = _first_byte(load, self._passed)
+        if own is not None and plus(own, linear_form(start)) == linear_form(self._offset):
             return True
+        place, binding = _place(load), _constant(start)
         return binding == 0 and _is_aligned(load, place, self._length) and _is_multiple(self._offset, self._length)
 
 
@@ -331,6 +337,21 @@ def _place(load: ir.Operation) -> tuple[int, int] | None:
         last += (offset + (size - 1) * stride) * step
         step = step * extent if isinstance(extent, int) else None
     return first, last + size_of_element
+
+
+def _first_byte(load: ir.Operation, passed: dict[ir.Value, ir.Value]) -> LinearForm | None:
+    """Where in a binding a load begins, in values outside of the kernel; None if it is not known."""
+    step = _element_bytes(load, 0)
+    first: LinearForm = {}
+    for offset, extent in reversed(list(zip(_offsets_sizes_strides(load, 0)[0], _tensor_sizes(load, 0), strict=True))):
+        assert isinstance(offset, (int, ir.Value))
+        if step is None:
+            if offset != 0:
+                return None
+            continue
+        first = plus(first, times(linear_form(offset, passed), step))
+        step = step * extent if isinstance(extent, int) else None
+    return first
 
 
 def _is_contiguous(load: ir.Operation) -> bool:

@@ -37,6 +37,7 @@ from ._cache import ProgramCache, digest_of, open_cache
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._captures import take_over_captures
 from ._constants import hide_constants
+from ._early_reads import cloned_lines
 from ._indices import mend_indices
 from ._ir import walk
 from ._masks import choose_at_masks
@@ -253,8 +254,10 @@ class _Compilation:
                 continue
             start = time.perf_counter()
             stream = _last_dump(completed.stderr)
-            violations = self._violations(stream)
+            violations, copied = self._examine(stream)
             self._seconds["verify"] += time.perf_counter() - start
+            if not violations and number < _PATIENCE and self._repairs.read_before_updates(self._ops(attempt, copied)):
+                continue
             if not violations:
                 completed = self._compile(attempt, number, scheduled, output, (*_SECOND_HALF, *_PRINT_MACHINE))
                 if completed is None:
@@ -345,12 +348,17 @@ class _Compilation:
         found = [attempt.op_at(line) for line in lines]
         return [op for op in found if op is not None]
 
-    def _violations(self, stream: str) -> list[tuple[str, bool, list[int]]]:
-        """Check the stream IR; returns kind, emplaced and the source lines of each violation."""
+    def _examine(self, stream: str) -> tuple[list[tuple[str, bool, list[int]]], list[int]]:
+        """Check the stream IR.
+
+        Returns:
+            Kind, emplaced and the source lines of each violation, and the source lines of IREE's copies.
+        """
         with ir.Context() as context:
             module = ir.Module.parse(stream, context)
             violations = find_violations(module, fills_arguments=self._target.kind == "cpu")
-            return [(found.kind, found.emplaced, found.source_lines(module)) for found in violations]
+            found = [(found.kind, found.emplaced, found.source_lines(module)) for found in violations]
+            return found, cloned_lines(module)
 
     def _dump(self, number: int, attempt: _Attempt, messages: list[str]) -> None:
         """Write a module that did not compile or was not proved, followed by why, to the folder for dumps if there is one."""

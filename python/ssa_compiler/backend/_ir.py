@@ -6,7 +6,8 @@ region boundaries, torch ops between `torch_c` casts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from iree.compiler import ir
 
@@ -24,6 +25,7 @@ __all__ = [
     "is_dynamic",
     "is_tensor",
     "main_function",
+    "source_lines",
     "tensor_type",
     "torch_integer",
     "walk",
@@ -66,6 +68,15 @@ def main_function(module: ir.Module) -> ir.Operation:
 def attribute(op: ir.Operation, name: str) -> str:
     """Return the text of an attribute, "" if the op has none of that name."""
     return str(op.attributes[name]) if name in op.attributes else ""
+
+
+_LINE = re.compile(r'\.mlir":(\d+):')
+
+
+def source_lines(ops: Iterable[ir.Operation]) -> set[int]:
+    """Return the lines of the text given to iree-compile that ops of its IR come from."""
+    places = {str(op.location) for op in ops}
+    return {int(line) for place in places for line in _LINE.findall(place)}
 
 
 def is_tensor(value: ir.Value) -> bool:

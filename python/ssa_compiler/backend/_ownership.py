@@ -18,27 +18,37 @@ from iree.compiler import ir
 
 from ._copies import opaque_copy
 from ._ir import (
-    CASTS,
     LOOPS,
     ancestor_in_block,
-    attribute,
     cast_root,
     defining_block,
-    equivalents,
     is_tensor,
     main_function,
     walk,
 )
+from ._order import may_run_after, repeats_inside
 from ._takeovers import (
     handed_to,
     is_taken_over,
+    memory_names,
     memory_root,
     only_asks_for_sizes,
+    only_renames,
     updated_operand,
     updates_part_of_another,
 )
 
-__all__ = ["consume_written_arguments", "copy_all_handovers", "is_last_holder", "own_handovers", "own_updates"]
+__all__ = [
+    "consume_written_arguments",
+    "copy_all_handovers",
+    "handovers",
+    "is_last_holder",
+    "is_own",
+    "own_handovers",
+    "own_updates",
+    "reads",
+    "users",
+]
 
 _CONSUME = "iree.abi.consume"
 
@@ -82,7 +92,7 @@ def own_handovers(module: ir.Module) -> int:
     numbering = _ValueNumbers()
     pending = [
         (op, index)
-        for op, index in _handovers(main_function(module))
+        for op, index in handovers(main_function(module))
         if not _is_moved(op.operands[index], op, index, numbering)
         and (_is_handed_twice(op, index, numbering) or any(map(is_taken_over, handed_to(op, index))))
     ]
@@ -102,28 +112,29 @@ def own_updates(module: ir.Module) -> int:
     Returns:
         The number of opaque copies made.
     """
-    pending = [op for op in walk(main_function(module)) if _updates_what_it_may_not(op)]
-    for op in pending:
-        op.operands[0] = opaque_copy(op.operands[0], ir.InsertionPoint(op))
+    pending = []
+    for op in walk(main_function(module)):
+        number = updated_operand(op)
+        if number is not None and _updates_what_it_may_not(op, number):
+            pending.append((op, number))
+    for op, number in pending:
+        op.operands[number] = opaque_copy(op.operands[number], ir.InsertionPoint(op))
     return len(pending)
 
 
-def _updates_what_it_may_not(op: ir.Operation) -> bool:
-    base = updated_operand(op)
-    if base is None:
-        return False
-    root = memory_root(base)
+def _updates_what_it_may_not(op: ir.Operation, number: int) -> bool:
+    root = memory_root(op.operands[number])
     block = defining_block(root)
-    if _repeats_inside(op, block) or updates_part_of_another(op):
+    if repeats_inside(op, block) or updates_part_of_another(op):
         return True
-    if not isinstance(root.owner, ir.Block) or _is_own(root):
+    if not isinstance(root.owner, ir.Block) or is_own(root):
         return False
-    return not any(user != op and _reads(user) and _may_run_after(user, op, block) for user in _users(root))
+    return not any(user != op and reads(user) and may_run_after(user, op, block) for user in users(root))
 
 
-def _users(root: ir.Value) -> Iterator[ir.Operation]:
-    """The ops that use a tensor under any name."""
-    for alias in equivalents(root):
+def users(root: ir.Value) -> Iterator[ir.Operation]:
+    """Yield the ops that use a tensor under any name."""
+    for alias in memory_names(root):
         for use in alias.uses:
             yield use.owner.operation
 
@@ -136,13 +147,13 @@ def copy_all_handovers(module: ir.Module) -> int:
     Returns:
         The number of opaque copies made.
     """
-    pending = list(_handovers(main_function(module)))
+    pending = list(handovers(main_function(module)))
     for op, index in pending:
         op.operands[index] = opaque_copy(op.operands[index], ir.InsertionPoint(op))
     return len(pending)
 
 
-def _handovers(function: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
+def handovers(function: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
     """Yield (op, operand number) for each tensor that starts a loop or leaves a region."""
     for op in list(walk(function)):
         if op.name in LOOPS or op.name in ("scf.yield", "scf.condition"):
@@ -159,7 +170,7 @@ class _ValueNumbers:
         self._of_key: dict[object, int] = {}
 
     def __getitem__(self, value: ir.Value) -> int:
-        value = cast_root(value)
+        value = memory_root(value)
         if value not in self._of_value:
             self._of_value[value] = self._of_key.setdefault(self._key(value), len(self._of_key))
         return self._of_value[value]
@@ -176,13 +187,15 @@ class _ValueNumbers:
 
 def _is_moved(value: ir.Value, at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:
     """Whether a tensor handed over by operand `index` of `at` is owned, dead afterwards, and handed over only once."""
-    root = cast_root(value)
-    if not _is_own(root) or _is_handed_twice(at, index, numbering):
+    root = memory_root(value)
+    # What is created from nothing IREE shares as it is, but not in another shape.
+    mine = is_own(root) or (not isinstance(root.owner, ir.Block) and is_own(cast_root(value)))
+    if not mine or _is_handed_twice(at, index, numbering):
         return False
     block = defining_block(root)
-    if _repeats_inside(at, block):
+    if repeats_inside(at, block):
         return False
-    return not any(user != at and _reads(user) and _may_run_after(user, at, block) for user in _users(root))
+    return not any(user != at and reads(user) and may_run_after(user, at, block) for user in users(root))
 
 
 def _is_handed_twice(at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:
@@ -194,11 +207,12 @@ def _is_handed_twice(at: ir.Operation, index: int, numbering: _ValueNumbers) -> 
     )
 
 
-def _reads(user: ir.Operation) -> bool:
-    return user.name not in CASTS and not only_asks_for_sizes(user)
+def reads(user: ir.Operation) -> bool:
+    """Whether an op that uses a tensor reads elements of it, or hands it on."""
+    return not only_renames(user) and not only_asks_for_sizes(user)
 
 
-def _is_own(root: ir.Value) -> bool:
+def is_own(root: ir.Value) -> bool:
     """Whether a tensor has memory that no other part of the program, and not the caller, can be using."""
     owner = root.owner
     if isinstance(owner, ir.Block):
@@ -209,13 +223,13 @@ def _is_own(root: ir.Value) -> bool:
 
 def is_last_holder(value: ir.Value, branch: ir.Operation) -> bool:
     """Whether a tensor from outside an `scf.if` is owned, and used by nothing outside of it that may run afterwards."""
-    root = cast_root(value)
+    root = memory_root(value)
     block = defining_block(root)
-    if not _is_own(root) or _repeats_inside(branch, block):
+    if not is_own(root) or repeats_inside(branch, block):
         return False
-    for user in _users(root):
+    for user in users(root):
         inside = any(ancestor_in_block(user, inner) for region in branch.regions for inner in region.blocks)
-        if not inside and _reads(user) and _may_run_after(user, branch, block):
+        if not inside and reads(user) and may_run_after(user, branch, block):
             return False
     return True
 
@@ -231,44 +245,3 @@ def _is_consumed_argument(argument: ir.Value) -> bool:
 def _holds_tensor(value: ir.Value) -> bool:
     text = str(value.type)
     return text.startswith(("tensor<", "!torch.vtensor<", "!torch.list<vtensor"))
-
-
-def _repeats_inside(at: ir.Operation, block: ir.Block) -> bool:
-    """Whether a loop lies around `at` but not around `block`, so that `at` runs again with the same value."""
-    current = at
-    while current.block != block:
-        current = current.parent.operation
-        if current.name in LOOPS:
-            return True
-    return False
-
-
-def _may_run_after(user: ir.Operation, at: ir.Operation, block: ir.Block) -> bool:
-    """Whether `user` may run after `at`; both use a value defined in `block`, and no loop repeats `at`."""
-    while True:
-        user_top = ancestor_in_block(user, block)
-        at_top = ancestor_in_block(at, block)
-        if user_top is None or at_top is None:
-            return True
-        if user_top != at_top:
-            return at_top.is_before_in_block(user_top)
-        if at_top == at:
-            return True  # the use lies inside the loop that `at` starts
-        if user_top == user:
-            return False  # `user` is the op around `at`: it takes its operands before
-        inner = _block_inside(at, at_top)
-        if inner != _block_inside(user, at_top):
-            return at_top.name in LOOPS  # the two branches of an `scf.if` exclude each other
-        block = inner
-
-
-def _block_inside(op: ir.Operation, container: ir.Operation) -> ir.Block:
-    """Return the block directly inside `container` that holds `op`."""
-    while op.parent.operation != container:
-        op = op.parent.operation
-    return op.block
-
-
-def describe(op: ir.Operation) -> str:
-    """Return an op's name, with the torch name of a `torch.operator`."""
-    return attribute(op, "name").strip('"') if op.name == "torch.operator" else op.name

@@ -11,8 +11,11 @@ from collections.abc import Iterable
 from iree.compiler import ir
 
 from ._callbacks import torch_operator
-from ._copies import barrier, opaque_copy
+from ._copies import after, barrier, opaque_copy
+from ._early_reads import read_before_update
 from ._ir import CASTS, LOOPS, cast_root, defining_block, walk
+from ._ownership import users
+from ._takeovers import updated_operand
 
 __all__ = ["Repairs"]
 
@@ -55,7 +58,27 @@ class Repairs:
             if kind == "live":
                 made = self._copy_bases(user for op in ops for user in _users(op) if self._base_is_outside(user, op))
             return made or self._separate(ops) or self._copy_bases([*ops, *(user for op in ops for user in _users(op))])
+        if kind == "hazard" and (made := self._hide_sources(ops)):
+            return made
         return self._copy_bases(ops) or self._copy_bases(ops, every=True) or self._separate(ops)
+
+    def read_before_updates(self, ops: list[ir.Operation]) -> int:
+        """Put barriers on what is computed from tensors before these ops, or those that use their results, update them.
+
+        Returns:
+            The number of barriers.
+        """
+        made = 0
+        updates = [
+            *ops,
+            *(user for op in ops for result in op.results if _is_any_tensor(result) for user in users(result)),
+        ]
+        for op in updates:
+            if ("read before", op) not in self._done:
+                self._done.add(("read before", op))
+                made += read_before_update(op)
+        self.barriers += made
+        return made
 
     def separate_all(self) -> int:
         """Put a barrier on the results of every torch op, so that each is compiled alone; returns how many."""
@@ -83,7 +106,7 @@ class Repairs:
                 if not leaving or not _is_any_tensor(result):
                     continue
                 uses = [(use.owner.operation, use.operand_number) for use in result.uses]
-                hidden = barrier(result, _after(op))
+                hidden = barrier(result, after(op))
                 for user, number in uses:
                     user.operands[number] = hidden
                 made += 1
@@ -99,6 +122,21 @@ class Repairs:
             self._done.add(("hidden", op))
             for index, operand in enumerate(op.operands):
                 if _is_any_tensor(operand):
+                    op.operands[index] = barrier(operand, ir.InsertionPoint(op))
+                    made += 1
+        self.barriers += made
+        return made
+
+    def _hide_sources(self, ops: list[ir.Operation]) -> int:
+        """Put a barrier on what an op puts into a tensor, so that it is read before: it may be a part of that tensor."""
+        made = 0
+        for op in ops:
+            base = updated_operand(op)
+            if ("source", op) in self._done or base is None:
+                continue
+            self._done.add(("source", op))
+            for index, operand in enumerate(op.operands):
+                if index != base and _is_any_tensor(operand):
                     op.operands[index] = barrier(operand, ir.InsertionPoint(op))
                     made += 1
         self.barriers += made
@@ -149,16 +187,6 @@ class Repairs:
                     if current.name == "func.func":
                         break
         return False
-
-
-def _after(op: ir.Operation) -> ir.InsertionPoint:
-    """The insertion point right after an op that is not a terminator."""
-    following = False
-    for view in op.block.operations:
-        if following:
-            return ir.InsertionPoint(view.operation)
-        following = view.operation == op
-    raise ValueError("the op is a terminator")
 
 
 def _users(op: ir.Operation) -> list[ir.Operation]:

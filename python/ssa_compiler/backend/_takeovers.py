@@ -16,8 +16,10 @@ from ._ir import CASTS, attribute
 __all__ = [
     "handed_to",
     "is_taken_over",
+    "memory_names",
     "memory_root",
     "only_asks_for_sizes",
+    "only_renames",
     "updated_operand",
     "updates_part_of_another",
 ]
@@ -37,20 +39,22 @@ def _name(op: ir.Operation) -> str:
     return attribute(op, "name").strip('"') if op.name == "torch.operator" else op.name
 
 
-def updated_operand(op: ir.Operation) -> ir.Value | None:
-    """The operand whose memory a torch op updates, None if it makes its results anew."""
+def updated_operand(op: ir.Operation) -> int | None:
+    """The number of the operand whose memory an op updates, None if it makes its results anew."""
     name = _name(op)
+    if name == "tensor.insert_slice":
+        return 1
     if name.startswith("torch.") and _UPDATES.search(name) and len(op.operands) and len(op.results):
-        return op.operands[0]
+        return 0
     return None
 
 
 def updates_part_of_another(op: ir.Operation) -> bool:
     """Whether an op updates, at indices that are data, what a slice shows: IREE 3.13.0 does not compile the two as one kernel."""
-    base = updated_operand(op)
-    if base is None or _SCATTERS.search(_name(op)) is None:
+    number = updated_operand(op)
+    if number is None or _SCATTERS.search(_name(op)) is None:
         return False
-    owner = memory_root(base).owner
+    owner = memory_root(op.operands[number]).owner
     return not isinstance(owner, ir.Block) and _PARTS.match(_name(owner.operation)) is not None
 
 
@@ -63,10 +67,26 @@ def memory_root(value: ir.Value) -> ir.Value:
     """Look through the casts and changes of shape that define a tensor."""
     while not isinstance(value.owner, ir.Block):
         op = value.owner.operation
-        if op.name not in CASTS and not _RESHAPES.match(_name(op)):
+        if not _is_same(op, 0):
             break
         value = op.operands[0]
     return value
+
+
+def memory_names(root: ir.Value) -> list[ir.Value]:
+    """A tensor and everything that is a cast of it, or a change of its shape."""
+    found = [root]
+    for current in found:
+        for use in current.uses:
+            user = use.owner.operation
+            if _is_same(user, use.operand_number) and user.results[0] not in found:
+                found.append(user.results[0])
+    return found
+
+
+def only_renames(op: ir.Operation) -> bool:
+    """Whether an op makes nothing but another name for the memory of its first operand."""
+    return len(op.operands) > 0 and _is_same(op, 0)
 
 
 def is_taken_over(value: ir.Value) -> bool:
@@ -81,8 +101,8 @@ def is_taken_over(value: ir.Value) -> bool:
         current = pending.pop()
         for use in current.uses:
             user = use.owner.operation
-            base = updated_operand(user)
-            if user.name == "func.return" or (base is not None and base == current):
+            number = updated_operand(user)
+            if user.name == "func.return" or (number is not None and user.operands[number] == current):
                 return True
             for other in _same_memory(user, use.operand_number):
                 if other not in seen:
@@ -111,6 +131,9 @@ def handed_to(op: ir.Operation, index: int) -> list[ir.Value]:
 
 def _same_memory(user: ir.Operation, index: int) -> list[ir.Value]:
     """The values that may lie in the memory of an operand."""
-    if user.name in CASTS or (index == 0 and _RESHAPES.match(_name(user))):
-        return [user.results[0]]
-    return handed_to(user, index)
+    return [user.results[0]] if _is_same(user, index) else handed_to(user, index)
+
+
+def _is_same(user: ir.Operation, index: int) -> bool:
+    """Whether the result of an op is the memory of an operand."""
+    return user.name in CASTS or (index == 0 and _RESHAPES.match(_name(user)) is not None)

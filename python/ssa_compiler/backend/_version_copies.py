@@ -8,20 +8,16 @@ program asks for, and not counted either.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from iree.compiler import ir
 
 from ._copy_count import runs_again
 from ._dispatches import kernel_function
-from ._ir import walk
+from ._ir import source_lines, walk
 from ._takeovers import memory_root
 
 __all__ = ["VersionCopies", "count_version_copies"]
-
-_LINE = re.compile(r'\.mlir":(\d+):')
 
 
 @dataclass(frozen=True)
@@ -94,10 +90,6 @@ def _is_copy(dispatch: ir.Operation, program: ir.Module, sources: dict[int, int 
     # What moves a part of a copy elsewhere has its line too: the copy is the kernel that computes it.
     # Equal kernels are one, with the lines of the first; the dispatch has its own.
     generic = [op for op in walk(kernel) if op.name == "linalg.generic"]
-    computed = _lines([*generic, dispatch]) if generic else set()
-    lines = _lines([*walk(kernel), dispatch])
+    computed = source_lines([*generic, dispatch]) if generic else set()
+    lines = source_lines([*walk(kernel), dispatch])
     return any(line in computed and source not in lines for line, source in sources.items())
-
-
-def _lines(ops: Iterable[ir.Operation]) -> set[int]:
-    return {int(line) for op in ops for line in _LINE.findall(str(op.location))}

@@ -62,5 +62,5 @@ def program(
     return register
 
 
-for _module in ("loops", "branches", "views", "writes", "lists", "models", "decoder"):
+for _module in ("loops", "branches", "views", "nested_views", "writes", "lists", "models", "decoder"):
     importlib.import_module(f"{__name__}.{_module}")

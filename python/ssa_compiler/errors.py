@@ -7,6 +7,8 @@ compiler cannot do yet (`UnsupportedOpError`, `UnsupportedProgramError`), from w
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -170,14 +172,35 @@ _PROGRAM_ERRORS: dict[str, type[ProgramError]] = {
 }
 
 
+def program_error_name(kind: type[BaseException]) -> str:
+    """Return the word by which `program_error` knows an exception class: its name, with the module if it is no builtin."""
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+@functools.cache
+def _program_error_class(name: str) -> type[ProgramError] | None:
+    """The exception class that a program raises for eager's, None if there is no exception of that name."""
+    if name in _PROGRAM_ERRORS:
+        return _PROGRAM_ERRORS[name]
+    module, _, qualified = name.rpartition(".")
+    found = getattr(sys.modules.get(module), qualified, None)
+    if not (isinstance(found, type) and issubclass(found, Exception)):
+        return None
+    if issubclass(ProgramError, found):
+        return ProgramError
+    doc = f"The program raised {name}, as eager does."
+    return type(f"Program{found.__name__.lstrip('_')}", (ProgramError, found), {"__doc__": doc, "__module__": __name__})
+
+
 def program_error(text: str) -> ProgramError:
     """Turn the text of a run-time assertion, `"IndexError: message [file.py:12]"`, into the exception it names.
 
     Args:
-        text: the assertion's message. The word before the first colon is a Python exception name; an unknown one
-            gives a plain `ProgramError`. A trailing `[file:line]` becomes the error's location.
+        text: the assertion's message. The word before the first colon is a Python exception name, with its module if it is
+            no builtin (`program_error_name`); an unknown one gives a plain `ProgramError`. A trailing `[file:line]` becomes
+            the error's location.
     Returns:
-        The exception, not raised.
+        The exception, not raised: of a class that is a `ProgramError` and of the class that is named.
     """
     text = text.strip()
     location = None
@@ -187,6 +210,7 @@ def program_error(text: str) -> ProgramError:
         if file and line.isdigit():
             text, location = head, SourceLocation(file, int(line))
     name, colon, message = text.partition(":")
-    if colon and name in _PROGRAM_ERRORS:
-        return _PROGRAM_ERRORS[name](message.strip(), location=location)
+    kind = _program_error_class(name) if colon and all(part.isidentifier() for part in name.split(".")) else None
+    if kind is not None:
+        return kind(message.strip(), location=location)
     return ProgramError(text, location=location)

@@ -397,7 +397,7 @@ class Interpreter:
         message, *named = (self._lookup(value) for value in node.inputs())
         text = str(message.value if isinstance(message, ConstValue) else getattr(message, "text", "?"))
         name = named[0].value if named and isinstance(named[0], ConstValue) and named[0].value else ""
-        name = str(name).rpartition(".")[2]
+        name = str(name).removeprefix("builtins.")
         kind = "" if text.startswith(f"{name}:") else name
         pieces = message.pieces if isinstance(message, RuntimeStr) else ()
         emitted = self.state.conditional and not all(isinstance(piece, str) for piece in pieces)

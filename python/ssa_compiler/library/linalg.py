@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.linalg import LinAlgError  # type: ignore[attr-defined]
 
 from ._registry import implements
 
@@ -196,7 +197,7 @@ def linalg_inv(A: Tensor) -> Tensor:
     """The inverse."""
     inverse, info = _inverse(_batch(A))
     if bool((info != 0).any()):
-        raise RuntimeError("linalg.inv: The inversion could not be completed because the input matrix is singular.")
+        raise LinAlgError("linalg.inv: The inversion could not be completed because the input matrix is singular.")
     return inverse.reshape(A.shape)
 
 
@@ -234,7 +235,7 @@ def linalg_solve(A: Tensor, B: Tensor, left: bool) -> Tensor:
     """The solution of a system."""
     x, info = solve_any(A, B, left)
     if bool((info != 0).any()):
-        raise RuntimeError("torch.linalg.solve: The solver failed because the input matrix is singular.")
+        raise LinAlgError("torch.linalg.solve: The solver failed because the input matrix is singular.")
     return x
 
 
@@ -309,7 +310,7 @@ def linalg_cholesky(self: Tensor, upper: bool) -> Tensor:
     """Cholesky's factor."""
     factor, info = factored(self, upper)
     if bool((info != 0).any()):
-        raise RuntimeError(
+        raise LinAlgError(
             "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
         )
     return factor

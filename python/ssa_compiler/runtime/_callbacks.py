@@ -137,10 +137,9 @@ def resolve_operator(name: str) -> Any:
 
 def _like_eager(error: Exception, located: ProgramError) -> BaseException:
     """The exception to raise: of the project's family, and of the type that eager raises."""
-    from ..errors import program_error
+    from ..errors import program_error, program_error_name
 
-    kind = type(error).__name__
-    named = program_error(f"{kind}: {error}")
+    named = program_error(f"{program_error_name(type(error))}: {error}")
     result = type(named)(str(error), location=located.location)
     result.__cause__ = error
     return result

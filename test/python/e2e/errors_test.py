@@ -110,3 +110,50 @@ def test_write_whose_source_overlaps_its_target() -> None:
         partly_overlapping(x)
     with pytest.raises(RuntimeError, match="single memory location"):
         ssa_compiler.compile(partly_overlapping, (x,))(x)
+
+
+class TooLarge(ValueError):
+    """An exception of a user's."""
+
+
+def raises_its_own(x: Tensor, k: int) -> Tensor:
+    if k > 2:
+        raise TooLarge("k")
+    if bool(x.sum() > 0):
+        raise TooLarge(f"the sum, with {k}")
+    return x + 1.0
+
+
+@pytest.mark.parametrize(("x", "k", "message"), [(0.0, 3, "k"), (1.0, 1, "the sum, with 1")])
+def test_a_class_of_the_user_is_raised(x: float, k: int, message: str) -> None:
+    compiled = ssa_compiler.compile(raises_its_own, (torch.zeros(2), 1))
+    assert torch.equal(compiled(torch.zeros(2), 1), torch.ones(2))
+    with pytest.raises(TooLarge, match=message) as caught:
+        compiled(torch.full((2,), x), k)
+    assert isinstance(caught.value, errors.ProgramError)
+    with pytest.raises(TooLarge, match=message):
+        raises_its_own(torch.full((2,), x), k)
+
+
+def inverse(x: Tensor) -> Tensor:
+    return torch.linalg.inv(x)
+
+
+def cholesky(x: Tensor) -> Tensor:
+    return torch.linalg.cholesky(x)
+
+
+def singular_values(x: Tensor) -> Tensor:
+    return torch.linalg.svdvals(x)
+
+
+@pytest.mark.parametrize(("function", "element"), [(inverse, -1.0), (cholesky, -1.0), (singular_values, float("nan"))])
+def test_linear_algebra_raises_its_error(function: Callable[[Tensor], Tensor], element: float) -> None:
+    """Compiled, and, for singular values, called back for."""
+    compiled = ssa_compiler.compile(function, (torch.eye(3),))
+    bad = torch.full((3, 3), element)
+    with pytest.raises(torch.linalg.LinAlgError):
+        function(bad)
+    with pytest.raises(torch.linalg.LinAlgError) as caught:
+        compiled(bad)
+    assert isinstance(caught.value, errors.ProgramError)

@@ -12,3 +12,10 @@ func.func @tssa_op(%x: !torch.vtensor<[4],f32>) {
   tssa.update %x of %x : !torch.vtensor<[4],f32>
   return
 }
+
+// -----
+
+func.func @op_that_writes(%l: !torch.list<int>, %i: !torch.int) {
+  %r = torch.aten.append.t %l, %i : !torch.list<int>, !torch.int -> !torch.list<int>
+  return
+}

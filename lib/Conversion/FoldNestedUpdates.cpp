@@ -323,6 +323,10 @@ static OpFoldResult buildOrigin(OpBuilder &builder, Location loc,
 
 /// Builds the tensor `into` with the values in the box.
 static Value buildInsertion(const Insertion &insertion, Value into) {
+  // Nothing is stored, perhaps at a place behind the last element.
+  if (llvm::is_contained(
+          cast<BaseTensorType>(insertion.values.getType()).getSizes(), 0))
+    return into;
   Location loc = insertion.store->getLoc();
   OpBuilder builder(insertion.store->getContext());
   builder.setInsertionPointAfter(insertion.store);
@@ -415,7 +419,12 @@ private:
     for (const Member &member : nest.members)
       if (!erased.contains(member.store)) {
         OpBuilder builder(&getContext());
-        builder.setInsertionPointAfterValue(made[member.last]);
+        // The insertion follows its store, unless there was nothing to insert.
+        Operation *insertion = made[member.last].getDefiningOp();
+        bool follows = insertion &&
+                       insertion->getBlock() == member.store->getBlock() &&
+                       member.store->isBeforeInBlock(insertion);
+        builder.setInsertionPointAfter(follows ? insertion : member.store);
         member.store->getResult(0).replaceAllUsesWith(
             rebuildView(builder, member.view, nest.base, made[member.last]));
         eraseDead(member.store, erased);

@@ -236,3 +236,39 @@ func.func @reshaped_row(%y: !torch.vtensor<[4,6],f32>, %v: !torch.vtensor<[3],f3
   %y1 = torch.aten.select_scatter %y, %flat, %int0, %int1 : !torch.vtensor<[4,6],f32>, !torch.vtensor<[6],f32>, !torch.int, !torch.int -> !torch.vtensor<[4,6],f32>
   return %y1 : !torch.vtensor<[4,6],f32>
 }
+
+// -----
+
+// Nothing is stored behind the last row.
+// CHECK-LABEL: func.func @nothing(
+// CHECK-SAME: %[[Y:[a-z0-9]+]]: !torch.vtensor<[4,3],f32>
+// CHECK-NEXT: return %[[Y]]
+func.func @nothing(%y: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[0],f32>) -> !torch.vtensor<[4,3],f32> {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int4 = torch.constant.int 4
+  %rows = torch.aten.slice.Tensor %y, %int0, %int4, %int4, %int1 : !torch.vtensor<[4,3],f32>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.vtensor<[0,3],f32>
+  %new = torch.aten.select_scatter %rows, %v, %int1, %int0 : !torch.vtensor<[0,3],f32>, !torch.vtensor<[0],f32>, !torch.int, !torch.int -> !torch.vtensor<[0,3],f32>
+  %y1 = torch.aten.slice_scatter %y, %new, %int0, %int4, %int4, %int1 : !torch.vtensor<[4,3],f32>, !torch.vtensor<[0,3],f32>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.vtensor<[4,3],f32>
+  return %y1 : !torch.vtensor<[4,3],f32>
+}
+
+// -----
+
+// What reads the view afterwards does so where the indices are known.
+// CHECK-LABEL: func.func @nothing_and_read(
+// CHECK-SAME: %[[Y:[a-z0-9]+]]: !torch.vtensor<[4,3],f32>
+// CHECK: %[[I:.+]] = torch_c.from_i64
+// CHECK: %[[ROW:.+]] = torch.aten.select.int %[[Y]], %{{.+}}, %[[I]]
+// CHECK: torch.aten.tanh %[[ROW]]
+func.func @nothing_and_read(%y: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[0],f32>, %i: i64) -> (!torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>) {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int3 = torch.constant.int 3
+  %k = torch_c.from_i64 %i
+  %row = torch.aten.select.int %y, %int0, %k : !torch.vtensor<[4,3],f32>, !torch.int, !torch.int -> !torch.vtensor<[3],f32>
+  %new = torch.aten.slice_scatter %row, %v, %int0, %int3, %int3, %int1 : !torch.vtensor<[3],f32>, !torch.vtensor<[0],f32>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.vtensor<[3],f32>
+  %read = torch.aten.tanh %new : !torch.vtensor<[3],f32> -> !torch.vtensor<[3],f32>
+  %y1 = torch.aten.select_scatter %y, %new, %int0, %k : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>, !torch.int, !torch.int -> !torch.vtensor<[4,3],f32>
+  return %y1, %read : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>
+}

@@ -125,3 +125,15 @@ def parts_of_integers_and_flags(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
         y[i][i] = 2**31 - 1
         seen[i][:2] = y[i, :2] > 3
     return y, seen
+
+
+@program(lambda: [(ramp(4, 4), k) for k in (0, 3, 4, 9)])
+def nothing_to_write(x: Tensor, k: int) -> Tensor:
+    """Views of views that show no element, some of them beyond the end."""
+    y = x.clone()
+    y[4:][:, 0] = 1.0
+    y[:, 10:][1:] = 2.0
+    y[k:][:, 4:] *= 3.0
+    y[k:k][:, 1:3] += 4.0
+    y[-100:2][:, -2:100] = 5.0
+    return y

@@ -33,6 +33,7 @@ _MODULES = (
     "reductions",
     "selection",
     "sorting",
+    "trigonometry",
     "windows",
 )
 

@@ -1,0 +1,74 @@
+"""Sine, cosine and tangent of float32 and smaller numbers.
+
+IREE reduces an angle to one period in float32, whose error grows with the angle: 8e-6 at 300, 0.03 at a million. Its tangent
+is wrong by 2e-4 near its poles. Here angles are reduced, and the functions computed, in float64. The reduction is exact up to
+4e8, and wrong by 1e-7 at 1e9; beyond, neighbouring float32 numbers are farther apart than a period is long.
+
+Source: the reduction and the polynomials are those of FreeBSD's msun (`e_rem_pio2f.c`, `k_sinf.c`, `k_cosf.c`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._registry import implements
+
+__all__: list[str] = []
+
+
+def _is_small(arguments: Mapping[str, Any]) -> bool:
+    dtype = arguments["self"].dtype
+    return not dtype.is_complex and dtype != torch.float64
+
+
+def _rounded(x: Tensor) -> Tensor:
+    """The nearest whole number, of numbers below 2**51: float64 has no bits for the rest beside 2**52."""
+    return (x + 6755399441055744.0) - 6755399441055744.0
+
+
+def _sine_and_cosine(self: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Sine and cosine of what an angle is beyond a multiple of pi / 2, float64; and which multiple: 0, 1, -1, 2 or -2."""
+    x = self.to(torch.float64)
+    n = _rounded(x * 0.63661977236758134308)
+    r = (x - n * 1.57079631090164184570) - n * 1.58932547735281966916e-08
+    quarter = n - 4.0 * _rounded(n * 0.25)
+    z = r * r
+    w = z * z
+    s = z * r
+    sine = -0.000198393348360966317347 + z * 0.0000027183114939898219064
+    sine = (r + s * (-0.166666666416265235595 + z * 0.0083333293858894631756)) + s * w * sine
+    cosine = -0.00138867637746099294692 + z * 0.0000243904487962774090654
+    cosine = ((1.0 + z * -0.499999997251031003120) + w * 0.0416666233237390631894) + (w * z) * cosine
+    return sine, cosine, quarter
+
+
+def _result(value: Tensor, self: Tensor) -> Tensor:
+    return value.to(self.dtype if self.is_floating_point() else torch.float32)
+
+
+@implements("aten::sin", where=_is_small)
+def sine(self: Tensor) -> Tensor:
+    """The sine."""
+    sine, cosine, quarter = _sine_and_cosine(self)
+    value = torch.where(torch.abs(quarter) == 1.0, cosine, sine)
+    return _result(torch.where(torch.logical_or(quarter == -1.0, torch.abs(quarter) == 2.0), -value, value), self)
+
+
+@implements("aten::cos", where=_is_small)
+def cosine(self: Tensor) -> Tensor:
+    """The cosine."""
+    sine, cosine, quarter = _sine_and_cosine(self)
+    value = torch.where(torch.abs(quarter) == 1.0, sine, cosine)
+    return _result(torch.where(torch.logical_or(quarter == 1.0, torch.abs(quarter) == 2.0), -value, value), self)
+
+
+@implements("aten::tan", where=_is_small)
+def tangent(self: Tensor) -> Tensor:
+    """The tangent."""
+    sine, cosine, quarter = _sine_and_cosine(self)
+    odd = torch.abs(quarter) == 1.0
+    return _result(torch.where(odd, -cosine, sine) / torch.where(odd, sine, cosine), self)

@@ -26,11 +26,28 @@ __all__ = ["decomposition", "is_compiled", "is_followed", "is_not_lowered"]
 _NOT_LOWERED = frozenset(
     {
         "aten::__and__.Tensor",
+        "aten::aminmax",
+        "aten::binary_cross_entropy",
+        "aten::copysign.Tensor",
+        "aten::cosine_embedding_loss",
+        "aten::cross_entropy_loss",
         "aten::gelu",  # its tanh form is wrong by 5e-5
         "aten::hardshrink",  # NaN becomes 0, as in the next but one, which is wrong below zero as well
+        "aten::im2col",
+        "aten::isfinite",
+        "aten::log10",
+        "aten::logcumsumexp",
         "aten::max_unpool2d",
+        "aten::max_unpool3d",
+        "aten::nll_loss2d_forward",
+        "aten::nll_loss_forward",
+        "aten::poisson_nll_loss",
+        "aten::renorm",  # wrong for negative dimensions
+        "aten::signbit",
         "aten::softshrink",
+        "aten::upsample_bilinear2d",
         "aten::upsample_bilinear2d.vec",
+        "aten::xlogy.Tensor",
     }
 )
 """Ops that torch-mlir knows and IREE 3.13.0 does not compile, or wrongly, and of which PyTorch has decompositions."""
@@ -79,7 +96,12 @@ def decomposition(emitter: Emitter, op: Any, leaves: list[Any]) -> Callable[...,
     if op.namespace == "prims":
         found: Callable[..., Any] | None = getattr(op._overloadpacket, "impl_aten", None)
         return found
-    return _table().get(op)
+    return _table().get(op) or _composition(op)
+
+
+def _composition(op: Any) -> Callable[..., Any] | None:
+    """What PyTorch's own C++ makes of an op that it implements by others; None if it has kernels."""
+    return op.decompose if op._can_decompose() else None
 
 
 def is_followed(emitter: Emitter, records: list[Record], leaves: list[Any]) -> bool:

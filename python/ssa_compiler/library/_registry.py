@@ -32,6 +32,7 @@ _MODULES = (
     "powers",
     "reductions",
     "selection",
+    "shifts",
     "sorting",
     "trigonometry",
     "windows",

@@ -6,6 +6,7 @@ FakeTensors that says so. Taken apart, all of it is compiled.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Optional, Tuple  # noqa: UP035 - TorchScript
 
@@ -117,3 +118,49 @@ def transformer_encoder_layer(
     if not norm_first:
         x = torch.nn.functional.layer_norm(x, shape, norm_weight_2, norm_bias_2, eps)
     return x
+
+
+def _drops_nothing(arguments: Mapping[str, Any]) -> bool:
+    query = arguments["query"]
+    return bool(arguments["dropout_p"] == 0.0 and query.dtype.is_floating_point and query.dim() >= 2)
+
+
+def _for_each_query(tensor: Tensor, heads: int) -> Tensor:
+    """Keys or values (..., heads, length, size), each repeated for a group of the heads of the queries."""
+    group = heads // tensor.size(-3)
+    shape = list(tensor.shape)
+    repeated = tensor.unsqueeze(-3).expand(shape[:-2] + [group] + shape[-2:])  # noqa: RUF005
+    return repeated.reshape(shape[:-3] + [heads] + shape[-2:])  # noqa: RUF005
+
+
+@implements("aten::scaled_dot_product_attention", where=_drops_nothing)
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Optional[Tensor],
+    is_causal: bool,
+    scale: Optional[float],
+    enable_gqa: bool,
+) -> Tensor:
+    """Attention (..., queries, size); where a mask hides every key the result is 0, as in eager."""
+    factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
+    keys, values = key, value
+    if enable_gqa:
+        keys, values = _for_each_query(key, query.size(-3)), _for_each_query(value, query.size(-3))
+    scores = torch.matmul(query.to(torch.float32) * factor, keys.to(torch.float32).transpose(-2, -1))
+    if query.dtype == torch.float64:
+        scores = torch.matmul(query * factor, keys.transpose(-2, -1))
+    if is_causal:
+        seen = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
+        scores = torch.where(seen, scores, -math.inf)
+    if attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            scores = torch.where(attn_mask, scores, -math.inf)
+        else:
+            scores = scores + attn_mask.to(scores.dtype)
+    highest = scores.amax(-1, keepdim=True)
+    weights = torch.exp(scores - torch.where(highest == -math.inf, 0.0, highest))
+    total = weights.sum(-1, keepdim=True)
+    weights = weights / torch.where(total == 0.0, 1.0, total)
+    return torch.matmul(weights, values.to(weights.dtype)).to(query.dtype)

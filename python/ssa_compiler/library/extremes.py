@@ -72,3 +72,13 @@ def place_of_largest(self: Tensor, dim: int | None, keepdim: bool) -> Tensor:
 def place_of_smallest(self: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     """Where the smallest element is first, along a dimension or in the flattened tensor."""
     return _place(self, dim, keepdim, False)
+
+
+def _is_real(arguments: Mapping[str, Any]) -> bool:
+    return not arguments["self"].dtype.is_complex
+
+
+@implements("aten::clamp_max.Tensor", where=_is_real)
+def at_most(self: Tensor, max: Tensor) -> Tensor:
+    """Numbers that are no larger than others."""
+    return torch.minimum(self, max)

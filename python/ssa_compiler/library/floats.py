@@ -117,3 +117,15 @@ def isin(elements: Tensor, test_elements: Tensor, invert: bool) -> Tensor:
     """Whether each element is among others."""
     found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)
     return torch.logical_not(found) if invert else found
+
+
+def _is_narrow(arguments: Mapping[str, Any]) -> bool:
+    dtype = arguments["self"].dtype
+    return not dtype.is_complex and dtype != torch.float64
+
+
+@implements("aten::log10", where=_is_narrow)
+def log10(self: Tensor) -> Tensor:
+    """The decimal logarithm, by way of float64: that of a power of ten is a whole number."""
+    value = torch.log(self.to(torch.float64)) * 0.43429448190325182765
+    return value.to(self.dtype if self.is_floating_point() else torch.float32)

@@ -272,3 +272,23 @@ func.func @nothing_and_read(%y: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[0
   %y1 = torch.aten.select_scatter %y, %new, %int0, %k : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>, !torch.int, !torch.int -> !torch.vtensor<[4,3],f32>
   return %y1, %read : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>
 }
+
+// -----
+
+// The row is changed in any case, and stored back in one only: a version of the
+// tensor made in front of the branch would be one too many.
+// CHECK-LABEL: func.func @across_blocks(
+// CHECK-NOT: insert_slice
+func.func @across_blocks(%y: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[],f32>, %c: i1) -> (!torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>) {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %row = torch.aten.select.int %y, %int0, %int1 : !torch.vtensor<[4,3],f32>, !torch.int, !torch.int -> !torch.vtensor<[3],f32>
+  %new = torch.aten.select_scatter %row, %v, %int0, %int0 : !torch.vtensor<[3],f32>, !torch.vtensor<[],f32>, !torch.int, !torch.int -> !torch.vtensor<[3],f32>
+  %r = scf.if %c -> (!torch.vtensor<[4,3],f32>) {
+    %y1 = torch.aten.select_scatter %y, %new, %int0, %int1 : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>, !torch.int, !torch.int -> !torch.vtensor<[4,3],f32>
+    scf.yield %y1 : !torch.vtensor<[4,3],f32>
+  } else {
+    scf.yield %y : !torch.vtensor<[4,3],f32>
+  }
+  return %r, %new : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>
+}

@@ -1,0 +1,138 @@
+"""Ops that torch-mlir lacks or does not lower, as programs of the library or by PyTorch's decompositions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from ssa_compiler.testing import check
+
+
+def rolled(x: Tensor) -> Tensor:
+    return torch.roll(x, 3) + torch.roll(x, -1)
+
+
+def circular(x: Tensor) -> Tensor:
+    return functional.pad(x, [2, 1, 0, 3], "circular")
+
+
+def circular_and_cut(x: Tensor) -> Tensor:
+    return functional.pad(x, [-1, 2], "circular")
+
+
+def replicated_and_cut(x: Tensor) -> Tensor:
+    return functional.pad(x, [-1, 2, 1, -2], "replicate")
+
+
+def decimal_digits(x: Tensor) -> Tensor:
+    return torch.log10(x.abs() * 1000.0 + 1.0).floor()
+
+
+def limited(x: Tensor) -> Tensor:
+    return torch.clamp(x, max=x.mT.contiguous().mT.flip(-1))
+
+
+def renormed(x: Tensor) -> Tensor:
+    return torch.renorm(x, 2.0, -1, 0.5)
+
+
+def classified(x: Tensor) -> Tensor:
+    target = torch.arange(4).expand(2, 4) % 3
+    return functional.cross_entropy(x, target, ignore_index=1, label_smoothing=0.1)
+
+
+def finite(x: Tensor) -> Tensor:
+    return torch.isfinite(1.0 / x) & ~torch.isfinite(x / 0.0)
+
+
+def extremes(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.aminmax(x, dim=1)
+
+
+def windows(x: Tensor) -> Tensor:
+    return functional.unfold(x[:, None], [2, 3], stride=2, padding=1)
+
+
+PROGRAMS = (
+    rolled,
+    circular,
+    circular_and_cut,
+    replicated_and_cut,
+    decimal_digits,
+    limited,
+    renormed,
+    classified,
+    finite,
+    extremes,
+    windows,
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_compiles_right(program: Callable[[Tensor], object]) -> None:
+    x = torch.linspace(-3.0, 4.0, 2 * 4 * 4).reshape(2, 4, 4)
+    assert check(program, (x,)).compiled.explain().callbacks == ()
+
+
+def logarithm(x: Tensor) -> Tensor:
+    return torch.log10(x)
+
+
+def test_powers_of_ten_have_whole_logarithms() -> None:
+    x = torch.tensor([10.0**n for n in range(-30, 31)])
+    checked = check(logarithm, (x,))
+    assert torch.equal(checked.compiled(x), torch.arange(-30.0, 31.0))
+    special = torch.tensor([0.0, -0.0, -1.0, math.inf, math.nan] * 12 + [1.0])
+    assert torch.equal(checked.compiled(special).nan_to_num(7.0), logarithm(special).nan_to_num(7.0))
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return functional.scaled_dot_product_attention(query, key, value)
+
+
+def causal(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=0.3)
+
+
+def masked(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The last query sees nothing."""
+    seen = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril()
+    seen[-1] = False
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)
+
+
+def biased(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    bias = torch.arange(key.size(-2)).to(query.dtype) * -0.5
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask=bias.expand(query.size(-2), -1))
+
+
+@pytest.mark.parametrize("program", [attention, causal, masked, biased], ids=lambda program: program.__name__)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_attention(program: Callable[[Tensor, Tensor, Tensor], Tensor], dtype: torch.dtype) -> None:
+    for batch in ((2, 3), (3,)):
+        inputs = tuple(torch.randn(*batch, length, 8, dtype=dtype) for length in (5, 6, 6))
+        tolerance = 2e-2 if dtype == torch.bfloat16 else 1e-5
+        assert check(program, inputs, rtol=tolerance, atol=tolerance).compiled.explain().callbacks == ()
+
+
+def grouped(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return functional.scaled_dot_product_attention(query, key, value, enable_gqa=True)
+
+
+def test_grouped_attention() -> None:
+    inputs = (torch.randn(2, 6, 4, 8), torch.randn(2, 3, 5, 8), torch.randn(2, 3, 5, 8))
+    assert check(grouped, inputs).compiled.explain().callbacks == ()
+
+
+def dropping(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return functional.scaled_dot_product_attention(query, key, value, dropout_p=0.5)
+
+
+def test_attention_that_drops_draws_from_the_stream_of_eager() -> None:
+    inputs = tuple(torch.randn(2, 3, 5, 8) for _ in range(3))
+    assert len(check(dropping, inputs).compiled.explain().callbacks) == 1

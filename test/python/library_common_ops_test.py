@@ -29,6 +29,10 @@ def replicated_and_cut(x: Tensor) -> Tensor:
     return functional.pad(x, [-1, 2, 1, -2], "replicate")
 
 
+def replicated_beyond_what_is_left(x: Tensor) -> Tensor:
+    return functional.pad(x[None], [0, 0, 2, -4], "replicate")
+
+
 def decimal_digits(x: Tensor) -> Tensor:
     return torch.log10(x.abs() * 1000.0 + 1.0).floor()
 
@@ -63,6 +67,7 @@ PROGRAMS = (
     circular,
     circular_and_cut,
     replicated_and_cut,
+    replicated_beyond_what_is_left,
     decimal_digits,
     limited,
     renormed,

@@ -41,9 +41,12 @@ def pad(self: Tensor, pad: List[int], mode: str) -> Tensor:
     for number in range(len(pad) // 2):
         dim = self.dim() - 1 - number
         before, after = pad[2 * number], pad[2 * number + 1]
-        first = max(-before, 0)  # what is cut is no part of what repeats
-        n = self.size(dim) - first - max(-after, 0)
-        place = torch.arange(-max(before, 0), n + max(after, 0), device=self.device)
-        place = torch.remainder(place, n) if mode == "circular" else place.clamp(0, n - 1)
-        result = result.index_select(dim, place + first)
+        if mode == "circular":
+            first = max(-before, 0)  # what is cut is no part of what repeats
+            n = self.size(dim) - first - max(-after, 0)
+            place = torch.arange(-max(before, 0), n + max(after, 0), device=self.device)
+            place = torch.remainder(place, n) + first
+        else:
+            place = torch.arange(-before, self.size(dim) + after, device=self.device).clamp(0, self.size(dim) - 1)
+        result = result.index_select(dim, place)
     return result

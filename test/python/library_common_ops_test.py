@@ -141,3 +141,43 @@ def dropping(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 def test_attention_that_drops_draws_from_the_stream_of_eager() -> None:
     inputs = tuple(torch.randn(2, 3, 5, 8) for _ in range(3))
     assert len(check(dropping, inputs).compiled.explain().callbacks) == 1
+
+
+def of_one_element(x: Tensor) -> list[Tensor]:
+    index, other = torch.tensor(0), torch.tensor(5.0)
+    found = [x.scatter_reduce(0, index, other, "sum"), x.scatter_reduce(0, index, other, "amin", include_self=False)]
+    found += [x.scatter_add(0, index, other), x.scatter(0, index, other), x.scatter(0, index, 2.5)]
+    found += [x.gather(0, index), x.gather(0, torch.tensor([0, 0])), x.amax(0), x.amin(-1, keepdim=True)]
+    found.append(x.logsumexp(0))
+    return found
+
+
+def test_tensors_without_dimensions() -> None:
+    checked = check(of_one_element, (torch.tensor(3.0),), (torch.tensor(-7.0),))
+    assert checked.compiled.explain().callbacks == ()
+
+
+def until_nothing_changes(x: Tensor) -> tuple[Tensor, int, bool]:
+    steps = 0
+    y = x.clone()
+    while not torch.equal(y, torch.clamp(y - 1.0, min=0.0)):
+        y = torch.clamp(y - 1.0, min=0.0)
+        steps += 1
+    return y, steps, torch.allclose(x, y, atol=0.5)
+
+
+def test_equality_of_tensors() -> None:
+    calls = [(torch.full((3,), number),) for number in (2.5, 0.0, 0.25, -1.0)]
+    checked = check(until_nothing_changes, *calls)
+    assert checked.compiled.explain().callbacks == ()
+
+
+def same(x: Tensor, y: Tensor) -> tuple[bool, bool, bool]:
+    return torch.equal(x, y), torch.allclose(x, y), torch.allclose(x, y, equal_nan=True)
+
+
+def test_equality_of_what_is_not_a_number() -> None:
+    nan, infinite = torch.tensor([1.0, math.nan]), torch.tensor([1.0, math.inf])
+    check(same, (nan, nan), (infinite, infinite), (nan, infinite), (infinite, -infinite))
+    check(same, (torch.zeros(0), torch.zeros(0)))
+    check(same, (torch.zeros(2), torch.zeros(2, 1)))

@@ -36,6 +36,7 @@ _MODULES = (
     "sorting",
     "trigonometry",
     "windows",
+    "without_dimensions",
 )
 
 Function = TypeVar("Function", bound=Callable[..., Any])

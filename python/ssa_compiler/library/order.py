@@ -221,3 +221,25 @@ def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bo
     difference = (self - other).abs()
     near = torch.logical_and(difference < math.inf, difference <= atol + (rtol * other).abs())
     return torch.logical_or(equal, near)
+
+
+def _have_one_shape(arguments: Mapping[str, Any]) -> bool:
+    one, other = arguments["self"], arguments["other"]
+    known = all(isinstance(size, int) for size in [*one.shape, *other.shape])
+    return bool(known and one.shape == other.shape and one.dtype == other.dtype and not one.dtype.is_complex)
+
+
+@implements("aten::equal", where=_have_one_shape)
+def equal(self: Tensor, other: Tensor) -> bool:
+    """Whether all elements are equal."""
+    return bool(torch.logical_not((self != other).any()))
+
+
+def _are_close_floats(arguments: Mapping[str, Any]) -> bool:
+    return _have_one_shape(arguments) and arguments["self"].dtype.is_floating_point
+
+
+@implements("aten::allclose", where=_are_close_floats)
+def allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
+    """Whether all elements are close to each other."""
+    return bool(torch.isclose(self, other, rtol=rtol, atol=atol, equal_nan=equal_nan).all())

@@ -324,8 +324,11 @@ static OpFoldResult buildOrigin(OpBuilder &builder, Location loc,
 /// Builds the tensor `into` with the values in the box.
 static Value buildInsertion(const Insertion &insertion, Value into) {
   // Nothing is stored, perhaps at a place behind the last element.
-  if (llvm::is_contained(
-          cast<BaseTensorType>(insertion.values.getType()).getSizes(), 0))
+  auto isEmpty = [](Value tensor) {
+    return llvm::is_contained(cast<BaseTensorType>(tensor.getType()).getSizes(),
+                              0);
+  };
+  if (isEmpty(insertion.values) || isEmpty(into))
     return into;
   Location loc = insertion.store->getLoc();
   OpBuilder builder(insertion.store->getContext());
@@ -338,6 +341,13 @@ static Value buildInsertion(const Insertion &insertion, Value into) {
   int64_t next = 0;
   for (auto [dim, dimension] : llvm::enumerate(insertion.box.dimensions)) {
     offsets.push_back(buildOrigin(builder, loc, dimension));
+    // An index that is known to be out of range raises before anything is
+    // stored, and a slice from behind the end has no elements; an insertion
+    // there would be refused.
+    int64_t whole = cast<BaseTensorType>(into.getType()).getSizes()[dim];
+    if (std::optional<int64_t> origin = getConstantIntValue(offsets.back());
+        origin && whole != torch::kUnknownSize && *origin >= whole)
+      offsets.back() = builder.getIndexAttr(whole - 1);
     if (!llvm::is_contained(insertion.box.shown, static_cast<int64_t>(dim))) {
       sizes.push_back(builder.getIndexAttr(1));
       strides.push_back(builder.getIndexAttr(1));

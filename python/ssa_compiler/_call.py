@@ -123,7 +123,9 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
     """Make the check of what the program takes for granted of the module and of PyTorch's settings."""
     import torch
 
-    facts, default = imported.facts, imported.default_dtype
+    from .importer.convention import autocast_dtypes
+
+    facts, default, autocast = imported.facts, imported.default_dtype, imported.autocast
     get_default, grad_mode, is_grad_enabled = torch.get_default_dtype, imported.grad_mode, torch.is_grad_enabled
     tied = [(parameter, parameter.renamed(alias)) for parameter in imported.parameters for alias in parameter.aliases]
 
@@ -131,6 +133,8 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
         text = None
         if get_default() is not default:
             text = f"PyTorch's default dtype: expected {default}, got {get_default()}"
+        elif autocast_dtypes() != autocast:
+            text = f"torch.autocast, dtypes on CPU and CUDA: expected {autocast}, got {autocast_dtypes()}"
         elif grad_mode is not None and is_grad_enabled() is not grad_mode:
             text = f"torch.is_grad_enabled(), for which the program asks: expected {grad_mode}, got {not grad_mode}"
         elif facts is not None:

@@ -7,7 +7,6 @@ compiler cannot do yet (`UnsupportedOpError`, `UnsupportedProgramError`), from w
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -177,19 +176,39 @@ def program_error_name(kind: type[BaseException]) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-@functools.cache
+def _named_class(name: str) -> type[Exception] | None:
+    """The exception class of a name as TorchScript gives it: of a builtin, or with its module, without classes around it."""
+    module, dot, own = name.rpartition(".")
+    holder = sys.modules.get(module if dot else "builtins")
+    found = getattr(holder, own, None)
+    if found is None and holder is not None:
+        inside = {getattr(kind, own, None) for kind in vars(holder).values() if isinstance(kind, type)} - {None}
+        found = inside.pop() if len(inside) == 1 else None
+    return found if isinstance(found, type) and issubclass(found, Exception) else None
+
+
+_made: dict[type[Exception], type[ProgramError]] = {}
+"""The classes that are a `ProgramError` and another exception, by that."""
+
+
+def _program_error_of(kind: type[Exception]) -> type[ProgramError]:
+    """A class that is a `ProgramError` and another exception."""
+    if kind not in _made:
+        contents = {"__doc__": f"The program raised {kind.__name__}, as eager does.", "__module__": __name__}
+        try:
+            both = ProgramError if issubclass(ProgramError, kind) else None
+            _made[kind] = both or type(f"Program{kind.__name__.lstrip('_')}", (ProgramError, kind), contents)
+        except TypeError:  # it wants to be derived from in its own way
+            _made[kind] = ProgramError
+    return _made[kind]
+
+
 def _program_error_class(name: str) -> type[ProgramError] | None:
     """The exception class that a program raises for eager's, None if there is no exception of that name."""
     if name in _PROGRAM_ERRORS:
         return _PROGRAM_ERRORS[name]
-    module, _, qualified = name.rpartition(".")
-    found = getattr(sys.modules.get(module), qualified, None)
-    if not (isinstance(found, type) and issubclass(found, Exception)):
-        return None
-    if issubclass(ProgramError, found):
-        return ProgramError
-    doc = f"The program raised {name}, as eager does."
-    return type(f"Program{found.__name__.lstrip('_')}", (ProgramError, found), {"__doc__": doc, "__module__": __name__})
+    kind = _named_class(name)
+    return None if kind is None else _program_error_of(kind)
 
 
 def program_error(text: str) -> ProgramError:

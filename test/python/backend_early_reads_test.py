@@ -49,7 +49,33 @@ def row_used_after_a_branch(x: Tensor, n: int) -> Tensor:
     return y + part
 
 
-PROGRAMS = (swapped_rows, row_used_after_its_update, sum_used_after_the_update, row_used_after_a_branch)
+def column_used_after_a_branch(x: Tensor, n: int) -> Tensor:
+    y = x * 2.0
+    for i in range(n):
+        before = y[:, 0].clone()
+        if i != 1:
+            y[i] = 1.0
+        y[:, 1] += before
+    return y
+
+
+def updated_again_in_a_branch(x: Tensor, n: int) -> Tensor:
+    y = x * 2.0
+    for i in range(n):
+        y[i] += 1.0
+        if i != 1:
+            y[i] *= 2.0
+    return y
+
+
+PROGRAMS = (
+    swapped_rows,
+    row_used_after_its_update,
+    sum_used_after_the_update,
+    row_used_after_a_branch,
+    column_used_after_a_branch,
+    updated_again_in_a_branch,
+)
 
 
 def calls() -> list[tuple[Tensor, int]]:

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+import ssa_compiler
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
@@ -191,3 +192,12 @@ def test_a_script_function_is_imported_from_its_source() -> None:
     """TorchScript's graph of it is empty; what its source says is what eager does."""
     assert "add_" not in str(scripted_by_the_user.graph)
     assert "add_" in import_program(scripted_by_the_user, (grid(), 1)).module
+
+
+def test_overloaded_functions_of_torch_compile_again_and_again() -> None:
+    """TorchScript forgets the declarations of `interpolate` once it has compiled them."""
+    for scale in (2, 3):
+        model = torch.nn.Upsample(scale_factor=scale, mode="nearest")
+        x = torch.randn(1, 1, 3, 3)
+        assert torch.equal(ssa_compiler.compile(model, (x,))(x), model(x))
+        assert torch.equal(torch.jit.script(model)(x), model(x))

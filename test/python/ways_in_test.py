@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -364,3 +365,28 @@ def test_a_compiled_program_and_an_exported_one() -> None:
         import_program(compiled, (X, 2))
     with pytest.raises(ScriptError, match=r"ExportedProgram: pass the model"):
         import_program(torch.export.export(Sub(), (X,)), (X,))
+
+
+def test_a_traced_function_is_what_the_trace_has_recorded() -> None:
+    """Numbers in it are tensors, and what Python computed is what it was."""
+
+    def scaled(x: Tensor) -> Tensor:
+        return x * 2.5 + int(x.sum())
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        traced = torch.jit.trace(scaled, (torch.zeros(3),), check_trace=False)
+    compiled = ssa_compiler.compile(traced, (torch.zeros(3),))
+    x = torch.ones(3)
+    assert torch.equal(compiled(x), traced(x))
+    assert not torch.equal(compiled(x), scaled(x))
+
+
+def test_a_traced_module_with_numbers() -> None:
+    class Scaled(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return (x + 1).relu() * 2.5 - x / 3
+
+    x = torch.randn(3, 4)
+    traced = torch.jit.trace(Scaled(), (x,))
+    torch.testing.assert_close(ssa_compiler.compile(traced, (x,))(x), traced(x))

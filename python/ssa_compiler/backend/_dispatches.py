@@ -9,6 +9,7 @@ the kernel is elementwise. What it cannot prove is kept apart by a barrier.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import combinations
 
@@ -22,6 +23,7 @@ __all__ = ["kernel_function", "may_run_in_place", "reads_beside_what_it_writes",
 _LOAD = "iree_tensor_ext.dispatch.tensor.load"
 _STORE = "iree_tensor_ext.dispatch.tensor.store"
 _DYNAMIC = -(2**63)
+_TENSOR = re.compile(r":tensor<((?:(?:\d+|\?)x)*)(.*?)>>$")
 
 
 def kernel_function(dispatch: ir.Operation, module: ir.Module) -> ir.Operation | None:
@@ -272,9 +274,7 @@ def _list(op: ir.Operation, static: str, segment: int) -> list[object]:
 
 def _tensor_sizes(op: ir.Operation, operand: int) -> list[object]:
     """The sizes of the dispatch tensor that is accessed."""
-    text = str(op.operands[operand].type)
-    body = text[text.index("tensor<", text.index("<") + 1) + len("tensor<") :].rstrip(">")
-    parts = body.split("x")[:-1]
+    parts = _shape(op, operand)[1].split("x")[:-1]
     segments = [int(size) for size in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
     start = sum(segments[: operand + 1])
     dynamic = iter([op.operands[start + offset] for offset in range(segments[operand + 1])])
@@ -302,9 +302,14 @@ def _covers_all(op: ir.Operation, operand: int) -> bool:
 
 def _element(op: ir.Operation, operand: int) -> str:
     """The element type of the dispatch tensor that is accessed."""
-    text = str(op.operands[operand].type)
-    body = text[text.index("tensor<", text.index("<") + 1) + len("tensor<") :].rstrip(">")
-    return body.split("x")[-1]
+    return _shape(op, operand)[2]
+
+
+def _shape(op: ir.Operation, operand: int) -> re.Match[str]:
+    """The dispatch tensor that is accessed: its sizes, `4x?x`, and its element type."""
+    found = _TENSOR.search(str(op.operands[operand].type))
+    assert found is not None
+    return found
 
 
 def _element_bytes(op: ir.Operation, operand: int) -> int | None:

@@ -58,6 +58,8 @@ class Repairs:
             if kind == "live":
                 made = self._copy_bases(user for op in ops for user in _users(op) if self._base_is_outside(user, op))
             return made or self._separate(ops) or self._copy_bases([*ops, *(user for op in ops for user in _users(op))])
+        if kind == "live" and (made := self.read_before_updates(ops)):
+            return made
         if kind == "hazard" and (made := self._hide_sources(ops)):
             return made
         return self._copy_bases(ops) or self._copy_bases(ops, every=True) or self._separate(ops)

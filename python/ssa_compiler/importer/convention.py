@@ -48,10 +48,18 @@ __all__ = [
     "StorageAsExample",
     "StridesAsExample",
     "TensorSpec",
+    "autocast_dtypes",
     "checked_number",
     "flatten_arguments",
     "store_attributes",
 ]
+
+
+def autocast_dtypes() -> tuple[torch.dtype | None, ...]:
+    """Return the dtypes to which `torch.autocast` converts on CPU and CUDA, None where it does not."""
+    return tuple(
+        torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None for device in ("cpu", "cuda")
+    )
 
 
 @dataclass(frozen=True)
@@ -330,6 +338,7 @@ class ImportedProgram:
         attributes: numbers of the module that the program assigns, in `@main`'s argument order, after the arguments.
         facts: what is taken for granted of the module; None for functions.
         default_dtype: PyTorch's default dtype at import.
+        autocast: the dtypes to which `torch.autocast` converts at import, by device (`autocast_dtypes`).
         grad_mode: whether gradients were recorded at import; None if the program does not ask.
         sizes: what has to be checked of sizes that are not fixed; None if `dynamic_shapes` asked for none.
         changed: the arguments and parameters that get another shape or other strides (`x.t_()`).
@@ -349,6 +358,7 @@ class ImportedProgram:
     attributes: tuple[AttributeSpec, ...] = ()
     facts: ModuleFacts | None = None
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
+    autocast: tuple[torch.dtype | None, ...] = field(default_factory=lambda: autocast_dtypes())
     grad_mode: bool | None = None
     sizes: SizeChecks | None = None
     changed: tuple[ChangedObject, ...] = ()

@@ -321,6 +321,10 @@ class Interpreter:
             return [FunctionValue(name, function.graph)]
         if not node.attributeNames():  # None; toIValue does not know it if it stands for a union
             return [NONE]
+        if (
+            node.hasAttribute("value") and node.kindOf("value") == "t"
+        ):  # toIValue makes numbers of those without dimensions
+            return [self._constant(ConstValue(node.t("value")))]
         return [self._constant(ConstValue(output.toIValue()))]
 
     def _prim_Uninitialized(self, node: Any) -> list[Value]:

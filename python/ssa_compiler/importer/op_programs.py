@@ -60,7 +60,7 @@ class OpPrograms:
         found = list(result.elements) if isinstance(result, TupleValue) else [result]
         sources = [value for argument in opened for value in tensor_values(argument)]
         strides: list[list[int] | None] = [None] * len(found)
-        if any(_is_other_order(source.fake) for source in sources):
+        if any(_is_other_order(source.fake) for source in sources) or op.name() in _OWN_ORDER:
             out = run(self._tensors.state, op, python).out
             strides = [_strides(fake) for fake in (out if isinstance(out, (tuple, list)) else [out])]
         results = [
@@ -105,15 +105,20 @@ class OpPrograms:
             value: what the program returns.
             strides: those that eager gives it, None if they are those of a contiguous tensor.
         """
-        tensors, clone = self._tensors, torch.ops.aten.clone.default
+        tensors, clone, permute = self._tensors, torch.ops.aten.clone.default, torch.ops.aten.permute.default
         state = tensors.state
+        order = sorted(range(value.fake.dim()), key=lambda dim: -strides[dim]) if strides is not None else []
+        if order != sorted(order):
+            numbers: list[Value] = [ConstValue(dim) for dim in order]
+            (value,) = tensors.call_arguments(permute, [value, numbers])
         with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
             fake = clone(value.fake, memory_format=torch.contiguous_format)
-            if strides is not None:
-                fake = fake.new_empty_strided(fake.size(), strides)
         operands = [value, ConstValue(torch.contiguous_format)]
         made = state.fresh(tensors.emit(clone, operands, [state.type_of(fake)])[0], fake)
         state.owners[made.root] = made
+        if order != sorted(order):
+            back: list[Value] = [ConstValue(order.index(dim)) for dim in range(len(order))]
+            (made,) = tensors.call_arguments(permute, [made, back])
         return made
 
     @contextmanager
@@ -126,6 +131,12 @@ class OpPrograms:
                 yield
         finally:
             state.index_checks = before
+
+
+_OWN_ORDER = frozenset(
+    {"aten::scaled_dot_product_attention", "aten::linalg_inv", "aten::inverse", "aten::linalg_solve"}
+)
+"""Ops whose results may lie in memory in another order than a contiguous tensor, though their arguments do not."""
 
 
 def _is_other_order(fake: torch.Tensor) -> bool:

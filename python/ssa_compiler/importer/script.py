@@ -49,7 +49,9 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
     if isinstance(model, torch.jit.ScriptModule):
         return model
     if isinstance(model, torch.jit.ScriptFunction):
-        original = getattr(model, "_torchdynamo_inline", None)
+        # A trace knows its function, too, but is what it has recorded.
+        is_scripted = getattr(model, "__name__", None) == "ScriptFunction"
+        original = getattr(model, "_torchdynamo_inline", None) if is_scripted else None
         return (_attempt(lambda: script_all(lambda: torch.jit.script(original))) if original else None) or model
     definition = type(model).forward if isinstance(model, torch.nn.Module) else model
     return _scripted(lambda: torch.jit.script(model), _name(model), definition)

@@ -63,18 +63,33 @@ def has_everything(graph: Any) -> bool:
     return KEPT.lstrip("\0") in str(graph)
 
 
+_overloads: dict[str, list[Any]] = {}
+"""The declarations of overloaded functions by name: TorchScript forgets those that it has compiled."""
+
+
 @contextmanager
 def _private_caches() -> Iterator[None]:
     """Let TorchScript compile anew, and forget it afterwards."""
     names = ("_jit_caching_layer", "_jit_function_overload_caching")
     saved = {name: getattr(jit_state, name) for name in names}
-    types = recursive.concrete_type_store
+    types, declared = recursive.concrete_type_store, _jit_internal._overloaded_fns
+    _overloads.update({name: list(functions) for name, functions in declared.items()})
+    # What was compiled before its declarations were seen here can only be taken as it is.
+    compiled = weakref.WeakKeyDictionary(
+        {
+            function: overloads
+            for function, overloads in saved[names[1]].items()
+            if _jit_internal._qualified_name(function) not in _overloads
+        }
+    )
     try:
-        for name in names:
-            setattr(jit_state, name, weakref.WeakKeyDictionary())
+        setattr(jit_state, names[0], weakref.WeakKeyDictionary())
+        setattr(jit_state, names[1], compiled)
+        _jit_internal._overloaded_fns = dict(_overloads)
         recursive.concrete_type_store = recursive.ConcreteTypeStore()
         yield
     finally:
+        _jit_internal._overloaded_fns = declared
         for name, cache in saved.items():
             setattr(jit_state, name, cache)
         recursive.concrete_type_store = types

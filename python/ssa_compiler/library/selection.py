@@ -124,3 +124,16 @@ def unique(self: Tensor, return_inverse: bool, return_counts: bool) -> tuple[Ten
         inverse[order] = numbers
         inverse = inverse.reshape(self.shape)
     return values, inverse, counts if return_counts else nothing.clone()
+
+
+def _counts_from_the_end(arguments: Mapping[str, Any]) -> bool:
+    dim = arguments["dim"]
+    return isinstance(dim, int) and dim < 0 and dim >= -arguments["self"].dim()
+
+
+@implements("aten::unique_consecutive", where=_counts_from_the_end)
+def unique_consecutive_along(
+    self: Tensor, return_inverse: bool, return_counts: bool, dim: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The same along the dimension counted from the start, for which PyTorch knows the sizes of the result."""
+    return torch.ops.aten.unique_consecutive(self, return_inverse, return_counts, dim + self.dim())

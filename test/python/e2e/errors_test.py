@@ -135,6 +135,33 @@ def test_a_class_of_the_user_is_raised(x: float, k: int, message: str) -> None:
         raises_its_own(torch.full((2,), x), k)
 
 
+class Outer:
+    """Holds an exception."""
+
+    class Inner(KeyError):
+        """An exception in a class."""
+
+
+def raises_others(x: Tensor, k: int) -> Tensor:
+    if k == 1:
+        raise Outer.Inner("inner")
+    if k == 2:
+        raise KeyError("key")
+    if k == 3:
+        raise NotImplementedError("later")
+    return x + 1.0
+
+
+@pytest.mark.parametrize(("k", "kind"), [(1, Outer.Inner), (2, KeyError), (3, NotImplementedError)])
+def test_builtin_and_nested_classes_are_raised(k: int, kind: type[Exception]) -> None:
+    compiled = ssa_compiler.compile(raises_others, (torch.zeros(2), 0))
+    with pytest.raises(kind):
+        raises_others(torch.zeros(2), k)
+    with pytest.raises(kind) as caught:
+        compiled(torch.zeros(2), k)
+    assert isinstance(caught.value, errors.ProgramError)
+
+
 def inverse(x: Tensor) -> Tensor:
     return torch.linalg.inv(x)
 

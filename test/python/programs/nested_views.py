@@ -127,7 +127,7 @@ def parts_of_integers_and_flags(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
     return y, seen
 
 
-@program(lambda: [(ramp(4, 4), k) for k in (0, 3, 4, 9)])
+@program(lambda: [(ramp(4, 4), k) for k in (0, 3, 4, 9)], loops=1)
 def nothing_to_write(x: Tensor, k: int) -> Tensor:
     """Views of views that show no element, some of them beyond the end."""
     y = x.clone()
@@ -136,4 +136,7 @@ def nothing_to_write(x: Tensor, k: int) -> Tensor:
     y[k:][:, 4:] *= 3.0
     y[k:k][:, 1:3] += 4.0
     y[-100:2][:, -2:100] = 5.0
-    return y
+    none = x[:0].clone()
+    for i in range(k):
+        none.t()[1][3:][:i] += 1.0
+    return y + none.sum()

@@ -98,8 +98,10 @@ OpFoldResult AssignOp::fold(FoldAdaptor adaptor) {
   if (access && access.getBase() == getBase() &&
       access.getView() == getView() && access.getParams() == getParams())
     return getBase();
+  // What stores to the same place again starts from the version before. If that
+  // one were needed as well, there would be two versions at once: a copy.
   auto previous = getBase().getDefiningOp<AssignOp>();
-  if (previous && previous.getView() == getView() &&
+  if (previous && previous->hasOneUse() && previous.getView() == getView() &&
       previous.getParams() == getParams()) {
     getBaseMutable().assign(previous.getBase());
     return getResult();

@@ -204,6 +204,12 @@ static bool collect(Operation *outermost, Value current, ViewBox box,
   return false;
 }
 
+/// How many elements of a dimension lie from the first to the last of `size`
+/// that a box shows; at least 1.
+static int64_t getExtent(int64_t size, const ViewBox::Dimension &dimension) {
+  return size == torch::kUnknownSize ? 1 : (size - 1) * dimension.stride + 1;
+}
+
 /// True if the dimensions of known size 1, and only those, are not shown, and
 /// the dtype is that of the base: what an insert_slice takes.
 static bool canInsert(const Insertion &insertion, Value into) {
@@ -213,9 +219,16 @@ static bool canInsert(const Insertion &insertion, Value into) {
       values.getOptionalDtype() != base.getOptionalDtype())
     return false;
   for (auto [size, along] :
-       llvm::zip_equal(values.getSizes(), insertion.box.shown))
+       llvm::zip_equal(values.getSizes(), insertion.box.shown)) {
     if ((size == 1) != (along == ViewBox::kNone))
       return false;
+    // The types of a program that is wrong may say anything.
+    if (along != ViewBox::kNone &&
+        base.getSizes()[along] != torch::kUnknownSize &&
+        getExtent(size, insertion.box.dimensions[along]) >
+            base.getSizes()[along])
+      return false;
+  }
   return isa<torch::ValueTensorType>(base) &&
          isa<torch::ValueTensorType>(values);
 }
@@ -341,14 +354,17 @@ static Value buildInsertion(const Insertion &insertion, Value into) {
   int64_t next = 0;
   for (auto [dim, dimension] : llvm::enumerate(insertion.box.dimensions)) {
     offsets.push_back(buildOrigin(builder, loc, dimension));
+    bool isShown =
+        llvm::is_contained(insertion.box.shown, static_cast<int64_t>(dim));
     // An index that is known to be out of range raises before anything is
     // stored, and a slice from behind the end has no elements; an insertion
     // there would be refused.
     int64_t whole = cast<BaseTensorType>(into.getType()).getSizes()[dim];
+    int64_t extent = isShown ? getExtent(known[next], dimension) : 1;
     if (std::optional<int64_t> origin = getConstantIntValue(offsets.back());
-        origin && whole != torch::kUnknownSize && *origin >= whole)
-      offsets.back() = builder.getIndexAttr(whole - 1);
-    if (!llvm::is_contained(insertion.box.shown, static_cast<int64_t>(dim))) {
+        origin && whole != torch::kUnknownSize && *origin > whole - extent)
+      offsets.back() = builder.getIndexAttr(whole - extent);
+    if (!isShown) {
       sizes.push_back(builder.getIndexAttr(1));
       strides.push_back(builder.getIndexAttr(1));
       continue;

@@ -292,3 +292,18 @@ func.func @across_blocks(%y: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[],f3
   }
   return %r, %new : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>
 }
+
+// -----
+
+// An index that is known to be out of range raised before this is reached.
+// CHECK-LABEL: func.func @out_of_range(
+// CHECK: tensor.insert_slice %{{.+}} into %{{.+}}[3, 1] [1, 1] [1, 1]
+func.func @out_of_range(%y: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[],f32>) -> !torch.vtensor<[4,3],f32> {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int7 = torch.constant.int 7
+  %row = torch.aten.select.int %y, %int0, %int7 : !torch.vtensor<[4,3],f32>, !torch.int, !torch.int -> !torch.vtensor<[3],f32>
+  %new = torch.aten.select_scatter %row, %v, %int0, %int1 : !torch.vtensor<[3],f32>, !torch.vtensor<[],f32>, !torch.int, !torch.int -> !torch.vtensor<[3],f32>
+  %y1 = torch.aten.select_scatter %y, %new, %int0, %int7 : !torch.vtensor<[4,3],f32>, !torch.vtensor<[3],f32>, !torch.int, !torch.int -> !torch.vtensor<[4,3],f32>
+  return %y1 : !torch.vtensor<[4,3],f32>
+}

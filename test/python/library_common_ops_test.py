@@ -181,3 +181,13 @@ def test_equality_of_what_is_not_a_number() -> None:
     check(same, (nan, nan), (infinite, infinite), (nan, infinite), (infinite, -infinite))
     check(same, (torch.zeros(0), torch.zeros(0)))
     check(same, (torch.zeros(2), torch.zeros(2, 1)))
+
+
+def classes(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return functional.one_hot(x), functional.one_hot(y, 5)
+
+
+def test_classes_are_counted() -> None:
+    check(classes, (torch.tensor([0, 3, 1]), torch.tensor([4, 0])), (torch.tensor([0, 0, 2]), torch.tensor([1, 2])))
+    check(classes, (torch.tensor([0, 3, -1]), torch.tensor([4, 0])), compiled=False)
+    check(classes, (torch.tensor([0, 3, 1]), torch.tensor([5, 0])), compiled=False)

@@ -65,7 +65,9 @@ def _classes(arguments: dict[str, Any]) -> Any:
 
 
 def _class_count(arguments: dict[str, Any]) -> Any:
-    return arguments["num_classes"]
+    """One more than the largest class, whatever that is, where -1 is given."""
+    count = arguments["num_classes"]
+    return 2**62 if isinstance(count, int) and count == -1 else count
 
 
 _OUT = "index is out of bounds for the dimension"

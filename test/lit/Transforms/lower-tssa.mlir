@@ -229,6 +229,20 @@ func.func @expand_without_repetition(%b: !torch.vtensor<[4],f32>, %s: !torch.vte
   return %r, %w : !torch.vtensor<[1,4],f32>, !torch.vtensor<[4],f32>
 }
 
+// A repetition that happens no time shows nothing.
+// CHECK-LABEL: func.func @expand_to_nothing(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[1,4],f32>
+// CHECK-NOT: torch.aten
+// CHECK: return %[[ARG0]]
+func.func @expand_to_nothing(%b: !torch.vtensor<[1,4],f32>, %s: !torch.vtensor<[0,4],f32>) -> !torch.vtensor<[1,4],f32> {
+  %int0 = torch.constant.int 0
+  %int4 = torch.constant.int 4
+  %false = torch.constant.bool false
+  %list = torch.prim.ListConstruct %int0, %int4 : (!torch.int, !torch.int) -> !torch.list<int>
+  %w = tssa.assign "torch.aten.expand" %b, %s[%list, %false : !torch.list<int>, !torch.bool] : !torch.vtensor<[1,4],f32>, !torch.vtensor<[0,4],f32>
+  return %w : !torch.vtensor<[1,4],f32>
+}
+
 // A diagonal has no scatter op that compiles: the positions that it shows are scattered to.
 // CHECK-LABEL: func.func @generic_model(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4,3],f32>

@@ -45,11 +45,6 @@ def renormed(x: Tensor) -> Tensor:
     return torch.renorm(x, 2.0, -1, 0.5)
 
 
-def classified(x: Tensor) -> Tensor:
-    target = torch.arange(4).expand(2, 4) % 3
-    return functional.cross_entropy(x, target, ignore_index=1, label_smoothing=0.1)
-
-
 def finite(x: Tensor) -> Tensor:
     return torch.isfinite(1.0 / x) & ~torch.isfinite(x / 0.0)
 
@@ -71,7 +66,6 @@ PROGRAMS = (
     decimal_digits,
     limited,
     renormed,
-    classified,
     finite,
     extremes,
     windows,

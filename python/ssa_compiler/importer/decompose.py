@@ -30,7 +30,6 @@ _NOT_LOWERED = frozenset(
         "aten::binary_cross_entropy",
         "aten::copysign.Tensor",
         "aten::cosine_embedding_loss",
-        "aten::cross_entropy_loss",
         "aten::gelu",  # its tanh form is wrong by 5e-5
         "aten::hardshrink",  # NaN becomes 0, as in the next but one, which is wrong below zero as well
         "aten::im2col",
@@ -39,8 +38,6 @@ _NOT_LOWERED = frozenset(
         "aten::logcumsumexp",
         "aten::max_unpool2d",
         "aten::max_unpool3d",
-        "aten::nll_loss2d_forward",
-        "aten::nll_loss_forward",
         "aten::poisson_nll_loss",
         "aten::renorm",  # wrong for negative dimensions
         "aten::signbit",

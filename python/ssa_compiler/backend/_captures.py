@@ -11,7 +11,7 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ._copies import barrier
-from ._ir import ancestor_in_block, defining_block, is_tensor, walk
+from ._ir import ancestor_in_block, defining_block, is_any_tensor, walk
 from ._ownership import is_last_holder
 
 __all__ = ["take_over_captures"]
@@ -38,10 +38,6 @@ def take_over_captures(module: ir.Module) -> int:
     return made
 
 
-def _is_any_tensor(value: ir.Value) -> bool:
-    return is_tensor(value) or str(value.type).startswith("!torch.vtensor<[")
-
-
 def _captures(region: ir.Region) -> dict[ir.Value, list[tuple[ir.Operation, int]]]:
     """The tensors from outside that a region uses for more than to hand them on, each with its uses."""
     if not len(region.blocks):
@@ -56,7 +52,7 @@ def _captures(region: ir.Region) -> dict[ir.Value, list[tuple[ir.Operation, int]
     found: dict[ir.Value, list[tuple[ir.Operation, int]]] = {}
     for inner in ops:
         for index, operand in enumerate(inner.operands):
-            if _is_any_tensor(operand) and defining_block(operand) not in inside:
+            if is_any_tensor(operand) and defining_block(operand) not in inside:
                 found.setdefault(operand, []).append((inner, index))
     return {value: uses for value, uses in found.items() if any(user.name != "scf.yield" for user, _ in uses)}
 

@@ -3,8 +3,8 @@
 IREE computes ops in the kernels that use their results, and reads slices where it needs them. Where a part of a tensor is
 read, the tensor updated, and the part used (`a = x[0].clone(); x[0] = x[1]; x[1] = a`), the kernel after the update reads the
 version before it, and IREE copies the whole tensor for it. Behind a barrier the part is a tensor of its own, made before the
-update. A barrier is worth its price only where there is such a copy, so this runs on the copies that IREE has made; that what
-it does afterwards is right is checked by `_aliasing` in any case.
+update. A barrier is worth its price only where there is such a copy, so this runs on the copies that IREE has made, and on the
+updates that are not proved, which would get one; that what it does afterwards is right is checked by `_aliasing` in any case.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ._copies import after, barrier
-from ._ir import defining_block, is_tensor, source_lines, walk
+from ._ir import defining_block, is_any_tensor, is_tensor, source_lines, walk
 from ._order import may_run_after, repeats_inside
 from ._ownership import is_own, reads, users
 from ._takeovers import handed_to, is_taken_over, memory_root, updated_operand
@@ -68,7 +68,7 @@ def _keep_apart(readers: list[ir.Operation], update: ir.Operation, block: ir.Blo
         if op.regions or not op.results or op.name == "util.optimization_barrier":
             continue
         for result in op.results:
-            if not _is_any_tensor(result):
+            if not is_any_tensor(result):
                 continue
             uses = [(use.owner.operation, use.operand_number) for use in result.uses if use.owner.operation != update]
             late = [(user, n) for user, n in uses if may_run_after(user, update, block)]
@@ -80,7 +80,3 @@ def _keep_apart(readers: list[ir.Operation], update: ir.Operation, block: ir.Blo
             early = [user for user, n in uses if (user, n) not in late]
             readers += [user for user in early if user not in readers]
     return made
-
-
-def _is_any_tensor(value: ir.Value) -> bool:
-    return is_tensor(value) or str(value.type).startswith("!torch.vtensor<[")

@@ -22,6 +22,7 @@ __all__ = [
     "constant_integer",
     "defining_block",
     "equivalents",
+    "is_any_tensor",
     "is_dynamic",
     "is_tensor",
     "main_function",
@@ -82,6 +83,11 @@ def source_lines(ops: Iterable[ir.Operation]) -> set[int]:
 def is_tensor(value: ir.Value) -> bool:
     """Whether a value is a ranked builtin tensor."""
     return str(value.type).startswith("tensor<")
+
+
+def is_any_tensor(value: ir.Value) -> bool:
+    """Whether a value is a builtin tensor, or one of torch's of known rank."""
+    return is_tensor(value) or str(value.type).startswith("!torch.vtensor<[")
 
 
 def tensor_type(value: ir.Value) -> ir.RankedTensorType:

@@ -41,7 +41,6 @@ from ._takeovers import (
 __all__ = [
     "consume_written_arguments",
     "copy_all_handovers",
-    "handovers",
     "is_last_holder",
     "is_own",
     "own_handovers",
@@ -92,7 +91,7 @@ def own_handovers(module: ir.Module) -> int:
     numbering = _ValueNumbers()
     pending = [
         (op, index)
-        for op, index in handovers(main_function(module))
+        for op, index in _handovers(main_function(module))
         if not _is_moved(op.operands[index], op, index, numbering)
         and (_is_handed_twice(op, index, numbering) or any(map(is_taken_over, handed_to(op, index))))
     ]
@@ -147,13 +146,13 @@ def copy_all_handovers(module: ir.Module) -> int:
     Returns:
         The number of opaque copies made.
     """
-    pending = list(handovers(main_function(module)))
+    pending = list(_handovers(main_function(module)))
     for op, index in pending:
         op.operands[index] = opaque_copy(op.operands[index], ir.InsertionPoint(op))
     return len(pending)
 
 
-def handovers(function: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
+def _handovers(function: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
     """Yield (op, operand number) for each tensor that starts a loop or leaves a region."""
     for op in list(walk(function)):
         if op.name in LOOPS or op.name in ("scf.yield", "scf.condition"):

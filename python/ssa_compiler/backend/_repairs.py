@@ -13,15 +13,11 @@ from iree.compiler import ir
 from ._callbacks import torch_operator
 from ._copies import after, barrier, opaque_copy
 from ._early_reads import read_before_update
-from ._ir import CASTS, LOOPS, cast_root, defining_block, walk
+from ._ir import CASTS, LOOPS, cast_root, defining_block, is_any_tensor, walk
 from ._ownership import users
 from ._takeovers import updated_operand
 
 __all__ = ["Repairs"]
-
-
-def _is_any_tensor(value: ir.Value) -> bool:
-    return str(value.type).startswith(("tensor<", "!torch.vtensor<["))
 
 
 class Repairs:
@@ -73,7 +69,7 @@ class Repairs:
         made = 0
         updates = [
             *ops,
-            *(user for op in ops for result in op.results if _is_any_tensor(result) for user in users(result)),
+            *(user for op in ops for result in op.results if is_any_tensor(result) for user in users(result)),
         ]
         for op in updates:
             if ("read before", op) not in self._done:
@@ -105,7 +101,7 @@ class Repairs:
                 leaving = [
                     use for use in result.uses if use.owner.operation not in ops or use.owner.operation.name in CASTS
                 ]
-                if not leaving or not _is_any_tensor(result):
+                if not leaving or not is_any_tensor(result):
                     continue
                 uses = [(use.owner.operation, use.operand_number) for use in result.uses]
                 hidden = barrier(result, after(op))
@@ -123,7 +119,7 @@ class Repairs:
                 continue
             self._done.add(("hidden", op))
             for index, operand in enumerate(op.operands):
-                if _is_any_tensor(operand):
+                if is_any_tensor(operand):
                     op.operands[index] = barrier(operand, ir.InsertionPoint(op))
                     made += 1
         self.barriers += made
@@ -138,7 +134,7 @@ class Repairs:
                 continue
             self._done.add(("source", op))
             for index, operand in enumerate(op.operands):
-                if index != base and _is_any_tensor(operand):
+                if index != base and is_any_tensor(operand):
                     op.operands[index] = barrier(operand, ir.InsertionPoint(op))
                     made += 1
         self.barriers += made
@@ -154,7 +150,7 @@ class Repairs:
             self._done.add((way, op))
             types = {str(result.type) for result in op.results}
             for index, operand in enumerate(op.operands):
-                if (every or str(operand.type) in types) and _is_any_tensor(operand):
+                if (every or str(operand.type) in types) and is_any_tensor(operand):
                     op.operands[index] = opaque_copy(operand, ir.InsertionPoint(op))
                     made += 1
         self.copies += made
@@ -168,7 +164,7 @@ class Repairs:
                 continue
             self._done.add(("waits", op))
             for index, operand in enumerate(op.operands):
-                if _is_any_tensor(operand):
+                if is_any_tensor(operand):
                     op.operands[index] = opaque_copy(operand, ir.InsertionPoint(op))
                     made += 1
         self.copies += made

@@ -189,6 +189,9 @@ def _time(call: Callable[[], Any], finish: Callable[[Any], None], number: int, d
     return (time.perf_counter() - start) / number
 
 
+_SLOW_ROUNDS = 2
+
+
 def measure_latency(
     programs: dict[str, Program],
     args: tuple[Any, ...],
@@ -198,6 +201,8 @@ def measure_latency(
     failed: Callable[[str, Exception], None],
 ) -> dict[str, Samples]:
     """Measure programs on one input set, each round running each program once in turn.
+
+    A program of which one call takes longer than a run should is in a few rounds only.
 
     Args:
         programs: by name.
@@ -212,6 +217,7 @@ def measure_latency(
         placed = program.place(args)
         calls[name] = lambda program=program, placed=placed: program(*placed)  # type: ignore[misc]
     samples: dict[str, Samples] = {}
+    slow: set[str] = set()
     for name, call in list(calls.items()):
         once = 0.0
         try:
@@ -222,6 +228,8 @@ def measure_latency(
             del calls[name]
             continue
         samples[name] = Samples([], max(1, min(1000, int(effort.sample_s / max(once, 1e-7)))))
+        if once > effort.seconds:
+            slow.add(name)
     for run in range(3 * effort.runs):
         for each in samples.values():
             each.runs.append([])
@@ -230,10 +238,14 @@ def measure_latency(
             if round_number >= effort.least and time.perf_counter() - start > effort.seconds:
                 break
             for name, call in calls.items():
+                if name in slow and (round_number >= _SLOW_ROUNDS or run >= effort.runs):
+                    continue
                 samples[name].runs[-1].append(_time(call, programs[name].finish, samples[name].number, device))
             progress()
-        if run + 1 >= effort.runs and all(each.agree() for each in samples.values()):
+        if run + 1 >= effort.runs and all(each.agree() for name, each in samples.items() if name not in slow):
             break
+    for name in slow & samples.keys():
+        samples[name].runs[:] = [run for run in samples[name].runs if run]
     return samples
 
 

@@ -51,8 +51,8 @@ def compile(
     Args:
         model: function, nn.Module, method of one, ScriptModule or ScriptFunction, what `torch.jit.trace` gives, the path of
             a file that `torch.jit.save` wrote, or what a registered front end takes.
-        example_inputs: positional arguments. Tensors give dtypes, shapes and the device; ints and floats stay dynamic, and
-            so do bools that the program does not need as constants; strings, None and the other bools are specialised
+        example_inputs: positional arguments. Tensors give dtypes, shapes and the device; ints, floats and bools stay
+            dynamic where the program does not need them as constants; strings, None and the others are specialised
             (`explain()` lists them). They are neither run nor changed. A call whose arguments differ in what is not dynamic
             compiles the program again for them; so does a call after a change of what the program read from its module as
             a constant (the training flag, `self.eps`).

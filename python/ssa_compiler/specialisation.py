@@ -62,7 +62,7 @@ class Explanation:
         callbacks: the ops that run in PyTorch.
         copies: copies that were put in so that IREE updates no tensor that is still needed.
         attempts: how often iree-compile ran.
-        specialised: the arguments that the program is specialised on, as `name=value`, with why a bool had to be.
+        specialised: the arguments that the program is specialised on, as `name=value`, with why a number or bool had to be.
         sizes: the sizes that `dynamic_shapes` asked for: dynamic, or static and why, and what was taken for granted of them.
         others: one line for each further specialisation, with why it was made; see `Specialisation`.
         native_ops: how many ops of PyTorch's IREE compiles; `callbacks` are the others.

@@ -111,6 +111,21 @@ def to_sparse(x: Tensor):
     return x.to_sparse().sum()  # refused
 
 
+@refused(X, says="aten::softmax.int with a 'dim' known only at run time; call it")
+def dimension_from_data(x: Tensor):
+    return x.softmax(int(x.argmax()) // 100)  # refused
+
+
+@refused(X, says="aten::dropout with a float known only at run time; call it")
+def probability_from_data(x: Tensor):
+    return torch.dropout(x, float(x[0, 0]), False)  # refused
+
+
+@refused(X, says="aten::linalg_vector_norm, which does one or another by numbers known only at run time; call it")
+def order_from_data(x: Tensor):
+    return torch.linalg.vector_norm(x, float(x[0, 1]))  # refused
+
+
 @refused(X, 2, says="on a string that depends on run-time values; call it")
 def compares_text(x: Tensor, n: int):
     if f"{n}" == "3":  # refused
@@ -186,7 +201,7 @@ def dict_access(x: Tensor, n: int):
     return d[n]  # refused
 
 
-@refused(X, 2, says="a dimension number known only at run time; use a constant, or an if for each")
+@refused(X, 1, says="a dimension number known only at run time; use a constant, or an if for each")
 def dimension(x: Tensor, n: int):
     return x.stride(n)  # refused
 

@@ -75,6 +75,17 @@ CASES: dict[str, tuple[str, Tensor, Tensor]] = {
         torch.arange(1.0, 6.0),
         torch.tensor([1.0, 2.0, 3.0, 4.0, 1.0]),
     ),
+    "computing_with_nan": (
+        _unary(
+            "[5],f32",
+            "[5],f32",
+            "%nan = torch.constant.float 0x7FF8000000000000\n"
+            "%p = torch.aten.mul.Scalar %t, %nan : !torch.vtensor<[5],f32>, !torch.float -> !torch.vtensor<[5],f32>\n"
+            "%s = torch.aten.sigmoid %p : !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>\n",
+        ),
+        torch.arange(1.0, 6.0),
+        torch.full([5], math.nan),
+    ),
     "int64_floor_division": (
         _unary(
             "[4],si64",
@@ -97,13 +108,13 @@ def _call(path: str, text: str, arguments: Sequence[Tensor], callbacks: Sequence
 def test_right_through_the_backend(name: str) -> None:
     text, argument, expected = CASES[name]
     artifact = compile_module(text, TARGET)
-    torch.testing.assert_close(_call(artifact.path, text, [argument], artifact.callbacks), expected)
+    torch.testing.assert_close(_call(artifact.path, text, [argument], artifact.callbacks), expected, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_wrong_without_it(name: str, tmp_path: Path) -> None:
     text, argument, expected = CASES[name]
-    assert not torch.equal(_call(_plain(text, tmp_path), text, [argument]), expected)
+    assert not torch.allclose(_call(_plain(text, tmp_path), text, [argument]), expected, rtol=0, atol=0, equal_nan=True)
 
 
 def _two_constants(x: Tensor) -> Tensor:
@@ -311,3 +322,21 @@ def test_powers_of_what_has_no_logarithm(tmp_path: Path) -> None:
     body = "%s = torch.aten.pow.Tensor_Tensor %t, %t : !torch.vtensor<[5],f32>, !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>\n"
     text = _unary("[5],f32", "[5],f32", body)
     assert _call(_plain(text, tmp_path), text, [torch.tensor([-1.0, -2.0, -3.0, -4.0, 0.0])]).isnan().all()
+
+
+def _not_a_number(x: Tensor) -> list[Tensor]:
+    nan = float("nan")
+    bounded = [x.clamp(nan, 1.0), torch.nn.functional.leaky_relu(x, nan), torch.nn.functional.threshold(x, nan, 2.0)]
+    return bounded + [torch.pow(nan, x), torch.sigmoid(x * nan), torch.logaddexp(x, x * nan)]  # noqa: RUF005 - TorchScript
+
+
+def _number_in_places(x: Tensor) -> list[Tensor]:
+    nan = float("nan")
+    filled = [x.masked_fill(x > 0, nan), torch.where(x > 0, x, nan), torch.nn.functional.pad(x, [1, 1], value=nan)]
+    return filled + [torch.full([2], nan).exp(), torch.full_like(x, nan)]  # noqa: RUF005 - TorchScript
+
+
+def test_constants_that_are_no_numbers() -> None:
+    x = torch.tensor([1.5, -0.5, 0.0])
+    assert check(_not_a_number, (x,)).compiled.explain().callbacks
+    assert check(_number_in_places, (x,)).compiled.explain().callbacks == ()  # put somewhere, they are like others

@@ -23,15 +23,15 @@ def refused_line(function: Callable[..., Any]) -> int:
     return next(first + number for number, line in enumerate(lines) if line.rstrip().endswith("# refused"))
 
 
-def grows_in_a_loop(x: Tensor, n: int) -> Tensor:
+def grows_in_a_loop(x: Tensor, n: Tensor) -> Tensor:
     out = [x]
-    for _ in range(n):  # refused
+    for _ in range(int(n)):  # refused
         out.append(torch.cat([out[-1], x]))
     return torch.cat(out)
 
 
-def dtype_changes(x: Tensor, n: int) -> Tensor:
-    for _ in range(n):  # refused
+def dtype_changes(x: Tensor, n: Tensor) -> Tensor:
+    for _ in range(int(n)):  # refused
         x = x.double()
     return x
 
@@ -41,11 +41,11 @@ def takes_another_storage(x: Tensor) -> Tensor:
     return x
 
 
-def split_at_run_time(x: Tensor, n: int) -> list[Tensor]:
-    return list(torch.split(x, n))  # refused
+def split_at_run_time(x: Tensor, n: Tensor) -> list[Tensor]:
+    return list(torch.split(x, int(n)))  # refused
 
 
-def new_key(x: Tensor, n: int) -> Tensor:
+def new_key(x: Tensor, n: Tensor) -> Tensor:
     table = {"a": x}
     if n > 0:
         table["b"] = x * 2  # refused
@@ -55,11 +55,11 @@ def new_key(x: Tensor, n: int) -> Tensor:
 @pytest.mark.parametrize(
     ("function", "args", "message"),
     [
-        (grows_in_a_loop, (X, 2), "a list whose length depends on run-time values: its elements differ"),
-        (dtype_changes, (X, 2), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
+        (grows_in_a_loop, (X, torch.tensor(2)), "a list whose length depends on run-time values: its elements differ"),
+        (dtype_changes, (X, torch.tensor(2)), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
         (takes_another_storage, (X,), "set_.*changes the shape or storage of a tensor in place"),
-        (split_at_run_time, (X, 2), "split"),
-        (new_key, (X, 2), "a new dict key"),
+        (split_at_run_time, (X, torch.tensor(2)), "split"),
+        (new_key, (X, torch.tensor(2)), "a new dict key"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -378,9 +379,15 @@ def loop_in_one_branch(x: Tensor, n: int) -> Tensor:
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_refused(program: Callable[..., Any], reason: str) -> None:
+    def of_data(x: Tensor, n: Tensor):  # type: ignore[no-untyped-def]
+        return program(x, int(n))
+
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match=reason) as caught:
-        import_program(program, (rows_of(), 2))
+        import_program(of_data, (rows_of(), torch.tensor(2)))
     assert caught.value.location is not None
+    (needed,) = import_program(program, (rows_of(), 2)).constant_specs()  # of an argument it is a constant
+    assert needed.path == "n"
+    assert re.search(reason, needed.reason)
 
 
 def short_constant_loop(x: Tensor, n: int) -> list[Tensor]:

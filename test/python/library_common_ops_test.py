@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+import ssa_compiler
 from ssa_compiler.testing import check
 
 
@@ -185,3 +186,25 @@ def test_classes_are_counted() -> None:
     check(classes, (torch.tensor([0, 3, 1]), torch.tensor([4, 0])), (torch.tensor([0, 0, 2]), torch.tensor([1, 2])))
     check(classes, (torch.tensor([0, 3, -1]), torch.tensor([4, 0])), compiled=False)
     check(classes, (torch.tensor([0, 3, 1]), torch.tensor([5, 0])), compiled=False)
+
+
+def norms_of_all(x: Tensor) -> list[Tensor]:
+    y = x.flip(0)
+    orders = [x.norm(0), x.norm(1), x.norm(), x.norm(-1.5), x.norm(math.inf), x.norm(-math.inf)]
+    return orders + [torch.dist(x, y, math.inf), torch.dist(x, y, 0), torch.dist(x, y[0], 3)]  # noqa: RUF005 - TorchScript
+
+
+def test_norms_of_any_order() -> None:
+    x = torch.tensor([[1.5, -0.5, 0.0], [0.25, -2.0, 3.0]])
+    assert check(norms_of_all, (x,)).compiled.explain().callbacks == ()
+
+
+def order_of_a_norm(x: Tensor, p: float) -> Tensor:
+    return x.norm(p) + torch.dist(x, x.flip(0), p)
+
+
+def test_the_order_of_a_norm_may_be_an_argument() -> None:
+    x = torch.tensor([[1.5, -0.5, 0.0], [0.25, -2.0, 3.0]])
+    compiled = ssa_compiler.compile(order_of_a_norm, (x, 2.0))
+    for p in (math.inf, 0.0, -math.inf, 1.0, 0.5):
+        torch.testing.assert_close(compiled(x, p), order_of_a_norm(x, p))

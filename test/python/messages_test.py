@@ -86,10 +86,14 @@ def caught(call: Callable[[], Any]) -> BaseException:
 
 
 @functools.cache
-def program_refusal(number: int) -> BaseException:
-    """What importing a program raises."""
+def program_refusal(number: int) -> str:
+    """Why a program is refused, or imported with numbers of its arguments as constants."""
     program, args, _ = PROGRAMS[number]
-    return caught(lambda: import_program(program, args))
+    try:
+        imported = import_program(program, args)
+    except (UnsupportedOpError, UnsupportedProgramError) as refusal:
+        return str(refusal)
+    return next(spec.reason for spec in imported.constant_specs() if spec.reason)
 
 
 @functools.cache
@@ -101,11 +105,9 @@ def call_refusal(number: int) -> BaseException:
 @pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=[label(program) for program, _, _ in PROGRAMS])
 def test_programs(number: int) -> None:
     (program, _, says), refusal = PROGRAMS[number], program_refusal(number)
-    assert isinstance(refusal, (UnsupportedOpError, UnsupportedProgramError))
-    assert re.search(says, str(refusal)), str(refusal)
-    assert refusal.location is not None
-    assert (Path(refusal.location.file).name, refusal.location.line) == ("_message_programs.py", refused_line(program))
-    assert re.search(r"unsupported: .+; .+", str(refusal)), "no way out"
+    assert re.search(says, refusal), refusal
+    assert f"_message_programs.py:{refused_line(program)}: " in refusal
+    assert re.search(r"unsupported: .+; .+", refusal), "no way out"
 
 
 @pytest.mark.parametrize("number", range(len(CALLS)), ids=[says[:40] for _, says in CALLS])
@@ -134,7 +136,7 @@ def _listed(template: str) -> bool:
 
 def test_every_message_is_provoked_or_listed() -> None:
     """A message that is provoked neither here nor elsewhere is listed, so that a new one needs a program."""
-    seen = [str(program_refusal(number)) for number in range(len(PROGRAMS))]
+    seen = [program_refusal(number) for number in range(len(PROGRAMS))]
     seen += [str(call_refusal(number)) for number in range(len(CALLS))]
     unprovoked = set()
     for site in gen_messages.sites():

@@ -3,8 +3,8 @@
 torch-mlir computes ops on constant tensors while it compiles, and some wrongly: -3 % 5 is -3 to it (`fmod`), and int32
 -3 // 5 is 858993664, as it reads the constants with a width that they do not have. It folds what `zeros`, `full` and alike
 make, what decomposes to those, and builtin constants behind `torch_c.from_builtin_tensor`. It does not look into `linalg.fill`,
-nor behind a barrier; what IREE folds of those is right. Tensors that no torch op computes with stay as they are: IREE sees
-better what they are made of.
+nor behind a barrier; what IREE folds of those is right, but for NaN, which is always behind one. Tensors that no torch op
+computes with stay as they are: IREE sees better what they are made of.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from ._callbacks import erase_unused
 from ._copies import _builtin_type, barrier
 from ._ir import build, walk
 
-__all__ = ["hide_constants"]
+__all__ = ["FILLING", "constant_number", "hide_constants"]
 
-# Ops that fill a tensor with one number: the number, or the operand that is it.
 _ZERO, _ONE = "zero", "one"
-_FILLING: dict[str, str | int] = {
+FILLING: dict[str, str | int] = {
     "torch.aten.zeros": _ZERO,
     "torch.aten.zeros_like": _ZERO,
     "torch.aten.new_zeros": _ZERO,
@@ -37,6 +36,7 @@ _FILLING: dict[str, str | int] = {
     "torch.aten.tensor.bool": 0,
     "torch.prim.NumToTensor.Scalar": 0,
 }
+"""Ops that fill a tensor with one number: the number, or the operand that is it."""
 
 
 def hide_constants(module: ir.Module) -> int:
@@ -55,7 +55,7 @@ def hide_constants(module: ir.Module) -> int:
         where = ir.InsertionPoint(op)
         type_ = op.results[0].type
         shaped = ir.RankedTensorType(_builtin_type(type_))
-        if op.name in _FILLING:
+        if op.name in FILLING:
             made = _filled(text, shaped, where)
         else:
             value = ir.Attribute.parse(f"{text} : {shaped}", op.context)
@@ -83,12 +83,13 @@ def _filled(text: str, shaped: ir.RankedTensorType, where: ir.InsertionPoint) ->
     unknown = ir.Location.unknown(element.context)
     block = ir.Block.create_at_start(fill.regions[0], [element, element], [unknown, unknown])
     build("linalg.yield", [], [block.arguments[0]], ir.InsertionPoint(block))
-    return fill.results[0]
+    made = fill.results[0]
+    return barrier(made, where) if isinstance(value, ir.FloatAttr) and value.value != value.value else made
 
 
 def _text(op: ir.Operation) -> str | None:
     """The elements that an op makes, as an attribute without its type; None if they or their number are not known."""
-    if op.name != "torch.vtensor.literal" and op.name not in _FILLING:
+    if op.name != "torch.vtensor.literal" and op.name not in FILLING:
         return None
     type_ = str(op.results[0].type)
     sizes, _, element = type_.removeprefix("!torch.vtensor<[").rstrip(">").partition("],")
@@ -97,8 +98,8 @@ def _text(op: ir.Operation) -> str | None:
     if op.name == "torch.vtensor.literal":
         text = str(op.attributes["value"])
         return text[: text.rindex(" : ")] if text.startswith("dense<") else None
-    filling = _FILLING[op.name]
-    number = {_ZERO: 0, _ONE: 1}[filling] if isinstance(filling, str) else _number(op.operands[filling])
+    filling = FILLING[op.name]
+    number = {_ZERO: 0, _ONE: 1}[filling] if isinstance(filling, str) else constant_number(op.operands[filling])
     if number is None:
         return None
     if element == "i1":
@@ -116,14 +117,14 @@ def _wrapped(number: int, element: str) -> int:
     return number if element.startswith("u") or number < 1 << (bits - 1) else number - (1 << bits)
 
 
-def _number(value: ir.Value) -> int | float | None:
-    """The number of a constant."""
+def constant_number(value: ir.Value) -> int | float | None:
+    """Return the number of a scalar constant, None if the value is none."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return None
     op = owner.operation
     if op.name in ("torch_c.from_i64", "torch_c.from_f64", "torch_c.from_i1", "torch.derefine"):
-        return _number(op.operands[0])
+        return constant_number(op.operands[0])
     if op.name not in ("torch.constant.int", "torch.constant.float", "torch.constant.bool", "arith.constant"):
         return None
     attribute = op.attributes["value"]

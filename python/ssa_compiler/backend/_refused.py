@@ -16,6 +16,7 @@ from iree.compiler import ir
 from .._functionalized import original_operator
 from .._ignored import is_ignored
 from ._callbacks import torch_operator
+from ._constants import FILLING, constant_number
 from ._integers import divides_by_constant
 from ._masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
 
@@ -79,6 +80,29 @@ def _spreads_over_unknown(op: ir.Operation) -> bool:
     rank = len(sizes(op.operands[0])) - taken + max(map(len, counts))
     values = sizes(op.operands[2])
     return len(values) < rank or "1" in values
+
+
+_PLACING = frozenset(
+    {
+        *FILLING,
+        "torch.aten.masked_fill.Scalar",
+        "torch.aten.where.Scalar",
+        "torch.aten.where.ScalarOther",
+        "torch.aten.where.ScalarSelf",
+        "torch.aten.constant_pad_nd",
+        "torch.aten.pad",
+        "torch.aten.index_fill.int_Scalar",
+    }
+)
+"""Ops that put a number into a tensor and compute nothing with it."""
+
+
+def _computes_with_nan(op: ir.Operation) -> bool:
+    """Whether an op computes with a constant that is NaN."""
+    if op.name in _PLACING:
+        return False
+    numbers = [constant_number(v) for v in op.operands if str(v.type) in ("!torch.float", "!torch.number")]
+    return any(number is not None and number != number for number in numbers)
 
 
 _MASK = "IREE 3.13.0 fails on boolean masks, of two dimensions only after it has taken all memory"
@@ -146,6 +170,8 @@ def must_call_back(op: ir.Operation) -> str | None:
         for applies, reason in _REFUSED_WRITES:
             if applies(op):
                 return reason
+    if _computes_with_nan(op):
+        return "torch-mlir and IREE compute wrongly with a constant that is NaN"
     if operator in _REFUSED and _REFUSED[operator][0](op):
         return _REFUSED[operator][1]
     if _is_random(operator):

@@ -141,10 +141,9 @@ class Arguments:
             expected = _CONSTANT_KINDS.get(type(example))
             if expected is not None and kind not in (*expected, "AnyType", "UnionType"):
                 raise _mismatch(path, declared, example)
-            if isinstance(example, bool) and path not in self.state.constants:
-                self.state.flags.append(path)
+            if isinstance(example, bool):
                 return self._scalar(path, example, "BoolType")
-            return ConstantSpec(path, example, self.state.constants.get(path, "")), self._constant(example)
+            return ConstantSpec(path, example), self._constant(example)
         if isinstance(example, (int, float)):
             if kind not in _NUMBER_KINDS or (kind == "IntType" and isinstance(example, float)):
                 raise _mismatch(path, declared, example)
@@ -189,7 +188,10 @@ class Arguments:
         kind: type = bool
         if not isinstance(example, bool):
             kind = float if declared == "FloatType" or isinstance(example, float) else int
-            checked_number(path, kind, example)
+            example = checked_number(path, kind, example)
+        if path in self.state.constants:
+            return ConstantSpec(path, example, self.state.constants[path]), ConstValue(example)
+        self.state.scalars.append(path)
         index, ssa = self._argument(path, self.state.emitter.scalar_type(kind))
         return ScalarSpec(path, index, kind), self.state.opaque_scalar(kind, ssa, ("argument", index))
 

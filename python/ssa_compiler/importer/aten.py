@@ -278,7 +278,7 @@ class TensorOps:
         if named and not self.indexing.is_hidden(args, trace):
             result = self._fresh(op, args, trace.out)
         else:
-            result = self._replay(args, python, trace)
+            result = self._replay(op, args, python, trace)
         if annotated or shared:
             self._note_alias_decision(op, args, python, trace, result)
         return result
@@ -344,10 +344,10 @@ class TensorOps:
         expected = [record.op for record in trace.records]
         return any([record.op for record in again.records] != expected for again in runs)
 
-    def _replay(self, args: list[Argument], python: list[Any], trace: Trace) -> Any:
+    def _replay(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> Any:
         """Emit the recorded base ops."""
         if any(isinstance(argument, torch.SymFloat) for argument in python) and trace.stands_in:
-            raise self.state.refuse_op("a composite op with a float known only at run time")
+            raise self.state.refuse_op(f"{op.name()} with a float known only at run time")
         known = {id(value.fake): value for argument in args for value in tensor_values(argument)}
         for record in trace.records:
             if torch.Tag.inplace_view in record.op.tags:

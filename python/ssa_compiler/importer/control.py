@@ -15,6 +15,7 @@ from typing import Any
 import sympy
 from torch_mlir import ir
 
+from ..errors import UnsupportedOpError, UnsupportedProgramError
 from .abstract import Abstract, abstract, is_growing_abstract
 from .growing import LengthChanges
 from .growing_lists import GrowingLists
@@ -233,12 +234,15 @@ class Control:
         added = dict(self.growing.room.added)
         try:
             return self._fixed_point(site, trip, condition, initial, dict(before), body)
-        except LengthChanges:
-            # A list of as many values as there are iterations.
+        except (UnsupportedOpError, UnsupportedProgramError) as refusal:
+            # A list of as many values as there are iterations; a dimension that is the number of the iteration.
             if not isinstance(trip, ConstValue) or trip.value > _MOST_UNROLLED:
                 raise
             state.heap, self.growing.room.added = before, added
-            return self._unrolled(0, trip.value, list(initial), body)
+            try:
+                return self._unrolled(0, trip.value, list(initial), body)
+            except (UnsupportedOpError, UnsupportedProgramError):
+                raise refusal from None
 
     def _fixed_point(
         self, site: Site, trip: Value, condition: Value, initial: Sequence[Value], before: Heap, body: Any
@@ -256,7 +260,7 @@ class Control:
                 again.run(body)
                 if again.settled():
                     return again.finish()
-            except LengthChanges:
+            except (UnsupportedOpError, UnsupportedProgramError):
                 self.emitter.discard(again.operation)
                 raise
             head, cells, contents, written = again.widened()

@@ -104,7 +104,8 @@ class ConstantSpec:
     Attributes:
         path: its name as the user sees it.
         value: the value the program was imported with.
-        reason: why a bool, which otherwise stays dynamic, had to be a constant: what the import failed with; "" for others.
+        reason: why a bool, int or float, which otherwise stays dynamic, had to be a constant: what the import failed with;
+            "" for others.
     """
 
     path: str
@@ -458,6 +459,13 @@ def _checked_scalar(path: str, kind: type, value: Any) -> bool | int | float:
     return value if kind is bool else checked_number(path, kind, value)
 
 
+def _is_constant(value: Any, constant: Any) -> bool:
+    """Whether a value is a constant, also if that is NaN; -0.0 is not 0.0."""
+    if type(value) is not type(constant):
+        return False
+    return bool(value.hex() == constant.hex() if isinstance(constant, float) else value == constant)
+
+
 def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
     if isinstance(spec, TensorSpec):
         if not isinstance(value, torch.Tensor):
@@ -466,7 +474,9 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
     elif isinstance(spec, ScalarSpec):
         leaves.append(_checked_scalar(spec.path, spec.kind, value))
     elif isinstance(spec, ConstantSpec):
-        if type(value) is not type(spec.value) or value != spec.value:
+        if isinstance(spec.value, (bool, int, float)):
+            value = _checked_scalar(spec.path, type(spec.value), value)
+        if not _is_constant(value, spec.value):
             got = (
                 repr(value) if isinstance(value, (*_CONSTANT_TYPES, type(spec.value))) else f"a {type(value).__name__}"
             )

@@ -7,6 +7,7 @@ they decide for these strides (a view or a copy, or nothing at all) is read off 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from ..errors import SsaCompilerError
 from .argument_sizes import MakeStatic
 from .decompose import decomposition, is_followed
+from .dimensions import dimension_error
 from .emitter import DTYPE_NUMBERS
 from .opaque import agrees_on_examples, outcome_on_examples
 from .schemas import functional_of
@@ -270,6 +272,8 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
             keywords[argument.name] = value
         else:
             positional.append(value)
+    if (text := dimension_error(op, positional, keywords)) is not None:
+        raise ProgramRaises(f"IndexError: {text}")
     state.sizes.place = (op.name(), state.locations.user())
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     level = logger.level
@@ -290,6 +294,10 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         whole = outcome_on_examples(state, op, [*positional, *keywords.values()]) if not stands_in else None
         if whole is not None:
             return Trace(whole, [Record(op, list(args), whole)])
+        if isinstance(error, GuardOnDataDependentSymNode):
+            raise state.refuse_op(
+                f"{op.name()}, which does one or another by numbers known only at run time"
+            ) from error
         raise state.refuse_op(f"{op.name()}: {_first_line(error)}") from error
     except _EAGER_ERRORS as error:
         if transaction is not None and transaction.guesses:
@@ -346,6 +354,8 @@ def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str,
     """
     tensors = [leaf for leaf in tree_leaves((positional, keywords)) if isinstance(leaf, torch.Tensor)]
     if not _is_known(positional, keywords):
+        if constant := re.search(r"for argument '(\w+)'", _first_line(error)):
+            return state.refuse_op(f"{op.name()} with a {constant[1]!r} known only at run time")
         return state.refuse_op(f"{op.name()} with values known only at run time: {_first_line(error)}")
     if sum(tensor.numel() for tensor in tensors) > _LARGEST_PROBE:
         return _raised(error)

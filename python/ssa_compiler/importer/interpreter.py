@@ -264,6 +264,8 @@ class Interpreter:
             if not isinstance(argument, (ConstValue, ScalarValue, RuntimeStr)):
                 raise self.state.refuse_op(f"{schema.name} on a {type(argument).__name__}")
         result = self.scalars.call(op, schema, arguments)
+        if len(schema.returns) > 1 and isinstance(result, ConstValue):
+            return [self._constant(ConstValue(value)) for value in result.value]
         return [self._constant(result)]
 
     def _equal(self, one: Value, other: Value, name: str) -> Value:

@@ -80,8 +80,8 @@ def import_program(
 
     Args:
         model: function, nn.Module (scripted here; training flag as it is), or anything else that `open_model` takes.
-        example_inputs: positional arguments. Tensors give dtype, shape and strides; ints and floats stay dynamic, and so
-            do bools unless the program needs one as a constant; str and None are specialised. They are neither run nor
+        example_inputs: positional arguments. Tensors give dtype, shape and strides; bools, ints and floats stay
+            dynamic, unless the program needs one as a constant; str and None are specialised. They are neither run nor
             changed.
         example_kwargs: keyword arguments.
         index_checks: check at run time that the numbers in index tensors are in range, as eager does. Without it a number
@@ -114,7 +114,7 @@ class _Importer:
     """Imports a program under decisions that an earlier import found necessary.
 
     Attributes:
-        flags: the paths of the bool arguments that stayed dynamic in the last import.
+        scalars: the paths of the bool, int and float arguments that stayed dynamic in the last import that was refused.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class _Importer:
         self.assigned: list[str] = []
         self.retries: frozenset[Any] = frozenset()
         self.inlined = False
-        self.flags: list[str] = []
+        self.scalars: list[str] = []
         self.requests: dict[tuple[str, int], SizeRequest] = {}
         self.static: dict[str, str] = {}
         self.lenient = False
@@ -151,9 +151,9 @@ class _Importer:
         return [root for root in open_ if root not in self.static]
 
     def any_attempt(self) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
-        """Import with bools as constants if it has to be."""
+        """Import with numbers and bools as constants if it has to be."""
         program, refusal = self.attempt({})
-        return self.specialised(str(refusal)) if program is None and self.flags else (program, refusal)
+        return self.specialised(str(refusal)) if program is None and self.scalars else (program, refusal)
 
     def with_static_sizes(self, refusal: str) -> ImportedProgram | None:
         """Import with as few static sizes as the program can do with.
@@ -174,7 +174,7 @@ class _Importer:
         return self.any_attempt()[0] if program is not None else None  # with the reasons that were found
 
     def attempt(self, constants: Mapping[str, str]) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
-        """Import with these bool arguments as constants.
+        """Import with these bool, int and float arguments as constants.
 
         Args:
             constants: why each of them has to be one, by path.
@@ -203,27 +203,31 @@ class _Importer:
                 reason = f"{found.reason} [{found.location}]" if found.location else found.reason
                 self.static |= dict.fromkeys(found.roots, reason)
             except (UnsupportedOpError, UnsupportedProgramError) as refusal:
-                self.flags = state.flags
+                self.scalars = state.scalars
                 return None, refusal
 
     def specialised(self, refusal: str) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
-        """Import with as few constants among the bool arguments as the program can do with.
+        """Import with as few constants among the bool, int and float arguments as the program can do with.
 
         Args:
             refusal: why it cannot do without any.
         """
-        flags = list(self.flags)
-        constants = dict.fromkeys(flags, refusal)
+        constants = dict.fromkeys(self.scalars, refusal)
         program, error = self.attempt(constants)
-        for flag in flags if program is not None and len(flags) > 1 else []:
-            reason = constants.pop(flag)
-            fewer, refused = self.attempt(constants)
-            if fewer is not None:
-                program = fewer
-            else:
-                constants[flag] = str(refused or reason)
-        if program is None or len(flags) == 1:
+        if program is None or len(constants) == 1:
             return program, error
+
+        def release(paths: list[str]) -> None:
+            """Let as many of these arguments be dynamic as can be, of which not all can."""
+            for half in (paths[: len(paths) // 2], paths[len(paths) // 2 :]):
+                taken = {path: constants.pop(path) for path in half}
+                fewer, refused = self.attempt(constants)
+                if fewer is None:
+                    constants.update(dict.fromkeys(taken, str(refused)))
+                    if len(half) > 1:
+                        release(half)
+
+        release(list(constants))
         return self.attempt(constants)  # with the reasons that were found
 
 

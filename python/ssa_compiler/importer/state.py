@@ -73,8 +73,8 @@ class State:
         owners: the tensor that a storage was made with, by root.
         lengths: how many elements the storages of the caller's tensors hold, by root; the others hold one tensor each.
         retries: the keys of every `Retry` so far.
-        constants: the bool arguments, by path, that this import takes for constants, with the reason.
-        flags: the paths of those that it does not.
+        constants: the bool, int and float arguments, by path, that this import takes for constants, with the reason.
+        scalars: the paths of those that it does not.
         index_checks: whether indices are checked at run time.
         sizes: the sizes of arguments that are not fixed.
         ranges: what is known about the numbers in integer tensors.
@@ -90,7 +90,7 @@ class State:
     ) -> None:
         self.retries = retries
         self.constants = dict(constants or {})
-        self.flags: list[str] = []
+        self.scalars: list[str] = []
         self.index_checks = index_checks
         self.ranges = Ranges()
         self.locations = Locations()

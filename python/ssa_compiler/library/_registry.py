@@ -26,6 +26,7 @@ _MODULES = (
     "linalg",
     "linalg_forms",
     "modified_bessel",
+    "norms",
     "order",
     "orthogonal",
     "pooling",

@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="comma-separated names")
     parser.add_argument("--interpreted", action="store_true", help="only import, and run each stage in the interpreter")
     parser.add_argument("--sample", type=int, help="only so many operators with dtypes, always the same")
+    parser.add_argument("--further", type=int, default=0, help="more samples of each operator, with other arguments")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
     parser.add_argument("--timeout", type=float, default=120.0, help="limit of a case in seconds")
     parser.add_argument("--retry", default="", help="statuses to run again, comma-separated")
@@ -56,7 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.summary:
         print(summary(merged([options.results, *options.more])))
         return 0
-    chosen = [unit for unit in units(tuple(options.dtypes.split(","))) if re.fullmatch(options.ops or ".*", unit.op)]
+    chosen = [
+        unit
+        for unit in units(tuple(options.dtypes.split(",")), options.further)
+        if re.fullmatch(options.ops or ".*", unit.op)
+    ]
     if options.sample is not None and options.sample < len(chosen):
         chosen = random.Random(0).sample(chosen, options.sample)
     options.results.parent.mkdir(parents=True, exist_ok=True)

@@ -120,7 +120,8 @@ class _Worker:
         while True:
             process = self._started()
             assert process.stdin is not None
-            request = {"op": unit.op, "dtype": unit.dtype, "done": sorted(done), "interpreted": self._interpreted}
+            request: dict[str, Any] = {"op": unit.op, "dtype": unit.dtype, "further": unit.further}
+            request |= {"done": sorted(done), "interpreted": self._interpreted}
             process.stdin.write(json.dumps(request) + "\n")
             current, start, ended = "", time.perf_counter(), False
             while not ended:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -34,10 +35,12 @@ class Unit:
     Attributes:
         op: its name in the database, followed by `.variant` where it has several entries.
         dtype: name of the dtype.
+        further: how many more samples of it to run than the two of the table.
     """
 
     op: str
     dtype: str
+    further: int = 0
 
 
 @dataclass
@@ -45,7 +48,7 @@ class Case:
     """A program made of a sample.
 
     Attributes:
-        name: `function`, `function-arguments`, `inplace` or `inplace-arguments`.
+        name: `function`, `function-arguments`, `inplace` or `inplace-arguments`; `function-1` and so on of further samples.
         sources: ways to write the program, of which TorchScript may take some; none if its language has none.
         problem: why it has none.
     """
@@ -71,12 +74,12 @@ def _names() -> tuple[str, ...]:
     return tuple(f"{e.name}.{e.variant_test_name}" if e.variant_test_name else e.name for e in op_db)
 
 
-def units(dtypes: tuple[str, ...] = DTYPES) -> list[Unit]:
+def units(dtypes: tuple[str, ...] = DTYPES, further: int = 0) -> list[Unit]:
     """List every operator of the database with every dtype that it takes on the CPU."""
     found = []
     for name in dict.fromkeys(_names()):
         supported = _database()[name].supported_dtypes("cpu")
-        found += [Unit(name, dtype) for dtype in dtypes if getattr(torch, dtype) in supported]
+        found += [Unit(name, dtype, further) for dtype in dtypes if getattr(torch, dtype) in supported]
     return found
 
 
@@ -106,10 +109,21 @@ def _settings(sample: Any) -> int:
     )
 
 
-def _chosen(unit: Unit) -> list[list[Any]]:
-    """Return the smallest sample, and one with non-default arguments: of those that set most, the smallest.
+def _kind(sample: Any) -> str:
+    """What a sample sets: its arguments but for the contents and the sizes of tensors."""
 
-    Each is followed by the next best, should TorchScript not take it.
+    def shown(leaf: Any) -> str:
+        return f"{leaf.dim()}d {leaf.dtype}" if isinstance(leaf, torch.Tensor) else repr(leaf)
+
+    keywords = sorted(sample.kwargs.items())
+    return repr([[shown(leaf) for leaf in tree_leaves(value)] for value in (sample.input, sample.args, keywords)])
+
+
+def _chosen(unit: Unit) -> Iterator[tuple[list[Any], str]]:
+    """Yield the smallest sample, and one with non-default arguments: of those that set most, the smallest.
+
+    Each is followed by the next best, should TorchScript not take it. After them come further samples, each of which sets
+    something else.
     """
     torch.manual_seed(0)
     entry = _database()[unit.op]
@@ -122,14 +136,25 @@ def _chosen(unit: Unit) -> list[list[Any]]:
     sizes = [(_elements(sample) == 0, _elements(sample)) for sample in fitting]
     small = sorted(range(len(fitting)), key=lambda i: sizes[i])
     telling = sorted(small[1:], key=lambda i: (-_settings(fitting[i]), *sizes[i]))
-    return [[fitting[i] for i in order[:_ALTERNATIVES]] for order in (small, telling) if order]
+    for order, suffix in ((small, ""), (telling, "-arguments")):
+        if order:
+            yield [fitting[i] for i in order[:_ALTERNATIVES]], suffix
+    seen = {_kind(fitting[order[0]]) for order in (small, telling) if order}
+    others = {_kind(fitting[i]): i for i in reversed(small) if sizes[i] != (True, 0)}
+    kinds = sorted(set(others) - seen)
+    for number, kind in enumerate(random.Random(0).sample(kinds, min(unit.further, len(kinds))), 1):
+        yield [fitting[others[kind]]], f"-{number}"
 
 
 def cases(unit: Unit) -> Iterator[Case]:
-    """Make the programs of an operator: two samples, as a function and, where it has one, in its in-place form."""
+    """Make the programs of an operator: two samples, as a function and, where it has one, in its in-place form.
+
+    Further samples are functions only.
+    """
     entry = _database()[unit.op]
-    for samples, suffix in zip(_chosen(unit), ("", "-arguments")):
-        for form, function in (("function", entry.op), ("inplace", entry.inplace_variant)):
+    for samples, suffix in _chosen(unit):
+        forms = (("function", entry.op), ("inplace", entry.inplace_variant))
+        for form, function in forms[:1] if suffix[1:].isdigit() else forms:
             fitting = [sample for sample in samples if form == "function" or not sample.broadcasts_input]
             if function is None or not fitting:
                 continue

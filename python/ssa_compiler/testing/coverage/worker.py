@@ -214,7 +214,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ssa-compiler-") as folder:
         for line in sys.stdin:
             request = json.loads(line)
-            unit = Unit(request["op"], request["dtype"])
+            unit = Unit(request["op"], request["dtype"], request["further"])
             try:
                 for event, content in run_unit(
                     unit, set(request["done"]), interpreted=request["interpreted"], folder=folder

@@ -23,9 +23,10 @@ from .join import from_earlier_iterations, join, operands, rebuild, types
 from .loop_lists import LoopLists
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
-from .values import ConstValue, ScalarValue, Site, TupleValue, Value
+from .symbols import expr_of
+from .values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
 
-__all__ = ["Control"]
+__all__ = ["Control", "Unjoinable"]
 
 _FOREVER = 2**63 - 1
 _MOST_PASSES = 50
@@ -47,6 +48,19 @@ class _Branch:
     heap: Heap
     raises: str | None = None
     emitted: bool = False
+
+
+class Unjoinable(UnsupportedProgramError):
+    """Two branches make values that have no common type: tensors of two ranks."""
+
+    def __init__(self, refusal: UnsupportedOpError | UnsupportedProgramError) -> None:
+        super().__init__(str(refusal))
+        self.location = refusal.location
+        self._refusal = refusal
+
+    def plain(self) -> UnsupportedOpError | UnsupportedProgramError:
+        """Return the refusal as it is told."""
+        return self._refusal
 
 
 class Control:
@@ -97,6 +111,8 @@ class Control:
             condition: a run-time bool.
             then: imports the first alternative into the current block and returns its values.
             otherwise: the same for the second.
+        Raises:
+            Unjoinable: what they make has no common type.
         """
         state = self.state
         assert isinstance(condition, ScalarValue)
@@ -109,6 +125,9 @@ class Control:
             branches.append(self._import_branch(name, run, region))
             counts.append(room.added)
         first, second = branches
+        fact = expr_of(condition.sym)
+        first.outputs = [_refined(value, fact) for value in first.outputs]
+        second.outputs = [_refined(value, sympy.Not(fact)) for value in second.outputs]
         room.added = added
         if first.raises is not None or second.raises is not None:
             self._keep_raising(condition, draft, branches)
@@ -120,7 +139,10 @@ class Control:
             state.heap = before
             return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
         room.either(*counts)
-        return self._finish(condition, draft, before, first, second)
+        try:
+            return self._finish(condition, draft, before, first, second)
+        except (UnsupportedOpError, UnsupportedProgramError) as refusal:
+            raise Unjoinable(refusal) from refusal
 
     def _keep_raising(self, condition: ScalarValue, draft: Any, branches: Sequence[_Branch]) -> None:
         """Emit an If of the branches whose code raises, without the others and without results."""
@@ -233,7 +255,8 @@ class Control:
         site = state.site()
         added = dict(self.growing.room.added)
         try:
-            return self._fixed_point(site, trip, condition, initial, dict(before), body)
+            with self.emitter.attempt():
+                return self._fixed_point(site, trip, condition, initial, dict(before), body)
         except (UnsupportedOpError, UnsupportedProgramError) as refusal:
             # A list of as many values as there are iterations; a dimension that is the number of the iteration.
             if not isinstance(trip, ConstValue) or trip.value > _MOST_UNROLLED:
@@ -256,13 +279,9 @@ class Control:
         lists = LoopLists(self.state, self.growing, trip)
         for _ in range(_MOST_PASSES):
             again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written, lists)
-            try:
-                again.run(body)
-                if again.settled():
-                    return again.finish()
-            except (UnsupportedOpError, UnsupportedProgramError):
-                self.emitter.discard(again.operation)
-                raise
+            again.run(body)
+            if again.settled():
+                return again.finish()
             head, cells, contents, written = again.widened()
             self.emitter.discard(again.operation)
         raise self.state.refuse(
@@ -437,6 +456,16 @@ class _LoopPass:
         for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
             state.heap[cell] = value.elements  # type: ignore[attr-defined]
         return rebuilt[: len(self.head)]
+
+
+def _refined(value: Value, fact: Any) -> Value:
+    """What a value that may be None is where something holds: `y if x is not None else x` is never x."""
+    if not isinstance(value, OptionalValue):
+        return value
+    present = expr_of(value.present.sym)
+    if present == fact:
+        return value.value
+    return NONE if present == sympy.Not(fact) else value
 
 
 def _same_contents(a: Sequence[Value], b: Sequence[Value]) -> bool:

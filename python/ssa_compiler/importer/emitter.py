@@ -174,6 +174,19 @@ class Emitter:
         """Erase a draft and what is left in its regions."""
         operation.erase()
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Take back what is appended to the current block if that ends in an error."""
+        scope = self.scope
+        count, memo, symbols = len(scope.block.operations), dict(scope.memo), dict(scope.symbols)
+        try:
+            yield
+        except Exception:
+            for operation in reversed(list(scope.block.operations)[count:]):
+                operation.operation.erase()
+            scope.memo, scope.symbols = memo, symbols
+            raise
+
     def registered(self, name: str) -> bool:
         """Whether torch-mlir knows the op."""
         return self.context.is_registered_operation(name)

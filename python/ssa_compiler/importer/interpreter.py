@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from .aten import TensorOps
 from .bools import call_with_bools
 from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
-from .control import Control
+from .control import Control, Unjoinable
 from .dropped import check_dropped_writes
 from .growing_lists import GrowingLists
 from .locations import highlighted
@@ -64,6 +65,12 @@ _AUGMENTED = {
 """What TorchScript makes of `x &= y` and alike, what eager makes of it, and how the source of such a statement looks."""
 
 
+_MOST_SPLITS = 4
+"""How many branches that cannot be joined may follow one another: the code behind them doubles with each."""
+
+After = Callable[[list[Value]], list[Value]]
+
+
 class Interpreter:
     """Imports nodes into the current block of the state's emitter."""
 
@@ -81,6 +88,7 @@ class Interpreter:
         self.tensors.programs = lambda op, arguments: self.programs.call(op, [self._wrap(value) for value in arguments])
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
+        self._splits = 0
         self._divides_in_place = False
 
     def _growing_lists(self, choose: Any) -> GrowingLists:
@@ -116,22 +124,69 @@ class Interpreter:
             self._calls.pop()
         return outputs[0] if outputs else NONE
 
-    def run_block(self, block: Any, arguments: Sequence[Value]) -> list[Value]:
-        """Import a block and return its outputs."""
-        environment, frames = self._environments[-1], self.state.locations.frames
-        place = frames[-1]
-        inputs = list(block.inputs())
-        for value, argument in zip(inputs, arguments):
-            environment[value.debugName()] = argument
+    def run_block(self, block: Any, arguments: Sequence[Value], after: After | None = None) -> list[Value]:
+        """Import a block.
+
+        Args:
+            block: the block.
+            arguments: its arguments.
+            after: imports what follows the block, given its outputs.
+        Returns:
+            Its outputs, or what `after` returns.
+        """
+        place = self.state.locations.frames[-1]
+        self._bind(block.inputs(), arguments)
+        return self._continue(block, 0, place, after)
+
+    def _continue(self, block: Any, first: int, place: Any, after: After | None) -> list[Value]:
+        """Import a block from one of its nodes on, and what follows it."""
+        frames = self.state.locations.frames
         for number, node in enumerate(block.nodes()):
+            if number < first:
+                continue
             self.state.locations.enter_node(node)
             with self.state.at(number):
-                results = self._node(node)
-            for output, result in zip(node.outputs(), results):
-                environment[output.debugName()] = result
+                if node.kind() != "prim::If" or not self.state.splits or self._splits == _MOST_SPLITS:
+                    results = self._node(node)
+                else:
+                    heap, room = self.state.heap, self.control.growing.room
+                    self.state.heap, added = dict(heap), dict(room.added)
+                    try:
+                        with self.state.emitter.attempt():
+                            results = self._node(node)
+                    except Unjoinable as refusal:
+                        self.state.heap, room.added = heap, added
+                        rest = partial(self._continue, block, number + 1, place, after)
+                        return self._split(node, refusal, rest)
+            self._bind(node.outputs(), results)
         # What follows a branch or loop belongs to it, not to its last line. An error keeps its line.
         frames[-1] = place or frames[-1]
-        return [self._lookup(value) for value in block.outputs()]
+        outputs = [self._lookup(value) for value in block.outputs()]
+        return after(outputs) if after is not None else outputs
+
+    def _split(self, node: Any, refusal: Unjoinable, rest: Callable[[], list[Value]]) -> list[Value]:
+        """Import what follows a prim::If in each of its branches, as they have no common type."""
+
+        def run(block: Any) -> Callable[[], list[Value]]:
+            def after(outputs: list[Value]) -> list[Value]:
+                self._bind(node.outputs(), outputs)
+                return rest()
+
+            return lambda: self.run_block(block, [], after)
+
+        self._splits += 1
+        try:
+            condition = self._lookup(next(node.inputs()))
+            return self.control.choose(condition, *map(run, node.blocks()))
+        except Unjoinable:
+            raise refusal from None
+        finally:
+            self._splits -= 1
+
+    def _bind(self, names: Any, values: Sequence[Value]) -> None:
+        environment = self._environments[-1]
+        for name, value in zip(names, values):
+            environment[name.debugName()] = value
 
     def _lookup(self, value: Any) -> Value:
         return self._environments[-1][value.debugName()]
@@ -189,19 +244,23 @@ class Interpreter:
         return self._scalar(op, schema, arguments)
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
-        """Import an op on tensors; with a run-time bool among its operands, once for either value.
+        """Import an op on tensors; with a run-time bool, or a value that may be None, among its operands, once for either case.
 
-        A bool decides what an op does (`keepdim`, `accumulate`), so its operand has to be a constant.
+        These decide what an op does (`keepdim`, `accumulate`, `bias`), so its operand has to be known to be one or the other.
         """
         for number, value in enumerate(arguments):
-            if not isinstance(value, ScalarValue) or value.kind is not bool:
+            if isinstance(value, OptionalValue):
+                condition, cases = value.present, (value.value, NONE)
+            elif isinstance(value, ScalarValue) and value.kind is bool:
+                condition, cases = value, (ConstValue(True), ConstValue(False))
+            else:
                 continue
 
-            def with_constant(constant: bool, number: int = number) -> Callable[[], list[Value]]:
-                chosen = [*arguments[:number], ConstValue(constant), *arguments[number + 1 :]]
+            def with_case(case: Value, number: int = number) -> Callable[[], list[Value]]:
+                chosen = [*arguments[:number], case, *arguments[number + 1 :]]
                 return lambda: self._tensor_op(op, chosen)
 
-            return self.control.choose(value, with_constant(True), with_constant(False))
+            return self.control.choose(condition, *map(with_case, cases))
         results = self.programs.call(op, arguments)
         return [self._wrap(result) for result in self.tensors.call(op, arguments)] if results is None else results
 

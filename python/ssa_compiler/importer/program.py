@@ -20,6 +20,7 @@ from .arguments import Arguments
 from .callers_objects import CallersObjects
 from .changed_objects import ChangedObject, OwnObject
 from .classes import python_class
+from .control import Unjoinable
 from .convention import (
     ArgumentSpec,
     Assumption,
@@ -106,7 +107,7 @@ def import_program(
         program = importer.with_static_sizes(str(refusal))
     if program is None:
         assert refusal is not None
-        raise refusal
+        raise refusal.plain() if isinstance(refusal, Unjoinable) else refusal
     return program
 
 
@@ -129,6 +130,7 @@ class _Importer:
         self.requests: dict[tuple[str, int], SizeRequest] = {}
         self.static: dict[str, str] = {}
         self.lenient = False
+        self.splits = False
 
     def ask(self, dynamic_shapes: Any, lenient: bool) -> None:
         """Take what the user wants of the sizes of arguments; see `import_program`."""
@@ -151,9 +153,16 @@ class _Importer:
         return [root for root in open_ if root not in self.static]
 
     def any_attempt(self) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
-        """Import with numbers and bools as constants if it has to be."""
-        program, refusal = self.attempt({})
-        return self.specialised(str(refusal)) if program is None and self.scalars else (program, refusal)
+        """Import with numbers and bools as constants if it has to be, and then with branches that are not joined."""
+        program, refusal = None, None
+        for self.splits in (False, True):
+            program, found = self.attempt({})
+            refusal = refusal or found
+            if program is None and self.scalars:
+                program, _ = self.specialised(str(found))
+            if program is not None or not isinstance(found, Unjoinable):
+                break
+        return program, refusal
 
     def with_static_sizes(self, refusal: str) -> ImportedProgram | None:
         """Import with as few static sizes as the program can do with.
@@ -183,7 +192,8 @@ class _Importer:
         """
         while True:
             sizes = ArgumentSizes(self.requests, self.static)
-            state = State(self.retries, constants, index_checks=self.index_checks, sizes=sizes)
+            checks = self.index_checks
+            state = State(self.retries, constants, index_checks=checks, sizes=sizes, splits=self.splits)
             try:
                 return _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined).run(*self.examples), None
             except Restart as restart:

@@ -75,6 +75,7 @@ class State:
         retries: the keys of every `Retry` so far.
         constants: the bool, int and float arguments, by path, that this import takes for constants, with the reason.
         scalars: the paths of those that it does not.
+        splits: whether what follows branches that cannot be joined is imported in each of them.
         index_checks: whether indices are checked at run time.
         sizes: the sizes of arguments that are not fixed.
         ranges: what is known about the numbers in integer tensors.
@@ -87,10 +88,12 @@ class State:
         *,
         index_checks: bool = True,
         sizes: ArgumentSizes | None = None,
+        splits: bool = False,
     ) -> None:
         self.retries = retries
         self.constants = dict(constants or {})
         self.scalars: list[str] = []
+        self.splits = splits
         self.index_checks = index_checks
         self.ranges = Ranges()
         self.locations = Locations()

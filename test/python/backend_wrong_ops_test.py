@@ -340,3 +340,16 @@ def test_constants_that_are_no_numbers() -> None:
     x = torch.tensor([1.5, -0.5, 0.0])
     assert check(_not_a_number, (x,)).compiled.explain().callbacks
     assert check(_number_in_places, (x,)).compiled.explain().callbacks == ()  # put somewhere, they are like others
+
+
+def _products_with_constants(b: Tensor, w: Tensor) -> list[Tensor]:
+    zeros, rows = torch.zeros(5, 16), torch.zeros(16).expand(5, 16)
+    products = [torch.addmm(b, zeros, w), rows @ w + b, torch.nn.functional.linear(zeros, w.t(), b)]
+    batches = torch.baddbmm(b, torch.zeros(2, 5, 16), w.expand(2, 16, 64))
+    convolved = torch.nn.functional.conv1d(torch.zeros(1, 16, 5), w.t()[:, :, None], b)
+    return products + [batches, convolved, w.t() @ torch.zeros(16) + b]  # noqa: RUF005 - TorchScript
+
+
+def test_products_with_a_matrix_of_zeros() -> None:
+    """IREE adds the bias several times: recurrent layers that start from zero were wrong."""
+    check(_products_with_constants, (torch.randn(64), torch.randn(16, 64)))

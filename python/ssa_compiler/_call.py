@@ -32,8 +32,10 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     """
     from .importer.changed_objects import change_objects, give_back, take_storages
     from .importer.convention import TensorSpec, flatten_arguments, store_attributes
+    from .importer.lent_containers import change_containers, check_own_containers
     from .importer.outputs import OutputLeaf, build_result
 
+    containers, specs = imported.containers, [argument.spec for argument in imported.arguments]
     attributes, changed, storages = imported.attributes, imported.changed, imported.storages
     plain = not attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
     count = len(imported.arguments)
@@ -51,6 +53,9 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
             leaves = list(flatten_arguments(imported, args, kwargs))
         if check is not None:
             check(leaves)
+        if containers:
+            bound = imported.bind(args, kwargs)
+            check_own_containers(containers, specs, bound)
         if storages:
             given = take_storages(storages, leaves)
             values = give_back(leaves, given, program(given))
@@ -58,6 +63,8 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
             values = program(leaves)
         if changed:
             change_objects(changed, leaves, values)
+        if containers:
+            change_containers(containers, bound, values)
         if attributes:
             store_attributes(imported, values)
         return values[0] if single else build_result(results, values)

@@ -222,9 +222,11 @@ def two_dtypes(x: Tensor, n: int):
     return y
 
 
-@refused(X, {"a": X}, says="on a dict that belongs to the caller or to a module, who would not see it; copy it first")
-def callers_dict(x: Tensor, d: dict[str, Tensor]):
-    d["b"] = x  # refused
+@refused(X, 2, says="pop on a dict in an if or loop that depends on run-time values; set the key to something instead")
+def loses_a_key(x: Tensor, n: int):
+    d = {"a": x, "b": x + 1}
+    if n > 1:
+        d.pop("b")  # refused
     return d["a"]
 
 
@@ -302,6 +304,18 @@ class ListsTensors(HasMethods):
         return x + self.tensors[0]  # refused
 
 
+class HoldsDict(nn.Module):
+    parts: dict[str, int]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = {"a": 1}
+
+    def forward(self, x: Tensor):
+        self.parts["b"] = 2  # refused
+        return x + self.parts["a"]
+
+
 class Enlarges(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -358,6 +372,7 @@ refused(X, says="the tensor tensors.* inside a container; register it as a param
 refused(X, says="one and other, two tensors of one memory, one of which gets another shape; clone.. one")(
     HoldsOneMemory()
 )
+refused(X, says="on a dict that belongs to a module, which would not see it; copy it first")(HoldsDict())
 refused(X, says="resize_, which makes the storage of a module.s tensor larger; assign a new tensor")(Enlarges())
 refused(X, says="the attribute state, a tensor that is not strided; make it dense")(HoldsSparse())
 refused(X, says=r"the attribute state, a quantized tensor; dequantize\(\) it")(HoldsQuantized())

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from _refusals import refusal
 from importer_test import imported, ops
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
@@ -290,8 +291,7 @@ def two_older_ones(x: Tensor, n: int) -> Tensor:
 def test_storages_that_may_both_be_older_ones_may_overlap() -> None:
     with pytest.raises(RuntimeError, match="single memory location"):
         two_older_ones(ROWS, 4)
-    with pytest.raises(errors.UnsupportedProgramError, match="may partly overlap"):
-        imported(two_older_ones, ROWS, 3)
+    assert "may partly overlap" in refusal(two_older_ones, (ROWS, 3))
 
 
 # --- aliasing that depends on run-time sizes --------------------------------------------------------------------------
@@ -331,8 +331,7 @@ def test_copy_or_alias_at_run_time_is_fine_if_nothing_is_written() -> None:
 
 @pytest.mark.parametrize("function", [written_maybe, source_written, source_written_in_the_next_trip])
 def test_copy_or_alias_at_run_time_is_refused_if_it_matters(function: Callable[..., Any]) -> None:
-    with pytest.raises(errors.UnsupportedProgramError, match="aliases or copies depending on a run-time size"):
-        imported(function, ROWS, 2)
+    assert "aliases or copies depending on a run-time size" in refusal(function, (ROWS, 2))
 
 
 def squeezed(x: Tensor, k: int) -> Tensor:
@@ -340,8 +339,7 @@ def squeezed(x: Tensor, k: int) -> Tensor:
 
 
 def test_squeeze_of_an_unknown_size_is_refused() -> None:
-    with pytest.raises(errors.UnsupportedProgramError, match="squeeze"):
-        imported(squeezed, ROWS, 2)
+    assert "squeeze" in refusal(squeezed, (ROWS, 2))
 
 
 def added(x: Tensor, y: Tensor, k: int) -> Tensor:
@@ -445,8 +443,7 @@ def read_when_written(y: Tensor, n: int) -> Tensor:
 
 @pytest.mark.parametrize("function", [written_when_flat, read_when_written])
 def test_alias_or_copy_that_control_flow_decides_is_refused_if_it_matters(function: Callable[..., Any]) -> None:
-    with pytest.raises(errors.UnsupportedProgramError, match="aliases or copies depending on a run-time size"):
-        import_program(function, (torch.zeros(3, 3), 3))
+    assert "aliases or copies depending on a run-time size" in refusal(function, (torch.zeros(3, 3), 3))
 
 
 def viewed(y: Tensor, n: int) -> Tensor:
@@ -459,5 +456,4 @@ def asked(y: Tensor, n: int) -> bool:
 
 @pytest.mark.parametrize("function", [viewed, asked])
 def test_question_whose_answer_control_flow_decides_is_refused(function: Callable[..., Any]) -> None:
-    with pytest.raises(errors.UnsupportedOpError, match="whose layout depends on control flow"):
-        import_program(function, (torch.zeros(3, 3), 3))
+    assert "whose layout depends on control flow" in refusal(function, (torch.zeros(3, 3), 2))

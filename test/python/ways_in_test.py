@@ -390,3 +390,31 @@ def test_a_traced_module_with_numbers() -> None:
     x = torch.randn(3, 4)
     traced = torch.jit.trace(Scaled(), (x,))
     torch.testing.assert_close(ssa_compiler.compile(traced, (x,))(x), traced(x))
+
+
+class Sizes(nn.Module):
+    """Computes sizes with tensors when it is traced."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows, columns = x.size(0), x.size(1)
+        return x.reshape(rows * columns, x.size(2)).sum(0).expand(columns // 2 + 1, -1) + columns
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (nn.LSTM(4, 6), (3, 2, 4)),
+        (nn.LSTM(4, 16, num_layers=2, batch_first=True), (5, 2, 4)),
+        (nn.GRU(4, 6, bidirectional=True), (3, 2, 4)),
+        (nn.RNN(4, 6), (3, 2, 4)),
+        (Sizes(), (3, 2, 4)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("traced", [False, True], ids=["scripted", "traced"])
+def test_recurrent_layers_that_start_from_zero(model: nn.Module, shape: tuple[int, ...], traced: bool) -> None:
+    x = torch.randn(shape)
+    with torch.no_grad():
+        compiled = ssa_compiler.compile(torch.jit.trace(model, (x,)) if traced else model, (x,))
+        torch.testing.assert_close(compiled(x), model(x))
+    assert compiled.explain().callbacks == ()

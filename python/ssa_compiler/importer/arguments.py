@@ -25,8 +25,9 @@ from .convention import (
     checked_number,
 )
 from .emitter import DTYPE_NUMBERS
+from .lent_containers import lend
 from .modules import fake_like
-from .state import State
+from .state import State, Step
 from .symbols import expr_of
 from .values import ConstValue, ObjectRef, Site, TensorValue, TupleValue, Value
 
@@ -94,6 +95,8 @@ class Arguments:
         self.state = state
         self.containers = containers
         self.names: list[str] = []
+        self._route: list[Step] = []
+        self._count = 0
         self.storages: dict[int, Site] = {}
 
     def add(self, argument: Any, example: Any) -> tuple[ArgumentSpec, Value]:
@@ -107,6 +110,8 @@ class Arguments:
         Raises:
             ArgumentTypeError: the example does not fit the declared type.
         """
+        self._route[:] = [("item", self._count)]
+        self._count += 1
         spec, value = self._leaf(argument.name, example, argument.type)
         has_default = argument.has_default_value()
         default = argument.default_value if has_default else None
@@ -155,6 +160,14 @@ class Arguments:
         raise ArgumentTypeError(
             f"argument '{path}': values of type {type(example).__name__} are not supported: {_way_out(example)}"
         )
+
+    def _part(self, path: str, step: Step, example: Any, declared: Any) -> tuple[InputSpec, Value]:
+        """Add a part of a container."""
+        self._route.append(step)
+        try:
+            return self._leaf(path, example, declared)
+        finally:
+            self._route.pop()
 
     def _constant(self, example: Any) -> Value:
         if isinstance(example, torch.dtype):
@@ -210,12 +223,12 @@ class Arguments:
                 raise ArgumentTypeError(f"argument '{path}': expected {len(types)} elements, got {len(example)}")
         else:
             types = [declared.getElementType()] * len(example)
-        parts = [self._leaf(f"{path}[{i}]", e, t) for i, (e, t) in enumerate(zip(example, types))]
+        parts = [self._part(f"{path}[{i}]", ("item", i), e, t) for i, (e, t) in enumerate(zip(example, types))]
         specs, values = tuple(part[0] for part in parts), tuple(part[1] for part in parts)
         if is_tuple:
             return SequenceSpec(path, specs), TupleValue(values, *named_tuple_type(declared))
         made = self.containers.new_list(values)
-        self.state.foreign.add(made.cell)
+        lend(self.state, made.cell, self._route, path)
         return ListSpec(path, specs), made
 
     def _object(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
@@ -225,18 +238,21 @@ class Arguments:
                 f"argument '{path}': expected {declared}, got {type(example).__name__}: pass an object of that class with the "
                 "attributes that its __init__ sets"
             )
-        parts = {name: self._leaf(f"{path}.{name}", getattr(example, name), kind) for name, kind in types.items()}
+        parts = {
+            name: self._part(f"{path}.{name}", ("attribute", name), getattr(example, name), kind)
+            for name, kind in types.items()
+        }
         spec = ObjectSpec(path, tuple((name, part[0]) for name, part in parts.items()), type(example))
         made = self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
-        self.state.foreign.add(made.cell)
+        lend(self.state, made.cell, self._route, path)
         return spec, ObjectRef(made.cell, declared.annotation_str.removeprefix("__torch__."))
 
     def _dict(self, path: str, example: dict[Any, Any], declared: Any) -> tuple[InputSpec, Value]:
         if declared.kind() != "DictType":
             raise _mismatch(path, declared, example)
         element = declared.getValueType()
-        parts = {key: self._leaf(f"{path}[{key!r}]", value, element) for key, value in example.items()}
+        parts = {key: self._part(f"{path}[{key!r}]", ("item", key), value, element) for key, value in example.items()}
         spec = DictSpec(path, tuple((key, part[0]) for key, part in parts.items()))
         made = self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
-        self.state.foreign.add(made.cell)
+        lend(self.state, made.cell, self._route, path)
         return spec, made

@@ -80,7 +80,7 @@ class Containers:
     def _store(self, value: Any, elements: Sequence[Value], op: str) -> None:
         if value.cell in self.state.foreign:
             raise self.state.refuse(
-                f"{op} on a {_noun(value)} that belongs to the caller or to a module, who would not see it; copy it first"
+                f"{op} on a {_noun(value)} that belongs to a module, which would not see it; copy it first"
             )
         if value.cell in self.state.frozen:
             raise self.state.refuse(
@@ -289,6 +289,42 @@ class Containers:
         else:
             elements[position] = element
         self._store(target, elements, "dict setitem")
+
+    def _dict_pop(self, target: Any, key: Value, *default: Value) -> Value:
+        position = self._position(target, key)
+        if position is None:
+            if default:
+                return default[0]
+            raise ProgramRaises(f"RuntimeError: KeyError: {key.value!r}")  # type: ignore[attr-defined]
+        elements = list(self.elements(target))
+        element = elements.pop(position)
+        self._keep(target, [number for number in range(len(elements) + 1) if number != position], "pop")
+        return element
+
+    def _dict_Delete(self, target: Any, key: Value) -> None:
+        self._dict_pop(target, key)
+
+    def _dict_clear(self, target: Any) -> None:
+        self._keep(target, [], "clear")
+
+    def _dict_setdefault(self, target: Any, key: Value, default: Value) -> Value:
+        if self._position(target, key) is None:
+            self._dict_set_item(target, key, default)
+        return self._dict_getitem(target, key)
+
+    def _dict_update(self, target: Any, other: Any) -> None:
+        for key, element in zip(self.state.keys[other.cell], self.elements(other)):
+            self._dict_set_item(target, ConstValue(key), element)
+
+    def _keep(self, target: Any, positions: Sequence[int], op: str) -> None:
+        """Drop all keys of a dict but some."""
+        if self.state.outside and target.cell in self.state.outside[-1]:
+            raise self.state.refuse(
+                f"{op} on a dict in an if or loop that depends on run-time values; set the key to something instead"
+            )
+        keys, elements = self.state.keys[target.cell], self.elements(target)
+        self._store(target, [elements[position] for position in positions], op)
+        self.state.keys[target.cell] = tuple(keys[position] for position in positions)
 
     def _dict_keys(self, target: Any) -> Value:
         return self.new_list([ConstValue(key) for key in self.state.keys[target.cell]])

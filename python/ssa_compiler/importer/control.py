@@ -22,11 +22,11 @@ from .growing_lists import GrowingLists
 from .join import from_earlier_iterations, join, operands, rebuild, types
 from .loop_lists import LoopLists
 from .scalars import ScalarOps
-from .state import ProgramRaises, State
+from .state import ProgramRaises, State, Unjoinable
 from .symbols import expr_of
 from .values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
 
-__all__ = ["Control", "Unjoinable"]
+__all__ = ["Control"]
 
 _FOREVER = 2**63 - 1
 _MOST_PASSES = 50
@@ -48,19 +48,6 @@ class _Branch:
     heap: Heap
     raises: str | None = None
     emitted: bool = False
-
-
-class Unjoinable(UnsupportedProgramError):
-    """Two branches make values that have no common type: tensors of two ranks."""
-
-    def __init__(self, refusal: UnsupportedOpError | UnsupportedProgramError) -> None:
-        super().__init__(str(refusal))
-        self.location = refusal.location
-        self._refusal = refusal
-
-    def plain(self) -> UnsupportedOpError | UnsupportedProgramError:
-        """Return the refusal as it is told."""
-        return self._refusal
 
 
 class Control:

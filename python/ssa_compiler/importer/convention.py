@@ -11,7 +11,8 @@ their `index`, then one argument for each entry of `ImportedProgram.attributes`,
 2. walk each value along its spec (`flatten_arguments` does 1 and 2 and checks Python types and specialised constants);
 3. check dtype and shape of each tensor leaf, then the `assumptions`;
 4. call, with the storages of the tensors in `ImportedProgram.storages` for them (`take_storages`), give the tensors in
-   `ImportedProgram.changed` their new shapes (`change_objects`), rebuild the user's result from `ImportedProgram.results`
+   `ImportedProgram.changed` their new shapes (`change_objects`), and the containers in `ImportedProgram.containers` their new
+   contents (`change_containers`), rebuild the user's result from `ImportedProgram.results`
    (`build_result`), and give the module its new `attributes` (`store_attributes`).
 """
 
@@ -25,6 +26,7 @@ import torch
 
 from ..errors import ArgumentTypeError, ArgumentValueError
 from .changed_objects import ChangedObject, OwnObject
+from .lent_containers import ChangedContainer
 from .module_facts import ModuleFacts
 from .outputs import OutputSpec, build_result
 from .size_checks import SizeChecks
@@ -343,6 +345,7 @@ class ImportedProgram:
         grad_mode: whether gradients were recorded at import; None if the program does not ask.
         sizes: what has to be checked of sizes that are not fixed; None if `dynamic_shapes` asked for none.
         changed: the arguments and parameters that get another shape or other strides (`x.t_()`).
+        containers: the lists, dicts and objects among the arguments that get other contents.
         storages: numbers of the arguments of `@main` that are the whole storage of the user's tensor, flattened
             (`take_storages`).
     """
@@ -363,6 +366,7 @@ class ImportedProgram:
     grad_mode: bool | None = None
     sizes: SizeChecks | None = None
     changed: tuple[ChangedObject, ...] = ()
+    containers: tuple[ChangedContainer, ...] = ()
     storages: frozenset[int] = frozenset()
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:

@@ -13,19 +13,20 @@ from .aten import TensorOps
 from .bools import call_with_bools
 from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
-from .control import Control, Unjoinable
+from .control import Control
 from .dropped import check_dropped_writes
 from .growing_lists import GrowingLists
 from .locations import highlighted
 from .masks import masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Inline, Modules
+from .nested import NestedTensors
 from .op_programs import OpPrograms
 from .python_calls import PrintCall, PythonCalls
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
 from .source import IN_PLACE, KEPT
-from .state import ProgramRaises, State
+from .state import ProgramRaises, State, Unjoinable
 from .texts import RaiseCall, made_text
 from .values import (
     NONE,
@@ -85,6 +86,7 @@ class Interpreter:
         self.classes = Classes(state, self.containers)
         self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
         self.programs = OpPrograms(self.tensors, self._call)
+        self.nested = NestedTensors(self.tensors, self.containers, self._tensor_op)
         self.tensors.programs = lambda op, arguments: self.programs.call(op, [self._wrap(value) for value in arguments])
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
@@ -146,7 +148,7 @@ class Interpreter:
                 continue
             self.state.locations.enter_node(node)
             with self.state.at(number):
-                if node.kind() != "prim::If" or not self.state.splits or self._splits == _MOST_SPLITS:
+                if node.kind() != "prim::If" or not self.state.splits:
                     results = self._node(node)
                 else:
                     heap, room = self.state.heap, self.control.growing.room
@@ -174,10 +176,16 @@ class Interpreter:
 
             return lambda: self.run_block(block, [], after)
 
+        condition = self._lookup(next(node.inputs()))
+        then, otherwise = map(run, node.blocks())
+        if isinstance(condition, ConstValue):  # a branch inside the one that is taken cannot be joined
+            with self.state.at("then" if condition.value else "else"):
+                return then() if condition.value else otherwise()
+        if self._splits == _MOST_SPLITS:
+            raise refusal
         self._splits += 1
         try:
-            condition = self._lookup(next(node.inputs()))
-            return self.control.choose(condition, *map(run, node.blocks()))
+            return self.control.choose(condition, then, otherwise)
         except Unjoinable:
             raise refusal from None
         finally:
@@ -238,9 +246,11 @@ class Interpreter:
             if kind in ("aten::index", "aten::index_put", "aten::index_put_") and at_tensors:
                 arguments = plain_masks(self.tensors, self.containers, arguments)
                 arguments = masks_as_positions(self.tensors, self.containers, arguments)
-            return call_with_bools(
+            results = call_with_bools(
                 self.state, self.tensors, self.scalars, node, op, arguments, self._lookup, self._tensor_op
             )
+            self.metadata.number_tensors.follow(kind, arguments, results)
+            return results
         return self._scalar(op, schema, arguments)
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
@@ -248,6 +258,8 @@ class Interpreter:
 
         These decide what an op does (`keepdim`, `accumulate`, `bias`), so its operand has to be known to be one or the other.
         """
+        if (nested := self.nested.call(op, arguments)) is not None:
+            return nested
         for number, value in enumerate(arguments):
             if isinstance(value, OptionalValue):
                 condition, cases = value.present, (value.value, NONE)
@@ -385,7 +397,11 @@ class Interpreter:
         if (
             node.hasAttribute("value") and node.kindOf("value") == "t"
         ):  # toIValue makes numbers of those without dimensions
-            return [self._constant(ConstValue(node.t("value")))]
+            tensor = node.t("value")
+            made = self._constant(ConstValue(tensor))
+            if tensor.dim() == 0 and tensor.dtype == torch.int64 and isinstance(made, TensorValue):
+                self.metadata.number_tensors.note(made, ConstValue(int(tensor)))
+            return [made]
         return [self._constant(ConstValue(output.toIValue()))]
 
     def _prim_Uninitialized(self, node: Any) -> list[Value]:

@@ -264,7 +264,7 @@ def join(
             return AnyTensor(a.dtype, a.device, sizes, strides, storages, maybe, root, offset, absolute)
     if isinstance(a, Same) and isinstance(b, Same):
         if isinstance(a.value, (RuntimeStr, ConstValue)) and isinstance(b.value, (RuntimeStr, ConstValue)):
-            if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)):
+            if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)) and not state.splits:
                 return Same(RuntimeStr("?"))
     raise state.refuse(
         f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values; make them alike with to() or reshape()"

@@ -12,6 +12,8 @@ from torch_mlir import ir
 from .aten import TensorOps
 from .containers import Containers
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
+from .nested import NestedValue
+from .number_tensors import NumberTensors
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .symbols import expr_of
@@ -41,6 +43,10 @@ _FLAGS = {
     "prim::layout": "layout",
     "prim::itemsize": "itemsize",
 }
+_OF_NESTED = frozenset(
+    {"aten::dim", "aten::is_floating_point", "prim::device", "prim::dtype", "prim::is_nested", "prim::requires_grad"}
+)
+"""What is asked of a nested tensor, and is so of the padded one."""
 _CALLS = {
     "aten::is_floating_point": lambda t: t.is_floating_point(),
     "aten::is_complex": lambda t: t.is_complex(),
@@ -56,6 +62,7 @@ class Metadata:
 
     def __init__(self, state: State, tensors: TensorOps, scalars: ScalarOps, containers: Containers) -> None:
         self.state, self.tensors, self.scalars, self.containers = state, tensors, scalars, containers
+        self.number_tensors = NumberTensors(state, scalars)
         tensors.literal = self.literal
 
     def call(self, kind: str, node: Any, arguments: Sequence[Value]) -> list[Value] | None:
@@ -72,7 +79,9 @@ class Metadata:
         if kind in ("aten::__is__", "aten::__isnot__"):
             return [self._is(kind == "aten::__is__", arguments)]
         if kind == "prim::NumToTensor":
-            return [self.tensor([first], [], None)]
+            made = self.tensor([first], [], None)
+            self.number_tensors.note(made, first)
+            return [made]
         if kind == "aten::tensor":
             return [self._tensor(arguments)]
         if kind == "aten::__range_length" or kind == "aten::__derive_index":
@@ -81,6 +90,8 @@ class Metadata:
             return [ConstValue(self.state.records_gradients())]
         if kind == "prim::unchecked_cast":
             return [first]
+        if isinstance(first, NestedValue) and kind in _OF_NESTED:
+            return self._of_tensor(kind, first.padded, arguments) if kind != "prim::is_nested" else [ConstValue(True)]
         if isinstance(first, TensorValue):
             return self._of_tensor(kind, first, arguments)
         return None
@@ -116,6 +127,9 @@ class Metadata:
     def _of_tensor(self, kind: str, tensor: TensorValue, arguments: Sequence[Value]) -> list[Value] | None:
         fake = tensor.fake
         if kind in _READS:
+            number = self.number_tensors.of(tensor)
+            if number is not None and _READS[kind] in (int, None):
+                return [number]
             return [self.scalars.item(tensor, _READS[kind])]
         if kind == "aten::size":
             if len(arguments) == 1:

@@ -20,7 +20,6 @@ from .arguments import Arguments
 from .callers_objects import CallersObjects
 from .changed_objects import ChangedObject, OwnObject
 from .classes import python_class
-from .control import Unjoinable
 from .convention import (
     ArgumentSpec,
     Assumption,
@@ -35,6 +34,7 @@ from .convention import (
 )
 from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
+from .lent_containers import ChangedContainer, changed_containers
 from .models import OpenedModel, open_model
 from .module_facts import ModuleFacts
 from .modules import FoundParameter, Inline, Modules, Restart
@@ -49,7 +49,7 @@ from .outputs import (
     OutputSpec,
     OutputTuple,
 )
-from .state import ProgramRaises, Retry, State
+from .state import ProgramRaises, Retry, State, Unjoinable
 from .symbols import expr_of
 from .values import (
     ConstValue,
@@ -260,6 +260,7 @@ class _ProgramImport:
         self._copied: dict[int, OutputLeaf] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
         self.changed: tuple[ChangedObject, ...] = ()
+        self.containers: tuple[ChangedContainer, ...] = ()
         method = scripted._c._get_method(opened.method) if self.is_module else scripted
         self.graph, self.schema = method.inlined_graph if inlined else method.graph, method.schema
 
@@ -284,6 +285,7 @@ class _ProgramImport:
             output = self._output(result)
             self._store_attributes()
             self.changed = self.callers.changed(self._parameters(arguments), self.modules, self._output, self._leaf)
+            self.containers = changed_containers(state, self._output)
             self.interpreter.python_calls.register()
             self.attributes = self._numbers(len(arguments.names))
             if failed := state.ranges.failed(state.written):
@@ -479,6 +481,7 @@ class _ProgramImport:
             sizes=state.sizes.checks(),
             grad_mode=state.grad_mode,
             changed=self.changed,
+            containers=self.containers,
             storages=self.callers.storages,
         )
 

@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 import torch
 
-from .state import ProgramRaises, State
+from .state import ProgramRaises, State, Unjoinable
 from .symbols import expr_of
 from .texts import made_text
 from .values import NONE, ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
@@ -139,7 +139,7 @@ class ScalarOps:
             return made
         if name in ("format", "percentFormat", "join"):
             return RuntimeStr("?")
-        raise self.state.refuse_op(f"{schema.name} on a string that depends on run-time values")
+        raise Unjoinable(self.state.refuse_op(f"{schema.name} on a string that depends on run-time values"))
 
     def emit(self, name: str, arguments: list[Any], schema: Any = None) -> Value:
         """Emit the op `name` (without overload) on scalars of whatever kinds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from .ranges import Ranges
 from .symbols import Symbols, expr_of
 from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value, made_at
 
-__all__ = ["ProgramRaises", "Retry", "State"]
+__all__ = ["Lent", "ProgramRaises", "Retry", "State", "Step", "Unjoinable"]
 
 
 _IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
@@ -47,6 +48,40 @@ class ProgramRaises(Exception):
         self.emitted = emitted
 
 
+class Unjoinable(UnsupportedProgramError):
+    """Two branches make values that have no common type, tensors of two ranks, or texts of which the program asks something."""
+
+    def __init__(self, refusal: UnsupportedOpError | UnsupportedProgramError) -> None:
+        super().__init__(str(refusal))
+        self.location = refusal.location
+        self._refusal = refusal
+
+    def plain(self) -> UnsupportedOpError | UnsupportedProgramError:
+        """Return the refusal as it is told."""
+        return self._refusal
+
+
+Step = tuple[str, Any]
+"""`("item", key)` or `("attribute", name)`."""
+
+
+@dataclass(frozen=True)
+class Lent:
+    """A list, dict or object of the caller's.
+
+    Attributes:
+        route: the position of the argument that it is, or is in, and the steps that lead to it.
+        path: its name as the user sees it.
+        elements: what it held at the start.
+        keys: the keys of a dict, the names of an object's attributes.
+    """
+
+    route: tuple[Step, ...]
+    path: str
+    elements: tuple[Value, ...]
+    keys: tuple[Any, ...] = ()
+
+
 class State:
     """Everything that importing one program needs, shared by the modules of this package.
 
@@ -54,7 +89,8 @@ class State:
         heap: contents of each list and dict, by cell.
         keys: keys of each dict cell.
         shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
-        foreign: cells of lists and dicts that exist outside of the program: arguments and attributes.
+        foreign: cells of lists and dicts of the module.
+        lent: those of the caller, with where they come from.
         frozen: cells whose identity was lost at a join; changing them is refused.
         stamps: time of the last write to each storage.
         written: every storage written so far, whether that code is reached or not.
@@ -104,6 +140,7 @@ class State:
         self.keys: dict[Site, tuple[Any, ...]] = {}
         self.shapes: set[Site] = set()
         self.foreign: set[Site] = set()
+        self.lent: dict[Site, Lent] = {}
         self.frozen: set[Site] = set()
         self.stamps: dict[Site, int] = {}
         self.clock = 0

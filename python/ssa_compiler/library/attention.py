@@ -164,3 +164,9 @@ def scaled_dot_product_attention(
     total = weights.sum(-1, keepdim=True)
     weights = weights / torch.where(total == 0.0, 1.0, total)
     return torch.matmul(weights, values.to(weights.dtype)).to(query.dtype)
+
+
+@implements("aten::_nested_tensor_from_mask_left_aligned")
+def left_aligned(mask: Tensor) -> bool:
+    """Whether no position follows one that there is not, in any sequence."""
+    return not bool(torch.logical_and(mask[:, 1:], torch.logical_not(mask[:, :-1])).any())

@@ -317,6 +317,7 @@ class Interpreted:
     def run(self, call: Call, seed: int) -> Outcome:
         from ..importer import build_result, flatten_arguments
         from ..importer.changed_objects import change_objects, give_back, take_storages
+        from ..importer.lent_containers import change_containers
         from ..importer.outputs import output_leaves
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
@@ -329,6 +330,7 @@ class Interpreted:
             given = take_storages(self._program.storages, leaves)
             results = list(give_back(leaves, given, self._finish(list(given), self.interpreter.run(*given))))
             change_objects(self._program.changed, leaves, results)
+            change_containers(self._program.containers, self._program.bind(args, kwargs), results)
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
             self._copies += [results[leaf.index] for leaf in output_leaves(self._program.results) if leaf.copied]
             return build_result(self._program.results, results)

@@ -1,0 +1,162 @@
+"""Lists, dicts and objects of the caller's whose contents a program changes."""
+
+from __future__ import annotations
+
+from typing import Dict, List, Optional, Tuple  # noqa: UP035 - TorchScript
+
+import pytest
+import torch
+from torch import Tensor
+
+import ssa_compiler
+from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check
+
+# ruff: noqa: UP006, UP045 - TorchScript reads these annotations
+
+
+def grid() -> Tensor:
+    return torch.arange(12.0).reshape(3, 4)
+
+
+def appended(x: Tensor, out: List[Tensor]) -> Tensor:
+    y = x * 2
+    out.append(y)
+    out.append(x)
+    return y + 1
+
+
+def replaced(x: Tensor, caches: List[Tensor]) -> Tensor:
+    for i in range(len(caches)):
+        caches[i] = torch.cat([caches[i], x])
+    return caches[-1].sum()
+
+
+def keys(x: Tensor, d: Dict[str, Tensor]) -> Tensor:
+    d["new"] = x + 1
+    d["a"] = d["a"] * 2
+    d.pop("b")
+    d.update({"c": x, "d": d.setdefault("a", x)})
+    del d["d"]
+    return d["a"]
+
+
+def nested(x: Tensor, states: List[Tuple[Tensor, List[Tensor]]]) -> Tensor:
+    total = x
+    for h, parts in states:
+        parts[0] = h + x
+        parts.append(x)
+        total = total + parts[0]
+    return total
+
+
+def emptied(x: Tensor, out: List[Tensor]) -> Tensor:
+    for _ in range(len(out)):
+        x = x + out.pop()
+    return x
+
+
+def counted(x: Tensor, n: List[int]) -> Tensor:
+    n[0] += 1
+    n.insert(0, 7)
+    return x + n[1]
+
+
+def turned(x: Tensor, out: List[Tensor]) -> Tensor:
+    out.reverse()
+    return x
+
+
+def written_in_place(x: Tensor, out: List[Tensor]) -> Tensor:
+    out[0] += x
+    out[1] = out[0]
+    out[0] = x
+    return x
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        (appended, lambda: (grid(), [])),
+        (appended, lambda: (grid(), [torch.ones(2)])),
+        (replaced, lambda: (grid(), [torch.ones(2, 4), torch.ones(1, 4)])),
+        (keys, lambda: (grid(), {"b": torch.ones(1), "a": torch.ones(2), "c": torch.ones(3)})),
+        (nested, lambda: (grid(), [(torch.ones(3, 4), [torch.ones(1)]), (torch.zeros(3, 4), [torch.ones(2)])])),
+        (emptied, lambda: (grid(), [grid(), grid() + 1])),
+        (counted, lambda: (grid(), [3, 4])),
+        (turned, lambda: (grid(), [torch.ones(1), torch.ones(2), torch.ones(3)])),
+        (written_in_place, lambda: (grid(), [grid(), grid() + 1])),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_the_caller_sees_the_contents(program, arguments) -> None:  # type: ignore[no-untyped-def]
+    check(program, arguments())
+
+
+def test_the_same_list_and_the_same_tensors() -> None:
+    compiled = ssa_compiler.compile(replaced, (grid(), [grid()]))
+    caches = [grid()]
+    held = caches
+    compiled(grid(), caches)
+    assert held is caches
+    assert caches[0].shape == (6, 4)
+    states = {"b": torch.ones(1), "e": torch.ones(3), "c": torch.ones(3), "a": torch.ones(2)}
+    kept = states["e"]
+    ssa_compiler.compile(keys, (grid(), dict(states)))(grid(), states)
+    assert states["e"] is kept
+    assert list(states) == ["e", "c", "a", "new"]
+
+
+def under_a_branch(x: Tensor, out: List[Tensor], n: int) -> Tensor:
+    if x.sum() > 0:
+        out[0] = out[0] + 1
+    for i in range(n):
+        out[1] = out[1] * 2 + i
+    return x
+
+
+def test_under_branches_and_in_loops() -> None:
+    calls = [(grid() * sign, [grid(), grid() + 1], n) for sign in (1, -1) for n in (2, 0, 1)]
+    check(under_a_branch, *calls)
+
+
+def some_or_none(x: Tensor, state: List[Optional[Tensor]]) -> Tensor:
+    before = state[0]
+    if before is None:
+        state[0] = x
+        return x
+    state[0] = before + x
+    return x * 2
+
+
+def test_none_becomes_a_tensor() -> None:
+    compiled = ssa_compiler.compile(some_or_none, (grid(), [None]))
+    state: list[Tensor | None] = [None]
+    for n in (1, 2, 3):
+        compiled(grid(), state)
+        torch.testing.assert_close(state[0], grid() * n)
+    assert len(compiled.specialisations) == 2
+
+
+def two_lists(x: Tensor, one: List[Tensor], other: List[Tensor]) -> Tensor:
+    one[0] = x + 1
+    return other[0] + x
+
+
+def test_one_list_for_two_arguments_is_refused() -> None:
+    compiled = ssa_compiler.compile(two_lists, (grid(), [grid()], [grid()]))
+    both = [grid()]
+    with pytest.raises(ssa_compiler.ArgumentValueError, match=r"'one'.*passed in two places: pass a copy"):
+        compiled(grid(), both, both)
+    check(two_lists, (grid(), [grid()], [grid() + 1]))
+
+
+def length_from_data(x: Tensor, out: List[Tensor]) -> Tensor:
+    for i in range(int(x.sum())):
+        out.append(x * i)
+    return x
+
+
+def test_a_length_known_only_at_run_time_is_refused() -> None:
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="'out', that gets a length known only at run time"):
+        import_program(length_from_data, (torch.ones(2), []))

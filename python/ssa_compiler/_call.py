@@ -164,7 +164,7 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
     That written arguments share no memory with others is checked by the runtime for every written argument.
     """
     from .importer.changed_objects import OwnObject
-    from .importer.convention import FlagOff, SameObject, StorageAsExample, StridesAsExample
+    from .importer.convention import FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
 
     specs: dict[int, Any] = {spec.index: spec for spec in imported.tensor_specs()}
     specs.update({spec.index: spec for spec in imported.parameters})
@@ -244,8 +244,15 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
                     f"{'' if other is leaf else 'part of '}argument '{name_of(number)}' as well: pass a clone"
                 )
 
+    def check_size(item: NotInferred, leaves: Sequence[Any]) -> None:
+        if leaves[item.index] == -1:
+            raise ArgumentValueError(
+                f"an argument that is a size for {item.op}: the program was not compiled for -1"
+            ).as_mismatch()
+
     kinds: dict[type, Any] = {
         FlagOff: check_flag,
+        NotInferred: check_size,
         OwnObject: check_own,
         StridesAsExample: check_strides,
         StorageAsExample: check_storage,

@@ -107,6 +107,27 @@ def test_a_constant_out_of_range_raises_as_eager_does() -> None:
         assert str(eager.value).splitlines()[0] in str(ours.value)
 
 
+def reshaped(x: Tensor, sizes: list[int], n: int) -> Tensor:
+    return x.reshape(sizes) + x.view(n, -1).sum() + torch.zeros(sizes[1]).expand(sizes[0], -1).sum()
+
+
+def shown(x: Tensor, sizes: list[int]) -> Tensor:
+    return x.view(sizes).expand(sizes).contiguous()
+
+
+def test_sizes_that_are_inferred() -> None:
+    compiled = ssa_compiler.compile(reshaped, (grid(), [2, 6], 3))
+    for sizes, n in (([3, 4], 2), ([12, 1], 1), ([1, 12], 12), ([4, 3], 4)):
+        torch.testing.assert_close(compiled(grid(), sizes, n), reshaped(grid(), sizes, n))
+    assert len(compiled.specialisations) == 1
+    torch.testing.assert_close(compiled(grid().flatten(), [2, 6], 3), reshaped(grid().flatten(), [2, 6], 3))
+    for first in ([2, -1], [2, 6]):
+        compiled = ssa_compiler.compile(shown, (grid(), first))
+        for sizes in ([2, 6], [-1, 3], [4, -1], [12, 1], [2, -1]):
+            torch.testing.assert_close(compiled(grid(), sizes), shown(grid(), sizes))
+        assert len(compiled.specialisations) <= 5
+
+
 def norms(x: Tensor) -> Tensor:
     out = torch.zeros(2)
     for dim in range(2):

@@ -29,7 +29,7 @@ from .lent_containers import lend
 from .modules import fake_like
 from .state import State, Step
 from .symbols import expr_of
-from .values import ConstValue, ObjectRef, Site, TensorValue, TupleValue, Value
+from .values import ConstValue, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
 
 __all__ = ["Arguments"]
 
@@ -206,7 +206,10 @@ class Arguments:
             return ConstantSpec(path, example, self.state.constants[path]), ConstValue(example)
         self.state.scalars.append(path)
         index, ssa = self._argument(path, self.state.emitter.scalar_type(kind))
-        return ScalarSpec(path, index, kind), self.state.opaque_scalar(kind, ssa, ("argument", index))
+        value = self.state.opaque_scalar(kind, ssa, ("argument", index))
+        if kind is int and isinstance(value, ScalarValue):
+            self.state.ints[expr_of(value.sym)] = (index, int(example))
+        return ScalarSpec(path, index, kind), value
 
     def _argument(self, path: str, to: Any) -> tuple[int, Any]:
         self.names.append(path)

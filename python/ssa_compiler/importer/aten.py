@@ -227,6 +227,7 @@ class TensorOps:
             if writes_unannounced(record.op, record.args):
                 raise state.refuse_op(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
+            state.note_size(requirement, op.name())
             state.require(requirement, op.name())
         if op._schema.is_mutable:
             args = self.indexing.checked(op, args)

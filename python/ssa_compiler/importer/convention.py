@@ -42,6 +42,7 @@ __all__ = [
     "ImportedProgram",
     "InputSpec",
     "ListSpec",
+    "NotInferred",
     "ObjectSpec",
     "ParameterSpec",
     "SameObject",
@@ -280,6 +281,14 @@ class FlagOff:
 
 
 @dataclass(frozen=True)
+class NotInferred:
+    """The text is right only if argument `index` of `@main`, an int, is not -1: the op `op` takes that for a size to infer."""
+
+    index: int
+    op: str
+
+
+@dataclass(frozen=True)
 class StorageAsExample:
     """The text is right only if argument `index` of `@main` lies in its storage as the example did.
 
@@ -321,7 +330,7 @@ class SameObject:
     same: bool
 
 
-Assumption = StridesAsExample | StorageAsExample | DistinctStorage | FlagOff | SameObject | OwnObject
+Assumption = NotInferred | StridesAsExample | StorageAsExample | DistinctStorage | FlagOff | SameObject | OwnObject
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from .convention import (
     DistinctStorage,
     FlagOff,
     ImportedProgram,
+    NotInferred,
     ParameterSpec,
     SameObject,
     StorageAsExample,
@@ -464,6 +465,7 @@ class _ProgramImport:
             if storage in state.written and len(storages) > 1:
                 assumptions.append(DistinctStorage(index, "the program writes it"))
         assumptions += [OwnObject(change.index, change.contents is not None) for change in self.changed]
+        assumptions += [NotInferred(index, op) for index, op in state.sizes_given.items()]
         for (one, other), same in state.identities.items():
             assumptions.append(SameObject(one, other, same))
         return ImportedProgram(

@@ -82,6 +82,10 @@ class Lent:
     keys: tuple[Any, ...] = ()
 
 
+_INFERRING = ("aten::expand", "aten::reshape", "aten::unflatten", "aten::view")
+"""Ops that take -1 for a size."""
+
+
 class State:
     """Everything that importing one program needs, shared by the modules of this package.
 
@@ -111,6 +115,8 @@ class State:
         retries: the keys of every `Retry` so far.
         constants: the bool, int and float arguments, by path, that this import takes for constants, with the reason.
         scalars: the paths of those that it does not.
+        ints: the number among the arguments of `@main`, and the example, of each symbol that is an int argument.
+        sizes_given: the int arguments that are sizes of which -1 would be inferred, with the op that takes them.
         splits: whether what follows branches that cannot be joined is imported in each of them.
         index_checks: whether indices are checked at run time.
         sizes: the sizes of arguments that are not fixed.
@@ -130,6 +136,8 @@ class State:
         self.constants = dict(constants or {})
         self.scalars: list[str] = []
         self.splits = splits
+        self.ints: dict[Any, tuple[int, int]] = {}
+        self.sizes_given: dict[int, str] = {}
         self.index_checks = index_checks
         self.ranges = Ranges()
         self.locations = Locations()
@@ -245,6 +253,25 @@ class State:
             self.sizes.settle()
         else:
             self.check(relation, f"RuntimeError: {op}: the sizes do not fit, required {relation}")
+
+    def note_size(self, relation: Any, op: str) -> None:
+        """Note which ints among the arguments an op takes for sizes where -1 stands for one that it infers.
+
+        Args:
+            relation: what the op requires.
+            op: its name.
+        Raises:
+            UnsupportedOpError: the example is -1.
+        """
+        if op.partition(".")[0] not in _INFERRING or len(relation.free_symbols) != 1:
+            return
+        (symbol,) = relation.free_symbols
+        plain = all(part == symbol or part.is_Integer for part in relation.args)
+        if symbol in self.ints and plain and relation.subs(symbol, -1) == sympy.false:
+            index, example = self.ints[symbol]
+            if example == -1:
+                raise self.refuse_op(f"{op} with a size known only at run time that is -1")
+            self.sizes_given[index] = op
 
     def decided(self, relation: Any, op: str) -> bool | None:
         """Return whether a relation holds, if it is known, or is about sizes of arguments: then calls check that.

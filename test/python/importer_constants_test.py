@@ -128,6 +128,15 @@ def test_sizes_that_are_inferred() -> None:
         assert len(compiled.specialisations) <= 5
 
 
+def parts_of_a_row(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    return x.view(n, -1).sum(), x.view(-1, n).amax(0)
+
+
+def test_an_inferred_size_beside_one_of_the_run() -> None:
+    """torch-mlir took -1 for the size: the sum of no elements."""
+    check(parts_of_a_row, *[(grid().flatten(), n) for n in (2, 1, 3, 4, 12)])
+
+
 def norms(x: Tensor) -> Tensor:
     out = torch.zeros(2)
     for dim in range(2):

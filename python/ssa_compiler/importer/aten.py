@@ -400,6 +400,8 @@ class TensorOps:
         """Emit a view op on `base`."""
         if op.name() in ("aten::_reshape_alias", "aten::_unsafe_view"):
             op, args = torch.ops.aten.view.default, args[:2]
+        if op.name() == "aten::view":
+            args = self._with_inferred_size(args, out)
         offset: sympy.Expr | None = None
         if op.name() == "aten::as_strided":
             args, offset = self.strided.operands(args)
@@ -416,6 +418,17 @@ class TensorOps:
         within = base.within + self._in_range(op, args, base)
         fake = self.state.with_counts(out)
         return TensorValue(ssa, fake, base.storages, base.root, offset, base.maybe, within, base.absolute)
+
+    def _with_inferred_size(self, args: list[Argument], out: torch.Tensor) -> list[Argument]:
+        """Write the size that -1 stands for: beside sizes known only at run time, torch-mlir takes it for a size of -1."""
+        sizes = args[1]
+        if not isinstance(sizes, list):
+            return args
+        made: list[Value] = []
+        for size, found in zip(sizes, map(expr_of, out.shape)):
+            inferred = isinstance(size, ConstValue) and size.value == -1 and self.emitter.visible(found)
+            made.append(self.symbolic(found) if inferred else size)
+        return [args[0], made, *args[2:]]
 
     def _of_repeated(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> list[Argument]:
         """Of a dimension along which all elements are one in memory, take the first: conversion stores that one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import site
 import time
 import traceback
 import warnings
@@ -202,8 +203,11 @@ class _Child:
 
 
 def _trace() -> str:
-    """The end of the traceback of the error at hand, with paths from the repository's root on."""
-    return traceback.format_exc()[-2000:].replace(f"{Path(__file__).resolve().parents[1]}/", "")
+    """The end of the traceback of the error at hand, with paths from the repository's root, or that of the packages, on."""
+    text = traceback.format_exc()[-2000:]
+    for folder in (*site.getsitepackages(), str(Path(__file__).resolve().parents[1])):
+        text = text.replace(f"{folder}/", "")
+    return text
 
 
 def _doubled(leaf: Any) -> Any:

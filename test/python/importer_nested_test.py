@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 import ssa_compiler
 from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check
 
 PADDING = {
     "at the end": [[False] * 5, [False, False, False, True, True]],
@@ -44,6 +45,18 @@ def test_padding_decides_what_the_encoder_does(model: nn.TransformerEncoder) -> 
             )
     assert compiled.explain().callbacks == ()
     assert len(compiled.specialisations) == 1
+
+
+def written_after(x: Tensor, mask: Tensor) -> Tensor:
+    nested = torch._nested_tensor_from_mask(x, mask, mask_check=False)
+    x.add_(1)
+    mask.logical_not_()
+    return nested.to_padded_tensor(2.0, x.size())
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_nested_tensor_is_a_copy() -> None:
+    check(written_after, (torch.randn(2, 5, 16), torch.tensor(PADDING["at the end"]).logical_not()))
 
 
 def takes_a_part(x: Tensor, mask: Tensor) -> Tensor:

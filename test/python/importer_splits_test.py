@@ -117,6 +117,17 @@ def test_transformer_decoder_asks_whether_its_mask_is_causal() -> None:
         check(decoder, (x, memory, causal), (x, memory, torch.zeros(5, 5)), rtol=1e-4, atol=1e-5)
 
 
+def rank_and_dimension(x: Tensor, y: Tensor, dim: int) -> Tensor:
+    z = torch.softmax(x, dim)  # wants a constant, and what follows wants a split
+    if y.sum() > 0:
+        z = z.unsqueeze(0)
+    return z.sum(-1).flatten()
+
+
+def test_constants_and_splits_in_one_program() -> None:
+    check(rank_and_dimension, *[(grid(), y, 1) for y in SIGNS])
+
+
 def result_of_either_rank(x: Tensor, y: Tensor) -> Tensor:
     if y.sum() > 0:
         x = x.unsqueeze(0)

@@ -63,7 +63,10 @@ class NestedTensors:
             tensor, mask, check = arguments
             if isinstance(tensor, TensorValue) and isinstance(mask, TensorValue):
                 if isinstance(check, ConstValue) and not check.value:
-                    return [NestedValue(tensor, mask)]
+                    # It is a copy: what is written to the tensor afterwards is not in it.
+                    copies = [self._call(torch.ops.aten.clone.default, [value, NONE])[0] for value in (tensor, mask)]
+                    padded, valid = (value for value in copies if isinstance(value, TensorValue))
+                    return [NestedValue(padded, valid)]
         elif not any(isinstance(value, NestedValue) for value in arguments):
             return None
         first = arguments[0]

@@ -158,10 +158,10 @@ class _Importer:
         program, refusal = None, None
         for self.splits in (False, True):
             program, found = self.attempt({})
-            refusal = refusal or found
+            refusal, last = refusal or found, found
             if program is None and self.scalars:
-                program, _ = self.specialised(str(found))
-            if program is not None or not isinstance(found, Unjoinable):
+                program, last = self.specialised(str(found))
+            if program is not None or not (isinstance(found, Unjoinable) or isinstance(last, Unjoinable)):
                 break
         return program, refusal
 

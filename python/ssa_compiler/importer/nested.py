@@ -80,8 +80,8 @@ class NestedTensors:
             if name in ("aten::to_padded_tensor", "aten::nested_to_padded_tensor") and self._has_shape(
                 arguments[2], first
             ):
-                (valid,) = self._call(torch.ops.aten.unsqueeze.default, [first.valid, ConstValue(-1)])
-                return self._call(torch.ops.aten.where.ScalarOther, [valid, first.padded, arguments[1]])
+                (rows,) = self._call(torch.ops.aten.unsqueeze.default, [first.valid, ConstValue(-1)])
+                return self._call(torch.ops.aten.where.ScalarOther, [rows, first.padded, arguments[1]])
         raise state.refuse_op(
             f"{name} of a nested tensor; make nn.TransformerEncoder with enable_nested_tensor=False, or pass padded tensors"
         )

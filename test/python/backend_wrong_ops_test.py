@@ -35,6 +35,7 @@ def _unary(type_in: str, type_out: str, body: str) -> str:
         "[4],si64": "tensor<4xi64>",
         "[],si64": "tensor<i64>",
         "[5],i1": "tensor<5xi1>",
+        "[],i1": "tensor<i1>",
     }
     return (
         f"module {{\nfunc.func @main(%a: {tensor[type_in]}) -> {tensor[type_out]} {{\n"
@@ -85,6 +86,28 @@ CASES: dict[str, tuple[str, Tensor, Tensor]] = {
         ),
         torch.arange(1.0, 6.0),
         torch.full([5], math.nan),
+    ),
+    "adding_bools": (
+        _unary(
+            "[5],i1",
+            "[5],i1",
+            "%zero = torch.constant.int 0\n%five = torch.constant.int 5\n"
+            "%false = torch.constant.bool false\n%none = torch.constant.none\n"
+            "%i = torch.aten.arange %five, %none, %none, %none, %false : !torch.int, !torch.none, !torch.none, !torch.none, !torch.bool -> !torch.vtensor<[5],si64>\n"
+            "%s = torch.aten.scatter_add %t, %zero, %i, %t : !torch.vtensor<[5],i1>, !torch.int, !torch.vtensor<[5],si64>, !torch.vtensor<[5],i1> -> !torch.vtensor<[5],i1>\n",
+        ),
+        torch.tensor([True, False, True, True, False]),
+        torch.tensor([True, False, True, True, False]),
+    ),
+    "sum_as_bool": (
+        _unary(
+            "[5],i1",
+            "[],i1",
+            "%eleven = torch.constant.int 11\n"
+            "%s = torch.aten.sum %t, %eleven : !torch.vtensor<[5],i1>, !torch.int -> !torch.vtensor<[],i1>\n",
+        ),
+        torch.tensor([True, False, True, False, False]),
+        torch.tensor(True),
     ),
     "int64_floor_division": (
         _unary(

@@ -54,3 +54,23 @@ def test_what_rounds_after_each_step_is_not_taken_apart(dtype: torch.dtype) -> N
     assert "grid_sampler" in checked.stages["iree"]
     single = check(sampled, (x.float(), at.float()), compiled=False)
     assert "grid_sampler" not in single.stages["iree"]
+
+
+def overflows(x: Tensor, y: Tensor) -> Tensor:
+    return torch.nn.functional.soft_margin_loss(x, y, reduction="none")
+
+
+def test_what_overflows_in_half_precision_does_so_compiled() -> None:
+    x = torch.tensor([-7.0, 2.0, 5.0], dtype=torch.float16)
+    assert overflows(x, -x)[1].isfinite() and overflows(x, -x)[2].isinf()
+    check(overflows, (x, -x), compiled=False)
+
+
+def adds_bools(x: Tensor, at: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x.index_add(0, at, y), x.scatter_add(0, at, y), x.scatter_reduce(0, at, y, "amax")
+
+
+@pytest.mark.parametrize("y", [[True, True], [False, True], [False, False]])
+def test_bools_add_up_to_true(y: list[bool]) -> None:
+    args = (torch.tensor([True, False, True]), torch.tensor([1, 2]), torch.tensor(y))
+    check(adds_bools, args, rtol=0, atol=0)

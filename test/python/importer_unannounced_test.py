@@ -18,7 +18,7 @@ from importer_eager_test import assert_equal_to_eager
 from ssa_compiler.errors import UnsupportedProgramError
 from ssa_compiler.importer import import_program
 from ssa_compiler.importer.unannounced import UNANNOUNCED, writes_unannounced
-from ssa_compiler.testing import InterpreterError, interpret
+from ssa_compiler.testing import InterpreterError, check, interpret
 
 
 class Normalised(nn.Module):
@@ -63,6 +63,11 @@ def norm_in_loop(x: Tensor, mean: Tensor, var: Tensor, n: int) -> Tensor:
     for _ in range(n):
         x = F.batch_norm(x, mean, var, training=True, momentum=0.3) + mean.sum()
     return x
+
+
+def test_statistics_round_as_in_eager() -> None:
+    norm = nn.BatchNorm1d(5, momentum=0.9).to(torch.bfloat16)
+    check(norm, (torch.randn(5, 5, 5).to(torch.bfloat16),), compiled=False, rtol=0, atol=0)
 
 
 def test_statistics_in_a_loop() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from ._bools import ACCUMULATIONS, SUMS, reduce_bools
 from ._callbacks import erase_unused
 from ._integers import divide_integers
 from ._ir import build, constant_integer, torch_integer, walk
@@ -41,6 +42,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _equal_itself(op)
         elif op.name == "torch.aten.pow.Tensor_Tensor":
             rewritten += raise_negatives(op)
+        elif op.name in ACCUMULATIONS or op.name in SUMS:
+            rewritten += reduce_bools(op)
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
     return rewritten

@@ -1,7 +1,7 @@
 """Ops that write an argument although their schema does not say so.
 
 `aten::native_batch_norm(..., bool training, ...)` updates its running statistics. Such ops are replaced by PyTorch's own
-decomposition, which writes with `copy_`. Ops that are not in the table are tried once on small real tensors.
+decomposition, which writes with `copy_`, or by the same op under a schema that announces the writes. Ops that are not in the table are tried once on small real tensors.
 """
 
 from __future__ import annotations
@@ -57,6 +57,14 @@ def _by_name(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, 
     return {**defaults, **dict(zip(names, args)), **kwargs}
 
 
+_HALVES = (torch.float16, torch.bfloat16)
+
+
+def _native_batch_norm(*args: Any) -> Any:
+    """The same kernel, whose schema announces the writes: it rounds otherwise than the decomposition, in half precision."""
+    return torch.ops.aten._native_batch_norm_legit.default(*args)
+
+
 def replacement(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[..., Any] | None:
     """Return what says with announced writes what an op of the table does.
 
@@ -72,6 +80,8 @@ def replacement(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callabl
     entry = UNANNOUNCED.get(op._schema.name)
     if entry is None or op._schema.is_mutable or not entry.writes(_by_name(op, args, kwargs)):
         return None
+    if op is torch.ops.aten.native_batch_norm.default and args[0].dtype in _HALVES:
+        return _native_batch_norm
     found = decomposition_table.get(op)
     if found is None:
         raise NotImplementedError(f"{entry.reason}, which its schema does not say")

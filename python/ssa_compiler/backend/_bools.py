@@ -1,0 +1,71 @@
+"""Reductions of bools: IREE computes them in one bit, where True and True add up to False."""
+
+from __future__ import annotations
+
+from iree.compiler import ir
+
+from ._callbacks import erase_unused
+from ._ir import build, torch_integer
+
+__all__ = ["ACCUMULATIONS", "SUMS", "reduce_bools"]
+
+ACCUMULATIONS = frozenset(
+    f"torch.aten.{name}" for name in ("index_put", "index_put.hacked_twin", "scatter_add", "scatter_reduce.two")
+)
+"""Ops that combine values with elements of their first operand."""
+SUMS = frozenset({"torch.aten.sum", "torch.aten.sum.dim_IntList"})
+"""Ops whose last operand is the dtype to compute in."""
+
+_INT64 = 4  # torch's number of the dtype
+
+
+def reduce_bools(op: ir.Operation) -> int:
+    """Carry a sum, product, maximum or minimum of bools out in int64; what is not 0 in the end is True.
+
+    Args:
+        op: one of `ACCUMULATIONS` or `SUMS`.
+    Returns:
+        1 if it was rewritten, otherwise 0.
+    """
+    type_ = op.results[0].type
+    if not _is_bool(type_):
+        return 0
+    where = ir.InsertionPoint(op)
+    operands = list(op.operands)
+    if op.name in SUMS:
+        if not _is_bool(operands[0].type):
+            operands[0] = _is_set(operands[0], _with_element(operands[0].type, "i1"), where)
+        operands[-1] = torch_integer(_INT64, where)
+    else:
+        operands = [_widened(operand, where) if _is_bool(operand.type) else operand for operand in operands]
+    wide = build(op.name, [_with_element(type_, "si64")], operands, where).results[0]
+    op.results[0].replace_all_uses_with(_is_set(wide, type_, where))
+    erase_unused(op)
+    return 1
+
+
+def _is_bool(type_: ir.Type) -> bool:
+    return str(type_).startswith("!torch.vtensor<[") and str(type_).endswith(",i1>")
+
+
+def _with_element(type_: ir.Type, element: str) -> ir.Type:
+    return ir.Type.parse(f"{str(type_)[:-1].rpartition(',')[0]},{element}>", type_.context)
+
+
+def _is_set(value: ir.Value, type_: ir.Type, where: ir.InsertionPoint) -> ir.Value:
+    return build("torch.aten.ne.Scalar", [type_], [value, torch_integer(0, where)], where).results[0]
+
+
+def _widened(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
+    """The numbers 0 and 1 of bools."""
+    context = value.context
+    false = build(
+        "torch.constant.bool",
+        [ir.Type.parse("!torch.bool", context)],
+        [],
+        where,
+        {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(1, context), 0)},
+    ).results[0]
+    none = build("torch.constant.none", [ir.Type.parse("!torch.none", context)], [], where).results[0]
+    operands = [value, torch_integer(_INT64, where), false, false, none]
+    return build("torch.aten.to.dtype", [_with_element(value.type, "si64")], operands, where).results[0]

@@ -153,7 +153,8 @@ raises(of_import(typed, X, n=X), "'n': expected int, got a tensor")
 raises(of_import(typed, X, n="a"), "'n': expected int, got str")
 raises(of_import(takes_data, Pair(X, 1)), "'d': expected .*Data, got Pair: pass an object of that class")
 raises(
-    of_import(typed, X.to(torch.uint16)), r"'x': tensors of dtype torch.uint16 are not supported: convert it with x.to"
+    of_import(typed, torch.empty(3, dtype=torch.bits8)),
+    r"'x': tensors of dtype torch.bits8 are not supported: convert it with x.to",
 )
 raises(
     of_import(typed, X, o=torch.Generator()), "'o': values of type Generator are not supported: leave it out and call"

@@ -144,7 +144,7 @@ TYPED: dict[str, Any] = {"x": X, "n": 1, "f": 1.0, "b": True, "s": "a", "items":
         ("items", 1, r"expected List\[int\], got int"),
         ("items", (1,), r"expected List\[int\], got tuple"),
         ("items", ["a"], r"'items\[0\]': expected int, got str"),
-        ("x", X.to(torch.uint16), "dtype torch.uint16 are not supported"),
+        ("x", torch.empty(3, dtype=torch.bits8), "dtype torch.bits8 are not supported"),
         ("x", X.to_sparse(), "expected a dense tensor, got layout torch.sparse_coo"),
     ],
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from .._dtypes import by_mlir
 from ..errors import SourceLocation
 from ._copies import _builtin_type
 from ._ir import attribute, build
@@ -83,21 +84,6 @@ class CallbackSite:
     reason: str
 
 
-# Torch's integer spelling in `!torch.vtensor` types, to torch dtype names.
-_DTYPES = {
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "si8": "int8",
-    "ui8": "uint8",
-    "si16": "int16",
-    "si32": "int32",
-    "si64": "int64",
-    "i1": "bool",
-    "complex<f32>": "complex64",
-    "complex<f64>": "complex128",
-}
 _SCALARS = {
     "!torch.int": ("int", "torch_c.to_i64", "torch_c.from_i64", "i64", "I"),
     "!torch.float": ("float", "torch_c.to_f64", "torch_c.from_f64", "f64", "F"),
@@ -213,7 +199,8 @@ def _passed_type(type_: ir.Type) -> Passed | None:
         return Passed(_SCALARS[text][0])
     if text.startswith("!torch.vtensor<["):
         element = text[:-1].partition("],")[2]
-        return Passed("tensor", _DTYPES[element]) if element in _DTYPES else None
+        known = by_mlir().get(element)
+        return Passed("tensor", str(known.dtype).removeprefix("torch.")) if known is not None else None
     return None
 
 

@@ -36,6 +36,7 @@ from ._bytecode import find_bad_moves
 from ._cache import ProgramCache, digest_of, open_cache
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._captures import take_over_captures
+from ._carried import carry_as_integers
 from ._constants import hide_constants
 from ._early_reads import cloned_lines
 from ._indices import mend_indices
@@ -226,6 +227,7 @@ class _Compilation:
         refused += [(op, reason) for op, reason in known if all(op != other for other, _ in refused)]
         for op, reason in refused:
             self._call_back(op, reason)
+        carry_as_integers(self._module)
         choose_at_masks(self._module)
         mend_ops(self._module)
         loosen_loops(self._module)

@@ -16,6 +16,7 @@ from iree.compiler import ir
 from .._functionalized import original_operator
 from .._ignored import is_ignored
 from ._callbacks import torch_operator
+from ._carried import has_carried
 from ._constants import FILLING, constant_number
 from ._integers import divides_by_constant
 from ._masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
@@ -166,6 +167,8 @@ def must_call_back(op: ir.Operation) -> str | None:
         if not _overload(original)._schema.is_mutable:
             return "its results are a list"
         return "PyTorch has it only as an op that writes in place"
+    if has_carried(op):
+        return "IREE has no such dtype"
     if operator in INDEX_PUTS:
         for applies, reason in _REFUSED_WRITES:
             if applies(op):

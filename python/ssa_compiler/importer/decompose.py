@@ -8,20 +8,21 @@ PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
+from .._dtypes import by_torch
 from .schemas import registered_name
 
 if TYPE_CHECKING:
     from .emitter import Emitter
     from .fakes import Record
 
-__all__ = ["decomposition", "is_compiled", "is_followed", "is_not_lowered"]
+__all__ = ["decomposition", "has_carried", "is_compiled", "is_followed", "is_not_lowered"]
 
 _NOT_LOWERED = frozenset(
     {
@@ -73,6 +74,12 @@ def is_compiled(emitter: Emitter, op: Any) -> bool:
     return op.is_view or emitter.registered(f"torch.{registered_name(op._schema)}")
 
 
+def has_carried(leaves: Iterable[Any]) -> bool:
+    """Whether a tensor among the leaves is of a dtype that IREE does not compute with."""
+    table = by_torch()
+    return any(isinstance(t, torch.Tensor) and t.dtype in table and bool(table[t.dtype].carrier) for t in leaves)
+
+
 def decomposition(emitter: Emitter, op: Any, leaves: list[Any]) -> Callable[..., Any] | None:
     """Return what an op consists of, as a function of the same arguments.
 
@@ -81,14 +88,15 @@ def decomposition(emitter: Emitter, op: Any, leaves: list[Any]) -> Callable[...,
         op: an OpOverload.
         leaves: the tensors and constants that it is called with.
     Returns:
-        The function; None if IREE may compile the op itself, PyTorch has no function, or it may mean something else: for
-        ops that write or alias, that draw random numbers, and for numbers known only at run time.
+        The function; None if IREE may compile the op itself, PyTorch has no function, it may mean something else (for ops
+        that write or alias, that draw random numbers, and for numbers known only at run time), or IREE computes with none
+        of its parts either.
     """
     if is_compiled(emitter, op) or torch.Tag.nondeterministic_seeded in op.tags:
         return None
     if any(spec.alias_info is not None for spec in (*op._schema.arguments, *op._schema.returns)):
         return None
-    if any(isinstance(leaf, (torch.SymInt, torch.SymFloat, torch.SymBool)) for leaf in leaves):
+    if any(isinstance(leaf, (torch.SymInt, torch.SymFloat, torch.SymBool)) for leaf in leaves) or has_carried(leaves):
         return None
     if op.namespace == "prims":
         found: Callable[..., Any] | None = getattr(op._overloadpacket, "impl_aten", None)

@@ -16,41 +16,15 @@ from torch.utils._sympy import functions as sympy_functions
 from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
 
+from .._dtypes import element_types
 from ..errors import UnsupportedProgramError
 from .locations import Locations
 from .schemas import find_op, registered_name
 
 __all__ = ["DTYPE_NAMES", "DTYPE_NUMBERS", "Emitter", "Scope"]
 
-DTYPE_NAMES = {
-    torch.float32: "f32",
-    torch.float64: "f64",
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.int64: "si64",
-    torch.int32: "si32",
-    torch.int16: "si16",
-    torch.int8: "si8",
-    torch.uint8: "ui8",
-    torch.bool: "i1",
-    torch.complex64: "complex<f32>",
-    torch.complex128: "complex<f64>",
-}
-
-DTYPE_NUMBERS = {
-    torch.uint8: 0,
-    torch.int8: 1,
-    torch.int16: 2,
-    torch.int32: 3,
-    torch.int64: 4,
-    torch.float16: 5,
-    torch.float32: 6,
-    torch.float64: 7,
-    torch.complex64: 9,
-    torch.complex128: 10,
-    torch.bool: 11,
-    torch.bfloat16: 15,
-}
+DTYPE_NAMES = {entry.dtype: entry.torch for entry in element_types()}
+DTYPE_NUMBERS = {entry.dtype: entry.number for entry in element_types()}
 """PyTorch's ScalarType numbers, which TorchScript passes for dtypes."""
 
 _SCALAR_TYPES = {int: "!torch.int", float: "!torch.float", bool: "!torch.bool", str: "!torch.str"}

@@ -9,6 +9,7 @@ import sympy
 import torch
 from torch_mlir import ir
 
+from .._dtypes import by_mlir, by_torch
 from .aten import TensorOps
 from .containers import Containers
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
@@ -302,9 +303,14 @@ class Metadata:
         """Make a tensor of known contents."""
         state = self.state
         tensor = tensor.detach().contiguous().cpu()
-        if tensor.dtype.is_complex:  # MLIR's bindings for Python know no complex literals
+        if tensor.dtype in (torch.complex64, torch.complex128):  # MLIR's bindings for Python know no complex literals
             pairs = self.literal(torch.view_as_real(tensor))
             return self.tensors.call(torch.ops.aten.view_as_complex.default, [pairs])[0]
+        carrier = by_torch()[tensor.dtype].carrier if tensor.dtype in by_torch() else ""
+        if carrier:
+            numbers = self.literal(tensor.view(by_mlir()[carrier].dtype))
+            dtype = ConstValue(DTYPE_NUMBERS[tensor.dtype])
+            return self.tensors.call(torch.ops.aten.view.dtype, [numbers, dtype])[0]
         if tensor.dtype not in DTYPE_NAMES:
             raise state.refuse(f"a constant tensor of dtype {tensor.dtype}; make it an argument")
         element = DTYPE_NAMES[tensor.dtype]

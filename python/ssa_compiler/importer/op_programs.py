@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from ..library import find_program
 from ..ops import define_missing
+from .decompose import has_carried
 from .fakes import run
 from .overlap import check_write
 from .schemas import written_arguments
@@ -50,7 +52,7 @@ class OpPrograms:
         if not any(tensor_values(value) for value in opened):
             return None
         python = [self._tensors.python(value) for value in opened]
-        program = find_program(op.name(), dict(zip(names, python)))
+        program = None if has_carried(tree_leaves(python)) else find_program(op.name(), dict(zip(names, python)))
         if program is None:
             return None
         values = dict(zip(names, arguments))

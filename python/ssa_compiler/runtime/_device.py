@@ -6,6 +6,7 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .._dtypes import by_mlir, element_types
 from ..errors import TargetError
 
 if TYPE_CHECKING:
@@ -52,7 +53,10 @@ class Device:
         self._export = self.hal.create_dlpack_capsule
         self._to_dlpack = torch._C._to_dlpack
         self._from_dlpack = torch._C._from_dlpack
-        self._uint8, self._int8 = torch.uint8, torch.int8
+        self._uint8 = torch.uint8
+        # The dtypes that IREE does not have, or not with their sign, as integers of the same width.
+        self._passed_as = {entry.dtype: by_mlir()[entry.carrier].dtype for entry in element_types() if entry.carrier}
+        self._passed_as[torch.uint8] = torch.int8
         self._runtime = rt
         self._host_memory = int(rt.MemoryType.DEVICE_LOCAL | rt.MemoryType.HOST_VISIBLE)
         self._usage = int(rt.BufferUsage.DEFAULT)
@@ -62,10 +66,11 @@ class Device:
         """Return a buffer view of a tensor's own memory, which kernels may write.
 
         Args:
-            tensor: dense and aligned to `ALIGNMENT`; uint8 is passed as int8, IREE's integers being signless.
+            tensor: dense and aligned to `ALIGNMENT`; uint8 is passed as int8, IREE's integers being signless, and what IREE
+                does not compute with as integers of its width.
         """
-        if tensor.dtype is self._uint8:
-            tensor = tensor.view(self._int8)
+        if tensor.dtype in self._passed_as:
+            tensor = tensor.view(self._passed_as[tensor.dtype])
         try:
             return self._import(self._to_dlpack(tensor))
         except ValueError:

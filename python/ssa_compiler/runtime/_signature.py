@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -135,23 +136,18 @@ def _text(entry: dict[str, ir.Attribute], name: str) -> str:
 _SCALARS = {"i64": "int", "f64": "float", "i1": "bool"}
 
 
+_TENSOR = re.compile(r"tensor<(?P<sizes>(?:[?\d]+x)*)(?P<element>.+)>")
+_TYPED = re.compile(r"!torch\.v?tensor<\[.*\],(?P<element>.+)>")
+
+
 def _tensor(text: str, typed: str) -> tuple[torch.dtype, tuple[int | None, ...]]:
     from .._dtypes import by_mlir
 
-    body = text.removeprefix("tensor<").removesuffix(">")
-    if body.endswith("complex<f32") or body.endswith("complex<f64"):
-        body += ">"
-    *sizes, element = (
-        body.split("x")
-        if "complex" not in body
-        else [*body[: body.index("complex")].split("x")[:-1], body[body.index("complex") :]]
-    )
-    dtype = by_mlir()[element].dtype
-    if element == "i8" and "ui8" in typed:
-        import torch
-
-        dtype = torch.uint8
-    return dtype, tuple(None if size == "?" else int(size) for size in sizes)
+    found = _TENSOR.fullmatch(text)
+    assert found is not None, text
+    named = _TYPED.fullmatch(typed) or found
+    sizes = found["sizes"].split("x")[:-1]
+    return by_mlir()[named["element"]].dtype, tuple(None if size == "?" else int(size) for size in sizes)
 
 
 def _argument(number: int, text: str, typed: str, entry: dict[str, ir.Attribute], written: bool) -> ArgumentInfo:

@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+from .._dtypes import by_mlir
 from .._opt import find_ssa_opt
 from ..errors import SourceLocation, SsaCompilerError, ToolError
 
@@ -40,21 +41,9 @@ class InterpreterError(SsaCompilerError, RuntimeError):
     """The interpreted IR is wrong or not understood; never an error of the interpreted program itself."""
 
 
-_DTYPES = {
-    "f64": torch.float64,
-    "f32": torch.float32,
-    "f16": torch.float16,
-    "bf16": torch.bfloat16,
-    "complex<f64>": torch.complex128,
-    "complex<f32>": torch.complex64,
-    "complex<f16>": torch.complex32,
-    "i1": torch.bool,
-    "ui8": torch.uint8,
-    "ui16": torch.uint16,
-    "ui32": torch.uint32,
-    "ui64": torch.uint64,
-    **{f"{prefix}{width}": getattr(torch, f"int{width}") for prefix in ("i", "si") for width in (8, 16, 32, 64)},
-}
+_DTYPES = {name: entry.dtype for name, entry in by_mlir().items()}
+
+_UNSIGNED = {getattr(torch, f"uint{width}"): getattr(torch, f"int{width}") for width in (8, 16, 32, 64)}
 
 _TENSOR = re.compile(r"^!torch\.(v?)tensor(?:<(?:\*|\[(?P<sizes>[^\]]*)\]|(?P<nosizes>unk))?,?(?P<dtype>[^,]*).*>)?$")
 _BUILTIN = re.compile(r"^tensor<(?P<sizes>(?:(?:\?|\d+)x)*)(?P<dtype>[^,]+).*>$")
@@ -104,8 +93,8 @@ class ValueType:
         if not isinstance(value, torch.Tensor):
             return f"expected {self.text}, got {type(value).__name__}"
         same_dtype = self.dtype in (None, value.dtype)
-        if self.tensor == "builtin" and value.dtype == torch.uint8:
-            same_dtype = self.dtype in (torch.int8, torch.uint8)  # builtin tensors carry no signedness
+        if self.tensor == "builtin" and value.dtype in _UNSIGNED:  # builtin tensors carry no signedness
+            same_dtype = self.dtype in (value.dtype, _UNSIGNED[value.dtype])
         if not same_dtype or (
             self.sizes is not None
             and (

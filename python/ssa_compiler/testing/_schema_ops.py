@@ -26,6 +26,7 @@ _SCALAR_TYPES = (
 DTYPE_NUMBERS: dict[int, torch.dtype] = {
     number: getattr(torch, name) for number, name in enumerate(_SCALAR_TYPES) if hasattr(torch, name)
 }
+DTYPE_NUMBERS[44] = torch.float8_e8m0fnu
 _LAYOUTS = {0: torch.strided, 1: torch.sparse_coo}
 _MEMORY_FORMATS = {
     0: torch.contiguous_format,

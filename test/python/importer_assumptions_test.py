@@ -35,6 +35,17 @@ def _is_same(x: Tensor, y: Tensor):
     return x - y
 
 
+def _views_that_are_not_one_object(x: Tensor):
+    a, b = x.unsqueeze(0), x.unsqueeze(0)
+    c = x.add_(1)
+    return a is b, a is a, c is x, x.contiguous() is x, x.detach() is x, a + b
+
+
+def test_each_op_that_makes_a_view_makes_an_object() -> None:
+    check(_views_that_are_not_one_object, (torch.arange(3.0),))
+    check(nn.TransformerEncoderLayer(8, 2, 16).eval(), (torch.randn(5, 8),))  # without a batch it asks `query is key`
+
+
 def test_as_strided_counts_from_the_storage_of_an_argument() -> None:
     x = torch.arange(12.0).view(3, 4)
     check(_write_at_offset, (x, 2), (x, 0))

@@ -206,7 +206,7 @@ def _holding(state: State, ssa: Any, fake: torch.Tensor, held: Sequence[TensorVa
     """A tensor that may be any of `held`: at no offset that is known."""
     storages = frozenset([state.site()]).union(*(value.storages for value in held))
     maybe = tuple(dict.fromkeys(question for value in held for question in value.maybe))
-    return TensorValue(ssa, fake, storages, object(), sympy.Integer(0), maybe, absolute=False)
+    return TensorValue(ssa, fake, storages, object(), sympy.Integer(0), maybe, absolute=False, chosen=True)
 
 
 def _emit(state: State, schema: str, fake: torch.Tensor, operands: Sequence[Any]) -> Any:

@@ -432,12 +432,13 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
     state.define_sizes(ssa, fake)
     if a.root is None:
         start = sympy.sympify(a.offset) if a.absolute else sympy.Integer(0)
-        return TensorValue(ssa, fake, a.storages, object(), start, a.maybe, absolute=a.absolute)
+        return TensorValue(ssa, fake, a.storages, object(), start, a.maybe, absolute=a.absolute, chosen=True)
     offset = a.offset
     if a.carries_offset:
         offset = symbols.integer((site, "offset"), low=0).node.expr
         state.emitter.define(offset, lambda: passed_offset)
-    return TensorValue(ssa, fake, a.storages, a.root, sympy.sympify(offset), a.maybe, absolute=a.absolute)
+    start = sympy.sympify(offset)
+    return TensorValue(ssa, fake, a.storages, a.root, start, a.maybe, absolute=a.absolute, chosen=True)
 
 
 def _found(ssa: Any) -> Any:

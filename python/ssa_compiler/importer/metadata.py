@@ -118,7 +118,7 @@ class Metadata:
             same = self.state.examples[first] is self.state.examples[second]
             self.state.identities[(first, second)] = same
             return same
-        if not a.storages & b.storages:
+        if not a.storages & b.storages or not (a.chosen or b.chosen):
             return False
         raise self.state.refuse_op("'is' on tensors that control flow chose")
 

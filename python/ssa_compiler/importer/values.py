@@ -127,6 +127,7 @@ class TensorValue(Value):
         merged: whether a join made another value of it: the program then has this tensor object under that one as well.
         renewed: whether an op that changes nothing (`detach`) made the object, of another one that shows the same; a join
             forgets it.
+        chosen: whether control flow, or a place in a list, decides which tensor object it is; any other is an object of its own.
     """
 
     ssa: Any
@@ -139,6 +140,7 @@ class TensorValue(Value):
     absolute: bool = True
     merged: bool = False
     renewed: bool = False
+    chosen: bool = False
 
 
 @dataclass(eq=False)

@@ -31,6 +31,7 @@ _MODULES = (
     "orthogonal",
     "pooling",
     "powers",
+    "recurrent",
     "reductions",
     "selection",
     "shifts",
@@ -51,10 +52,12 @@ class OpProgram:
     Attributes:
         function: the Python function.
         applies: whether it does, for arguments by name; FakeTensors, symbols and Python values.
+        laid_out: whether its results are new tensors that lie in memory as the operator's do; otherwise they are copied.
     """
 
     function: Callable[..., Any]
     applies: Applies
+    laid_out: bool = False
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -72,16 +75,17 @@ class OpProgram:
 _programs: dict[str, list[OpProgram]] = {}
 
 
-def implements(*operators: str, where: Applies | None = None) -> Callable[[Function], Function]:
+def implements(*operators: str, where: Applies | None = None, laid_out: bool = False) -> Callable[[Function], Function]:
     """Say that a function stands for operators.
 
     Args:
         operators: as PyTorch writes them, `aten::sort.stable`.
         where: whether it does for certain arguments; always if None.
+        laid_out: whether its results are new tensors that lie in memory as the operators' do.
     """
 
     def register(function: Function) -> Function:
-        program = OpProgram(function, where or (lambda arguments: True))
+        program = OpProgram(function, where or (lambda arguments: True), laid_out)
         for operator in operators:
             _programs.setdefault(operator, []).append(program)
         return function

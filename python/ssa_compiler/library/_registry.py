@@ -25,6 +25,7 @@ _MODULES = (
     "gamma",
     "linalg",
     "linalg_forms",
+    "losses",
     "modified_bessel",
     "norms",
     "order",

@@ -1,0 +1,66 @@
+"""Cross entropy and negative log likelihood: compiled, and raising for a class that there is not."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+import ssa_compiler
+from ssa_compiler.testing import check
+
+generator = torch.Generator().manual_seed(0)
+ROWS = torch.randn(4, 3, generator=generator)
+
+
+def losses(x: Tensor, classes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return (
+        F.cross_entropy(x, classes),
+        F.cross_entropy(x, classes, reduction="none"),
+        F.cross_entropy(x, classes, reduction="sum", ignore_index=1, label_smoothing=0.1),
+    )
+
+
+@pytest.mark.parametrize("sizes", [(), (2, 2), (4,), (4, 1, 2)], ids=str)
+def test_of_rows_and_images(sizes: tuple[int, ...]) -> None:
+    x, classes = torch.randn(2, 3, *sizes, generator=generator), torch.randint(0, 3, (2, *sizes), generator=generator)
+    checked = check(losses, (x, classes), (x, torch.zeros_like(classes)), (x, torch.full_like(classes, -100)))
+    assert checked.compiled.explain().callbacks == ()
+
+
+def test_of_no_rows() -> None:
+    check(losses, (ROWS[:0].clone(), torch.zeros(0, dtype=torch.int64)))
+
+
+@pytest.mark.parametrize("wrong", [[0, 3, 7, 1], [2, -1, 0, 0], [0, -100, 1, 2**62]])
+def test_classes_that_there_are_not(wrong: list[int]) -> None:
+    check(losses, (ROWS, torch.tensor([0, 1, 2, 0])), (ROWS, torch.tensor(wrong)))
+    compiled = ssa_compiler.compile(losses, (ROWS, torch.tensor([0, 1, 2, 0])))
+    with pytest.raises(IndexError, match="Target is out of bounds"):
+        compiled(ROWS, torch.tensor(wrong))
+
+
+def weighted(x: Tensor, classes: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    return F.cross_entropy(x, classes, weight), F.nll_loss(x, classes, weight, reduction="none", ignore_index=2)
+
+
+def test_weights() -> None:
+    weight = torch.tensor([0.1, 0.2, 0.3])
+    check(weighted, *[(ROWS, torch.tensor(classes), weight) for classes in ([0, 1, 2, 0], [2, 2, 2, 2])])
+
+
+def of_one(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return F.cross_entropy(x, at), F.nll_loss(x, at, reduction="none"), F.nll_loss(x, at, reduction="sum")
+
+
+def test_one_row() -> None:
+    check(of_one, *[(ROWS[0].clone(), torch.tensor(at)) for at in (1, -100, 5)])
+
+
+def of_probabilities(x: Tensor, p: Tensor) -> Tensor:
+    return F.cross_entropy(x, p, label_smoothing=0.2)
+
+
+def test_probabilities() -> None:
+    check(of_probabilities, (ROWS, ROWS.softmax(1)))

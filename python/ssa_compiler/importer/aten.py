@@ -24,13 +24,12 @@ from .growing import GrowingValue
 from .indexing import Indexing
 from .layouts import other_layouts
 from .objects import change_object, make_room, room_of
-from .overlap import meets_itself
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
-from .strided import Strided
 from .symbols import expr_of
 from .unannounced import writes_unannounced
 from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, tensor_values
+from .views import Views
 from .writes import Writes
 
 __all__ = ["TensorOps"]
@@ -84,17 +83,8 @@ class TensorOps:
         self.emitter = state.emitter
         self.indexing = Indexing(state, self)
         self.writes = Writes(state, self)
-        self.strided = Strided(state, self)
+        self.views = Views(state, self)
         self.programs: Callable[[Any, list[Argument]], list[Value] | None] = lambda op, arguments: None
-        self._views: dict[str, Callable[[list[Argument], Any], Any]] = {
-            "aten::split.Tensor": self._split,
-            "aten::split_with_sizes": self._split,
-            # Unsafe for autograd only: the pieces do share storage with the whole.
-            "aten::unsafe_split.Tensor": self._split,
-            "aten::unsafe_split_with_sizes": self._split,
-            "aten::unbind.int": self._unbind,
-            "aten::squeeze.dims": self._squeeze,  # torch-mlir does not know it
-        }
 
     # Values to Python and back.
 
@@ -184,6 +174,12 @@ class TensorOps:
             return emitter.scalar_op("aten.Int.bool", int, [scalar.ssa])
         return scalar.ssa
 
+    def symbolic(self, expr: Any) -> Value:
+        """Return the value of an integer expression over symbols."""
+        if isinstance(expr, (int, sympy.Integer)):
+            return ConstValue(int(expr))
+        return ScalarValue(int, self.emitter.expression(expr), self.state.symbols.to_symint(expr))
+
     # Emission.
 
     def call(self, op: Any, arguments: Sequence[Value]) -> list[Any]:
@@ -205,7 +201,7 @@ class TensorOps:
         if indexed is not None:
             return indexed
         if op.name() == "aten::narrow" and isinstance(args[2], ScalarValue):
-            return [self._narrow(*args)]
+            return [self.views.narrow(*args)]
         if torch.Tag.inplace_view in op.tags or op is torch.ops.aten.requires_grad_.default:
             return [change_object(self, op, args)]
         python = [self.python(argument) for argument in args]
@@ -380,11 +376,11 @@ class TensorOps:
 
     def _base(self, op: Any, args: list[Argument], out: Any) -> Any:
         """Emit a base op whose outcome is known."""
-        special = self._views.get(op.name())
+        special = self.views.several.get(op.name())
         if special is not None:
             return special(args, out)
         if op._schema.name == "aten::squeeze":
-            self._check_squeeze(args[0], args[1] if len(args) > 1 else None)
+            self.views.check_squeeze(args[0], args[1] if len(args) > 1 else None)
         if isinstance(out, torch.Tensor):
             # A FakeTensor need not know where in its storage it begins, and as_strided may count from there.
             placed = op.name() == "aten::as_strided" and not (isinstance(args[3], ConstValue) and args[3].value is None)
@@ -393,132 +389,8 @@ class TensorOps:
                     return replace(value, renewed=True)  # another tensor object: `x.detach() is x` is false
             for value in (v for argument in args for v in tensor_values(argument)):
                 if shares_storage(value.fake, out):
-                    return self._view(op, args, out, value)
+                    return self.views.view(op, args, out, value)
         return self._fresh(op, args, out)
-
-    def _view(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> TensorValue:
-        """Emit a view op on `base`."""
-        if op.name() in ("aten::_reshape_alias", "aten::_unsafe_view"):
-            op, args = torch.ops.aten.view.default, args[:2]
-        if op.name() == "aten::view":
-            args = self._with_inferred_size(args, out)
-        offset: sympy.Expr | None = None
-        if op.name() == "aten::as_strided":
-            args, offset = self.strided.operands(args)
-            base = args[0]
-        args = self._of_repeated(op, args, out, base)
-        if offset is None and self._parts_windows(op, args, out, base):
-            offset = self._offset(op, args, out, base)
-            sizes, strides = ([ConstValue(number) for number in numbers] for numbers in (out.shape, out.stride()))
-            op = torch.ops.aten.as_strided.default
-            args, offset = self.strided.operands([base, sizes, strides, ConstValue(None)], offset)
-        ssa = self.emit(op, args, [self.state.type_of(out)])[0]
-        self.state.define_sizes(ssa, out)
-        offset = self._offset(op, args, out, base) if offset is None else offset
-        within = base.within + self._in_range(op, args, base)
-        fake = self.state.with_counts(out)
-        return TensorValue(ssa, fake, base.storages, base.root, offset, base.maybe, within, base.absolute)
-
-    def _with_inferred_size(self, args: list[Argument], out: torch.Tensor) -> list[Argument]:
-        """Write the size that -1 stands for: beside sizes known only at run time, torch-mlir takes it for a size of -1."""
-        sizes = args[1]
-        if not isinstance(sizes, list):
-            return args
-        made: list[Value] = []
-        for size, found in zip(sizes, map(expr_of, out.shape)):
-            inferred = isinstance(size, ConstValue) and size.value == -1 and self.emitter.visible(found)
-            made.append(self.symbolic(found) if inferred else size)
-        return [args[0], made, *args[2:]]
-
-    def _of_repeated(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> list[Argument]:
-        """Of a dimension along which all elements are one in memory, take the first: conversion stores that one."""
-        if op.name() not in ("aten::select.int", "aten::slice.Tensor"):
-            return args
-        dim = args[1].value % base.fake.dim()
-        size = base.fake.shape[dim]
-        if expr_of(base.fake.stride()[dim]) != 0 or not isinstance(size, int) or size < 2:
-            return args
-        if op.name() == "aten::select.int":
-            self._check_index(expr_of(self.python(args[2])), dim, size)
-            return [base, args[1], ConstValue(0)]
-        length = out.shape[dim]
-        return [base, args[1], ConstValue(0), ConstValue(length), ConstValue(1)] if isinstance(length, int) else args
-
-    def _parts_windows(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> bool:
-        """Whether a view shows elements once, of a base that shows some several times (windows of `unfold`).
-
-        What is written through it is not what the base shows there: it has to be a view of the storage. Only `select` is
-        checked at run time, and that here.
-        """
-        if not meets_itself(base.fake) or meets_itself(out) is not False or not self.strided.knows(base):
-            return False
-        if op.name() == "aten::select.int" and isinstance(args[2], ScalarValue):
-            index, dim = expr_of(args[2].sym), args[1].value % base.fake.dim()
-            self._check_index(index, dim, base.fake.shape[dim])
-            return True
-        return not any(isinstance(item, ScalarValue) for a in args for item in (a if isinstance(a, list) else [a]))
-
-    def _check_index(self, index: Any, dim: int, size: int) -> None:
-        message = f"IndexError: select(): index out of range for tensor with dimension {dim} of size {size}"
-        self.state.check(sympy.And(sympy.Le(-size, index), sympy.Lt(index, size)), message)
-
-    def _in_range(self, op: Any, args: list[Argument], base: TensorValue) -> tuple[tuple[Any, int, int], ...]:
-        """What is known once `select` has not raised."""
-        if op.name() != "aten::select.int" or not isinstance(args[2], ScalarValue):
-            return ()
-        size = expr_of(base.fake.shape[args[1].value])
-        return ((self._normalised(args[2], size, False), 0, int(size) - 1),) if size.is_Integer else ()
-
-    def _check_squeeze(self, base: TensorValue, dims: Argument) -> None:
-        """Refuse to squeeze a dimension that has size 1 or not, depending on a run-time value."""
-        rank = base.fake.dim()
-        listed = dims if isinstance(dims, list) else [dims]
-        chosen = [self.python(dim) % rank for dim in listed] if dims is not None and rank else range(rank)
-        for dim in chosen:
-            size = expr_of(base.fake.shape[dim])
-            if not size.is_Integer and self.state.decided(sympy.Eq(size, 1), "aten::squeeze") is None:
-                raise self.state.refuse(
-                    "squeeze of a dimension whose size is known only at run time; select it instead"
-                )
-
-    def _offset(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> sympy.Expr:
-        """The storage offset of a view; where FakeTensors made up a symbol for it, in terms of the index."""
-        offset = expr_of(out.storage_offset())
-        before = expr_of(base.fake.storage_offset())
-        if self.emitter.visible(offset) and base.offset == before:
-            return offset
-        if op.name() not in ("aten::select.int", "aten::slice.Tensor"):
-            scale = sympy.Rational(base.fake.element_size(), out.element_size())
-            return sympy.expand((base.offset - before) * scale + offset)
-        dim, start = args[1].value, args[2]
-        stride = expr_of(base.fake.stride()[dim])
-        size = expr_of(base.fake.shape[dim])
-        return sympy.expand(base.offset + stride * self._normalised(start, size, op.name() == "aten::slice.Tensor"))
-
-    def _normalised(self, index: Value, size: sympy.Expr, clamp: bool) -> sympy.Expr:
-        """An index counted from the front; a symbol of its own where its sign is not known."""
-        expr = expr_of(self.python(index))
-        if expr is None:
-            return sympy.Integer(0)
-        symbols, emitter = self.state.symbols, self.emitter
-        nonnegative = symbols.known(sympy.Ge(expr, 0))
-        if nonnegative and (not clamp or symbols.known(sympy.Le(expr, size))):
-            return expr
-        key = ("index", expr, size, clamp)
-        symbol = symbols.integer(key, low=0).node.expr
-
-        def make() -> Any:
-            negative = emitter.scalar_op("aten.Int.bool", int, [emitter.expression(sympy.Lt(expr, 0))])
-            wrap = emitter.scalar_op("aten.mul.int", int, [negative, emitter.expression(size)])
-            index_ssa = emitter.scalar_op("aten.add.int", int, [emitter.expression(expr), wrap])
-            if clamp:
-                index_ssa = emitter.scalar_op("prim.max.int", int, [index_ssa, emitter.constant(0)])
-                index_ssa = emitter.scalar_op("prim.min.int", int, [index_ssa, emitter.expression(size)])
-            return index_ssa
-
-        if emitter.scope.definition(symbol) is None:
-            emitter.define(symbol, make)
-        return symbol
 
     def emit(self, op: Any, args: list[Argument], results: Sequence[Any]) -> list[Any]:
         """Emit an op with the given result types and return its SSA results."""
@@ -528,7 +400,7 @@ class TensorOps:
     def _fresh(self, op: Any, args: list[Argument], out: Any) -> Any:
         """Emit an op whose results are new tensors or scalars."""
         if op.name() == "aten::_unsafe_view":
-            return self._unsafe_view(args, out)
+            return self.views.view(torch.ops.aten.view.default, args[:2], out, args[0])  # nothing else sees the storage
         op, args = without_complex(self, op, self._without_bools(op, args, out), out)
         outs: list[Any] = []
         for element in out if isinstance(out, (list, tuple)) else [out]:
@@ -576,73 +448,6 @@ class TensorOps:
         if [tensor.dtype for tensor in _tensors(again)] != [tensor.dtype for tensor in _tensors(out)]:
             raise self.state.refuse_op(f"{op.name()} with a bool for a number, which decides the dtype of its result")
         return args
-
-    def _unsafe_view(self, args: list[Argument], out: torch.Tensor) -> TensorValue:
-        """A view of a temporary: nothing else sees the storage."""
-        return self._view(torch.ops.aten.view.default, args[:2], out, args[0])
-
-    # Multi-result views.
-
-    def _split(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
-        base, dim = args[0], args[2].value
-        pieces, start = [], 0
-        for piece in out:
-            end = start + piece.shape[dim]
-            pieces.append(self.slice(base, dim, ConstValue(start), ConstValue(end), piece))
-            start = end
-        return pieces
-
-    def _squeeze(self, args: list[Argument], out: torch.Tensor) -> TensorValue:
-        base: TensorValue = args[0]
-        rank = base.fake.dim()
-        chosen = {self.python(dim) % rank for dim in args[1]} if rank else ()  # of no dimensions, 0 and -1 may be named
-        for dim in sorted(chosen, reverse=True):
-            base = self.call_arguments(torch.ops.aten.squeeze.dim, [base, ConstValue(dim)])[0]
-        return replace(base)
-
-    def slice(self, base: TensorValue, dim: int, start: Value, end: Value, out: torch.Tensor) -> TensorValue:
-        """Emit `base[.., start:end]`, whose FakeTensor is `out`."""
-        args = [base, ConstValue(dim), start, end, ConstValue(1)]
-        return self._view(torch.ops.aten.slice.Tensor, args, out, base)
-
-    def select(self, base: TensorValue, dim: int, index: Value, out: torch.Tensor) -> TensorValue:
-        """Emit `base[.., index]`, whose FakeTensor is `out`."""
-        return self._view(torch.ops.aten.select.int, [base, ConstValue(dim), index], out, base)
-
-    def _narrow(self, base: TensorValue, dim: Value, start: ScalarValue, length: Value) -> TensorValue:
-        """`narrow` at a run-time position: a slice whose size is the length, under narrow's own checks."""
-        state, rank = self.state, base.fake.dim()
-        axis = self.python(dim)
-        if not -rank <= axis < rank:
-            raise ProgramRaises(
-                f"IndexError: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {axis})"
-            )
-        size, begin, count = (expr_of(n) for n in (base.fake.shape[axis], start.sym, self.python(length)))
-        state.check(sympy.Ge(count, 0), "RuntimeError: narrow(): length must be non-negative.")
-        bounds = sympy.And(sympy.Le(-size, begin), sympy.Le(begin, size))
-        state.check(bounds, f"IndexError: start out of range (expected to be in range of [-{size}, {size}])")
-        first = self._normalised(start, size, False)
-        state.check(sympy.Le(first + count, size), "RuntimeError: start + length exceeds dimension size")
-        fake = base.fake
-        sizes = [*fake.shape[: axis % rank], self.python(length), *fake.shape[axis % rank + 1 :]]
-        with state.symbols.mode, state.symbols.transaction():
-            offset = state.symbols.to_symint(expr_of(fake.storage_offset()) + first * expr_of(fake.stride()[axis]))
-            out = fake.as_strided(sizes, fake.stride(), offset)
-        begin_value, end_value = self.symbolic(first), self.symbolic(first + count)
-        return self.slice(base, axis % rank, begin_value, end_value, out)
-
-    def symbolic(self, expr: Any) -> Value:
-        """Return the value of an integer expression over symbols."""
-        if isinstance(expr, (int, sympy.Integer)):
-            return ConstValue(int(expr))
-        return ScalarValue(int, self.emitter.expression(expr), self.state.symbols.to_symint(expr))
-
-    def _unbind(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
-        base, dim = args[0], args[1]
-        return [
-            self._view(torch.ops.aten.select.int, [base, dim, ConstValue(index)], piece, base)
-            for index, piece in enumerate(out)
-        ]
 
 
 def _arranged(out: Any, values: Iterator[Value]) -> Any:

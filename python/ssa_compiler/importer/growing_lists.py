@@ -182,7 +182,7 @@ class GrowingLists:
             offset = position.value * fake.stride()[0]  # type: ignore[attr-defined]
         with self.state.symbols.mode, self.state.symbols.transaction():
             out = fake.as_strided(fake.shape[1:], fake.stride()[1:], offset)
-        row = self.tensors.select(value.buffer, 0, position, out)
+        row = self.tensors.views.select(value.buffer, 0, position, out)
         return row if value.kind is torch.Tensor else self.scalars.item(row, value.kind)
 
     def rows(self, value: GrowingValue, start: Value = _ZERO, end: Value | None = None) -> TensorValue:
@@ -195,7 +195,7 @@ class GrowingLists:
         with symbols.mode, symbols.transaction():
             offset = symbols.to_symint(_expr(start) * expr_of(fake.stride()[0]))
             out = fake.as_strided((count, *fake.shape[1:]), fake.stride(), offset)
-        return self.tensors.slice(value.buffer, 0, start, end, out)
+        return self.tensors.views.slice(value.buffer, 0, start, end, out)
 
     # Ops.
 

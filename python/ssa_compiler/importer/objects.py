@@ -174,9 +174,9 @@ def _check_room(tensors: TensorOps, op: Any, target: TensorValue, fake: torch.Te
     """
     state, owner = tensors.state, tensors.state.owners.get(target.root)
     numbers = (*fake.shape, *fake.stride(), target.offset)
-    if owner is None or not tensors.strided.knows(target) or not all(expr_of(n).is_Integer for n in numbers):
+    if owner is None or not tensors.views.strided.knows(target) or not all(expr_of(n).is_Integer for n in numbers):
         if owner is not None and target.absolute:
-            tensors.strided.ask_for_storage(owner)
+            tensors.views.strided.ask_for_storage(owner)
         raise state.refuse_op(f"{op.name()} of a tensor whose storage is not known; clone() it first")
     if 0 in fake.shape:
         return
@@ -192,7 +192,7 @@ def _check_room(tensors: TensorOps, op: Any, target: TensorValue, fake: torch.Te
         or int(owner.offset) != 0
         or state.lengths.get(owner.root, owner.fake.numel()) != owner.fake.numel()
     ):
-        tensors.strided.ask_for_storage(owner)
+        tensors.views.strided.ask_for_storage(owner)
         raise state.refuse_op(
             f"{op.name()} of a part of a larger tensor, beyond what its storage holds; clone() it first"
         )

@@ -286,19 +286,13 @@ def test_batch_norm_in_training_divides_by_a_size() -> None:
     check(Trained().train(), *calls, options={"dynamic_shapes": ({0: N},)})
 
 
-class Sequence(torch.nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lstm = torch.nn.LSTM(3, 5)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.lstm(x)[0]
+def first_row(x: Tensor) -> Tensor:
+    return torch.unbind(x)[0] * 2
 
 
-def test_a_size_that_pytorch_unrolls_is_no_dynamic_one() -> None:
-    """Neither the kernel in C++ nor PyTorch's decomposition has a loop."""
+def test_a_size_that_decides_how_many_results_there_are_is_no_dynamic_one() -> None:
     example = (torch.randn(4, 2, 3),)
-    with pytest.raises(UnsupportedProgramError, match=r"aten::lstm.input needs Eq\(n, 4\)"):
-        import_program(Sequence(), example, dynamic_shapes=({0: N},))
-    program = import_program(Sequence(), example, dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO},))
+    with pytest.raises(UnsupportedProgramError, match=r"aten::unbind.int needs Eq\(n, 4\)"):
+        import_program(first_row, example, dynamic_shapes=({0: N},))
+    program = import_program(first_row, example, dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO},))
     assert program.describe()[0] == "x: float32[4, x.size(1), 3]"

@@ -85,6 +85,8 @@ def test_no_steps_raise_as_in_eager() -> None:
 def test_dropout_between_the_layers_draws_as_eager_does() -> None:
     layer = nn.LSTM(3, 4, 3, dropout=0.5, bidirectional=True)
     check(layer, (torch.randn(5, 2, 3),))
+    x = torch.randn(5, 3, 3)
+    check(PackedLstm(layer, True), *[(x, torch.tensor(lengths)) for lengths in ([5, 3, 1], [1, 1, 1])])
 
 
 class Packed(nn.Module):

@@ -7,9 +7,6 @@ over, or has not begun yet when it is read backwards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -128,7 +125,15 @@ def _layers(
             last_h.append(h)
         x = torch.cat(outputs, 2) if bidirectional else outputs[0]
         if dropout != 0.0 and train and layer < num_layers - 1:
-            x = torch.dropout(x, dropout, train)
+            if running is None:
+                x = torch.dropout(x, dropout, train)
+            else:  # eager draws for the rows of the packed sequence
+                step, sequence = running.squeeze(2).nonzero().unbind(1)
+                rows = x[step, sequence]
+                if dropout < 1.0:  # `dropout` itself asks whether there are rows at all
+                    x[step, sequence] = rows * torch.empty_like(rows).bernoulli_(1 - dropout).div_(1 - dropout)
+                else:
+                    x[step, sequence] = rows * 0.0
     states = torch.stack(last_h)
     return x, states, torch.stack(last_c) if cell == "lstm" else states
 
@@ -216,6 +221,8 @@ def _packed(
     params: list[Tensor],
     has_biases: bool,
     num_layers: int,
+    dropout: float,
+    train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     running = _runs(batch_sizes, hidden.size(1))
@@ -227,8 +234,8 @@ def _packed(
         params,
         has_biases,
         num_layers,
-        0.0,
-        False,
+        dropout,
+        train,
         bidirectional,
         running.unsqueeze(2),
     )
@@ -236,11 +243,6 @@ def _packed(
     number, ends = torch.arange(data.size(0), device=data.device), batch_sizes.cumsum(0)
     step = (number.unsqueeze(1) >= ends).sum(1)
     return y[step, number - (ends - batch_sizes)[step]], h, c
-
-
-def _keeps_all(arguments: Mapping[str, Any]) -> bool:
-    """Whether nothing is dropped between the layers: eager drops elements of the packed sequence."""
-    return arguments["dropout"] == 0.0 or not arguments["train"] or arguments["num_layers"] == 1
 
 
 @implements("aten::lstm.input", laid_out=True)
@@ -261,7 +263,7 @@ def lstm(
     )
 
 
-@implements("aten::lstm.data", where=_keeps_all, laid_out=True)
+@implements("aten::lstm.data", laid_out=True)
 def packed_lstm(
     data: Tensor,
     batch_sizes: Tensor,
@@ -269,10 +271,14 @@ def packed_lstm(
     params: list[Tensor],
     has_biases: bool,
     num_layers: int,
+    dropout: float,
+    train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The same of a packed sequence (rows, size)."""
-    return _packed("lstm", data, batch_sizes, hx[0], hx[1], params, has_biases, num_layers, bidirectional)
+    return _packed(
+        "lstm", data, batch_sizes, hx[0], hx[1], params, has_biases, num_layers, dropout, train, bidirectional
+    )
 
 
 @implements("aten::gru.input", laid_out=True)
@@ -292,7 +298,7 @@ def gru(
     return y, h
 
 
-@implements("aten::gru.data", where=_keeps_all, laid_out=True)
+@implements("aten::gru.data", laid_out=True)
 def packed_gru(
     data: Tensor,
     batch_sizes: Tensor,
@@ -300,10 +306,12 @@ def packed_gru(
     params: list[Tensor],
     has_biases: bool,
     num_layers: int,
+    dropout: float,
+    train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, Tensor]:
     """The same of a packed sequence (rows, size)."""
-    y, h, _ = _packed("gru", data, batch_sizes, hx, hx, params, has_biases, num_layers, bidirectional)
+    y, h, _ = _packed("gru", data, batch_sizes, hx, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     return y, h
 
 
@@ -324,7 +332,7 @@ def rnn_tanh(
     return y, h
 
 
-@implements("aten::rnn_tanh.data", where=_keeps_all, laid_out=True)
+@implements("aten::rnn_tanh.data", laid_out=True)
 def packed_rnn_tanh(
     data: Tensor,
     batch_sizes: Tensor,
@@ -332,10 +340,12 @@ def packed_rnn_tanh(
     params: list[Tensor],
     has_biases: bool,
     num_layers: int,
+    dropout: float,
+    train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, Tensor]:
     """The same of a packed sequence (rows, size)."""
-    y, h, _ = _packed("tanh", data, batch_sizes, hx, hx, params, has_biases, num_layers, bidirectional)
+    y, h, _ = _packed("tanh", data, batch_sizes, hx, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     return y, h
 
 
@@ -356,7 +366,7 @@ def rnn_relu(
     return y, h
 
 
-@implements("aten::rnn_relu.data", where=_keeps_all, laid_out=True)
+@implements("aten::rnn_relu.data", laid_out=True)
 def packed_rnn_relu(
     data: Tensor,
     batch_sizes: Tensor,
@@ -364,8 +374,10 @@ def packed_rnn_relu(
     params: list[Tensor],
     has_biases: bool,
     num_layers: int,
+    dropout: float,
+    train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, Tensor]:
     """The same of a packed sequence (rows, size)."""
-    y, h, _ = _packed("relu", data, batch_sizes, hx, hx, params, has_biases, num_layers, bidirectional)
+    y, h, _ = _packed("relu", data, batch_sizes, hx, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     return y, h

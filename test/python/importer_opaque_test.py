@@ -96,3 +96,16 @@ def complex_numbers(a: Tensor, b: Tensor) -> Tensor:
 def test_complex_numbers_are_operands() -> None:
     a = torch.arange(4.0)
     assert_equal_to_eager(complex_numbers, (a, a))
+
+
+def bags(at: Tensor, weight: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return torch.embedding_bag(weight, at, offsets)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_results_look_as_the_kernel_makes_them(dtype: torch.dtype) -> None:
+    """FakeTensors know the fast path of this op for single precision only."""
+    at, offsets = torch.tensor([1, 2, 3, 4, 0, 5]), torch.tensor([0, 2, 4])
+    weight = torch.arange(27.0).reshape(9, 3).to(dtype)
+    assert bags(at, weight, offsets)[1].shape == (0,)
+    check(bags, (at, weight, offsets))

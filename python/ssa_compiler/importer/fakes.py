@@ -31,7 +31,7 @@ from .argument_sizes import MakeStatic
 from .decompose import decomposition, is_followed
 from .dimensions import dimension_error
 from .emitter import DTYPE_NUMBERS
-from .opaque import agrees_on_examples, outcome_on_examples
+from .opaque import agrees_on_examples, outcome_on_examples, shaped_as_on_examples
 from .schemas import functional_of
 from .state import ProgramRaises, State
 from .unannounced import replacement
@@ -156,7 +156,10 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 raise
             out = written_results(func, schema_arguments(func, args, kwargs or {}))
         if func.namespace != "prim":
-            self.records.append(Record(func, schema_arguments(func, args, kwargs or {}), out))
+            given = schema_arguments(func, args, kwargs or {})
+            with _disable_current_modes():
+                out = shaped_as_on_examples(self._state, func, given, out)
+            self.records.append(Record(func, given, out))
         return out
 
     def _parts(self, func: Any, args: Any, kwargs: Any) -> tuple[Any] | None:

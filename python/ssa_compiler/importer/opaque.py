@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .state import State
 
-__all__ = ["agrees_on_examples", "outcome_on_examples"]
+__all__ = ["agrees_on_examples", "outcome_on_examples", "shaped_as_on_examples"]
 
 _LARGEST = 1 << 22
 """Elements of all tensors together: the op runs at import."""
@@ -118,7 +118,42 @@ def _run(op: Any, args: Sequence[Any], fill: Callable[[torch.Tensor], torch.Tens
     return None if taken & set(storages) or len(set(storages)) < len(storages) else outcome
 
 
-_WATCHED = (torch.float16, torch.bfloat16, torch.bool)
+_HALVES = (torch.float16, torch.bfloat16)
+
+
+def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) -> Any:
+    """Return what an op's results look like, if they do not look as FakeTensors say; what FakeTensors say otherwise.
+
+    Some kernels for FakeTensors know of fast paths for single precision only (`embedding_bag`), so ops on half precision that
+    are seldom used are asked.
+
+    Args:
+        state: the interpretation.
+        op: an OpOverload.
+        args: one Python value per schema argument.
+        out: its outcome on FakeTensors.
+    """
+    if op.namespace != "aten" or op.is_view or torch.Tag.core in op.tags or torch.Tag.pointwise in op.tags:
+        return out
+    leaves = tree_leaves([list(args), out])
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    numbers = [number for tensor in tensors for number in (*tensor.shape, *tensor.stride())]
+    if not any(t.dtype in _HALVES for t in tensors) or not all(type(n) is int for n in numbers):
+        return out
+    if sum(tensor.numel() for tensor in tensors) > _LARGEST:
+        return out
+    real = _run(op, args, _zeros)
+    if real is None or _shapes(real) == _shapes(out):
+        return out
+    found = outcome_on_examples(state, op, args)
+    return out if found is None else found
+
+
+def _shapes(outcome: Any) -> list[Any]:
+    return [(leaf.dtype, tuple(leaf.shape)) for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
+
+
+_WATCHED = (*_HALVES, torch.bool)
 _SCALES = (1.0, 6.0)
 """Sizes of the numbers in the examples; the exponential of the square of the larger is beyond float16."""
 _FEWEST = 64

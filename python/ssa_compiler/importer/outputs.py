@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 __all__ = [
+    "TORCH_SIZE",
     "OutputConstant",
     "OutputDict",
     "OutputLeaf",
@@ -61,7 +62,7 @@ class OutputOptional:
 
 @dataclass(frozen=True)
 class OutputTuple:
-    """A tuple; `fields` are the names and `type_name` the class's qualified name if it is a named tuple."""
+    """A tuple; `fields` are the names and `type_name` the class's qualified name if it is a named tuple or `TORCH_SIZE`."""
 
     elements: tuple[OutputSpec, ...]
     fields: tuple[str, ...] = ()
@@ -100,6 +101,9 @@ class OutputObject(OutputDict):
 
 OutputSpec = OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputRows | OutputDict
 
+
+TORCH_SIZE = "torch.Size"
+"""The class of shapes, which are lists to TorchScript."""
 
 _named_tuples: dict[tuple[str, tuple[str, ...]], Callable[..., Any]] = {}
 
@@ -142,7 +146,7 @@ def _build(spec: OutputSpec, results: Sequence[Any], renewed: dict[int, torch.Te
         return [row.clone() for row in rows] if spec.of_tensors else rows.tolist()
     elements = tuple(_build(element, results, renewed) for element in spec.elements)
     if not spec.fields:
-        return elements
+        return torch.Size(elements) if spec.type_name == TORCH_SIZE else elements
     key = (spec.type_name, spec.fields)
     if key not in _named_tuples:
         _named_tuples[key] = _named_tuple_class(*key)

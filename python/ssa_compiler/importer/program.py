@@ -40,6 +40,7 @@ from .models import OpenedModel, open_model
 from .module_facts import ModuleFacts
 from .modules import FoundParameter, Inline, Modules, Restart
 from .outputs import (
+    TORCH_SIZE,
     OutputConstant,
     OutputDict,
     OutputLeaf,
@@ -343,7 +344,9 @@ class _ProgramImport:
         if isinstance(value, ListRef) and containers.is_growing(value):
             return self._rows(self.state.heap[value.cell][0])
         if isinstance(value, ListRef):
-            return OutputList(tuple(self._output(element) for element in containers.elements(value)))
+            elements = tuple(self._output(element) for element in containers.elements(value))
+            is_shape = value.cell in self.state.shapes
+            return OutputTuple(elements, type_name=TORCH_SIZE) if is_shape else OutputList(elements)
         if isinstance(value, TupleValue):
             return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):

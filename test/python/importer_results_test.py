@@ -96,5 +96,16 @@ def shapes(x: Tensor, m: Tensor):
     return x.shape, x.size()[1:], list(x.shape), {"chosen": (x[m].shape, [x.shape])}
 
 
+def chosen_shape(x: Tensor, n: int):
+    """A shape that a branch chooses, another after a loop, and one put together."""
+    s = x.shape
+    if n > 1:
+        s = x[1:].shape
+    for _ in range(n):
+        x = torch.cat([x, x])
+    return s, x.shape, s[:1] + x.shape[1:]
+
+
 def test_shapes_are_no_lists() -> None:
+    check(chosen_shape, *[(grid(), n) for n in (0, 1, 2)])
     check(shapes, *[(grid(), torch.arange(grid().size(0)) < k) for k in (1, 0, 3)])

@@ -235,7 +235,7 @@ class Containers:
     _list_list = _list_copy
 
     def _list_add(self, target: Value, other: Value) -> Value:
-        return self.new_list((*self.elements(target), *self.elements(other)))
+        return self._shaped_as(self.new_list((*self.elements(target), *self.elements(other))), target, other)
 
     def _list_iadd(self, target: Value, other: Value) -> Value:
         self._list_extend(target, other)
@@ -246,8 +246,11 @@ class Containers:
 
     def _list_slice(self, target: Value, start: Value, end: Value, step: Value = _ONE) -> Value:
         bounds = slice(*(self._constant(bound, "list slice") for bound in (start, end, step)))
-        made = self.new_list(self.elements(target)[bounds])
-        if isinstance(target, ListRef) and target.cell in self.state.shapes:
+        return self._shaped_as(self.new_list(self.elements(target)[bounds]), target)
+
+    def _shaped_as(self, made: ListRef, *sources: Value) -> ListRef:
+        """Note that a list is a shape if what it is made of are shapes."""
+        if all(isinstance(source, ListRef) and source.cell in self.state.shapes for source in sources):
             self.state.shapes.add(made.cell)
         return made
 

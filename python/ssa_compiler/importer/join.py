@@ -30,6 +30,7 @@ from .abstract import (
 )
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .growing import SCALAR_DTYPES, Element, GrowingValue, LengthChanges, common_element, is_growing, promote
+from .outputs import TORCH_SIZE
 from .state import State
 from .symbols import expr_of
 from .values import (
@@ -199,6 +200,8 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         elements = tuple(abstract(value) for value in heaps[cell])
         kind = list if isinstance(a.value, ListRef) else dict
         type_name = a.value.type_name if isinstance(a.value, ObjectRef) else ""
+        if cell in state.shapes:
+            type_name = TORCH_SIZE
         return Elements(kind, elements, type_name=type_name, keys=state.keys.get(cell, ()))
     return a
 
@@ -238,7 +241,9 @@ def join(
         alike = is_growing_abstract(a) is is_growing_abstract(b)
         if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
             joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
-            return replace(a, elements=joined)
+            # A shape or a list is taken for a list.
+            keeps = a.kind is not list or a.type_name == b.type_name
+            return replace(a, elements=joined, type_name=a.type_name if keeps else "")
         if a.kind is b.kind and a.kind in (list, tuple):
             return _join_lengths(state, a, b, what)
         name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"
@@ -411,6 +416,8 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         if a.kind is dict:
             state.keys[site] = a.keys
             return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)
+        if a.type_name == TORCH_SIZE:
+            state.shapes.add(site)
         return ListRef(site)
     assert isinstance(a, AnyTensor)
     ssa = next_ssa()

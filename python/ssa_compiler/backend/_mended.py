@@ -11,7 +11,10 @@ from ._bools import ACCUMULATIONS, SUMS, reduce_bools
 from ._callbacks import erase_unused
 from ._integers import divide_integers
 from ._ir import build, constant_integer, torch_integer, walk
+from ._masks import listed, sizes
 from ._powers import raise_negatives
+from ._reshapes import VIEWS, regroup
+from ._windows import cut_to_windows, is_pooling
 
 __all__ = ["mend_ops"]
 
@@ -44,6 +47,12 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += raise_negatives(op)
         elif op.name in ACCUMULATIONS or op.name in SUMS:
             rewritten += reduce_bools(op)
+        elif op.name == "torch.aten.roll":
+            rewritten += _roll_once(op)
+        elif op.name in VIEWS:
+            rewritten += regroup(op)
+        elif is_pooling(op):
+            rewritten += cut_to_windows(op)
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
     return rewritten
@@ -198,6 +207,29 @@ def _negate_integers(op: ir.Operation) -> int:
 def _negated(value: ir.Value) -> int | None:
     number = constant_integer(value)
     return None if number is None else -number
+
+
+def _roll_once(op: ir.Operation) -> int:
+    """`roll` by more than the size does nothing to torch-mlir."""
+    where = ir.InsertionPoint(op)
+    integer = ir.Type.parse("!torch.int", op.context)
+    shifts, changed = [], False
+    for shift, dimension in zip(listed(op.operands[1]), listed(op.operands[2])):
+        by, dim = constant_integer(shift), constant_integer(dimension)
+        size = sizes(op.operands[0])[dim] if dim is not None else "?"
+        if by is not None and size.isdigit():
+            once = by % max(int(size), 1)
+            shifts.append(shift if once == by else torch_integer(once, where))
+            changed |= once != by
+            continue
+        length = build("torch.aten.size.int", [integer], [op.operands[0], dimension], where).results[0]
+        some = build("torch.prim.max.int", [integer], [length, torch_integer(1, where)], where).results[0]
+        shifts.append(build("torch.aten.remainder.int", [integer], [shift, some], where).results[0])
+        changed = True
+    if not changed:
+        return 0
+    op.operands[1] = build("torch.prim.ListConstruct", [op.operands[1].type], shifts, where).results[0]
+    return 1
 
 
 def _count_from_start(op: ir.Operation) -> int:

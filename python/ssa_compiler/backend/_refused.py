@@ -19,7 +19,9 @@ from ._callbacks import torch_operator
 from ._carried import has_carried
 from ._constants import FILLING, constant_number
 from ._integers import divides_by_constant
+from ._ir import constant_integer
 from ._masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
+from ._windows import reads_beyond_window
 
 __all__ = ["must_call_back"]
 
@@ -55,6 +57,30 @@ def _is_tanh_form(op: ir.Operation) -> bool:
     """Whether a `gelu` is the one that is computed with tanh."""
     owner = op.operands[1].owner
     return isinstance(owner, ir.Block) or "tanh" in str(owner.operation.attributes["value"])
+
+
+def _has_open_size(op: ir.Operation) -> bool:
+    """Whether the first operand has a size that is known only at run time."""
+    return "?" in sizes(op.operands[0])
+
+
+def _is_open(number: int) -> Callable[[ir.Operation], bool]:
+    """Whether an operand is known only at run time."""
+    return lambda op: constant_number(op.operands[number]) is None
+
+
+def _infers_classes(op: ir.Operation) -> bool:
+    """Whether a `one_hot` has as many classes as its tensor says, or may have."""
+    classes = constant_integer(op.operands[1])
+    return classes is None or classes < 0
+
+
+def _may_cut(op: ir.Operation) -> bool:
+    """Whether a padding op takes elements away at an end, or may, and adds none of a constant."""
+    if op.name == "torch.aten.pad" and '"constant"' in str(op.operands[2].owner):
+        return False
+    counts = [constant_integer(count) for count in listed(op.operands[1])]
+    return any(count is None or count < 0 for count in counts)
 
 
 def _has_mask(op: ir.Operation) -> bool:
@@ -109,6 +135,8 @@ def _computes_with_nan(op: ir.Operation) -> bool:
 _MASK = "IREE 3.13.0 fails on boolean masks, of two dimensions only after it has taken all memory"
 _SPREAD = "IREE repeats values once where there is no index at all"
 _ENDLESS = "iree-compile comes to no end on a tensor without dimensions"
+_GENERAL_NORM = "torch-mlir computes the norms of order 0 and infinity as those of the other orders"
+_CUT = "torch-mlir adds elements where some are to be taken away"
 _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 
 # operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it wrong,
@@ -118,10 +146,19 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::floor_divide.Scalar": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::div.Tensor_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::div.Scalar_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
+    "aten::bilinear": (_has_open_size, "torch-mlir asserts that there is a row"),
+    "aten::binary_cross_entropy_with_logits": (_is_half, "torch-mlir's logarithm of the sigmoid overflows"),
     "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),
     "aten::softmax.int": (_is_scalar, _ENDLESS),
     "aten::log_softmax.int": (_is_scalar, _ENDLESS),
     "aten::gelu": (_is_tanh_form, "IREE computes the tanh form with an error of 5e-5"),
+    "aten::linalg_vector_norm": (_is_open(1), _GENERAL_NORM),
+    "aten::norm.Scalar": (_is_open(1), _GENERAL_NORM),
+    "aten::norm.ScalarOpt_dim": (_is_open(1), _GENERAL_NORM),
+    "aten::linspace": (_is_open(2), "torch-mlir fails where one number is asked for"),
+    "aten::one_hot": (_infers_classes, "torch-mlir takes -1 for a number of classes"),
+    "aten::pad": (_may_cut, _CUT),
+    **{f"aten::{kind}_pad{rank}d": (_may_cut, _CUT) for kind in ("reflection", "replication") for rank in (1, 2, 3)},
     "aten::max_unpool2d": (lambda _: True, "IREE leaves elements out"),
     "aten::index.Tensor": (_has_mask, _MASK),
     "aten::index.Tensor_hacked_twin": (_has_mask, _MASK),
@@ -173,6 +210,8 @@ def must_call_back(op: ir.Operation) -> str | None:
         for applies, reason in _REFUSED_WRITES:
             if applies(op):
                 return reason
+    if reads_beyond_window(op):
+        return "IREE takes all elements for the window where one size of the result is 1 and others are not known"
     if _computes_with_nan(op):
         return "torch-mlir and IREE compute wrongly with a constant that is NaN"
     if operator in _REFUSED and _REFUSED[operator][0](op):

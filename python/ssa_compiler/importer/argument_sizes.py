@@ -176,6 +176,10 @@ class ArgumentSizes:
         if self._pending is not None:
             raise self._pending
 
+    def stay_open(self, names: set[str]) -> bool:
+        """Whether one of these sizes has to stay open."""
+        return any(self._roots[name].request.explicit for name in names & self._roots.keys())
+
     def forget(self, guards: Mapping[Any, str]) -> None:
         """Go back to these guards, before an op is tried in another way."""
         self.guards = dict(guards)

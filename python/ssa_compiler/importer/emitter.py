@@ -34,6 +34,9 @@ _SCALAR_TYPES = {int: "!torch.int", float: "!torch.float", bool: "!torch.bool", 
 _QUOTIENTS = (sympy_functions.IntTrueDiv, sympy_functions.FloatTrueDiv, sympy_functions.ToFloat)
 
 
+_ROUNDINGS = (sympy_functions.TruncToInt, sympy_functions.FloorToInt, sympy_functions.CeilToInt)
+
+
 @dataclass
 class Scope:
     """What is visible in a region: its block, memoised pure values, and where symbols are defined."""
@@ -293,6 +296,16 @@ class Emitter:
             first = self.scalar_op(name, float, [first, other])
         return first
 
+    def _rounded(self, expr: Any) -> Any:
+        """An int made of a float, as sizes are of a size and a factor."""
+        number = self._float_expression(expr.args[0])
+        if isinstance(expr, sympy_functions.TruncToInt):
+            return self.scalar_op("aten.Int.float", int, [number])
+        if isinstance(expr, sympy_functions.CeilToInt):
+            return self.scalar_op("aten.ceil.float", int, [number])
+        opposite = self.scalar_op("aten.ceil.float", int, [self.scalar_op("aten.neg.float", float, [number])])
+        return self.scalar_op("aten.neg.int", int, [opposite])
+
     def _expression(self, expr: Any) -> Any:
         if expr is sympy.true or expr is sympy.false:
             return self.constant(bool(expr))
@@ -313,6 +326,8 @@ class Emitter:
         if isinstance(expr, (sympy.Pow, sympy_functions.PowByNatural)) and isinstance(expr.args[1], sympy.Integer):
             if 0 < int(expr.args[1]) <= 8:
                 return self._fold("aten.mul.int", [expr.args[0]] * int(expr.args[1]))
+        if isinstance(expr, _ROUNDINGS):
+            return self._rounded(expr)
         if isinstance(expr, (sympy.Max, sympy_functions.Max)):
             return self._fold("prim.max.int", expr.args)
         if isinstance(expr, (sympy.Min, sympy_functions.Min)):

@@ -26,7 +26,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
-from ..errors import SsaCompilerError
+from ..errors import SsaCompilerError, UnsupportedOpError
 from .argument_sizes import MakeStatic
 from .decompose import decomposition, is_followed
 from .dimensions import dimension_error
@@ -254,12 +254,30 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     try:
         return _run(state, op, args, nullcontext())
     except MakeStatic as found:
+        refusal: Exception = found
+    except UnsupportedOpError as found:
+        refusal = found
+    decides = isinstance(refusal, MakeStatic) or isinstance(refusal.__cause__, GuardOnDataDependentSymNode)
+    state.sizes.forget(guards)
+    if decides:
         # Kernels in C++ may want sizes as numbers where those in Python do not.
-        state.sizes.forget(guards)
         try:
             return _run(state, op, args, enable_python_dispatcher())
         except (MakeStatic, ProgramRaises, SsaCompilerError):
-            raise found from None
+            state.sizes.forget(guards)
+    if not isinstance(refusal, MakeStatic) or state.sizes.stay_open(refusal.roots):
+        whole = _opaque(state, op, args)
+        if whole is not None:
+            return whole
+    raise refusal
+
+
+def _opaque(state: State, op: Any, args: Sequence[Any]) -> Trace | None:
+    """Return what is known of an op that is left to PyTorch as a whole; None if it cannot be."""
+    given = [python_argument(value, argument) for argument, value in zip(op._schema.arguments, args)]
+    with _disable_current_modes():
+        out = outcome_on_examples(state, op, given)
+    return None if out is None else Trace(out, [Record(op, list(args), out)])
 
 
 def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContextManager[Any]) -> Trace:
@@ -294,9 +312,6 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         ):
             out = op(*positional, **keywords)
     except _CANNOT as error:
-        whole = outcome_on_examples(state, op, [*positional, *keywords.values()]) if not stands_in else None
-        if whole is not None:
-            return Trace(whole, [Record(op, list(args), whole)])
         if isinstance(error, GuardOnDataDependentSymNode):
             raise state.refuse_op(
                 f"{op.name()}, which does one or another by numbers known only at run time"
@@ -320,6 +335,11 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         if isinstance(leaf, torch.Tensor) and (leaf.layout != torch.strided or leaf.is_quantized):
             kind = "a quantized tensor" if leaf.is_quantized else f"a tensor of layout {leaf.layout}"
             raise state.refuse_op(f"{op.name()}, whose result is {kind}")
+    if stands_in and any(record.op is not op for record in recorder.records):
+        # The number that stood for a float is in what the op consists of.
+        whole = _opaque(state, op, args)
+        if whole is not None:
+            return whole
     assert transaction is not None
     return Trace(out, recorder.records, transaction.guesses, transaction.requirements, stands_in, recorder.decomposed)
 

@@ -2,8 +2,9 @@
 
 PyTorch has no kernel for FakeTensors for some ops, and the composite kernels of others read numbers out of tensors. If such an
 op neither writes nor aliases, it can be imported whole, and run in PyTorch: all that the importer has to know is what its
-results look like. It runs on several real tensors of the sizes, strides and dtypes at hand. Sizes that are not the same each
-time are known at run time only; the others are checked then.
+results look like. It runs on several real tensors of the sizes, strides and dtypes at hand; where these, or numbers that the op
+takes, are known only at run time, for several sizes and numbers. Sizes of results that are not the same each time are known at
+run time only; the others are checked then.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from .state import State
+from .valuations import symbols_of, valuations, valued
 
 __all__ = ["agrees_on_examples", "outcome_on_examples", "shaped_as_on_examples"]
 
@@ -57,24 +59,34 @@ def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
     Args:
         state: the interpretation.
         op: an OpOverload.
-        args: one Python value per schema argument: FakeTensors, symbols, constants as torch.ops takes them.
+        args: one Python value per schema argument: FakeTensors, symbols, constants as torch.ops takes them. Symbols are
+            given several numbers.
     Returns:
         FakeTensors for tensors, numbers as they came; None if the op writes or aliases, does not run, or its results do not
-        always look the same.
+        always have the same dtypes and ranks.
     """
     schema = op._schema
     if any(spec.alias_info is not None for spec in (*schema.arguments, *schema.returns)) or not schema.returns:
         return None
-    leaves = tree_leaves(list(args))
-    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-    numbers = [number for tensor in tensors for number in (*tensor.shape, *tensor.stride())]
-    if any(isinstance(leaf, (torch.SymInt, torch.SymFloat, torch.SymBool)) for leaf in (*leaves, *numbers)):
+    symbols = symbols_of(args)
+    if symbols and not state.opaque:
         return None
-    if sum(tensor.numel() for tensor in tensors) > _LARGEST:
-        return None
-    outcomes = [found for fill in _FILLINGS if (found := _run(op, args, fill)) is not None]
+    outcomes, tried = [], []
+    for valuation in valuations(state, symbols):
+        given = valued(args, valuation)
+        if given is None or sum(t.numel() for t in tree_leaves(given) if isinstance(t, torch.Tensor)) > _LARGEST:
+            continue
+        found = [outcome for fill in _FILLINGS if (outcome := _run(op, given, fill)) is not None]
+        outcomes += found
+        tried += [valuation] if found else []
     if not outcomes or any(_looks(found) != _looks(outcomes[0]) for found in outcomes):
         return None
+    if any(
+        t.layout != torch.strided or t.is_quantized for t in tree_leaves(outcomes[0]) if isinstance(t, torch.Tensor)
+    ):
+        return None
+    if any(len({valuation[symbol] for valuation in tried}) < 2 for symbol in symbols):
+        return None  # nothing is known of how the results look for other numbers
     count = itertools.count()
 
     def fake(first: Any, *others: Any) -> Any:
@@ -113,7 +125,8 @@ def _run(op: Any, args: Sequence[Any], fill: Callable[[torch.Tensor], torch.Tens
         return None
     if any(not torch.equal(tensor, copy) for tensor, copy in zip(given, before)):
         return None
-    storages = [leaf.untyped_storage()._cdata for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
+    made = [leaf for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
+    storages = [leaf.untyped_storage()._cdata for leaf in made if leaf.layout == torch.strided]
     taken = {tensor.untyped_storage()._cdata for tensor in given}
     return None if taken & set(storages) or len(set(storages)) < len(storages) else outcome
 

@@ -108,6 +108,8 @@ def import_program(
     if program is None and importer.closable():
         program = importer.with_static_sizes(str(refusal))
     if program is None:
+        program = importer.with_opaque_ops()
+    if program is None:
         assert refusal is not None
         raise refusal.plain() if isinstance(refusal, Unjoinable) else refusal
     return program
@@ -133,6 +135,7 @@ class _Importer:
         self.static: dict[str, str] = {}
         self.lenient = False
         self.splits = False
+        self.opaque = False
 
     def ask(self, dynamic_shapes: Any, lenient: bool) -> None:
         """Take what the user wants of the sizes of arguments; see `import_program`."""
@@ -166,15 +169,22 @@ class _Importer:
                 break
         return program, refusal
 
+    def with_opaque_ops(self) -> ImportedProgram | None:
+        """Import with what decides by numbers known only at run time left to PyTorch, where constants do not help."""
+        self.opaque = True
+        return self.any_attempt()[0]
+
     def with_static_sizes(self, refusal: str) -> ImportedProgram | None:
         """Import with as few static sizes as the program can do with.
 
         Args:
             refusal: why it cannot do without any.
         """
-        roots = self.closable()
+        roots, untouched = self.closable(), dict(self.static)
         self.static.update(dict.fromkeys(roots, refusal))
         program, _ = self.any_attempt()
+        if program is None:
+            self.static = untouched
         for root in roots if program is not None and len(roots) > 1 else []:
             before = dict(self.static)
             del self.static[root]
@@ -195,7 +205,9 @@ class _Importer:
         while True:
             sizes = ArgumentSizes(self.requests, self.static)
             checks = self.index_checks
-            state = State(self.retries, constants, index_checks=checks, sizes=sizes, splits=self.splits)
+            state = State(
+                self.retries, constants, index_checks=checks, sizes=sizes, splits=self.splits, opaque=self.opaque
+            )
             try:
                 return _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined).run(*self.examples), None
             except Restart as restart:

@@ -118,6 +118,7 @@ class State:
         ints: the number among the arguments of `@main`, and the example, of each symbol that is an int argument.
         sizes_given: the int arguments that are sizes of which -1 would be inferred, with the op that takes them.
         splits: whether what follows branches that cannot be joined is imported in each of them.
+        opaque: whether ops that decide by numbers known only at run time are left to PyTorch.
         index_checks: whether indices are checked at run time.
         sizes: the sizes of arguments that are not fixed.
         ranges: what is known about the numbers in integer tensors.
@@ -131,11 +132,13 @@ class State:
         index_checks: bool = True,
         sizes: ArgumentSizes | None = None,
         splits: bool = False,
+        opaque: bool = False,
     ) -> None:
         self.retries = retries
         self.constants = dict(constants or {})
         self.scalars: list[str] = []
         self.splits = splits
+        self.opaque = opaque
         self.ints: dict[Any, tuple[int, int]] = {}
         self.sizes_given: dict[int, str] = {}
         self.index_checks = index_checks

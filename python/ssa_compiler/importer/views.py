@@ -50,7 +50,7 @@ class Views:
         if op.name() in ("aten::_reshape_alias", "aten::_unsafe_view"):
             op, args = torch.ops.aten.view.default, args[:2]
         if op.name() == "aten::view":
-            args = self._with_inferred_size(args, out)
+            args = self._with_kept_sizes(self._with_inferred_size(args, out), out, base)
         offset: sympy.Expr | None = None
         if op.name() == "aten::as_strided":
             args, offset = self.strided.operands(args)
@@ -77,6 +77,23 @@ class Views:
         for size, found in zip(sizes, map(expr_of, out.shape)):
             inferred = isinstance(size, ConstValue) and size.value == -1 and self._state.emitter.visible(found)
             made.append(self._tensors.symbolic(found) if inferred else size)
+        return [args[0], made, *args[2:]]
+
+    def _with_kept_sizes(self, args: list[Argument], out: torch.Tensor, base: TensorValue) -> list[Argument]:
+        """Write the sizes that stay as those of the base, so that what compiles the view knows that they do."""
+        before, after = [[expr_of(size) for size in tensor.shape] for tensor in (base.fake, out)]
+        made = list(args[1]) if isinstance(args[1], list) else []
+        if len(made) != len(after) or all(size.is_Integer for size in (*before, *after)):
+            return args
+        emitter, shortest = self._state.emitter, min(len(before), len(after))
+        first = next((number for number in range(shortest) if before[number] != after[number]), shortest)
+        rest = shortest - first
+        behind = next((number for number in range(rest) if before[-1 - number] != after[-1 - number]), rest)
+        for old, new in (*((n, n) for n in range(first)), *((-1 - n, -1 - n) for n in range(behind))):
+            if not before[old].is_Integer:
+                operands = [base.ssa, emitter.constant(old % len(before))]
+                size = emitter.scalar_op("aten.size.int", int, operands)
+                made[new] = ScalarValue(int, size, base.fake.shape[old])
         return [args[0], made, *args[2:]]
 
     def _of_repeated(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> list[Argument]:

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from typing import Any, TypeVar
 
 import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 __all__ = ["OpProgram", "find_program", "implements"]
 
@@ -20,13 +21,16 @@ _MODULES = (
     "detection",
     "division",
     "error_functions",
+    "exponentials",
     "extremes",
     "floats",
     "gamma",
+    "hyperbolic",
     "linalg",
     "linalg_forms",
     "losses",
     "modified_bessel",
+    "moments",
     "norms",
     "order",
     "orthogonal",
@@ -108,4 +112,11 @@ def find_program(operator: str, arguments: Mapping[str, Any]) -> OpProgram | Non
         arguments: one Python value, FakeTensor or symbol per schema argument, by name.
     """
     _load()
-    return next((program for program in _programs.get(operator, ()) if program.applies(arguments)), None)
+    return next((program for program in _programs.get(operator, ()) if _applies(program, arguments)), None)
+
+
+def _applies(program: OpProgram, arguments: Mapping[str, Any]) -> bool:
+    try:
+        return program.applies(arguments)
+    except GuardOnDataDependentSymNode:  # it asks for what is known only at run time
+        return False

@@ -159,6 +159,8 @@ def scaled_dot_product_attention(
             scores = torch.where(attn_mask, scores, -math.inf)
         else:
             scores = scores + attn_mask.to(scores.dtype)
+    if key.size(-2) == 0:
+        return torch.matmul(scores, values.to(scores.dtype)).to(query.dtype)
     highest = scores.amax(-1, keepdim=True)
     weights = torch.exp(scores - torch.where(highest == -math.inf, 0.0, highest))
     total = weights.sum(-1, keepdim=True)

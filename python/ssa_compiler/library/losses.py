@@ -1,9 +1,9 @@
-"""The negative log likelihood, of which cross entropy consists."""
+"""The negative log likelihood, of which cross entropy consists, and binary cross entropy of logits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
@@ -64,3 +64,35 @@ def nll_loss2d(
 ) -> tuple[Tensor, Tensor]:
     """Of images (N, C, H, W)."""
     return _likelihood(self, target, weight, reduction, ignore_index)
+
+
+def _is_wide(arguments: Mapping[str, Any]) -> bool:
+    """Whether the numbers are not of half precision, where eager rounds in between."""
+    return arguments["self"].dtype in (torch.float32, torch.float64)
+
+
+@implements("aten::binary_cross_entropy_with_logits", where=_is_wide)
+def binary_cross_entropy_with_logits(
+    self: Tensor,
+    target: Tensor,
+    weight: Optional[Tensor],  # noqa: UP045 - TorchScript
+    pos_weight: Optional[Tensor],  # noqa: UP045
+    reduction: int,
+) -> Tensor:
+    """The cross entropy of logits and probabilities of one shape: of each (reduction 0), the mean (1) or the sum (2).
+
+    The logarithm of the sigmoid is computed as one function, whose exponential is at most 1.
+    """
+    softened = torch.log1p(torch.exp(-torch.abs(self)))
+    if pos_weight is None:
+        loss = (1 - target) * self - (torch.minimum(self, torch.zeros_like(self)) - softened)
+    else:
+        factor = (pos_weight - 1) * target + 1
+        loss = (1 - target) * self + factor * (softened + torch.maximum(-self, torch.zeros_like(self)))
+    if weight is not None:
+        loss = loss * weight
+    if reduction == 1:
+        return loss.mean()
+    if reduction == 2:
+        return loss.sum()
+    return loss

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +35,28 @@ def refused_at_call(program: ImportedProgram, call: Call) -> ArgumentError | Non
         leaves = flatten_arguments(program, call.args, call.kwargs)
         if (check := assumption_checker(program)) is not None:
             check(leaves)
-        _check_memory(program, take_storages(program.storages, leaves))
+        taken = take_storages(program.storages, leaves)
+        _check_sizes(program, taken)
+        _check_memory(program, taken)
     except ArgumentError as error:
         return error
     return None
+
+
+_ARGUMENT = re.compile(r"%arg(\d+): !torch\.tensor<\[([\d,?]*)\]")
+
+
+def _check_sizes(program: ImportedProgram, leaves: Sequence[Any]) -> None:
+    """Refuse a tensor whose sizes are not those of the program, as the runtime does."""
+    head = next(line for line in program.module.splitlines() if "func.func @main(" in line)
+    for number, sizes in _ARGUMENT.findall(head):
+        leaf = leaves[int(number)] if int(number) < len(leaves) else None
+        expected = [size for size in sizes.split(",") if size]
+        if isinstance(leaf, torch.Tensor) and (
+            len(expected) != leaf.dim() or any(e not in ("?", str(size)) for e, size in zip(expected, leaf.shape))
+        ):
+            text = f"argument {number}: expected shape ({sizes}), got {tuple(leaf.shape)}"
+            raise ArgumentValueError(text).as_mismatch()
 
 
 def _check_memory(program: ImportedProgram, leaves: Sequence[Any]) -> None:

@@ -29,6 +29,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--interpreted", action="store_true", help="only import, and run each stage in the interpreter")
     parser.add_argument("--sample", type=int, help="only so many operators with dtypes, always the same")
     parser.add_argument("--further", type=int, default=0, help="more samples of each operator, with other arguments")
+    parser.add_argument(
+        "--open-sizes", action="store_true", help="sizes are dynamic, and each program runs with up to two others"
+    )
+    parser.add_argument("--extremes", action="store_true", help="each program runs with large and small numbers too")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
     parser.add_argument("--timeout", type=float, default=120.0, help="limit of a case in seconds")
     parser.add_argument("--retry", default="", help="statuses to run again, comma-separated")
@@ -59,7 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     chosen = [
         unit
-        for unit in units(tuple(options.dtypes.split(",")), options.further)
+        for unit in units(
+            tuple(options.dtypes.split(",")), options.further, open_sizes=options.open_sizes, extremes=options.extremes
+        )
         if re.fullmatch(options.ops or ".*", unit.op)
     ]
     if options.sample is not None and options.sample < len(chosen):

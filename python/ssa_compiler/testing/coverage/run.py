@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -120,7 +121,7 @@ class _Worker:
         while True:
             process = self._started()
             assert process.stdin is not None
-            request: dict[str, Any] = {"op": unit.op, "dtype": unit.dtype, "further": unit.further}
+            request: dict[str, Any] = asdict(unit)
             request |= {"done": sorted(done), "interpreted": self._interpreted}
             process.stdin.write(json.dumps(request) + "\n")
             current, start, ended = "", time.perf_counter(), False

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 
 from .source import NotWritable, Source, write_call
 
-__all__ = ["DTYPES", "Case", "Unit", "cases", "tolerance", "units"]
+__all__ = ["DTYPES", "Case", "Unit", "cases", "extreme_values", "other_sizes", "tolerance", "units"]
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64")
 _MOST_SAMPLES = 300
@@ -36,11 +37,15 @@ class Unit:
         op: its name in the database, followed by `.variant` where it has several entries.
         dtype: name of the dtype.
         further: how many more samples of it to run than the two of the table.
+        open_sizes: whether the sizes of arguments are dynamic, and others are tried.
+        extremes: whether large and small numbers are tried.
     """
 
     op: str
     dtype: str
     further: int = 0
+    open_sizes: bool = False
+    extremes: bool = False
 
 
 @dataclass
@@ -74,12 +79,12 @@ def _names() -> tuple[str, ...]:
     return tuple(f"{e.name}.{e.variant_test_name}" if e.variant_test_name else e.name for e in op_db)
 
 
-def units(dtypes: tuple[str, ...] = DTYPES, further: int = 0) -> list[Unit]:
+def units(dtypes: tuple[str, ...] = DTYPES, further: int = 0, **settings: bool) -> list[Unit]:
     """List every operator of the database with every dtype that it takes on the CPU."""
     found = []
     for name in dict.fromkeys(_names()):
         supported = _database()[name].supported_dtypes("cpu")
-        found += [Unit(name, dtype, further) for dtype in dtypes if getattr(torch, dtype) in supported]
+        found += [Unit(name, dtype, further, **settings) for dtype in dtypes if getattr(torch, dtype) in supported]
     return found
 
 
@@ -100,6 +105,11 @@ def tolerance(unit: Unit) -> tuple[float, float]:
 def _elements(sample: Any) -> int:
     leaves = tree_leaves((sample.input, sample.args, sample.kwargs))
     return sum(leaf.numel() for leaf in leaves if isinstance(leaf, torch.Tensor))
+
+
+def _can_grow(sample: Any) -> bool:
+    leaves = tree_leaves((sample.input, sample.args, sample.kwargs))
+    return any(size > 1 for leaf in leaves if isinstance(leaf, torch.Tensor) for size in leaf.shape)
 
 
 def _settings(sample: Any) -> int:
@@ -132,6 +142,8 @@ def _chosen(unit: Unit) -> Iterator[tuple[list[Any], str]]:
             itertools.islice(entry.sample_inputs("cpu", getattr(torch, unit.dtype), requires_grad=False), _MOST_SAMPLES)
         )
     fitting = [sample for sample in samples if _elements(sample) <= _LARGEST]
+    if unit.open_sizes:
+        fitting = [sample for sample in fitting if _can_grow(sample)]
     # A sample without elements says nothing about values.
     sizes = [(_elements(sample) == 0, _elements(sample)) for sample in fitting]
     small = sorted(range(len(fitting)), key=lambda i: sizes[i])
@@ -173,3 +185,72 @@ def cases(unit: Unit) -> Iterator[Case]:
                     if all(source.text() != other.text() for other in sources):
                         sources.append(source)
             yield Case(form + suffix, tuple(sources), problem)
+
+
+def other_sizes(arguments: list[Any]) -> list[list[Any]]:
+    """Return arguments with other sizes: each size above 1 is one more, and then more than twice as large.
+
+    Equal sizes stay equal. The elements are those of the tensors, over and over, so that indices stay in range.
+
+    Args:
+        arguments: tensors and lists of tensors.
+    """
+
+    def grown(tensor: torch.Tensor, scale: int) -> torch.Tensor:
+        shape = [scale * size + 1 if size > 1 else size for size in tensor.shape]
+        count = math.prod(shape)
+        if not tensor.numel():
+            return torch.zeros(shape, dtype=tensor.dtype)
+        return tensor.reshape(-1).repeat(-(-count // tensor.numel()))[:count].reshape(shape)
+
+    def of(value: Any, scale: int) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(of(element, scale) for element in value)
+        return grown(value, scale) if isinstance(value, torch.Tensor) else value
+
+    return [[of(argument, scale) for argument in arguments] for scale in (1, 2)]
+
+
+_EXTREMES = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1e-30,
+    -1e-30,
+    1e30,
+    -1e30,
+    88.0,
+    -104.0,
+    0.5,
+    -2.5,
+    3.0,
+)
+
+
+def extreme_values(arguments: list[Any]) -> list[list[Any]]:
+    """Return arguments whose floating-point elements are large, small, and both among others; of either sign.
+
+    Args:
+        arguments: tensors and lists of tensors.
+    """
+    order = random.Random(0)
+
+    def scaled(tensor: torch.Tensor, factor: float) -> torch.Tensor:
+        return tensor * factor
+
+    def special(tensor: torch.Tensor, factor: float) -> torch.Tensor:
+        numbers = torch.tensor([order.choice(_EXTREMES) for _ in range(tensor.numel())], dtype=torch.float64)
+        return numbers.reshape(tensor.shape).to(tensor.dtype)
+
+    def of(value: Any, change: Callable[[torch.Tensor, float], torch.Tensor], factor: float) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(of(element, change, factor) for element in value)
+        floats = isinstance(value, torch.Tensor) and value.is_floating_point()
+        return change(value, factor) if floats else value
+
+    changes = ((scaled, 1e4), (scaled, -1e4), (scaled, 1e-20), (special, 0.0), (special, 0.0))
+    return [[of(argument, *change) for argument in arguments] for change in changes]

@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from ...errors import ProgramError, ScriptError, SsaCompilerError
-from .samples import Case, Unit, cases, tolerance
+from .samples import Case, Unit, cases, extreme_values, other_sizes, tolerance
 from .source import Source
 
 __all__ = ["main", "run_case", "run_unit"]
@@ -105,13 +105,21 @@ def _attempt(
     record: dict[str, Any], program: Callable[..., Any], source: Source, unit: Unit, interpreted: bool
 ) -> None:
     """Compile a program and compare it; fills in `status` and `message`."""
-    from ..harness import StageMismatch, check
+    from ..harness import StageMismatch, check, run_eager
 
     # Of integers and bools the results may be floating-point: those have the tolerance of their own dtype.
     floating = getattr(torch, unit.dtype).is_floating_point or getattr(torch, unit.dtype).is_complex
     rtol, atol = tolerance(unit) if floating else (None, None)
+    sets, options = [source.arguments], {}
+    if unit.open_sizes:
+        options["dynamic_shapes"] = torch.export.Dim.AUTO
+        sets += [other for other in other_sizes(source.arguments) if run_eager(program, other) is None]
+    if unit.extremes:
+        sets += [other for other in extreme_values(source.arguments) if run_eager(program, other) is None]
     try:
-        checked = check(program, source.arguments, rtol=rtol, atol=atol, compiled=not interpreted)
+        checked = check(
+            program, *sets, rtol=rtol, atol=atol, compiled=not interpreted, options=options, refusals=unit.open_sizes
+        )
     except StageMismatch as error:
         # A program of one call that refuses its own example refuses the program.
         record["status"], record["stage"] = "wrong", error.stage
@@ -122,6 +130,8 @@ def _attempt(
         record["message"] = f"{type(error).__name__}: {error}"
         return
     record["status"] = "imported"
+    if unit.open_sizes:
+        record["sizes"] = len(sets) - sum(refusal is not None for refusal in checked.refusals)
     if checked.compiled is not None:
         uses = checked.compiled.explain().callbacks
         record["callbacks"] = [{"op": use.op, "reason": use.reason} for use in uses]
@@ -214,11 +224,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ssa-compiler-") as folder:
         for line in sys.stdin:
             request = json.loads(line)
-            unit = Unit(request["op"], request["dtype"], request["further"])
+            done, interpreted = set(request.pop("done")), request.pop("interpreted")
+            unit = Unit(**request)
             try:
-                for event, content in run_unit(
-                    unit, set(request["done"]), interpreted=request["interpreted"], folder=folder
-                ):
+                for event, content in run_unit(unit, done, interpreted=interpreted, folder=folder):
                     say(event, content)
             except Exception as error:  # its samples cannot be made
                 say("end", {"error": _short(error)})

@@ -1,0 +1,50 @@
+"""Functions that overflow on the way to a finite result: they take numbers of any size, and of either sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+NUMBERS = (0.0, 1e-20, 1e-4, 0.7, 1.0, 1.5, 30.0, 104.0, 1e4, 3e7, 1e19, 1e30)
+X = torch.tensor([sign * number for number in NUMBERS for sign in (1.0, -1.0)])
+ROWS = torch.stack([X[:12], X[12:]])
+
+
+def inverse_hyperbolic(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.asinh(x), torch.acosh(x), x.sign().asinh()
+
+
+def exponentials(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x.logsumexp(1), x.logsumexp([0, 1], keepdim=True), F.logsigmoid(x)
+
+
+def running(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x.logcumsumexp(1), x.t().logcumsumexp(-1)
+
+
+def losses(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return (
+        F.binary_cross_entropy_with_logits(x, x.clamp(0.0, 1.0), reduction="none"),
+        F.binary_cross_entropy_with_logits(x.clamp(-1e4, 1e4), x.clamp(0.0, 1.0), pos_weight=torch.tensor(0.5)),
+        F.binary_cross_entropy_with_logits(x.clamp(-1e4, 1e4), x.clamp(0.0, 1.0), weight=x.clamp(1.0, 2.0)),
+    )
+
+
+@pytest.mark.parametrize("program", [inverse_hyperbolic, exponentials, running, losses])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_numbers_of_any_size(program: Callable[..., Any], dtype: torch.dtype) -> None:
+    checked = check(program, (ROWS.to(dtype),), (-ROWS.to(dtype),), (ROWS.to(dtype) * 1e-3,), compiled=True)
+    assert checked.compiled.explain().callbacks == ()
+
+
+def test_infinities() -> None:
+    infinite = torch.tensor([[torch.inf, 1.0, -torch.inf], [-torch.inf, -torch.inf, -torch.inf], [0.0, torch.nan, 1.0]])
+    check(exponentials, (infinite,), compiled=True)
+    check(running, (infinite,), compiled=True)

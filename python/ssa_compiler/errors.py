@@ -2,7 +2,8 @@
 
 `SsaCompilerError` is the base. What the user can mend (`ScriptError`, `ArgumentError`, ...) is kept apart from what the
 compiler cannot do yet (`UnsupportedOpError`, `UnsupportedProgramError`), from what the compiled program itself raises
-(`ProgramError` and its subclasses) and from failures of the toolchain (`ToolError`).
+(`ProgramError` and its subclasses), from failures of the toolchain (`ToolError`) and from defects of this compiler
+(`InternalError`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "ArgumentValueError",
+    "InternalError",
     "ProgramAssertionError",
     "ProgramError",
     "ProgramIndexError",
@@ -63,6 +65,13 @@ class SsaCompilerError(Exception):
     def __init__(self, message: str, *, location: SourceLocation | None = None) -> None:
         self.location = location
         super().__init__(f"{location}: {message}" if location else message)
+
+
+class InternalError(SsaCompilerError, RuntimeError):
+    """A defect of this compiler: a program reached what none should reach. Nothing was compiled."""
+
+    def __init__(self, what: str, *, location: SourceLocation | None = None) -> None:
+        super().__init__(f"internal error: {what}; please report it with the program", location=location)
 
 
 class ScriptError(SsaCompilerError, TypeError):

@@ -4,7 +4,14 @@ A message is noted with the call that raises it. Programs that have to be compil
 """
 
 import functools
+import gc
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,6 +128,51 @@ raises(of_import(HasNoForward(), X), r"HasNoForward has no forward method: pass 
 raises(of_import(torch.jit.script(HasScriptedHook()), X), "has the hook 'double', which is not compiled: remove it")
 
 
+def with_quantized_constant() -> Any:
+    """A trace that holds a quantized tensor."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        quantized = torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)
+        return torch.jit.trace(lambda x: x + quantized.dequantize(), (X,))
+
+
+def with_packed_weights() -> Any:
+    """A layer whose weights are an object of PyTorch's own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.jit.script(torch.ao.nn.quantized.dynamic.Linear(3, 3))
+
+
+CLASS_OF_ANOTHER_PROCESS = """
+import sys
+import torch
+from torch import Tensor
+
+@torch.jit.script
+class Data:
+    def __init__(self, a: Tensor):
+        self.a = a
+
+def wraps(x: Tensor):
+    return Data(x)
+
+torch.jit.script(wraps).save(sys.argv[1])
+"""
+
+
+def returns_an_unknown_class() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        script, saved = Path(folder) / "wraps.py", Path(folder) / "wraps.pt"
+        script.write_text(CLASS_OF_ANOTHER_PROCESS, encoding="utf-8")
+        subprocess.run([sys.executable, str(script), str(saved)], check=True, capture_output=True)
+        import_program(str(saved), (X,))
+
+
+raises(of_import(with_quantized_constant(), X), "a constant tensor of dtype torch.qint8; make it an argument")
+raises(of_import(with_packed_weights(), X), "an object of a custom class such as packed weights; dequantize, or keep")
+raises(returns_an_unknown_class, "a result of the class Data, which Python does not know; return its attributes")
+
+
 # Examples. -----------------------------------------------------------------------------------------------------------
 
 
@@ -218,4 +270,64 @@ raises(of_call(x=torch.ones(3).expand(4, 3)), "'x'")
 raises(
     of_call(x=EXAMPLE["d"]["a"]), "'x' is written by the program and shares memory with argument .*: pass tensors that"
 )
+
+
+class HoldsState(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.state
+
+
+def without_its_buffer() -> None:
+    model = HoldsState()
+    program = ssa_compiler.compile(model, (X,), max_specialisations=1)
+    del model.state
+    program(X)
+
+
+def asks_for_conjugation(x: Tensor) -> Tensor:
+    return x + 1 if x.is_conj() else x
+
+
+def of_conjugated() -> None:
+    x = torch.ones(3, dtype=torch.complex64)
+    ssa_compiler.compile(asks_for_conjugation, (x,))(x.conj())
+
+
+class Ignores(nn.Module):
+    @torch.jit.ignore
+    def helper(self, x: Tensor) -> Tensor:
+        return x + 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.helper(x)
+
+
+def of_a_module_that_is_gone() -> None:
+    module = import_program(Ignores(), (X,)).module
+    operator = re.search(r"torch\.(ssa_ignored)\.(\w+)\.(\w+)", module)
+    assert operator is not None
+    namespace, name, overload = operator.groups()
+    gc.collect()
+    getattr(getattr(getattr(torch.ops, namespace), name), overload)(X)
+
+
+def on_another_device(**options: Any) -> Callable[[], Any]:
+    return lambda: ssa_compiler.compile(plus_one, (X,), **options)(X.to("meta"))
+
+
+def plus_one(x: Tensor) -> Tensor:
+    return x + 1
+
+
+raises(without_its_buffer, "the module holds no tensor under the name 'state' any more: give it one")
+raises(of_conjugated, r"'x': is_conj is true, and compiled programs take it for false .*: pass its .resolve_conj\(\)")
+raises(of_a_module_that_is_gone, "'helper' is a method of a module that does not exist any more: keep the module")
+raises(
+    on_another_device(target="cpu"), "expected tensors on cpu, got one on meta: .* 'cpu'; move the tensor, or compile"
+)
+raises(on_another_device(max_specialisations=1), "'x': expected a tensor on cpu, got one on meta; compile with example")
 raises(lambda: compiled().mlir("nothing"), "no stage 'nothing': expected one of")

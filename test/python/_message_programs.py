@@ -5,7 +5,7 @@ functions as they are.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import torch
 from torch import Tensor, nn
@@ -111,9 +111,9 @@ def to_sparse(x: Tensor):
     return x.to_sparse().sum()  # refused
 
 
-@refused(X, says="aten::softmax.int with a 'dim' known only at run time; call it")
-def dimension_from_data(x: Tensor):
-    return x.softmax(int(x.argmax()) // 100)  # refused
+@refused(X, says="aten::diagonal with a 'offset' known only at run time; call it")
+def diagonal_from_data(x: Tensor):
+    return x.diagonal(int(x.argmax()) // 100)  # refused
 
 
 @refused(X, says="aten::dropout with a float known only at run time; call it")
@@ -121,9 +121,24 @@ def probability_from_data(x: Tensor):
     return torch.dropout(x, float(x[0, 0]), False)  # refused
 
 
-@refused(X, says="aten::linalg_vector_norm, which does one or another by numbers known only at run time; call it")
-def order_from_data(x: Tensor):
-    return torch.linalg.vector_norm(x, float(x[0, 1]))  # refused
+@refused(X, says="aten::chunk, which does one or another by numbers known only at run time; call it")
+def chunks_of_data(x: Tensor):
+    return x[: int(x.argmax())].chunk(2)[0]  # refused
+
+
+@refused(X, 2, says="aten::trace with values known only at run time: .*; call it")
+def trace_of_part(x: Tensor, n: int):
+    return x[:n].trace()  # refused
+
+
+@refused(X, says="aten::to.dtype with the dtype that PyTorch numbers 99; call it")
+def unknown_dtype(x: Tensor):
+    return x.to(99)  # refused
+
+
+@refused(torch.ones(2, dtype=torch.complex64), says="item of a complex tensor; call it")
+def complex_item(x: Tensor):
+    return x[0].item()  # refused
 
 
 @refused(X, 2, says="on a string that depends on run-time values; call it")
@@ -150,6 +165,31 @@ def sorts_growing(x: Tensor, n: int):
         items.append(i)
     items.sort()  # refused
     return x + items[0]
+
+
+@refused(X, 2, says="aten::count on a list whose length depends on run-time values; stack it first")
+def counts_in_growing(x: Tensor, n: int):
+    items = [1]
+    for i in range(n):
+        items.append(i)
+    return x + items.count(1)  # refused
+
+
+@refused(X, 2, says="aten::eq on a list whose length depends on run-time values; (stack it first|call it)")
+def compares_with_growing(x: Tensor, n: int):
+    items = [1]
+    for i in range(n):
+        items.append(i)
+    first = [1]
+    if first == items:  # refused
+        return x
+    return x + 1
+
+
+@refused(X, says=r"an argument of type List\[number\]; call it")
+def lists_numbers(x: Tensor):
+    numbers: list[Union[int, float, complex]] = [1, 2.0]  # noqa: UP007 - TorchScript
+    return torch._foreach_add([x, x], numbers)  # refused
 
 
 @refused([X, X], X, says="aten::index on a list of tensors; call it")
@@ -188,6 +228,61 @@ def ignored_writes(x: Tensor):
 @refused(X, says="'needs_numbers', whose result has to be known at import.*; make it a torch.library.custom_op")
 def ignored_shape(x: Tensor):
     return needs_numbers(x)  # refused
+
+
+LIBRARY = torch.library.Library("messages", "DEF")
+"""Operators that do what no operator of PyTorch does."""
+
+
+def operator(schema: str, function: Any, *kinds: str) -> None:
+    """Define an operator; one that its kernels are not seen in has kernels of several kinds."""
+    name = LIBRARY.define(schema)
+    for kind in kinds or ("CompositeImplicitAutograd",):
+        LIBRARY.impl(name, function, kind)
+
+
+operator("named(Tensor x, str name) -> Tensor", lambda x, name: x + len(name), "CPU", "Meta")
+operator("lies(Tensor x) -> Tensor", lambda x: x.add_(1).clone(), "CPU", "Meta")
+operator("lists(Tensor x) -> int[]", lambda x: [1, 2], "CPU", "Meta")
+operator("writes(Tensor(a!) x) -> int", lambda x: 3, "CPU", "Meta")
+operator("roots(Tensor x) -> Tensor", lambda x: x * (x.shape[0] ** 0.5 / 3))
+operator("masks(Tensor x) -> Tensor", lambda x: x.new_zeros([x.shape[0] & 3]))
+
+
+@refused(X, 2, says="an op on a RuntimeStr; call it")
+def name_from_number(x: Tensor, n: int):
+    return torch.ops.messages.named(x, f"{n}")  # refused
+
+
+@refused(X, says="messages::lies writes an argument, which its schema does not say; call it")
+def unannounced(x: Tensor):
+    return torch.ops.messages.lies(x)  # refused
+
+
+@refused(X, says="messages::lists, whose result is a list of numbers; call it")
+def list_of_numbers(x: Tensor):
+    return x + torch.ops.messages.lists(x)[0]  # refused
+
+
+@refused(X, says="messages::writes, which writes tensors and returns something other than tensors; call it")
+def writes_and_counts(x: Tensor):
+    y = x.clone()
+    return y + torch.ops.messages.writes(y)  # refused
+
+
+@refused(X, 2, says="a number computed from sizes as .*; compute it with")
+def root_of_size(x: Tensor, n: int):
+    return torch.ops.messages.roots(x[:n])  # refused
+
+
+@refused(X, 2, says="a size that depends on the run-time value .*; compute it with")
+def bits_of_size(x: Tensor, n: int):
+    return torch.ops.messages.masks(x[:n])  # refused
+
+
+@refused(X, 2, says="a result of type RuntimeStr; return tensors, numbers, strings")
+def returns_text(x: Tensor, n: int):
+    return x, f"{n}"  # refused
 
 
 @refused(X, 2, says="a dict key known only at run time; use constants as keys")
@@ -354,6 +449,15 @@ class HoldsQuantized(nn.Module):
         return self.state.dequantize() + x  # refused
 
 
+class HoldsBits(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("bits", torch.ones(3, dtype=torch.uint8).view(torch.bits8))
+
+    def forward(self, x: Tensor):
+        return x + self.bits.numel()  # refused
+
+
 class IgnoresAndWrites(HasMethods):
     @torch.jit.ignore
     def helper(self, x: Tensor) -> Tensor:
@@ -376,6 +480,7 @@ refused(X, says="on a dict that belongs to a module, which would not see it; cop
 refused(X, says="resize_, which makes the storage of a module.s tensor larger; assign a new tensor")(Enlarges())
 refused(X, says="the attribute state, a tensor that is not strided; make it dense")(HoldsSparse())
 refused(X, says=r"the attribute state, a quantized tensor; dequantize\(\) it")(HoldsQuantized())
+refused(X, says=r"dtype torch.bits8; convert the tensor with to\(\)")(HoldsBits())
 refused(X, says="'helper' of a module whose 'state' the program writes.*; make it a function")(IgnoresAndWrites())
 
 

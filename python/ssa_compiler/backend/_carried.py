@@ -7,7 +7,7 @@ import re
 from iree.compiler import ir
 
 from .._dtypes import carriers, element_types
-from ..errors import UnsupportedOpError
+from ..errors import InternalError
 from ._callbacks import torch_operator
 from ._ir import walk
 
@@ -29,7 +29,7 @@ def carry_as_integers(module: ir.Module) -> None:
     Args:
         module: an `iree`-stage module in which all torch ops on such values are callbacks, changed in place.
     Raises:
-        UnsupportedOpError: there is one that is not.
+        InternalError: there is one that is not.
     """
     text = str(module)
     if not any(name in text for name in carriers()):
@@ -37,9 +37,7 @@ def carry_as_integers(module: ir.Module) -> None:
     for op in walk(module.operation):
         operator = torch_operator(op)
         if operator is not None and has_carried(op):
-            raise UnsupportedOpError(
-                f"unsupported: {operator} on a dtype that IREE does not have; convert the tensor with to()"
-            )
+            raise InternalError(f"{operator} on a dtype that IREE does not have")
         for value in (
             *op.results,
             *(argument for region in op.regions for block in region for argument in block.arguments),

@@ -107,7 +107,9 @@ class TensorOps:
         if isinstance(argument, ConstValue):
             return argument.value
         if isinstance(argument, GrowingValue):
-            raise self.state.refuse_op("this op on a list whose length depends on run-time values; stack it first")
+            raise self.state.refuse_op(
+                f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
+            )
         raise self.state.refuse_op(f"an op on a {type(argument).__name__}")
 
     def value(self, python: Any, known: dict[int, TensorValue]) -> Argument:
@@ -117,7 +119,7 @@ class TensorOps:
             if found is None:
                 candidates = [v for v in known.values() if same_view(v.fake, python)]
                 if not candidates:
-                    raise self.state.refuse_op("an op that makes a tensor in a way that cannot be followed")
+                    raise self.state.defect("an op makes a tensor in a way that cannot be followed")
                 found = candidates[0]
             return found
         if isinstance(python, (list, tuple, torch.Size)):
@@ -349,7 +351,7 @@ class TensorOps:
         for record in trace.records:
             if torch.Tag.inplace_view in record.op.tags:
                 # The recorded tensor has the shape after this op, not the one before.
-                raise self.state.refuse_op(f"{record.op.name()} inside a composite op")
+                raise self.state.defect(f"{record.op.name()} inside a composite op")
             arguments = [self.value(argument, known) for argument in record.args]
             kinds = (int, float, torch.SymInt, torch.SymFloat)
             numbers = {i for i, a in enumerate(record.args) if isinstance(a, kinds) and not isinstance(a, bool)}
@@ -446,7 +448,7 @@ class TensorOps:
         args = [ConstValue(int(value.value)) if n in bools else value for n, value in enumerate(args)]
         again = run(self.state, op, [self.python(argument) for argument in args]).out
         if [tensor.dtype for tensor in _tensors(again)] != [tensor.dtype for tensor in _tensors(out)]:
-            raise self.state.refuse_op(f"{op.name()} with a bool for a number, which decides the dtype of its result")
+            raise self.state.defect(f"{op.name()} with a bool for a number, which decides the dtype of its result")
         return args
 
 

@@ -48,9 +48,7 @@ class Classes:
         """Return the value of an attribute."""
         keys = self.state.keys[owner.cell]
         if name not in keys:
-            raise self.state.refuse(
-                f"the attribute '{name}' of a {owner.short_name} before it is set; set it in __init__"
-            )
+            raise self.state.defect(f"the attribute '{name}' of a {owner.short_name} before it is set")
         return self.state.heap[owner.cell][keys.index(name)]
 
     def assign(self, owner: ObjectRef, name: str, value: Value) -> None:

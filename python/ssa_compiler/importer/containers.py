@@ -70,7 +70,9 @@ class Containers:
             return value.elements
         assert isinstance(value, (ListRef, DictRef))
         if self.is_growing(value):
-            raise self.state.refuse_op("this op on a list whose length depends on run-time values; stack it first")
+            raise self.state.refuse_op(
+                f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
+            )
         return self.state.heap[value.cell]
 
     def is_growing(self, value: Value) -> bool:
@@ -152,7 +154,7 @@ class Containers:
         method = self._growing_method(name)
         target = args[0]
         if method is None or not isinstance(target, ListRef):
-            raise self.state.refuse_op(f"{name} on a list whose length depends on run-time values")
+            raise self.state.refuse_op(f"{name} on a list whose length depends on run-time values; stack it first")
         contents = self.state.heap[target.cell]
         if not is_growing(contents):
             other = self.state.heap[args[1].cell]  # type: ignore[attr-defined]

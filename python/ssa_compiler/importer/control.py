@@ -29,7 +29,7 @@ from .values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleVal
 __all__ = ["Control"]
 
 _FOREVER = 2**63 - 1
-_MOST_PASSES = 50
+_MOST_PASSES, _PASSES_FOR_EACH = 50, 4
 _MOST_UNROLLED = 256
 
 Heap = dict[Site, tuple[Value, ...]]
@@ -264,16 +264,14 @@ class Control:
         contents: list[Abstract] = []
         written: set[Site] = set()
         lists = LoopLists(self.state, self.growing, trip)
-        for _ in range(_MOST_PASSES):
+        for _ in range(_MOST_PASSES + _PASSES_FOR_EACH * len(initial)):  # what changes may go from one to the next
             again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written, lists)
             again.run(body)
             if again.settled():
                 return again.finish()
             head, cells, contents, written = again.widened()
             self.emitter.discard(again.operation)
-        raise self.state.refuse(
-            "a loop whose carried values find no common type; give them one dtype and rank before the loop"
-        )
+        raise self.state.defect("a loop whose carried values find no common type")
 
     def _unrolled(self, position: int, trip: int, values: list[Value], body: Any) -> list[Value]:
         """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""

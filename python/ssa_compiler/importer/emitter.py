@@ -17,7 +17,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
 
 from .._dtypes import element_types
-from ..errors import UnsupportedProgramError
+from ..errors import InternalError, UnsupportedProgramError
 from .locations import Locations
 from .schemas import find_op, registered_name
 
@@ -224,10 +224,7 @@ class Emitter:
             if isinstance(value, str):
                 attribute = ir.StringAttr.get(value)
                 return self.op("torch.constant.str", [self.parse_type("!torch.str")], (), {"value": attribute}).result
-            raise UnsupportedProgramError(
-                f"unsupported: a constant of type {type(value).__name__}; use numbers and strings",
-                location=self.locations.user(),
-            )
+            raise InternalError(f"a constant of type {type(value).__name__}", location=self.locations.user())
 
         return self.memoised(("constant", type(value), repr(value)), make)
 

@@ -319,7 +319,7 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         raise state.refuse_op(f"{op.name()}: {_first_line(error)}") from error
     except _EAGER_ERRORS as error:
         if transaction is not None and transaction.guesses:
-            raise state.refuse_op(f"{op.name()} on sizes known only at run time: {_first_line(error)}") from error
+            raise state.refuse_op(f"{op.name()} with values known only at run time: {_first_line(error)}") from error
         confirmed = _confirmed(state, op, positional, keywords, error)
         # An op that will run in PyTorch raises there, should it.
         follows = returns_only_written(op) and (_is_known(positional, keywords) or functional_of(op, 0) is None)

@@ -117,7 +117,7 @@ class Interpreter(Blocks):
                 return self.containers.call(kind, arguments)
         if has_tensor:
             if op is None:
-                raise self.state.refuse_op(f"{kind}: PyTorch has no operator {text}")
+                raise self.state.defect(f"PyTorch has no operator {text}")
             if kind in _AUGMENTED and _AUGMENTED[kind][1].search(highlighted(node)):
                 op = in_place_of(op, _AUGMENTED[kind][0])
             if kind == "aten::floor_divide" and self._divides_in_place:
@@ -388,9 +388,7 @@ class Interpreter(Blocks):
             kind = next(iter(node.inputs())).type()
             return [self._call(*self.classes.method(owner, kind, node.s("name")), [owner, *arguments])]
         if not isinstance(owner, ModuleValue):
-            raise self.state.refuse(
-                f"a call of method {node.s('name')} of a {type(owner).__name__}; make it a function"
-            )
+            raise self.state.defect(f"a call of method {node.s('name')} of a {type(owner).__name__}")
         method = owner.script._get_method(node.s("name"))
         name = f"{owner.path}.{node.s('name')}" if owner.path else node.s("name")
         return [self._call(name, method.graph, [owner, *arguments])]
@@ -416,7 +414,7 @@ class Interpreter(Blocks):
         if isinstance(owner, ObjectRef):
             return [self.classes.attribute(owner, node.s("name"))]
         if not isinstance(owner, ModuleValue):
-            raise self.state.refuse(f"attribute {node.s('name')} of a {type(owner).__name__}; pass it as an argument")
+            raise self.state.defect(f"attribute {node.s('name')} of a {type(owner).__name__}")
         value = self.modules.attribute(owner, node.s("name"))
         return [value if isinstance(value, Value) else self._attribute(value, owner, node.s("name"))]
 
@@ -443,9 +441,7 @@ class Interpreter(Blocks):
             self.classes.assign(owner, node.s("name"), value)
             return []
         if not isinstance(owner, ModuleValue):
-            raise self.state.refuse(
-                f"assignment to the attribute '{node.s('name')}' of what is no module; return the value"
-            )
+            raise self.state.defect(f"assignment to the attribute '{node.s('name')}' of a {type(owner).__name__}")
         self.modules.assign(owner, node.s("name"), value)
         return []
 

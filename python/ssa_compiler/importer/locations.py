@@ -30,14 +30,17 @@ def highlighted(node: Any) -> str:
 class Locations:
     """The location of the node being imported, inside the calls that lead to it.
 
-    `frames` holds one location per active call, outermost first; the innermost is replaced node by node.
+    `frames` holds one location per active call, outermost first; the innermost is replaced node by node. `kind` is what the node
+    does, `aten::append`.
     """
 
     def __init__(self) -> None:
         self.frames: list[SourceLocation | None] = [None]
+        self.kind = ""
 
     def enter_node(self, node: Any) -> None:
         """Move to `node`; a node without source range keeps the location of the node before it."""
+        self.kind = node.kind()
         match = _RANGE.search(node.sourceRange())
         if match:
             self.frames[-1] = SourceLocation(match.group(1), int(match.group(2)))

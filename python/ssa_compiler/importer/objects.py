@@ -51,7 +51,7 @@ def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
     """
     state, target, name = tensors.state, args[0], str(op.name())
     if not isinstance(target, TensorValue):
-        raise state.refuse_op(f"{name} on a {type(target).__name__}; call it on tensors")
+        raise state.defect(f"{name} on a {type(target).__name__}")
     callers = _is_callers(state, target)
     if not callers:
         _check_own(state, op, target)

@@ -11,7 +11,7 @@ from typing import Any
 import sympy
 import torch
 
-from ..errors import UnsupportedOpError, UnsupportedProgramError
+from ..errors import InternalError, UnsupportedOpError, UnsupportedProgramError
 from .argument_sizes import ArgumentSizes
 from .emitter import Emitter
 from .layouts import Layouts
@@ -227,6 +227,10 @@ class State:
         """
         way_out = "" if "; " in message else f"; {_IN_PYTHON}"
         return UnsupportedOpError(f"unsupported: {message}{way_out}", location=self.locations.user())
+
+    def defect(self, what: str) -> InternalError:
+        """Return the error for what no program should reach."""
+        return InternalError(what, location=self.locations.user())
 
     def check(self, condition: Any, message: str) -> None:
         """Make the program raise `message` unless the symbolic or constant bool `condition` holds.

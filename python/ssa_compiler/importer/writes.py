@@ -65,8 +65,6 @@ class Writes:
         if schema.name in _REFUSED:
             raise state.refuse_op(f"{op.name()}, which {_REFUSED[schema.name]}; make a new one")
         if schema.name == "aten::requires_grad_":
-            if not (isinstance(args[1], ConstValue) and args[1].value is False):
-                raise state.refuse_op(f"{op.name()}: results are not differentiable; leave it out")
             return [args[0]]
         if torch.Tag.inplace_view in op.tags:
             return [args[0]]  # the caller has seen that sizes and strides stay
@@ -123,7 +121,7 @@ class Writes:
         """Emit an op on lists (`_foreach_add_`) as the op on tensors, for one element of the lists after the other."""
         lengths = {len(argument) for argument in args if isinstance(argument, list)}
         if len(lengths) != 1:
-            raise self.state.refuse_op(f"{element.name()} for each element of lists of different lengths")
+            raise self.state.defect(f"{element.name()} for each element of lists of different lengths")
         for position in range(lengths.pop()):
             chosen = [argument[position] if isinstance(argument, list) else argument for argument in args]
             chosen += [ConstValue(a.default_value) for a in element._schema.arguments[len(chosen) :]]
@@ -224,9 +222,9 @@ class Writes:
         with self.tensors.indexing.already_checked():
             value = self.tensors.call_arguments(functional, args)[0]
         if not isinstance(value, TensorValue):
-            raise self.state.refuse_op(f"{op.name()}, whose functional form gives no tensor")
+            raise self.state.defect(f"{op.name()}, whose functional form gives no tensor")
         if op._schema.arguments[-1].is_out and _sizes(value.fake) != _sizes(target.fake):
-            raise self.state.refuse_op(f"{op.name()}, which changes the size of its out argument")
+            raise self.state.defect(f"{op.name()}, which changes the size of its out argument")
         copy = torch.ops.aten.copy_.default
         self.tensors.emit(copy, [target, value, ConstValue(False)], [self.state.type_of(target.fake)])
 

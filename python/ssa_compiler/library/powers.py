@@ -62,3 +62,29 @@ def _has_no_logarithm(arguments: Mapping[str, Any]) -> bool:
 def power_of_number(self: float, exponent: Tensor) -> Tensor:
     """The powers of any number."""
     return torch.pow(torch.full([], self, dtype=exponent.dtype, device=exponent.device), exponent)
+
+
+def _are_real(arguments: Mapping[str, Any]) -> bool:
+    """Whether no operand is complex."""
+    given = (arguments["self"], arguments["exponent"])
+    return not any(
+        value.dtype.is_complex if isinstance(value, torch.Tensor) else isinstance(value, complex) for value in given
+    )
+
+
+@implements("aten::float_power.Tensor_Tensor", where=_are_real)
+def double_power(self: Tensor, exponent: Tensor) -> Tensor:
+    """A power in double precision."""
+    return torch.pow(self.to(torch.float64), exponent.to(torch.float64))
+
+
+@implements("aten::float_power.Tensor_Scalar", where=_are_real)
+def double_power_with(self: Tensor, exponent: float) -> Tensor:
+    """A power with a number, in double precision."""
+    return torch.pow(self.to(torch.float64), exponent)
+
+
+@implements("aten::float_power.Scalar", where=_are_real)
+def double_power_of(self: float, exponent: Tensor) -> Tensor:
+    """A power of a number, in double precision."""
+    return torch.pow(self, exponent.to(torch.float64))

@@ -72,3 +72,9 @@ def tangent(self: Tensor) -> Tensor:
     sine, cosine, quarter = _sine_and_cosine(self)
     odd = torch.abs(quarter) == 1.0
     return _result(torch.where(odd, -cosine, sine) / torch.where(odd, sine, cosine), self)
+
+
+@implements("aten::polar", where=lambda arguments: arguments["abs"].dtype == arguments["angle"].dtype == torch.float32)
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Complex numbers by size and angle."""
+    return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))

@@ -48,3 +48,22 @@ def test_infinities() -> None:
     infinite = torch.tensor([[torch.inf, 1.0, -torch.inf], [-torch.inf, -torch.inf, -torch.inf], [0.0, torch.nan, 1.0]])
     check(exponentials, (infinite,), compiled=True)
     check(running, (infinite,), compiled=True)
+
+
+def powers(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.float_power(x, y), torch.float_power(x, 3), torch.float_power(-2, y)
+
+
+def test_double_powers_of_negative_numbers() -> None:
+    numbers = torch.tensor([-2.0, 3.0, 0.0, -1e-30, 1e30, -0.5, 0.0])
+    whole = torch.tensor([3.0, 2.0, 0.0, 7.0, -7.0, 2.0, -1.0])
+    checked = check(powers, (numbers, whole), (numbers.abs(), whole + 0.5), (numbers, whole + 0.5), compiled=True)
+    assert checked.compiled.explain().callbacks == ()
+
+
+def polar(size: Tensor, angle: Tensor) -> Tensor:
+    return torch.polar(size, angle)
+
+
+def test_polar_of_large_angles() -> None:
+    check(polar, (torch.tensor([1.0, -2.0, 0.5]), torch.tensor([1e4, -3e5, 0.1])), compiled=True)

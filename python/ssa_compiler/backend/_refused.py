@@ -146,6 +146,7 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::floor_divide.Scalar": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::div.Tensor_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::div.Scalar_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
+    "aten::addcmul": (_is_half, "torch-mlir rounds after each step"),
     "aten::bilinear": (_has_open_size, "torch-mlir asserts that there is a row"),
     "aten::binary_cross_entropy_with_logits": (_is_half, "torch-mlir's logarithm of the sigmoid overflows"),
     "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),

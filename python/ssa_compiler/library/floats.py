@@ -96,6 +96,16 @@ def log_softmax_of_one(self: Tensor, dtype: Optional[int]) -> Tensor:  # noqa: U
     return x - x
 
 
+def _converts(arguments: Mapping[str, Any]) -> bool:
+    return arguments["self"].dim() > 0 and arguments["dtype"] in (_FLOAT32, _FLOAT64)
+
+
+@implements("aten::log_softmax.int", where=_converts)
+def log_softmax_of_converted(self: Tensor, dim: int, dtype: int) -> Tensor:
+    """The logarithm of the softmax in another dtype, which torch-mlir does not know."""
+    return self.to(dtype).log_softmax(dim)
+
+
 def _sums_along(arguments: Mapping[str, Any]) -> bool:
     return isinstance(arguments["dim"], int) and arguments["self"].dim() > 0
 

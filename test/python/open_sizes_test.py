@@ -199,6 +199,35 @@ def test_ops_that_decide_by_numbers_run_in_pytorch(program: Callable[..., Any]) 
     assert checked.compiled.explain().callbacks != ()
 
 
+def narrowed(x: Tensor, n: int) -> Tensor:
+    return x.narrow(n, 0, 1)
+
+
+def test_a_dimension_is_a_constant_rather() -> None:
+    program = ssa_compiler.compile(narrowed, (X, 1))
+    for n in (1, 0, -1):
+        torch.testing.assert_close(program(X, n), narrowed(X, n))
+
+
+def test_a_dimension_from_data_is_refused() -> None:
+    with pytest.raises(ssa_compiler.UnsupportedOpError, match="aten::narrow with a .dim. known only at run time"):
+        ssa_compiler.compile(narrowed_from_data, (X, torch.tensor(1)))
+
+
+def narrowed_from_data(x: Tensor, k: Tensor) -> Tensor:
+    return x.narrow(int(k), 0, 1)
+
+
+def averaged(x: Tensor, k: Tensor) -> Tensor:
+    n = int(k)
+    return F.avg_pool1d(x[None], [n + 1], [n + 1], [0], True, True) + F.adaptive_avg_pool1d(x[None], n).sum()
+
+
+def test_kernels_and_sizes_from_data() -> None:
+    """Sizes of which few examples are known are not taken for constants; a size of 0 divides nothing."""
+    check(averaged, *sets(1, 0, 2), compiled=True)
+
+
 def by_number(x: Tensor, n: int) -> Tensor:
     return torch.hann_window(n) * 2
 

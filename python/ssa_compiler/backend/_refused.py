@@ -69,6 +69,11 @@ def _is_open(number: int) -> Callable[[ir.Operation], bool]:
     return lambda op: constant_number(op.operands[number]) is None
 
 
+def _divides_by_open(op: ir.Operation) -> bool:
+    """Whether one of the sizes asked of an adaptive op is known only at run time."""
+    return any(constant_integer(size) is None for size in listed(op.operands[1]))
+
+
 def _infers_classes(op: ir.Operation) -> bool:
     """Whether a `one_hot` has as many classes as its tensor says, or may have."""
     classes = constant_integer(op.operands[1])
@@ -146,6 +151,14 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::floor_divide.Scalar": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::div.Tensor_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::div.Scalar_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
+    **{
+        f"aten::adaptive_{kind}_pool{rank}d": (
+            _divides_by_open,
+            "IREE divides by the size that is asked for, which may be 0",
+        )
+        for kind in ("avg", "max")
+        for rank in (1, 2, 3)
+    },
     "aten::addcmul": (_is_half, "torch-mlir rounds after each step"),
     "aten::bilinear": (_has_open_size, "torch-mlir asserts that there is a row"),
     "aten::binary_cross_entropy_with_logits": (_is_half, "torch-mlir's logarithm of the sigmoid overflows"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .aten import TensorOps
 from .blocks import Blocks
@@ -96,7 +97,12 @@ class Interpreter(Blocks):
         for argument in arguments:
             if isinstance(argument, Uninitialized):
                 return [Uninitialized(str(output.type())) for output in node.outputs()]
-        return self._operator(node, kind, arguments)
+        try:
+            return self._operator(node, kind, arguments)
+        except GuardOnDataDependentSymNode as error:
+            raise self.state.refuse_op(
+                f"{kind}, which does one or another by numbers known only at run time"
+            ) from error
 
     def _operator(self, node: Any, kind: str, arguments: list[Value]) -> list[Value]:
         if (compared := compare_enums(kind, arguments)) is not None:

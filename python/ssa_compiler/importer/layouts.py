@@ -342,4 +342,5 @@ def _has_run_time_strides(fake: torch.Tensor) -> bool:
 
 
 def _strides(out: Any) -> list[Any]:
-    return [(tuple(leaf.shape), leaf.stride()) for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+    tensors = [leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+    return [(tuple(map(expr_of, tensor.shape)), tuple(map(expr_of, tensor.stride()))) for tensor in tensors]

@@ -25,6 +25,10 @@ _LARGEST = 1 << 22
 """Elements of all tensors together: the op runs at import."""
 
 
+_FEWEST_TRIED = 6
+"""With numbers that are not known: the outcomes that have to agree on a size for it to be taken as known."""
+
+
 def _zeros(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).zero_()
 
@@ -50,6 +54,8 @@ def _ramp(tensor: torch.Tensor) -> torch.Tensor:
     return real.copy_(numbers / count if real.is_floating_point() or real.is_complex() else numbers) + _identity(real)
 
 
+_SHARES = object()
+"""The outcome of an op that writes an argument, or of whose results one is a view."""
 _FILLINGS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (_zeros, _ones, _identity, _ramp)
 
 
@@ -77,6 +83,8 @@ def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
         if given is None or sum(t.numel() for t in tree_leaves(given) if isinstance(t, torch.Tensor)) > _LARGEST:
             continue
         found = [outcome for fill in _FILLINGS if (outcome := _run(op, given, fill)) is not None]
+        if any(outcome is _SHARES for outcome in found):
+            return None
         outcomes += found
         tried += [valuation] if found else []
     if not outcomes or any(_looks(found) != _looks(outcomes[0]) for found in outcomes):
@@ -88,13 +96,14 @@ def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
     if any(len({valuation[symbol] for valuation in tried}) < 2 for symbol in symbols):
         return None  # nothing is known of how the results look for other numbers
     count = itertools.count()
+    telling = not symbols or len(tried) >= _FEWEST_TRIED
 
     def fake(first: Any, *others: Any) -> Any:
         if not isinstance(first, torch.Tensor):
             return first
         sizes: list[Any] = list(first.shape)
         for dim, size in enumerate(sizes):
-            if any(other.shape[dim] != size for other in others):
+            if not telling or any(other.shape[dim] != size for other in others):
                 sizes[dim] = state.symbols.integer(("opaque", state.place(), next(count)), low=0)
         return torch.empty(sizes, dtype=first.dtype)
 
@@ -112,7 +121,7 @@ def _looks(outcome: Any) -> Any:
 
 
 def _run(op: Any, args: Sequence[Any], fill: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """Run an op on real tensors; None if it raises, or its results share memory with them or with each other."""
+    """Run an op on real tensors; None if it raises, `_SHARES` if it writes them, or its results share memory."""
     reals = tree_map(lambda leaf: fill(leaf) if isinstance(leaf, torch.Tensor) else leaf, list(args))
     positional = [value for spec, value in zip(op._schema.arguments, reals) if not spec.kwarg_only]
     keywords = {spec.name: value for spec, value in zip(op._schema.arguments, reals) if spec.kwarg_only}
@@ -124,11 +133,11 @@ def _run(op: Any, args: Sequence[Any], fill: Callable[[torch.Tensor], torch.Tens
     except Exception:  # noqa: BLE001 - whatever it does not do on these values
         return None
     if any(not torch.equal(tensor, copy) for tensor, copy in zip(given, before)):
-        return None
+        return _SHARES
     made = [leaf for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
     storages = [leaf.untyped_storage()._cdata for leaf in made if leaf.layout == torch.strided]
     taken = {tensor.untyped_storage()._cdata for tensor in given}
-    return None if taken & set(storages) or len(set(storages)) < len(storages) else outcome
+    return _SHARES if taken & set(storages) or len(set(storages)) < len(storages) else outcome
 
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -156,7 +165,7 @@ def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) 
     if sum(tensor.numel() for tensor in tensors) > _LARGEST:
         return out
     real = _run(op, args, _zeros)
-    if real is None or _shapes(real) == _shapes(out):
+    if real is None or real is _SHARES or _shapes(real) == _shapes(out):
         return out
     found = outcome_on_examples(state, op, args)
     return out if found is None else found

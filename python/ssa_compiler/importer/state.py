@@ -82,7 +82,7 @@ class Lent:
     keys: tuple[Any, ...] = ()
 
 
-_INFERRING = ("aten::expand", "aten::reshape", "aten::unflatten", "aten::view")
+_INFERRING = ("aten::broadcast_to", "aten::expand", "aten::reshape", "aten::unflatten", "aten::view")
 """Ops that take -1 for a size."""
 
 

@@ -95,8 +95,13 @@ def test_a_number_at_a_mask_of_bytes_raises_as_in_eager() -> None:
         bytes_fill(grid(), mask_bytes(1, 0, 1, 0))
     with pytest.raises(errors.ProgramError, match="only supports boolean masks"):
         import_program(bytes_fill, (grid(), mask_bytes(1, 0, 1, 0)))
-    with pytest.raises(errors.UnsupportedOpError, match=r"importer_masks_test.py:\d+: unsupported: aten::where"):
-        import_program(bytes_choose, (grid(), mask_bytes(1, 0, 1, 0)))
+
+
+def test_a_choice_by_a_mask_of_bytes_runs_in_pytorch() -> None:
+    """FakeTensors refuse it, eager warns."""
+    sets = [(grid(), mask_bytes(1, 0, 1, 0)), (grid(), mask_bytes(0, 0, 0, 1))]
+    checked = check(bytes_choose, *sets, compiled=True)
+    assert [use.op for use in checked.compiled.explain().callbacks] == ["aten::where.ScalarOther"]
 
 
 def power(a: float, b: float) -> float:

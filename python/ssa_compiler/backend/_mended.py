@@ -9,6 +9,7 @@ from iree.compiler import ir
 
 from ._bools import ACCUMULATIONS, SUMS, reduce_bools
 from ._callbacks import erase_unused
+from ._halves import widen_halves
 from ._integers import divide_integers
 from ._ir import build, constant_integer, torch_integer, walk
 from ._masks import listed, sizes
@@ -55,7 +56,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += cut_to_windows(op)
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
-    return rewritten
+    # Last: what the ops above became.
+    return rewritten + sum(widen_halves(op) for op in list(walk(module.operation)))
 
 
 _LOSES_NAN = frozenset(

@@ -159,7 +159,6 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
         for kind in ("avg", "max")
         for rank in (1, 2, 3)
     },
-    "aten::addcmul": (_is_half, "torch-mlir rounds after each step"),
     "aten::bilinear": (_has_open_size, "torch-mlir asserts that there is a row"),
     "aten::binary_cross_entropy_with_logits": (_is_half, "torch-mlir's logarithm of the sigmoid overflows"),
     "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),

@@ -216,17 +216,25 @@ class CompiledProgram:
             TargetError: there is no device to run on.
             SsaCompilerError: the program has to be compiled for these arguments, and `compile` raises this.
         """
+        call = self._call
         try:
-            return self._call(args, kwargs)
+            return call(args, kwargs)
         except ArgumentError as error:
             if not error.mismatch:
                 raise
             difference = error
-        return self._call_other(args, kwargs, difference)
+        # Asked of the function that ran, not of `_order`: another thread may have changed that since.
+        refusing = tuple(made for made in self._order if made.is_called_by(call))
+        return self._call_other(args, kwargs, refusing, difference)
 
-    def _call_other(self, args: tuple[Any, ...], kwargs: dict[str, Any], difference: ArgumentError) -> Any:
-        """Run a call that the latest specialisation does not take."""
-        tried: tuple[Specialisation, ...] = self._order[:1]
+    def _call_other(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tried: tuple[Specialisation, ...],
+        difference: ArgumentError,
+    ) -> Any:
+        """Run a call that the specialisation used last, `tried`, does not take."""
         made = None
         while made is None:
             for candidate in self._order:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
@@ -143,6 +144,7 @@ class Specialisation:
     def __post_init__(self) -> None:
         self._program: Program | None = None
         self._call: Callable[..., Any] | None = None
+        self._lock = threading.Lock()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program; see `CompiledProgram.__call__`.
@@ -161,8 +163,14 @@ class Specialisation:
         if self._call is None:
             from ._call import make_call
 
-            self._call = make_call(self.imported, self._loaded())
+            with self._lock:  # loaded once: threads share the parameters' views and the counts of callbacks
+                if self._call is None:
+                    self._call = make_call(self.imported, self._loaded())
         return self._call
+
+    def is_called_by(self, call: Callable[..., Any]) -> bool:
+        """Return whether `call` is what `loaded_call` returned."""
+        return self._call is call
 
     def _loaded(self) -> Program:
         if self._program is None:

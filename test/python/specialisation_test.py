@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 
@@ -155,21 +156,27 @@ def test_specialise_ahead_of_calls() -> None:
 
 
 def test_threads_share_specialisations() -> None:
-    compiled = ssa_compiler.compile(same_object, (torch.ones(3), torch.ones(3)))
-    wrong = []
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # so that threads are often interrupted between a refusal and what follows from it
+    try:
+        for _ in range(5):
+            compiled = ssa_compiler.compile(same_object, (torch.ones(3), torch.ones(3)))
+            wrong: list[int] = []
 
-    def work() -> None:
-        for size in (3, 4, 3, 4):
-            if not torch.equal(compiled(torch.ones(size), torch.ones(size)), torch.zeros(size)):
-                wrong.append(size)
+            def work(compiled: ssa_compiler.CompiledProgram = compiled, wrong: list[int] = wrong) -> None:
+                for size in (3, 4, 3, 4) * 8:
+                    if not torch.equal(compiled(torch.ones(size), torch.ones(size)), torch.zeros(size)):
+                        wrong.append(size)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert len(compiled.specialisations) == 2
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert not wrong
+            assert len(compiled.specialisations) == 2
+    finally:
+        sys.setswitchinterval(interval)
 
 
 class Block(nn.Module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ._callbacks import erase_unused
-from ._ir import build, torch_integer
+from ._ir import DTYPES, build, converted, element_of, torch_integer, with_element
 
 __all__ = ["ACCUMULATIONS", "SUMS", "reduce_bools"]
 
@@ -15,8 +15,6 @@ ACCUMULATIONS = frozenset(
 """Ops that combine values with elements of their first operand."""
 SUMS = frozenset({"torch.aten.sum", "torch.aten.sum.dim_IntList"})
 """Ops whose last operand is the dtype to compute in."""
-
-_INT64 = 4  # torch's number of the dtype
 
 
 def reduce_bools(op: ir.Operation) -> int:
@@ -34,38 +32,19 @@ def reduce_bools(op: ir.Operation) -> int:
     operands = list(op.operands)
     if op.name in SUMS:
         if not _is_bool(operands[0].type):
-            operands[0] = _is_set(operands[0], _with_element(operands[0].type, "i1"), where)
-        operands[-1] = torch_integer(_INT64, where)
+            operands[0] = _is_set(operands[0], with_element(operands[0].type, "i1"), where)
+        operands[-1] = torch_integer(DTYPES["si64"], where)
     else:
-        operands = [_widened(operand, where) if _is_bool(operand.type) else operand for operand in operands]
-    wide = build(op.name, [_with_element(type_, "si64")], operands, where).results[0]
+        operands = [converted(operand, "si64", where) if _is_bool(operand.type) else operand for operand in operands]
+    wide = build(op.name, [with_element(type_, "si64")], operands, where).results[0]
     op.results[0].replace_all_uses_with(_is_set(wide, type_, where))
     erase_unused(op)
     return 1
 
 
 def _is_bool(type_: ir.Type) -> bool:
-    return str(type_).startswith("!torch.vtensor<[") and str(type_).endswith(",i1>")
-
-
-def _with_element(type_: ir.Type, element: str) -> ir.Type:
-    return ir.Type.parse(f"{str(type_)[:-1].rpartition(',')[0]},{element}>", type_.context)
+    return element_of(type_) == "i1"
 
 
 def _is_set(value: ir.Value, type_: ir.Type, where: ir.InsertionPoint) -> ir.Value:
     return build("torch.aten.ne.Scalar", [type_], [value, torch_integer(0, where)], where).results[0]
-
-
-def _widened(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
-    """The numbers 0 and 1 of bools."""
-    context = value.context
-    false = build(
-        "torch.constant.bool",
-        [ir.Type.parse("!torch.bool", context)],
-        [],
-        where,
-        {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(1, context), 0)},
-    ).results[0]
-    none = build("torch.constant.none", [ir.Type.parse("!torch.none", context)], [], where).results[0]
-    operands = [value, torch_integer(_INT64, where), false, false, none]
-    return build("torch.aten.to.dtype", [_with_element(value.type, "si64")], operands, where).results[0]

@@ -1,7 +1,7 @@
 """Ops on half precision, computed in single precision and rounded once.
 
-So does eager on the CPU. torch-mlir writes functions as several ops, and rounds after each; `baddbmm` rounds the product before
-it adds.
+So does eager on the CPU. torch-mlir writes functions as several ops, and rounds after each; sums and products over a dimension
+are rounded after each element (10,000 ones add up to 2,048), and `baddbmm` rounds the product before it adds.
 """
 
 from __future__ import annotations
@@ -11,96 +11,114 @@ from functools import cache
 from iree.compiler import ir
 
 from ._callbacks import torch_operator
-from ._ir import build, torch_integer
+from ._ir import DTYPES, build, constant_integer, converted, element_of, torch_integer, with_element
 
 __all__ = ["widen_halves"]
 
-_HALVES = {"f16": 5, "bf16": 15}
-"""Element types, with PyTorch's numbers of them."""
-_SINGLE = 6
-_ACCUMULATING = frozenset(f"aten::{name}" for name in ("addmm", "addmv", "addr", "baddbmm", "addbmm"))
+_HALVES = ("f16", "bf16")
+_ACCUMULATING = frozenset(
+    f"aten::{name}"
+    for name in (
+        *(
+            "addbmm",
+            "addmm",
+            "addmv",
+            "addr",
+            "baddbmm",
+            "bilinear",
+            "cdist",
+            "dot",
+            "einsum",
+            "inner",
+            "trace",
+            "vdot",
+        ),
+        *("cosine_similarity", "cumprod", "cumsum", "logcumsumexp", "nanmean", "renorm"),
+        *("_log_softmax", "_safe_softmax", "_softmax", "log_sigmoid_forward", "log_softmax", "softmax"),
+        *("batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"),
+        *("native_batch_norm", "native_group_norm", "native_layer_norm"),
+        *("_adaptive_avg_pool2d", "_adaptive_avg_pool3d"),
+        *(f"{name}{rank}d" for name in ("adaptive_avg_pool", "avg_pool") for rank in (1, 2, 3)),
+        *("binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss", "kl_div", "l1_loss", "mse_loss"),
+        *("nll_loss2d_forward", "nll_loss_forward", "smooth_l1_loss", "soft_margin_loss"),
+        *("grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "scaled_dot_product_attention"),
+        *("upsample_bicubic2d", "upsample_bilinear2d", "upsample_linear1d", "upsample_trilinear3d"),
+        *("scatter_add", "scatter_reduce"),  # but not index_add and index_put, which round each sum in eager too
+    )
+)
+"""Ops that add up more than one number, or compute in several steps, and have no tag that says so."""
 _ROUNDING_ONCE = frozenset(
     f"aten::{name}"
     for name in (
-        *("abs", "add", "clamp", "clamp_max", "clamp_min", "clone", "copy", "div", "masked_fill", "maximum", "minimum"),
         *(
+            "abs",
+            "add",
+            "ceil",
+            "clamp",
+            "clamp_max",
+            "clamp_min",
+            "div",
+            "floor",
             "mul",
             "neg",
             "relu",
-            "sqrt",
-            "sub",
-            "threshold",
-            "where",
-            "_to_copy",
-            "to",
-            "ceil",
-            "floor",
-            "trunc",
             "sign",
+            "sqrt",
         ),
+        *("sub", "threshold", "trunc"),
+        *("_to_copy", "clone", "copy", "masked_fill", "to", "where"),
+        *("amax", "amin", "aminmax", "max", "maximum", "min", "minimum"),
     )
 )
 """Ops that are one op of the processor, or compute nothing."""
 
 
 @cache
-def _is_computed(operator: str) -> bool:
-    """Whether PyTorch computes an operator element by element, in more than one step, or sums products and something else."""
+def _computed(operator: str) -> tuple[int, ...] | None:
+    """Which operands of an operator are dtypes; None unless PyTorch computes it in several steps, or sums.
+
+    Its tags say so of ops that go element by element, and of reductions.
+    """
     import torch
 
     namespace, _, rest = operator.partition("::")
     name, _, overload = rest.partition(".")
-    if namespace != "aten" or f"aten::{name}" in _ROUNDING_ONCE:
-        return False
-    packet = getattr(torch.ops.aten, name, None)
-    chosen = getattr(packet, overload or "default", None)
-    pointwise = chosen is not None and torch.Tag.pointwise in chosen.tags
-    return pointwise or f"aten::{name}" in _ACCUMULATING
-
-
-def _element(type_: ir.Type) -> str:
-    text = str(type_)
-    return text[:-1].rpartition("],")[2] if text.startswith("!torch.vtensor<[") else ""
+    if namespace != "aten" or operator.partition(".")[0] in _ROUNDING_ONCE:
+        return None
+    chosen = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
+    if chosen is None:
+        return None
+    if not {torch.Tag.pointwise, torch.Tag.reduction} & set(chosen.tags) and f"aten::{name}" not in _ACCUMULATING:
+        return None
+    return tuple(number for number, argument in enumerate(chosen._schema.arguments) if argument.name == "dtype")
 
 
 def widen_halves(op: ir.Operation) -> int:
-    """Compute an op on half precision in single precision.
+    """Compute an op whose results are of half precision in single precision.
 
     Returns:
         1 if it was rewritten, else 0.
     """
-    if len(op.results) != 1 or not any(_element(operand.type) in _HALVES for operand in op.operands):
-        return 0
     operator = torch_operator(op)
-    half = _element(op.results[0].type)
-    if operator is None or half not in _HALVES or not _is_computed(operator):
+    if operator is None or not any(element_of(result.type) in _HALVES for result in op.results):
+        return 0
+    dtypes = _computed(operator)
+    if dtypes is None:
         return 0
     where = ir.InsertionPoint(op)
     operands = [
-        _converted(operand, _SINGLE, "f32", where) if _element(operand.type) in _HALVES else operand
-        for operand in op.operands
+        converted(operand, "f32", where) if element_of(operand.type) in _HALVES else operand for operand in op.operands
     ]
-    type_ = _typed(op.results[0].type, "f32")
+    for number in dtypes:
+        if constant_integer(operands[number]) in [DTYPES[half] for half in _HALVES]:
+            operands[number] = torch_integer(DTYPES["f32"], where)
+    types = [
+        with_element(result.type, "f32") if element_of(result.type) in _HALVES else result.type for result in op.results
+    ]
     attributes = {name: op.attributes[name] for name in ("name",) if op.name == "torch.operator"}
-    value = build(op.name, [type_], operands, where, attributes).results[0]
-    op.results[0].replace_all_uses_with(_converted(value, _HALVES[half], half, where))
+    wide = build(op.name, types, operands, where, attributes)
+    for old, new in zip(op.results, wide.results, strict=True):
+        element = element_of(old.type)
+        old.replace_all_uses_with(converted(new, element, where) if element in _HALVES else new)
     op.erase()
     return 1
-
-
-def _typed(type_: ir.Type, element: str) -> ir.Type:
-    return ir.Type.parse(f"{str(type_)[:-1].rpartition(',')[0]},{element}>", type_.context)
-
-
-def _converted(value: ir.Value, dtype: int, element: str, where: ir.InsertionPoint) -> ir.Value:
-    context = value.type.context
-    false = build(
-        "torch.constant.bool",
-        [ir.Type.parse("!torch.bool", context)],
-        [],
-        where,
-        {"value": ir.BoolAttr.get(False, context)},
-    ).results[0]
-    none = build("torch.constant.none", [ir.Type.parse("!torch.none", context)], [], where).results[0]
-    operands = [value, torch_integer(dtype, where), false, false, none]
-    return build("torch.aten.to.dtype", [_typed(value.type, element)], operands, where).results[0]

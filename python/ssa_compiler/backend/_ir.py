@@ -13,6 +13,7 @@ from iree.compiler import ir
 
 __all__ = [
     "CASTS",
+    "DTYPES",
     "LOOPS",
     "ancestor_in_block",
     "attribute",
@@ -20,7 +21,9 @@ __all__ = [
     "cast_root",
     "constant_i32",
     "constant_integer",
+    "converted",
     "defining_block",
+    "element_of",
     "equivalents",
     "is_any_tensor",
     "is_dynamic",
@@ -30,6 +33,7 @@ __all__ = [
     "tensor_type",
     "torch_integer",
     "walk",
+    "with_element",
 ]
 
 # Ops whose result is their operand in another type: the same tensor to every analysis here.
@@ -43,6 +47,8 @@ CASTS = frozenset(
     }
 )
 LOOPS = frozenset({"scf.for", "scf.while"})
+# Element types of the torch dialect, with PyTorch's numbers of them.
+DTYPES = {"si64": 4, "f16": 5, "f32": 6, "f64": 7, "bf16": 15}
 
 
 def walk(root: ir.Operation) -> Iterator[ir.Operation]:
@@ -183,3 +189,24 @@ def torch_integer(number: int, where: ir.InsertionPoint) -> ir.Value:
     context = where.block.owner.context
     attribute_ = {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), number)}
     return build("torch.constant.int", [ir.Type.parse("!torch.int", context)], [], where, attribute_).results[0]
+
+
+def element_of(type_: ir.Type) -> str:
+    """Return the element type of a value tensor of the torch dialect as it is written, `f16`; "" for other types."""
+    text = str(type_)
+    return text[:-1].rpartition("],")[2] if text.startswith("!torch.vtensor<[") else ""
+
+
+def with_element(type_: ir.Type, element: str) -> ir.Type:
+    """Return the type of a value tensor of the torch dialect with other elements."""
+    return ir.Type.parse(f"{str(type_)[:-1].rpartition(',')[0]},{element}>", type_.context)
+
+
+def converted(value: ir.Value, element: str, where: ir.InsertionPoint) -> ir.Value:
+    """Return a value tensor of the torch dialect with other elements, one of `DTYPES`; create the conversion if needed."""
+    if element_of(value.type) == element:
+        return value
+    dtype = torch_integer(DTYPES[element], where)
+    return build(
+        "torch.prims.convert_element_type", [with_element(value.type, element)], [value, dtype], where
+    ).results[0]

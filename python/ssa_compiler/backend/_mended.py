@@ -11,7 +11,7 @@ from ._bools import ACCUMULATIONS, SUMS, reduce_bools
 from ._callbacks import erase_unused
 from ._halves import widen_halves
 from ._integers import divide_integers
-from ._ir import build, constant_integer, torch_integer, walk
+from ._ir import build, constant_integer, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
 from ._powers import raise_negatives
 from ._reshapes import VIEWS, regroup
@@ -69,7 +69,7 @@ _LOSES_NAN = frozenset(
 def _keep_nan(op: ir.Operation) -> int:
     """What bounds a number leaves NaN as it is."""
     type_ = op.results[0].type
-    if op.operands[0].type != type_ or _element(type_) not in _FLOATS:
+    if op.operands[0].type != type_ or element_of(type_) not in _FLOATS:
         return 0
     where = ir.InsertionPoint(op)
     operands = list(op.operands)
@@ -91,9 +91,9 @@ _TAKES_NUMBERS = frozenset(
 def _prefer_nan(op: ir.Operation) -> int:
     """The larger or smaller of two numbers is NaN where one of them is."""
     type_ = op.results[0].type
-    element = _element(type_)
+    element = element_of(type_)
     tensors = [operand for operand in map(_given, op.operands) if operand is not None]
-    if element not in _FLOATS or any(_element(operand.type) != element for operand in tensors):
+    if element not in _FLOATS or any(element_of(operand.type) != element for operand in tensors):
         return 0
     where = ir.InsertionPoint(op)
     chosen = build(op.name, [type_], list(op.operands), where).results[0]
@@ -116,20 +116,13 @@ def _given(value: ir.Value) -> ir.Value | None:
 _FLOATS = ("f16", "bf16", "f32", "f64")
 
 
-def _element(type_: ir.Type) -> str:
-    """Element type of a value tensor with sizes, "" of anything else."""
-    text = str(type_)
-    return text[:-1].rpartition("],")[2] if text.startswith("!torch.vtensor<[") else ""
-
-
 def _is_nan(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
-    sizes = str(value.type)[:-1].rpartition(",")[0]
-    return build("torch.aten.isnan", [ir.Type.parse(f"{sizes},i1>", value.type.context)], [value], where).results[0]
+    return build("torch.aten.isnan", [with_element(value.type, "i1")], [value], where).results[0]
 
 
 def _equal_itself(op: ir.Operation) -> int:
     """`x == x` is true to torch-mlir, also of NaN."""
-    if op.operands[0] != op.operands[1] or _element(op.operands[0].type) not in _FLOATS:
+    if op.operands[0] != op.operands[1] or element_of(op.operands[0].type) not in _FLOATS:
         return 0
     where = ir.InsertionPoint(op)
     missing = _is_nan(op.operands[0], where)

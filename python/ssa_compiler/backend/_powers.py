@@ -9,11 +9,11 @@ import math
 
 from iree.compiler import ir
 
-from ._ir import build, torch_integer
+from ._ir import build, converted, element_of, torch_integer, with_element
 
 __all__ = ["raise_negatives"]
 
-_DTYPES = {"f16": 5, "bf16": 15, "f32": 6, "f64": 7}  # as torch numbers them
+_FLOATS = ("f16", "bf16", "f32", "f64")
 
 
 class _Builder:
@@ -31,26 +31,8 @@ class _Builder:
     def one(self) -> ir.Value:
         return torch_integer(1, self._where)
 
-    def converted(self, value: ir.Value, element: str) -> ir.Value:
-        """A tensor with another element type."""
-        sizes, before = _split(value.type)
-        if before == element:
-            return value
-        type_ = ir.Type.parse(f"{sizes},{element}>", self._context)
-        dtype = torch_integer(_DTYPES[element], self._where)
-        return build("torch.prims.convert_element_type", [type_], [value, dtype], self._where).results[0]
-
     def __call__(self, name: str, type_: ir.Type, *operands: ir.Value) -> ir.Value:
         return build(f"torch.aten.{name}", [type_], list(operands), self._where).results[0]
-
-
-def _split(type_: ir.Type) -> tuple[str, str]:
-    """Sizes and element type of a value tensor with sizes; "" of anything else."""
-    text = str(type_)
-    if not text.startswith("!torch.vtensor<["):
-        return "", ""
-    sizes, _, element = text[:-1].rpartition(",")
-    return sizes, element
 
 
 def raise_negatives(op: ir.Operation) -> int:
@@ -62,14 +44,12 @@ def raise_negatives(op: ir.Operation) -> int:
         The number of ops rewritten.
     """
     result = op.results[0].type
-    element = _split(result)[1]
-    if element not in _DTYPES or not all(_split(value.type)[1] for value in op.operands):
+    element = element_of(result)
+    if element not in _FLOATS or not all(element_of(value.type) for value in op.operands):
         return 0
     emit = _Builder(op)
-    x, y = (emit.converted(value, element) for value in op.operands)
-    flags_x, flags_y, flags = (
-        ir.Type.parse(f"{_split(type_)[0]},i1>", op.context) for type_ in (x.type, y.type, result)
-    )
+    x, y = (converted(value, element, ir.InsertionPoint(op)) for value in op.operands)
+    flags_x, flags_y, flags = (with_element(type_, "i1") for type_ in (x.type, y.type, result))
     zero, one, two = emit.number(0.0), emit.number(1.0), emit.number(2.0)
     size = emit("abs", x.type, x)
     power = emit("pow.Tensor_Tensor", result, size, y)

@@ -54,6 +54,17 @@ def test_halves_and_integers(dtype: torch.dtype) -> None:
     assert bool(checked.compiled.explain().callbacks) == (dtype == torch.float64)
 
 
+def of_two_dtypes(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.atan2(a, b), torch.logaddexp(a, b), torch.hypot(a, b)
+
+
+@pytest.mark.parametrize("other", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_zeros_and_infinities_of_halves(dtype: torch.dtype, other: torch.dtype) -> None:
+    a, b = torch.broadcast_tensors(torch.tensor(NUMBERS)[:, None], torch.tensor(DIVISORS))
+    check(of_two_dtypes, (a.to(dtype), b.to(other)), compiled=True)
+
+
 def remaining(x: Tensor, n: int) -> Tensor:
     total = torch.zeros_like(x)
     for i in range(n):

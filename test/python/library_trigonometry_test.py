@@ -83,3 +83,20 @@ def in_place(x: Tensor) -> Tensor:
 
 def test_in_place() -> None:
     check(in_place, (torch.linspace(-200.0, 200.0, 12).reshape(3, 4),))
+
+
+def bounded(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.sin(x).abs() <= 1.0, torch.cos(x).abs() <= 1.0, torch.sin(x).isnan()
+
+
+def test_bounded_where_it_is_not_exact() -> None:
+    check(bounded, (torch.tensor([1e9, -3e9, 7e12, 1e20, 3e38, math.inf, math.nan]),), compiled=True)
+
+
+def degrees(x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.rad2deg(x), torch.deg2rad(x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_degrees(dtype: torch.dtype) -> None:
+    check(degrees, (torch.linspace(-1e3, 1e3, 101, dtype=dtype),), compiled=True)

@@ -1,13 +1,15 @@
-"""Reductions of bools: IREE computes them in one bit, where True and True add up to False."""
+"""Bools: IREE computes sums of them in one bit, where True and True add up to False, and fills with the last bit of a number."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from iree.compiler import ir
 
-from ._callbacks import erase_unused
-from ._ir import DTYPES, build, converted, element_of, torch_integer, with_element
+from ._callbacks import erase_unused, torch_operator
+from ._ir import DTYPES, build, constant_number, converted, element_of, torch_integer, with_element
 
-__all__ = ["ACCUMULATIONS", "SUMS", "reduce_bools"]
+__all__ = ["ACCUMULATIONS", "SUMS", "fill_with_bool", "reduce_bools"]
 
 ACCUMULATIONS = frozenset(
     f"torch.aten.{name}" for name in ("index_put", "index_put.hacked_twin", "scatter_add", "scatter_reduce.two")
@@ -39,6 +41,35 @@ def reduce_bools(op: ir.Operation) -> int:
     wide = build(op.name, [with_element(type_, "si64")], operands, where).results[0]
     op.results[0].replace_all_uses_with(_is_set(wide, type_, where))
     erase_unused(op)
+    return 1
+
+
+@cache
+def _filling(operator: str) -> int | None:
+    """Which operand of an operator is a number that elements of the result are set to; None of an operator that has none."""
+    import torch
+
+    namespace, _, rest = operator.partition("::")
+    name, _, overload = rest.partition(".")
+    chosen = getattr(getattr(getattr(torch.ops, namespace), name, None), overload or "default", None)
+    arguments = chosen._schema.arguments if chosen is not None else ()
+    return next((n for n, argument in enumerate(arguments) if argument.name in ("value", "fill_value")), None)
+
+
+def fill_with_bool(op: ir.Operation) -> int:
+    """Fill a tensor of bools with True for a number that is known and not 0.
+
+    Returns:
+        1 if it was rewritten, otherwise 0.
+    """
+    operator = torch_operator(op)
+    if operator is None or len(op.results) != 1 or not _is_bool(op.results[0].type):
+        return 0
+    place = _filling(operator)
+    number = None if place is None else constant_number(op.operands[place])
+    if place is None or number is None or number in (0, 1):
+        return 0
+    op.operands[place] = torch_integer(1, ir.InsertionPoint(op))
     return 1
 
 

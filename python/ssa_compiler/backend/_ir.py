@@ -21,6 +21,7 @@ __all__ = [
     "cast_root",
     "constant_i32",
     "constant_integer",
+    "constant_number",
     "converted",
     "defining_block",
     "element_of",
@@ -182,6 +183,14 @@ def constant_integer(value: ir.Value) -> int | None:
     if op.name in ("torch.constant.int", "arith.constant"):
         return int(ir.IntegerAttr(op.attributes["value"]).value)
     return None
+
+
+def constant_number(value: ir.Value) -> float | None:
+    """Return the number of a `torch.constant.int` or `torch.constant.float`; None for others."""
+    op = _definer(value)
+    if op is not None and op.name == "torch.constant.float":
+        return float(ir.FloatAttr(op.attributes["value"]).value)
+    return constant_integer(value)
 
 
 def torch_integer(number: int, where: ir.InsertionPoint) -> ir.Value:

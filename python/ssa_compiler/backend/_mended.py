@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ._bools import ACCUMULATIONS, SUMS, reduce_bools
+from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from ._callbacks import erase_unused
 from ._halves import widen_halves
 from ._integers import divide_integers
@@ -57,7 +57,7 @@ def mend_ops(module: ir.Module) -> int:
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
     # Last: what the ops above became.
-    return rewritten + sum(widen_halves(op) for op in list(walk(module.operation)))
+    return rewritten + sum(widen_halves(op) or fill_with_bool(op) for op in list(walk(module.operation)))
 
 
 _LOSES_NAN = frozenset(

@@ -18,6 +18,7 @@ __all__ = ["OpProgram", "find_program", "implements"]
 _MODULES = (
     "attention",
     "bessel",
+    "bools",
     "detection",
     "division",
     "error_functions",

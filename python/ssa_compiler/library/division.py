@@ -13,7 +13,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._functions import are_real
 from ._registry import implements
 
 __all__: list[str] = []
@@ -29,6 +28,12 @@ def _is_float(arguments: Mapping[str, Any]) -> bool:
     kinds = {torch.SymInt: 1, torch.SymFloat: 1.0, torch.SymBool: True}
     self, other = (kinds.get(type(arguments[name]), arguments[name]) for name in ("self", "other"))
     return torch.result_type(self, other).is_floating_point
+
+
+def _divides_to_float(arguments: Mapping[str, Any]) -> bool:
+    """Whether a quotient is a float: of any real numbers, unless the default dtype is one in which eager rounds otherwise."""
+    complex_ = any(arguments[name].dtype.is_complex for name in ("self", "other"))
+    return not complex_ and (_is_float(arguments) or torch.get_default_dtype() in (torch.float32, torch.float64))
 
 
 def _rounds_down(arguments: Mapping[str, Any]) -> bool:
@@ -92,21 +97,25 @@ def floor_divide_by_number(self: Tensor, other: float) -> Tensor:
     return _quotient(x, torch.full([], other, dtype=x.dtype, device=x.device)).to(plain.dtype)
 
 
-@implements("aten::atan2", where=are_real)
+@implements("aten::atan2", where=_divides_to_float)
 def atan2(self: Tensor, other: Tensor) -> Tensor:
     """The angle of the vector (other, self), from -pi to pi."""
-    y, x = self.abs(), other.abs()
+    plain = self / other  # also for integers a float
+    above, right = _computed(self, plain), _computed(other, plain)
+    y, x = above.abs(), right.abs()
     same = y == x  # also two zeros, and two infinities
     ratio = torch.where(same, torch.where(y == 0.0, 0.0, 1.0), torch.minimum(y, x) / torch.maximum(y, x))
     angle = torch.atan(ratio)
     angle = torch.where(y > x, math.pi / 2 - angle, angle)
-    angle = torch.where(_is_negative(other), math.pi - angle, angle)
-    return torch.where(_is_negative(self), -angle, angle)
+    angle = torch.where(_is_negative(right), math.pi - angle, angle)
+    return torch.where(_is_negative(above), -angle, angle).to(plain.dtype)
 
 
-@implements("aten::logaddexp", where=are_real)
+@implements("aten::logaddexp", where=_is_float)
 def logaddexp(self: Tensor, other: Tensor) -> Tensor:
     """The logarithm of the sum of two exponentials."""
-    larger = torch.maximum(self, other)
-    sum_ = larger + torch.log1p(torch.exp(-(self - other).abs()))
-    return torch.where(torch.isinf(larger), larger, sum_)
+    plain = self + other
+    x, y = _computed(self, plain), _computed(other, plain)
+    larger = torch.maximum(x, y)
+    sum_ = larger + torch.log1p(torch.exp(-(x - y).abs()))
+    return torch.where(torch.isinf(larger), larger, sum_).to(plain.dtype)

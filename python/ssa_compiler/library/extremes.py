@@ -78,6 +78,12 @@ def _is_real(arguments: Mapping[str, Any]) -> bool:
     return not arguments["self"].dtype.is_complex
 
 
+@implements("aten::clamp_min.Tensor", where=_is_real)
+def at_least(self: Tensor, min: Tensor) -> Tensor:
+    """Numbers that are no smaller than others."""
+    return torch.maximum(self, min)
+
+
 @implements("aten::clamp_max.Tensor", where=_is_real)
 def at_most(self: Tensor, max: Tensor) -> Tensor:
     """Numbers that are no larger than others."""

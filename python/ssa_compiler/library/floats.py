@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from . import _bits  # noqa: F401 - defines ssa_compiler::bits
-from ._functions import are_real, is_real, like, real, wide
+from ._functions import are_real, is_real, real, wide
 from ._registry import implements
 
 __all__: list[str] = []
@@ -19,9 +19,14 @@ _FLOAT32, _FLOAT64 = 6, 7
 """What TorchScript has for these dtypes."""
 
 
-@implements("aten::hypot", where=are_real)
+def _are_floats(arguments: Mapping[str, Any]) -> bool:
+    return all(arguments[name].is_floating_point() for name in ("self", "other"))
+
+
+@implements("aten::hypot", where=_are_floats)
 def hypot(self: Tensor, other: Tensor) -> Tensor:
     """The length of a vector of two components, which does not overflow on the way."""
+    plain = self + other
     x, y = torch.broadcast_tensors(wide(self).abs(), wide(other).abs())  # type: ignore[no-untyped-call]
     larger, smaller = torch.maximum(x, y), torch.minimum(x, y)
     scale = torch.where(torch.logical_or(larger == 0.0, torch.isinf(larger)), 1.0, larger)
@@ -29,7 +34,7 @@ def hypot(self: Tensor, other: Tensor) -> Tensor:
     length = scale * torch.sqrt(1.0 + ratio * ratio)
     length = torch.where(larger == 0.0, larger, length)
     infinite = torch.logical_or(torch.isinf(x), torch.isinf(y))
-    return like(torch.where(infinite, math.inf, length), self)
+    return torch.where(infinite, math.inf, length).to(plain.dtype)
 
 
 def _smallest(bits: Tensor) -> int:

@@ -1,8 +1,9 @@
-"""Sine, cosine and tangent of float32 and smaller numbers.
+"""Sine, cosine and tangent of float32 and smaller numbers; degrees.
 
 IREE reduces an angle to one period in float32, whose error grows with the angle: 8e-6 at 300, 0.03 at a million. Its tangent
 is wrong by 2e-4 near its poles. Here angles are reduced, and the functions computed, in float64. The reduction is exact up to
-4e8, and wrong by 1e-7 at 1e9; beyond, neighbouring float32 numbers are farther apart than a period is long.
+4e8, and wrong by 1e-7 at 1e9; beyond, neighbouring float32 numbers are farther apart than a period is long, and the results
+are those of some angle.
 
 Source: the reduction and the polynomials are those of FreeBSD's msun (`e_rem_pio2f.c`, `k_sinf.c`, `k_cosf.c`).
 """
@@ -35,6 +36,10 @@ def _sine_and_cosine(self: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     x = self.to(torch.float64)
     n = _rounded(x * 0.63661977236758134308)
     r = (x - n * 1.57079631090164184570) - n * 1.58932547735281966916e-08
+    limit = torch.full_like(
+        r, 0.8
+    )  # larger only where the reduction is not exact: a sine stays within -1 and 1 there too
+    r = torch.maximum(torch.minimum(r, limit), -limit)
     quarter = n - 4.0 * _rounded(n * 0.25)
     z = r * r
     w = z * z
@@ -78,3 +83,19 @@ def tangent(self: Tensor) -> Tensor:
 def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """Complex numbers by size and angle."""
     return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
+
+
+def _is_float64(arguments: Mapping[str, Any]) -> bool:
+    return bool(arguments["self"].dtype == torch.float64)
+
+
+@implements("aten::rad2deg", where=_is_float64)
+def degrees(self: Tensor) -> Tensor:
+    """Angles in degrees; torch-mlir's factor is one of float32."""
+    return self * 57.29577951308232
+
+
+@implements("aten::deg2rad", where=_is_float64)
+def radians(self: Tensor) -> Tensor:
+    """Angles in radians."""
+    return self * 0.017453292519943295

@@ -13,6 +13,7 @@ from ._halves import widen_halves
 from ._integers import divide_integers
 from ._ir import build, constant_integer, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
+from ._narrow import widen_integers
 from ._powers import raise_negatives
 from ._reshapes import VIEWS, regroup
 from ._windows import cut_to_windows, is_pooling
@@ -57,7 +58,10 @@ def mend_ops(module: ir.Module) -> int:
         elif op.name == "arith.cmpf":
             rewritten += _compare_numbers(op)
     # Last: what the ops above became.
-    return rewritten + sum(widen_halves(op) or fill_with_bool(op) for op in list(walk(module.operation)))
+    for op in list(walk(module.operation)):
+        rewritten += widen_integers(op)
+        rewritten += widen_halves(op) or fill_with_bool(op)
+    return rewritten
 
 
 _LOSES_NAN = frozenset(

@@ -1,8 +1,8 @@
-"""Run-time checks that the numbers in index tensors are in range, as eager makes them.
+"""Run-time checks of the numbers in tensors, as eager makes them: indices are in range, integers are not divided by 0.
 
-Compiled code would read or write outside of the tensor, or somewhere else in it. The table says for each op which
-argument holds indices, along which dimension, whether negative ones count from the end, and what eager raises; a test
-compares each entry with eager.
+Compiled code would read or write outside of the tensor, or somewhere else in it, and divide to some number. The table says
+for each op which argument holds indices, along which dimension, whether negative ones count from the end, and what eager
+raises; a test compares each entry with eager.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 
 from .symbols import expr_of
 
-__all__ = ["Check", "checks", "is_checked"]
+__all__ = ["Check", "checks", "divides_integers", "is_checked"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Check:
         high: the size, an int or a symbolic expression.
         message: "ExceptionName: text".
         ignored: a number that is no index; None if there is none.
+        excluded: a number that is refused, whatever the bounds; None if there is none.
     """
 
     tensor: torch.Tensor
@@ -36,6 +37,7 @@ class Check:
     high: Any
     message: str
     ignored: int | None = None
+    excluded: int | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ _RULES: dict[str, _Rule] = {
     "nll_loss_forward": _Rule("target", _classes, "IndexError: Target is out of bounds."),
     "nll_loss2d_forward": _Rule("target", _classes, "IndexError: Target is out of bounds."),
 }
+_DIVISIONS = ("div", "floor_divide", "fmod", "remainder")
+_DIVIDED = "RuntimeError: ZeroDivisionError"
 _LISTS = ("index", "index_put", "_index_put_impl", "_unsafe_index", "_unsafe_index_put")
 
 
@@ -101,18 +105,41 @@ def _name(op: Any) -> str:
 
 
 def is_checked(op: Any) -> bool:
-    """Whether an op takes index tensors that are checked."""
-    return op.namespace == "aten" and (_name(op) in _RULES or _name(op) in _LISTS)
+    """Whether an op takes index tensors, or divisors, that are checked."""
+    return op.namespace == "aten" and any(_name(op) in names for names in (_RULES, _LISTS, _DIVISIONS))
+
+
+def divides_integers(op: Any, arguments: dict[str, Any]) -> bool:
+    """Whether an op divides integers by integers, and rounds.
+
+    Args:
+        op: an OpOverload.
+        arguments: Python values, symbols and FakeTensors by the names of its schema.
+    """
+    if _name(op) not in _DIVISIONS or (_name(op) == "div" and arguments.get("rounding_mode") is None):
+        return False
+    operands = [arguments["self"], arguments["other"]]
+    return not any(
+        value.dtype.is_floating_point or value.dtype.is_complex
+        if isinstance(value, torch.Tensor)
+        else isinstance(value, (float, torch.SymFloat))
+        for value in operands
+    )
 
 
 def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
-    """Yield what an op demands of its index tensors.
+    """Yield what an op demands of its index tensors, or of its divisors.
 
     Args:
         op: an OpOverload for which `is_checked` holds.
         args: one Python value per schema argument, FakeTensors for tensors.
     """
     arguments = {argument.name: value for argument, value in zip(op._schema.arguments, args)}
+    if _name(op) in _DIVISIONS:
+        if isinstance(arguments["other"], torch.Tensor) and divides_integers(op, arguments):
+            most = sympy.Integer(2**63)
+            yield Check(arguments["other"], -most, most, _DIVIDED, excluded=0)
+        return
     if _name(op) in _LISTS:
         yield from _of_list(arguments["self"], arguments["indices"])
         return

@@ -207,11 +207,10 @@ class Indexing:
         state, call, ops = self.state, self.tensors.call_arguments, torch.ops.aten
         if not state.index_checks or (isinstance(index.fake.numel(), int) and index.fake.numel() == 0):
             return
-        if check.low.is_Integer and self._known(check, index, int(check.low), purpose):
+        least = check.low if check.excluded is None else sympy.Integer(check.excluded + 1)
+        if least.is_Integer and self._known(check, index, int(least), purpose):
             return
-        low, high = self.tensors.symbolic(sympy.expand(check.low)), self.tensors.symbolic(check.high)
-        reached, within = call(ops.ge.Scalar, [index, low])[0], call(ops.lt.Scalar, [index, high])[0]
-        inside = call(ops.logical_and.default, [reached, within])[0]
+        inside = self._inside(check, index)
         if check.ignored is not None:
             ignored = call(ops.eq.Scalar, [index, ConstValue(check.ignored)])[0]
             inside = call(ops.logical_or.default, [inside, ignored])[0]
@@ -219,6 +218,14 @@ class Indexing:
             inside = call(ops.all.default, [inside])[0]
         verdict = self._scalars.item(inside, bool)
         state.emitter.assertion(verdict.ssa, check.message)  # type: ignore[attr-defined]
+
+    def _inside(self, check: Check, index: TensorValue) -> TensorValue:
+        call, ops = self.tensors.call_arguments, torch.ops.aten
+        if check.excluded is not None:
+            return call(ops.ne.Scalar, [index, ConstValue(check.excluded)])[0]
+        low, high = self.tensors.symbolic(sympy.expand(check.low)), self.tensors.symbolic(check.high)
+        reached, within = call(ops.ge.Scalar, [index, low])[0], call(ops.lt.Scalar, [index, high])[0]
+        return call(ops.logical_and.default, [reached, within])[0]
 
 
 def _tensors_by_fake(args: list[Any]) -> dict[int, TensorValue]:

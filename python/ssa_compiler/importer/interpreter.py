@@ -22,6 +22,7 @@ from .metadata import Metadata
 from .modules import Inline, Modules
 from .nested import NestedTensors
 from .op_programs import OpPrograms
+from .promotion import promote
 from .python_calls import PrintCall, PythonCalls
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
@@ -138,6 +139,7 @@ class Interpreter(Blocks):
             if kind in ("aten::index", "aten::index_put", "aten::index_put_") and at_tensors:
                 arguments = plain_masks(self.tensors, self.containers, arguments)
                 arguments = masks_as_positions(self.tensors, self.containers, arguments)
+            arguments = promote(self.tensors, self.scalars, op, arguments)
             results = call_with_bools(
                 self.state, self.tensors, self.scalars, node, op, arguments, self._lookup, self._tensor_op
             )

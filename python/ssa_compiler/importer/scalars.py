@@ -281,6 +281,13 @@ class ScalarOps:
             return
         self.emitter.assertion(condition.ssa, message)
 
+    def require_between(self, value: Any, low: Value, high: Value, message: str) -> None:
+        """Make the program raise `message` for a finite number below `low` or above `high`, of the number's kind."""
+        inside = self._logic("__and__", [self.emit("ge", [value, low]), self.emit("le", [value, high])])
+        if self.kind(value) is float:
+            inside = self._either(inside, self._logic("__not__", [self._class("isfinite", value)]))
+        self._assert(inside, message)
+
     def _class(self, name: str, value: Any) -> Value:
         """`math.isnan` and alike, by comparisons."""
         if self.kind(value) is not float:

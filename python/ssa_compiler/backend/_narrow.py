@@ -1,0 +1,51 @@
+"""Integers of fewer than 64 bits, where torch-mlir or IREE take them for something else.
+
+torch-mlir extends uint8 as if it had a sign wherever an op computes in another dtype: `x.sum()`, `x / 3`, `x == y`. IREE's
+virtual machine has no conversion of such integers to float64, `float(x[0])`. Both convert tensors rightly.
+"""
+
+from __future__ import annotations
+
+from iree.compiler import ir
+
+from ._callbacks import torch_operator
+from ._ir import DTYPES, converted, element_of
+
+__all__ = ["widen_integers"]
+
+_UNSIGNED = "ui8"
+_NARROW = (_UNSIGNED, "si8", "si16", "si32")
+_CONVERSIONS = frozenset({"aten::to", "aten::_to_copy", "aten::view", "prims::convert_element_type"})
+_READS = frozenset({"aten::Int", "aten::Float", "aten::IntImplicit", "aten::FloatImplicit", "aten::item"})
+"""Ops that make a number of a tensor."""
+
+
+def widen_integers(op: ir.Operation) -> int:
+    """Convert what an op reads, if it is of narrow integers and the op computes in another dtype.
+
+    Args:
+        op: any op of an `iree`-stage module.
+    Returns:
+        1 if it was changed, otherwise 0.
+    """
+    operator = torch_operator(op)
+    if operator is None or operator.partition("::")[0] not in ("aten", "prims"):
+        return 0
+    name = operator.partition(".")[0]
+    if name in _READS:
+        return _convert(op, _NARROW, "si64")
+    if name in _CONVERSIONS:
+        return 0
+    elements = {element_of(result.type) for result in op.results} - {""}
+    if not elements or _UNSIGNED in elements:
+        return 0
+    return _convert(op, (_UNSIGNED,), next((element for element in elements if element in DTYPES), "si64"))
+
+
+def _convert(op: ir.Operation, elements: tuple[str, ...], wanted: str) -> int:
+    changed = 0
+    for number, operand in enumerate(op.operands):
+        if element_of(operand.type) in elements:
+            op.operands[number] = converted(operand, wanted, ir.InsertionPoint(op))
+            changed = 1
+    return changed

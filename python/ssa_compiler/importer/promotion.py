@@ -1,0 +1,196 @@
+"""What operands are before an op computes with them, where torch-mlir computes in another dtype than eager.
+
+Numbers may not fit the dtype of the tensors they are given to: `x == 300` with x of uint8, `x.masked_fill(m, -1e9)` of float16.
+Eager takes some modulo the dtype's, refuses others, and computes with the rest in another dtype. Which of these an op does
+is asked of the op: it runs on a small tensor, with a number that does not fit.
+
+Tensors of two dtypes are compared in the one that eager promotes both to, in which tensors without dimensions count less.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import torch
+
+from .aten import TensorOps
+from .index_checks import divides_integers, is_checked
+from .scalars import ScalarOps
+from .state import ProgramRaises
+from .values import ConstValue, ScalarValue, TensorValue, Value
+
+__all__ = ["promote"]
+
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32)
+_COMPARISONS = frozenset(f"aten::{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
+_FLOATS = (torch.float16, torch.bfloat16, torch.float32)
+
+
+def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
+    """Return an op's operands as it takes them.
+
+    Args:
+        tensors: emits ops on tensors.
+        scalars: emits ops on numbers.
+        op: the OpOverload.
+        arguments: one value per schema argument.
+    Raises:
+        ProgramRaises: the op refuses a number; one known only at run time is checked then.
+    """
+    fitted = _fitted(scalars, op, arguments)
+    _check_divisor(tensors, scalars, op, fitted)
+    return _alike(tensors, op, fitted)
+
+
+def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> None:
+    """Make the program raise where integers are divided by a number that is 0; `index_checks` does it for tensors."""
+    named = {spec.name: value for spec, value in zip(op._schema.arguments, arguments)}
+    dividend, divisor = named.get("self"), named.get("other")
+    if not isinstance(dividend, TensorValue) or not isinstance(divisor, (ConstValue, ScalarValue)):
+        return
+    if is_checked(op) and divides_integers(op, {name: tensors.python(value) for name, value in named.items()}):
+        elements = dividend.fake.numel()
+        if not (isinstance(elements, int) and elements == 0):
+            scalars.check_nonzero(divisor, "RuntimeError: ZeroDivisionError")
+
+
+def _alike(tensors: TensorOps, op: Any, arguments: list[Value]) -> list[Value]:
+    """Convert two tensors that are compared to one dtype."""
+    if op._schema.name not in _COMPARISONS or len(arguments) != 2 or op._schema.is_mutable:
+        return arguments
+    one, other = arguments
+    if not isinstance(one, TensorValue) or not isinstance(other, TensorValue) or one.fake.dtype == other.fake.dtype:
+        return arguments
+    dtype = torch.result_type(one.fake, other.fake)
+    return [
+        value
+        if value.fake.dtype == dtype
+        else tensors.call(
+            torch.ops.aten.to.dtype, [value, ConstValue(dtype), *[ConstValue(False)] * 2, ConstValue(None)]
+        )[0]
+        for value in (one, other)
+    ]
+
+
+def _fitted(scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
+    dtypes = [value.fake.dtype for value in arguments if isinstance(value, TensorValue)]
+    dtype = next((dtype for dtype in dtypes if dtype is not torch.bool), None)  # bools are masks
+    if dtype not in _INTEGERS and dtype not in _FLOATS:
+        return arguments
+    fitted = list(arguments)
+    for number, (spec, value) in enumerate(zip(op._schema.arguments, arguments)):
+        if "number" not in str(spec.type) or not isinstance(value, (ConstValue, ScalarValue)):
+            continue
+        kind = scalars.kind(value)
+        if kind is not int and (kind is not float or dtype in _INTEGERS):
+            continue
+        low, high = _bounds(dtype)
+        if isinstance(value, ConstValue) and (low <= value.value <= high or not math.isfinite(value.value)):
+            continue
+        wraps, refusal = _asked(op, number, kind, dtype, _described(arguments))
+        if wraps and dtype in _INTEGERS:
+            fitted[number] = _wrapped(scalars, value, dtype)
+        elif refusal:
+            _check(scalars, value, dtype, refusal)
+    return fitted
+
+
+def _bounds(dtype: torch.dtype) -> tuple[float, float]:
+    """The least and the largest number that a dtype holds."""
+    limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
+    return limits.min, limits.max
+
+
+def _wrapped(scalars: ScalarOps, value: Value, dtype: torch.dtype) -> Value:
+    limits = torch.iinfo(dtype)
+    count, half = 1 << limits.bits, -int(limits.min)
+    if isinstance(value, ConstValue):
+        return ConstValue((value.value + half) % count - half)
+    rest = scalars.emit("remainder", [value, ConstValue(count)])
+    if not half:
+        return rest
+    # In two steps: what is added to any number of 64 bits may not be one.
+    rest = scalars.emit("remainder", [scalars.emit("add", [rest, ConstValue(half)]), ConstValue(count)])
+    return scalars.emit("sub", [rest, ConstValue(half)])
+
+
+def _check(scalars: ScalarOps, value: Value, dtype: torch.dtype, message: str) -> None:
+    low, high = _bounds(dtype)
+    if dtype in _INTEGERS and low == 0:
+        low = -high  # to eager a negative number stands for the unsigned one with its bits
+    if isinstance(value, ConstValue):
+        if not low <= value.value <= high:
+            raise ProgramRaises(message)
+        return
+    kind = scalars.kind(value)
+    if kind is float or high < 2**63:
+        scalars.require_between(value, ConstValue(kind(low)), ConstValue(kind(high)), message)
+
+
+Described = tuple[Any, ...]
+
+
+def _described(arguments: Sequence[Value]) -> Described:
+    """What decides how an op takes numbers: the dtypes of its tensors, with dimensions or without, and constants."""
+    return tuple(
+        (value.fake.dtype, value.fake.dim())
+        if isinstance(value, TensorValue)
+        else ("constant", value.value)
+        if isinstance(value, ConstValue) and isinstance(value.value, (bool, int, float, str, torch.dtype, type(None)))
+        else None
+        for value in arguments
+    )
+
+
+@cache
+def _asked(op: Any, number: int, kind: type, dtype: torch.dtype, described: Described) -> tuple[bool, str]:
+    """Whether an op takes an operand modulo what the dtype holds, and what it raises if it refuses one that is too large."""
+    if torch.Tag.nondeterministic_seeded in op.tags:
+        return False, ""
+
+    def run(given: float) -> Any:
+        examples = [given if n == number else _example(one) for n, one in enumerate(described)]
+        named = {spec.name: value for spec, value in zip(op._schema.arguments, examples) if spec.kwarg_only}
+        return op(*examples[: len(examples) - len(named)], **named)
+
+    low, high = _bounds(dtype)
+    if dtype in _FLOATS:
+        outside: list[Any] = [int(high) * 2 if kind is int else high * 2.0]
+        if kind is int and outside[0] >= 2**63:
+            return False, ""
+    else:
+        outside = [int(sign * (high - low + 1)) + 1 for sign in (1, -1)]
+    try:
+        inside = run(kind(1))
+    except Exception:  # the example does not suit the op: it is taken as it is
+        return False, ""
+    wraps = True
+    for given in outside:
+        try:
+            wraps = wraps and _same(run(given), inside)
+        except RuntimeError as error:
+            text = str(error).splitlines()[0]
+            return False, f"RuntimeError: {text}" if "overflow" in text else ""
+    return wraps, ""
+
+
+def _example(described: Any) -> Any:
+    if described is None:
+        return 1
+    if described[0] == "constant":
+        return described[1]
+    dtype, rank = described
+    shape = [3 if rank < 5 else 2] * rank
+    if dtype is torch.bool:
+        return torch.ones(shape, dtype=dtype)
+    if dtype is torch.int64:
+        return torch.zeros(shape, dtype=dtype)  # indices
+    return (torch.arange(math.prod(shape)) % 7 + 1).reshape(shape).to(dtype)
+
+
+def _same(one: Any, other: Any) -> bool:
+    pairs = zip(one, other) if isinstance(one, (list, tuple)) else [(one, other)]
+    return all(isinstance(a, torch.Tensor) and a.dtype == b.dtype and torch.equal(a, b) for a, b in pairs)

@@ -114,6 +114,21 @@ def test_sums_of_many_numbers(program: object, dtype: torch.dtype) -> None:
     check(program, (x,), (y,), rtol=2 * step, atol=step, compiled=True)  # type: ignore[arg-type]
 
 
+def sampled(x: Tensor) -> Tensor:
+    image = x[:200].reshape(2, 4, 5, 5)
+    grid = torch.stack([x[200:230] * 3.0 - 1.5, x[230:260] * 3.0 - 1.5], 1).reshape(2, 3, 5, 2)
+    return F.grid_sample(image, grid, align_corners=False)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_sampled_at_a_grid(dtype: torch.dtype) -> None:
+    x = torch.rand(260, generator=torch.Generator().manual_seed(0)).to(dtype)
+    compiled = ssa_compiler.compile(sampled, (x,))
+    exact = sampled(x.double())
+    wrong = [(result.double() - exact).abs().max() for result in (compiled(x), sampled(x))]
+    assert wrong[0] <= 2 * wrong[1]  # eager rounds the places, too
+
+
 def with_places(x: Tensor) -> list[Tensor]:
     largest, smallest, moments = x.max(1), torch.aminmax(x), torch.var_mean(x, 1)
     return [largest[0], largest[1], x.amax(0), smallest[0], smallest[1], moments[0], moments[1]]

@@ -67,3 +67,21 @@ def _log_sigmoid(x: Tensor) -> Tensor:
 def log_sigmoid(self: Tensor) -> Tensor:
     """The logarithm of the sigmoid."""
     return _log_sigmoid(_wide(self)).to(self.dtype)
+
+
+def _is_half(arguments: Mapping[str, Any]) -> bool:
+    return arguments["output"].dtype in (torch.float16, torch.bfloat16)
+
+
+@implements("aten::_softmax_backward_data", where=_is_half)
+def softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
+    """The gradient of softmax, rounded once."""
+    wide = grad_output.to(torch.float32) * output.to(torch.float32)
+    return (wide - output.to(torch.float32) * wide.sum(dim, keepdim=True)).to(output.dtype)
+
+
+@implements("aten::_log_softmax_backward_data", where=_is_half)
+def log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
+    """The gradient of log_softmax, rounded once."""
+    wide = grad_output.to(torch.float32)
+    return (wide - torch.exp(output.to(torch.float32)) * wide.sum(dim, keepdim=True)).to(output.dtype)

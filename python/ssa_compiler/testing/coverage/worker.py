@@ -16,14 +16,16 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
+
+import ssa_compiler
 
 from ...errors import ProgramError, ScriptError, SsaCompilerError
 from .samples import Case, Unit, cases, extreme_values, other_sizes, tolerance
@@ -101,6 +103,39 @@ def _with_lists(source: Source, program: Callable[..., Any], kind: str) -> Sourc
     return source.of(lines)
 
 
+_HALVES = ("float16", "bfloat16")
+
+
+def _is_nearer(record: dict[str, Any], program: Callable[..., Any], arguments: Sequence[Any]) -> bool:
+    """Whether a compiled program of half precision is no farther from the results in double precision than eager is.
+
+    Eager rounds after each step of some operators; fills in `status`, and the error of either side, if so.
+    """
+    wide = tree_map(lambda x: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x, arguments)
+    with torch.no_grad():
+        try:
+            exact = program(*copy.deepcopy(wide))
+        except RuntimeError:  # a dtype is written into it
+            return False
+        expected = program(*copy.deepcopy(arguments))
+        compiled = ssa_compiler.compile(program, tuple(copy.deepcopy(arguments)))
+        actual = compiled(*copy.deepcopy(arguments))
+    leaves = [[x for x in tree_leaves(side) if isinstance(x, torch.Tensor)] for side in (exact, expected, actual)]
+    errors = []
+    for true, eager, ours in zip(*leaves, strict=True):
+        if eager.dtype != ours.dtype or eager.shape != ours.shape or eager.shape != true.shape:
+            return False
+        if eager.is_floating_point() and eager.numel():
+            errors.append([(side.double() - true).abs().max().item() for side in (eager, ours)])
+    if not errors or not all(mine <= theirs for theirs, mine in errors):  # also where either is NaN
+        return False
+    uses = compiled.explain().callbacks
+    record["callbacks"] = [{"op": use.op, "reason": use.reason} for use in uses]
+    record["status"] = "callback" if uses else "native"
+    record["nearer"] = max(errors)
+    return True
+
+
 def _attempt(
     record: dict[str, Any], program: Callable[..., Any], source: Source, unit: Unit, interpreted: bool
 ) -> None:
@@ -121,6 +156,8 @@ def _attempt(
             program, *sets, rtol=rtol, atol=atol, compiled=not interpreted, options=options, refusals=unit.open_sizes
         )
     except StageMismatch as error:
+        if unit.dtype in _HALVES and _is_nearer(record, program, source.arguments):
+            return
         # A program of one call that refuses its own example refuses the program.
         record["status"], record["stage"] = "wrong", error.stage
         record["message"] = str(error)

@@ -33,7 +33,7 @@ _ACCUMULATING = frozenset(
             "trace",
             "vdot",
         ),
-        *("cosine_similarity", "cumprod", "cumsum", "logcumsumexp", "nanmean", "renorm"),
+        *("cosine_similarity", "linalg_cross", "cumprod", "cumsum", "logcumsumexp", "nanmean", "renorm"),
         *("_log_softmax", "_safe_softmax", "_softmax", "log_sigmoid_forward", "log_softmax", "softmax"),
         *("batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"),
         *("native_batch_norm", "native_group_norm", "native_layer_norm"),

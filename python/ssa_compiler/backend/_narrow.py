@@ -1,10 +1,13 @@
 """Integers of fewer than 64 bits, where torch-mlir or IREE take them for something else.
 
-torch-mlir extends uint8 as if it had a sign wherever an op computes in another dtype: `x.sum()`, `x / 3`, `x == y`. IREE's
-virtual machine has no conversion of such integers to float64, `float(x[0])`. Both convert tensors rightly.
+torch-mlir extends uint8 as if it had a sign wherever an op computes in another dtype: `x.sum()`, `x / 3`, `x == y`; to complex
+numbers it converts neither uint8 nor bools rightly, of which True becomes -1. IREE's virtual machine has no conversion of such
+integers to float64, `float(x[0])`. Other conversions of tensors are right.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 from iree.compiler import ir
 
@@ -34,18 +37,37 @@ def widen_integers(op: ir.Operation) -> int:
     name = operator.partition(".")[0]
     if name in _READS:
         return _convert(op, _NARROW, "si64")
+    elements = {element_of(result.type) for result in op.results} - {""}
+    wide = next((element for element in elements if element.startswith("complex")), "")
+    if wide:
+        return _convert(op, (_UNSIGNED, "i1"), wide.removeprefix("complex<").rstrip(">"), _masks(operator))
     if name in _CONVERSIONS:
         return 0
-    elements = {element_of(result.type) for result in op.results} - {""}
     if not elements or _UNSIGNED in elements:
         return 0
     return _convert(op, (_UNSIGNED,), next((element for element in elements if element in DTYPES), "si64"))
 
 
-def _convert(op: ir.Operation, elements: tuple[str, ...], wanted: str) -> int:
+@cache
+def _masks(operator: str) -> frozenset[int]:
+    """Which operands of an operator choose elements."""
+    import torch
+
+    namespace, _, rest = operator.partition("::")
+    name, _, overload = rest.partition(".")
+    chosen = getattr(getattr(getattr(torch.ops, namespace), name, None), overload or "default", None)
+    arguments = chosen._schema.arguments if chosen is not None else ()
+    return frozenset(
+        number
+        for number, argument in enumerate(arguments)
+        if argument.name in ("condition", "index", "indices", "mask")
+    )
+
+
+def _convert(op: ir.Operation, elements: tuple[str, ...], wanted: str, kept: frozenset[int] = frozenset()) -> int:
     changed = 0
     for number, operand in enumerate(op.operands):
-        if element_of(operand.type) in elements:
+        if element_of(operand.type) in elements and number not in kept:
             op.operands[number] = converted(operand, wanted, ir.InsertionPoint(op))
             changed = 1
     return changed

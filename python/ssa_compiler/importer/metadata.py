@@ -15,6 +15,7 @@ from .containers import Containers
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .nested import NestedValue
 from .number_tensors import NumberTensors
+from .promotion import NARROW, check_number
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .symbols import expr_of
@@ -285,6 +286,12 @@ class Metadata:
         if all(isinstance(leaf, ConstValue) for leaf in leaves):
             values = [leaf.value for leaf in leaves]  # type: ignore[attr-defined]
             return self.literal(torch.tensor(values, dtype=dtype).reshape(shape))
+        if dtype in NARROW:
+            message = (
+                f"RuntimeError: value cannot be converted to type {str(dtype).removeprefix('torch.')} without overflow"
+            )
+            for leaf in leaves:
+                check_number(self.scalars, leaf, dtype, message)
         pieces = [self._full(leaf, dtype) for leaf in leaves]
         if not shape:
             return pieces[0]

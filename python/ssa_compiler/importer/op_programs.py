@@ -127,14 +127,15 @@ class OpPrograms:
 
     @contextmanager
     def _trusted(self) -> Iterator[None]:
-        """Check no indices: those of the program are in range."""
+        """Check no indices and dtypes: those of the program are right."""
         state = self._tensors.state
-        before, state.index_checks = state.index_checks, False
+        before = state.index_checks, state.in_library
+        state.index_checks, state.in_library = False, True
         try:
             with self._tensors.indexing.already_checked():
                 yield
         finally:
-            state.index_checks = before
+            state.index_checks, state.in_library = before
 
 
 _OWN_ORDER = frozenset(

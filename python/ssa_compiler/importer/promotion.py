@@ -10,21 +10,22 @@ Tensors of two dtypes are compared in the one that eager promotes both to, in wh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import torch
 
 from .aten import TensorOps
+from .examples import Described, describe, refuses, run_example
 from .index_checks import divides_integers, is_checked
 from .scalars import ScalarOps
 from .state import ProgramRaises
 from .values import ConstValue, ScalarValue, TensorValue, Value
 
-__all__ = ["promote"]
+__all__ = ["NARROW", "check_number", "promote"]
 
-_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32)
+NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
+"""Integer dtypes that do not hold all numbers of 64 bits."""
 _COMPARISONS = frozenset(f"aten::{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32)
 
@@ -38,8 +39,10 @@ def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
         op: the OpOverload.
         arguments: one value per schema argument.
     Raises:
-        ProgramRaises: the op refuses a number; one known only at run time is checked then.
+        ProgramRaises: the op refuses a dtype or a number; a number known only at run time is checked then.
     """
+    if not tensors.state.in_library and (message := refuses(op, describe(arguments))):
+        raise ProgramRaises(message)
     fitted = _fitted(scalars, op, arguments)
     _check_divisor(tensors, scalars, op, fitted)
     return _alike(tensors, op, fitted)
@@ -78,23 +81,23 @@ def _alike(tensors: TensorOps, op: Any, arguments: list[Value]) -> list[Value]:
 def _fitted(scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
     dtypes = [value.fake.dtype for value in arguments if isinstance(value, TensorValue)]
     dtype = next((dtype for dtype in dtypes if dtype is not torch.bool), None)  # bools are masks
-    if dtype not in _INTEGERS and dtype not in _FLOATS:
+    if dtype not in NARROW and dtype not in _FLOATS:
         return arguments
     fitted = list(arguments)
     for number, (spec, value) in enumerate(zip(op._schema.arguments, arguments)):
         if "number" not in str(spec.type) or not isinstance(value, (ConstValue, ScalarValue)):
             continue
         kind = scalars.kind(value)
-        if kind is not int and (kind is not float or dtype in _INTEGERS):
+        if kind is not int and (kind is not float or dtype in NARROW):
             continue
         low, high = _bounds(dtype)
         if isinstance(value, ConstValue) and (low <= value.value <= high or not math.isfinite(value.value)):
             continue
-        wraps, refusal = _asked(op, number, kind, dtype, _described(arguments))
-        if wraps and dtype in _INTEGERS:
+        wraps, refusal = _asked(op, number, kind, dtype, describe(arguments))
+        if wraps and dtype in NARROW:
             fitted[number] = _wrapped(scalars, value, dtype)
         elif refusal:
-            _check(scalars, value, dtype, refusal)
+            check_number(scalars, value, dtype, refusal)
     return fitted
 
 
@@ -117,9 +120,14 @@ def _wrapped(scalars: ScalarOps, value: Value, dtype: torch.dtype) -> Value:
     return scalars.emit("sub", [rest, ConstValue(half)])
 
 
-def _check(scalars: ScalarOps, value: Value, dtype: torch.dtype, message: str) -> None:
+def check_number(scalars: ScalarOps, value: Value, dtype: torch.dtype, message: str) -> None:
+    """Make the program raise `message` for a number that a dtype of at most 32 bits does not hold.
+
+    Raises:
+        ProgramRaises: the number is known.
+    """
     low, high = _bounds(dtype)
-    if dtype in _INTEGERS and low == 0:
+    if dtype in NARROW and low == 0:
         low = -high  # to eager a negative number stands for the unsigned one with its bits
     if isinstance(value, ConstValue):
         if not low <= value.value <= high:
@@ -130,31 +138,12 @@ def _check(scalars: ScalarOps, value: Value, dtype: torch.dtype, message: str) -
         scalars.require_between(value, ConstValue(kind(low)), ConstValue(kind(high)), message)
 
 
-Described = tuple[Any, ...]
-
-
-def _described(arguments: Sequence[Value]) -> Described:
-    """What decides how an op takes numbers: the dtypes of its tensors, with dimensions or without, and constants."""
-    return tuple(
-        (value.fake.dtype, value.fake.dim())
-        if isinstance(value, TensorValue)
-        else ("constant", value.value)
-        if isinstance(value, ConstValue) and isinstance(value.value, (bool, int, float, str, torch.dtype, type(None)))
-        else None
-        for value in arguments
-    )
-
-
 @cache
 def _asked(op: Any, number: int, kind: type, dtype: torch.dtype, described: Described) -> tuple[bool, str]:
     """Whether an op takes an operand modulo what the dtype holds, and what it raises if it refuses one that is too large."""
-    if torch.Tag.nondeterministic_seeded in op.tags:
-        return False, ""
 
     def run(given: float) -> Any:
-        examples = [given if n == number else _example(one) for n, one in enumerate(described)]
-        named = {spec.name: value for spec, value in zip(op._schema.arguments, examples) if spec.kwarg_only}
-        return op(*examples[: len(examples) - len(named)], **named)
+        return run_example(op, described, {number: given})
 
     low, high = _bounds(dtype)
     if dtype in _FLOATS:
@@ -175,20 +164,6 @@ def _asked(op: Any, number: int, kind: type, dtype: torch.dtype, described: Desc
             text = str(error).splitlines()[0]
             return False, f"RuntimeError: {text}" if "overflow" in text else ""
     return wraps, ""
-
-
-def _example(described: Any) -> Any:
-    if described is None:
-        return 1
-    if described[0] == "constant":
-        return described[1]
-    dtype, rank = described
-    shape = [3 if rank < 5 else 2] * rank
-    if dtype is torch.bool:
-        return torch.ones(shape, dtype=dtype)
-    if dtype is torch.int64:
-        return torch.zeros(shape, dtype=dtype)  # indices
-    return (torch.arange(math.prod(shape)) % 7 + 1).reshape(shape).to(dtype)
 
 
 def _same(one: Any, other: Any) -> bool:

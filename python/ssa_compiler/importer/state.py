@@ -120,6 +120,7 @@ class State:
         splits: whether what follows branches that cannot be joined is imported in each of them.
         opaque: whether ops that decide by numbers known only at run time are left to PyTorch.
         index_checks: whether indices are checked at run time.
+        in_library: whether what is imported is a program of the library, which calls ops as they have to be called.
         sizes: the sizes of arguments that are not fixed.
         ranges: what is known about the numbers in integer tensors.
     """
@@ -142,6 +143,7 @@ class State:
         self.ints: dict[Any, tuple[int, int]] = {}
         self.sizes_given: dict[int, str] = {}
         self.index_checks = index_checks
+        self.in_library = False
         self.ranges = Ranges()
         self.locations = Locations()
         self.emitter = Emitter(self.locations)

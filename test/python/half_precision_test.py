@@ -28,6 +28,26 @@ def products(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.addmm(x, x, x.t()), torch.baddbmm(x[None], x[None], x.t()[None], beta=0.6, alpha=0.2)
 
 
+def with_numbers(x: Tensor, f: float) -> list[Tensor]:
+    return [x * 0.1, x + 1e-3, x / 3, 0.1 - x, x * f, x * torch.tensor(0.1), torch.tensor(0.1) * x]
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_numbers_are_not_rounded_first(dtype: torch.dtype) -> None:
+    x = torch.linspace(-3, 3, 400).to(dtype)
+    check(with_numbers, (x, 0.1), (x, 1.0), (x, 1e-3), rtol=0.0, atol=0.0, compiled=True)
+
+
+def equal_to_numbers(x: Tensor, f: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return x == 0.1, x <= 0.1, x == f, x > f
+
+
+@pytest.mark.parametrize("dtype", [*HALVES, torch.float32])
+def test_numbers_are_rounded_to_be_compared(dtype: torch.dtype) -> None:
+    x = torch.tensor([0.1, 0.3, 0.5, 0.7]).to(dtype)
+    check(equal_to_numbers, (x, 0.1), (x, 0.3), (x, 0.7), (x, 0.5), compiled=True)
+
+
 @pytest.mark.parametrize("program", [functions, in_place, products])
 @pytest.mark.parametrize("dtype", HALVES)
 def test_rounded_once(program: object, dtype: torch.dtype) -> None:

@@ -11,7 +11,7 @@ from functools import cache
 from iree.compiler import ir
 
 from ._callbacks import torch_operator
-from ._ir import DTYPES, build, constant_integer, converted, element_of, torch_integer, with_element
+from ._ir import DTYPES, build, constant_integer, constant_number, converted, element_of, torch_integer, with_element
 
 __all__ = ["widen_halves"]
 
@@ -62,6 +62,7 @@ _ROUNDING_ONCE = frozenset(
             "mul",
             "neg",
             "relu",
+            "rsub",
             "sign",
             "sqrt",
         ),
@@ -71,6 +72,8 @@ _ROUNDING_ONCE = frozenset(
     )
 )
 """Ops that are one op of the processor, or compute nothing."""
+_EXACT_NUMBER = frozenset(f"aten::{name}.{form}" for name in ("div", "mul") for form in ("Scalar", "Tensor"))
+"""Of them, those that use a number as it is, also in a tensor of no dimensions, which torch-mlir rounds first."""
 
 
 @cache
@@ -83,7 +86,7 @@ def _computed(operator: str) -> tuple[int, ...] | None:
 
     namespace, _, rest = operator.partition("::")
     name, _, overload = rest.partition(".")
-    if namespace != "aten" or operator.partition(".")[0] in _ROUNDING_ONCE:
+    if namespace != "aten" or (operator.partition(".")[0] in _ROUNDING_ONCE and operator not in _EXACT_NUMBER):
         return None
     chosen = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
     if chosen is None:
@@ -91,6 +94,18 @@ def _computed(operator: str) -> tuple[int, ...] | None:
     if not {torch.Tag.pointwise, torch.Tag.reduction} & set(chosen.tags) and f"aten::{name}" not in _ACCUMULATING:
         return None
     return tuple(number for number, argument in enumerate(chosen._schema.arguments) if argument.name == "dtype")
+
+
+def _is_exact(op: ir.Operation) -> bool:
+    """Whether the number that an op takes is one of half precision, or it takes none."""
+    import torch
+
+    element = element_of(op.operands[1].type)
+    if element:
+        return element in _HALVES or element_of(op.operands[0].type) not in _HALVES
+    number = constant_number(op.operands[1])
+    dtype = {"f16": torch.float16, "bf16": torch.bfloat16}.get(element_of(op.results[0].type))
+    return number is not None and torch.tensor(number, dtype=dtype).item() == number
 
 
 def widen_halves(op: ir.Operation) -> int:
@@ -103,7 +118,7 @@ def widen_halves(op: ir.Operation) -> int:
     if operator is None or not any(element_of(result.type) in _HALVES for result in op.results):
         return 0
     dtypes = _computed(operator)
-    if dtypes is None:
+    if dtypes is None or (operator in _EXACT_NUMBER and _is_exact(op)):
         return 0
     where = ir.InsertionPoint(op)
     operands = [

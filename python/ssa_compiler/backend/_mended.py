@@ -9,6 +9,7 @@ from iree.compiler import ir
 
 from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from ._callbacks import erase_unused
+from ._comparisons import COMPARISONS, compare_rounded
 from ._halves import widen_halves
 from ._integers import divide_integers
 from ._ir import build, constant_integer, element_of, torch_integer, walk, with_element
@@ -49,6 +50,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += raise_negatives(op)
         elif op.name in ACCUMULATIONS or op.name in SUMS:
             rewritten += reduce_bools(op)
+        elif op.name in COMPARISONS:
+            rewritten += compare_rounded(op)
         elif op.name == "torch.aten.roll":
             rewritten += _roll_once(op)
         elif op.name in VIEWS:

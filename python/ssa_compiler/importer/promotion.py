@@ -45,7 +45,7 @@ def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
         raise ProgramRaises(message)
     fitted = _fitted(scalars, op, arguments)
     _check_divisor(tensors, scalars, op, fitted)
-    return _alike(tensors, op, fitted)
+    return _alike(tensors, scalars, op, fitted)
 
 
 def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> None:
@@ -60,22 +60,30 @@ def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: l
             scalars.check_nonzero(divisor, "RuntimeError: ZeroDivisionError")
 
 
-def _alike(tensors: TensorOps, op: Any, arguments: list[Value]) -> list[Value]:
-    """Convert two tensors that are compared to one dtype."""
+def _alike(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
+    """Convert what is compared to one dtype; a number is rounded to it by the backend (`_comparisons`)."""
     if op._schema.name not in _COMPARISONS or len(arguments) != 2 or op._schema.is_mutable:
         return arguments
     one, other = arguments
+    if isinstance(one, TensorValue) and not one.fake.dtype.is_floating_point and _is_float(scalars, other):
+        dtype = torch.result_type(one.fake, 1.0)
+        return [_converted(tensors, one, dtype), other]
     if not isinstance(one, TensorValue) or not isinstance(other, TensorValue) or one.fake.dtype == other.fake.dtype:
         return arguments
     dtype = torch.result_type(one.fake, other.fake)
-    return [
-        value
-        if value.fake.dtype == dtype
-        else tensors.call(
-            torch.ops.aten.to.dtype, [value, ConstValue(dtype), *[ConstValue(False)] * 2, ConstValue(None)]
-        )[0]
-        for value in (one, other)
-    ]
+    return [_converted(tensors, value, dtype) for value in (one, other)]
+
+
+def _is_float(scalars: ScalarOps, value: Value) -> bool:
+    return isinstance(value, (ConstValue, ScalarValue)) and scalars.kind(value) is float
+
+
+def _converted(tensors: TensorOps, value: TensorValue, dtype: torch.dtype) -> Value:
+    if value.fake.dtype == dtype:
+        return value
+    operands = [value, ConstValue(dtype), *[ConstValue(False)] * 2, ConstValue(None)]
+    converted: Value = tensors.call(torch.ops.aten.to.dtype, operands)[0]
+    return converted
 
 
 def _fitted(scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:

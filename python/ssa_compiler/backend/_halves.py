@@ -66,7 +66,7 @@ _ROUNDING_ONCE = frozenset(
             "sign",
             "sqrt",
         ),
-        *("sub", "threshold", "trunc"),
+        *("sub", "trunc"),
         *("_to_copy", "clone", "copy", "masked_fill", "to", "where"),
         *("amax", "amin", "aminmax", "max", "maximum", "min", "minimum"),
     )

@@ -9,12 +9,12 @@ from iree.compiler import ir
 
 from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from ._callbacks import erase_unused
-from ._comparisons import COMPARISONS, compare_rounded
 from ._halves import widen_halves
 from ._integers import divide_integers
 from ._ir import build, constant_integer, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
 from ._narrow import widen_integers
+from ._numbers import round_numbers
 from ._powers import raise_negatives
 from ._reshapes import VIEWS, regroup
 from ._windows import cut_to_windows, is_pooling
@@ -50,8 +50,6 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += raise_negatives(op)
         elif op.name in ACCUMULATIONS or op.name in SUMS:
             rewritten += reduce_bools(op)
-        elif op.name in COMPARISONS:
-            rewritten += compare_rounded(op)
         elif op.name == "torch.aten.roll":
             rewritten += _roll_once(op)
         elif op.name in VIEWS:
@@ -64,7 +62,8 @@ def mend_ops(module: ir.Module) -> int:
     for op in list(walk(module.operation)):
         rewritten += widen_integers(op)
         rewritten += widen_halves(op) or fill_with_bool(op)
-    return rewritten
+    # And what those became.
+    return rewritten + sum(round_numbers(op) for op in list(walk(module.operation)))
 
 
 _LOSES_NAN = frozenset(

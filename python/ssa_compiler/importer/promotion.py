@@ -61,7 +61,7 @@ def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: l
 
 
 def _alike(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
-    """Convert what is compared to one dtype; a number is rounded to it by the backend (`_comparisons`)."""
+    """Convert what is compared to one dtype; a number is rounded to it by the backend (`_numbers`)."""
     if op._schema.name not in _COMPARISONS or len(arguments) != 2 or op._schema.is_mutable:
         return arguments
     one, other = arguments

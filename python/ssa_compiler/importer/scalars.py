@@ -311,8 +311,8 @@ class ScalarOps:
         absorbing = name == "__or__"
         if absorbing in constants:
             return ConstValue(absorbing)
-        if len(dynamic) == 1:
-            return dynamic[0]
+        if len(dynamic) < 2:
+            return dynamic[0] if dynamic else ConstValue(not absorbing)
         connective = sympy.Or if name == "__or__" else sympy.And
         expr = connective(*(expr_of(argument.sym) for argument in dynamic))
         return self._boolean(self.emitter.scalar_op(f"aten.{name}.bool", bool, [a.ssa for a in dynamic]), expr)

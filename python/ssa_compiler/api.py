@@ -63,8 +63,9 @@ def compile(
             refused. 1 refuses every call that differs from the example.
         target: "cpu", "cuda", "cuda:sm_80" to "cuda:sm_90", or "auto" for the device of the examples and parameters.
         data_tiling: tile matrix operands and use microkernels on the CPU; None leaves the choice to the compiler.
-        index_checks: raise, as eager does, when a number in an index tensor is out of range. Without it such a number is
-            undefined behaviour: anything may be read or written, and no error is raised.
+        index_checks: raise, as eager does, when a number in an index tensor is out of range, or in a tensor that integers are
+            divided by is 0. Without it such a number is undefined behaviour: anything may be read or written, and no error is
+            raised.
         strict: raise UnsupportedOpError, with each op, line and reason, where an op would run in PyTorch from inside the
             compiled program. Random ops are such: they draw from PyTorch's stream.
         dump_dir: folder that receives the IR of every stage, and the input of a tool that fails; a further specialisation

@@ -127,3 +127,46 @@ def zeros_in_a_loop(x: Tensor, n: int) -> Tensor:
 
 def test_division_by_zero_in_a_loop() -> None:
     check(zeros_in_a_loop, *[(torch.tensor([7, 8, 3, 9]), n) for n in (0, 1, 2, 3, 4)], compiled=True)
+
+
+def of_bytes(x: Tensor, y: Tensor) -> list[Tensor]:
+    pointwise = [
+        x.abs(),
+        x.sign(),
+        x % y,
+        torch.fmod(x, y),
+        x // y,
+        x >> 2,
+        x.clamp(max=y),
+        torch.bitwise_right_shift(x, y % 8),
+    ]
+    return pointwise + [torch.maximum(x, y), x.amax(1), x.sort(1)[0], torch.cat([x, y.int()]), x + y.half()]  # noqa: RUF005 - TorchScript
+
+
+def combined(x: Tensor, y: Tensor) -> list[Tensor]:
+    places = y.long() % 3
+    kinds = [
+        x.scatter_reduce(1, places, x, "amax"),
+        x.scatter_reduce(1, places, x, "sum"),
+        x.scatter_reduce(1, places, x, "mean"),
+    ]
+    return kinds + [x.scatter_reduce(1, places, x, "amin"), x.scatter_add(1, places, y)]  # noqa: RUF005 - TorchScript
+
+
+@pytest.mark.parametrize("program", [of_bytes, combined])
+def test_bytes_have_no_sign(program: object) -> None:
+    x = torch.tensor([[100, 200, 3], [4, 90, 250], [128, 255, 127]], dtype=torch.uint8)
+    y = torch.tensor([[7, 130, 3], [250, 1, 9], [129, 255, 2]], dtype=torch.uint8)
+    check(program, (x, y), (y, x), compiled=True)  # type: ignore[arg-type]
+
+
+def as_complex(m: Tensor, z: Tensor) -> list[Tensor]:
+    y = z.clone()
+    y[0] = True
+    y.copy_(m)
+    return [m.to(torch.complex64), z * m, z + m, y, z.clone().fill_(True), torch.stack([z, m.to(z.dtype)])]
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int64])
+def test_as_complex_numbers(dtype: torch.dtype) -> None:
+    check(as_complex, (torch.tensor([1, 3, 200]).to(dtype), torch.tensor([1 + 2j, 0.5j, -1])), compiled=True)

@@ -60,10 +60,11 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _compare_numbers(op)
     # Last: what the ops above became.
     for op in list(walk(module.operation)):
-        rewritten += widen_integers(op)
         rewritten += widen_halves(op) or fill_with_bool(op)
     # And what those became.
-    return rewritten + sum(round_numbers(op) for op in list(walk(module.operation)))
+    for op in list(walk(module.operation)):
+        rewritten += widen_integers(op) or round_numbers(op)
+    return rewritten
 
 
 _LOSES_NAN = frozenset(

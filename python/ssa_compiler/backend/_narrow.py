@@ -12,13 +12,32 @@ from functools import cache
 from iree.compiler import ir
 
 from ._callbacks import torch_operator
-from ._ir import DTYPES, converted, element_of
+from ._ir import DTYPES, build, converted, element_of, with_element
 
 __all__ = ["widen_integers"]
 
 _UNSIGNED = "ui8"
 _NARROW = (_UNSIGNED, "si8", "si16", "si32")
 _CONVERSIONS = frozenset({"aten::to", "aten::_to_copy", "aten::view", "prims::convert_element_type"})
+_UNSIGNED_OPS = frozenset(
+    {
+        *(
+            "add",
+            "bitwise_and",
+            "bitwise_not",
+            "bitwise_or",
+            "bitwise_xor",
+            "clone",
+            "copy",
+            "fill",
+            "masked_fill",
+            "mul",
+        ),
+        *("logical_not", "maximum", "minimum", "neg", "rsub", "sub", "where"),
+    }
+)
+"""Pointwise ops on uint8 that torch-mlir computes rightly, or where the sign is lost again."""
+_COMBINING = frozenset({"scatter_reduce"})
 _READS = frozenset({"aten::Int", "aten::Float", "aten::IntImplicit", "aten::FloatImplicit", "aten::item"})
 """Ops that make a number of a tensor."""
 
@@ -43,6 +62,8 @@ def widen_integers(op: ir.Operation) -> int:
         return _convert(op, (_UNSIGNED, "i1"), wide.removeprefix("complex<").rstrip(">"), _masks(operator))
     if name in _CONVERSIONS:
         return 0
+    if elements == {_UNSIGNED} and _is_signed(operator):
+        return _compute_in(op, "si32")
     if not elements or _UNSIGNED in elements:
         return 0
     return _convert(op, (_UNSIGNED,), next((element for element in elements if element in DTYPES), "si64"))
@@ -64,10 +85,45 @@ def _masks(operator: str) -> frozenset[int]:
     )
 
 
+@cache
+def _is_signed(operator: str) -> bool:
+    """Whether torch-mlir computes an op on uint8 as if it had a sign, and that shows."""
+    import torch
+
+    namespace, _, rest = operator.partition("::")
+    name, _, overload = rest.partition(".")
+    if namespace != "aten" or name in _UNSIGNED_OPS or (name.startswith("clamp") and not overload):  # between numbers
+        return False
+    chosen = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
+    return chosen is not None and (torch.Tag.pointwise in chosen.tags or name in _COMBINING)
+
+
 def _convert(op: ir.Operation, elements: tuple[str, ...], wanted: str, kept: frozenset[int] = frozenset()) -> int:
-    changed = 0
+    where, changed = ir.InsertionPoint(op), 0
     for number, operand in enumerate(op.operands):
-        if element_of(operand.type) in elements and number not in kept:
-            op.operands[number] = converted(operand, wanted, ir.InsertionPoint(op))
+        if number in kept:
+            continue
+        if element_of(operand.type) in elements:
+            op.operands[number] = converted(operand, wanted, where)
+            changed = 1
+            continue
+        listed_ = operand.owner
+        if isinstance(listed_, ir.Block) or listed_.operation.name != "torch.prim.ListConstruct":
+            continue
+        members = list(listed_.operation.operands)
+        if any(element_of(member.type) in elements for member in members):
+            members = [converted(m, wanted, where) if element_of(m.type) in elements else m for m in members]
+            op.operands[number] = build("torch.prim.ListConstruct", [operand.type], members, where).results[0]
             changed = 1
     return changed
+
+
+def _compute_in(op: ir.Operation, wanted: str) -> int:
+    """Compute an op on uint8 in a dtype that holds what it makes; what is beyond uint8 wraps."""
+    where = ir.InsertionPoint(op)
+    operands = [converted(v, wanted, where) if element_of(v.type) == _UNSIGNED else v for v in op.operands]
+    wide = build(op.name, [with_element(result.type, wanted) for result in op.results], operands, where)
+    for old, new in zip(op.results, wide.results, strict=True):
+        old.replace_all_uses_with(converted(new, _UNSIGNED, where))
+    op.erase()
+    return 1

@@ -48,6 +48,12 @@ def _is_half(op: ir.Operation) -> bool:
     return _element(op) in ("f16", "bf16")
 
 
+def _averages_bytes(op: ir.Operation) -> bool:
+    reduce = op.operands[4].owner
+    known = not isinstance(reduce, ir.Block) and "value" in reduce.operation.attributes
+    return _element(op) == "ui8" and not (known and str(reduce.operation.attributes["value"]) != '"mean"')
+
+
 def _is_scalar(op: ir.Operation) -> bool:
     """Whether the first tensor operand has no dimensions."""
     return next((not sizes(operand) for operand in op.operands if ".vtensor<[" in str(operand.type)), False)
@@ -173,6 +179,7 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::pad": (_may_cut, _CUT),
     **{f"aten::{kind}_pad{rank}d": (_may_cut, _CUT) for kind in ("reflection", "replication") for rank in (1, 2, 3)},
     "aten::max_unpool2d": (lambda _: True, "IREE leaves elements out"),
+    "aten::scatter_reduce.two": (_averages_bytes, "eager adds up in eight bits before it divides"),
     "aten::index.Tensor": (_has_mask, _MASK),
     "aten::index.Tensor_hacked_twin": (_has_mask, _MASK),
 }

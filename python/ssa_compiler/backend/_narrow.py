@@ -66,7 +66,8 @@ def widen_integers(op: ir.Operation) -> int:
         return _compute_in(op, "si32")
     if not elements or _UNSIGNED in elements:
         return 0
-    return _convert(op, (_UNSIGNED,), next((element for element in elements if element in DTYPES), "si64"))
+    wanted = next((element for element in elements if element in DTYPES), "si64")
+    return _convert(op, (_UNSIGNED,), wanted, _masks(operator))
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import cache
 
 from iree.compiler import ir
 
-from ._callbacks import erase_unused, torch_operator
+from ._callbacks import erase_unused, overload_of, torch_operator
 from ._ir import DTYPES, build, constant_number, converted, element_of, torch_integer, with_element
 
 __all__ = ["ACCUMULATIONS", "SUMS", "fill_with_bool", "reduce_bools"]
@@ -47,11 +47,7 @@ def reduce_bools(op: ir.Operation) -> int:
 @cache
 def _filling(operator: str) -> int | None:
     """Which operand of an operator is a number that elements of the result are set to; None of an operator that has none."""
-    import torch
-
-    namespace, _, rest = operator.partition("::")
-    name, _, overload = rest.partition(".")
-    chosen = getattr(getattr(getattr(torch.ops, namespace), name, None), overload or "default", None)
+    chosen = overload_of(operator)
     arguments = chosen._schema.arguments if chosen is not None else ()
     return next((n for n, argument in enumerate(arguments) if argument.name in ("value", "fill_value")), None)
 

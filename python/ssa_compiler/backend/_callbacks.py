@@ -9,6 +9,7 @@ described this way can be called.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from iree.compiler import ir
 
@@ -24,6 +25,7 @@ __all__ = [
     "Listed",
     "Passed",
     "erase_unused",
+    "overload_of",
     "to_callback",
     "torch_operator",
 ]
@@ -98,6 +100,16 @@ def torch_operator(op: ir.Operation) -> str | None:
     if len(parts) < 3 or parts[0] != "torch" or parts[1] in ("constant", "vtensor", "tensor", "runtime"):
         return None
     return f"{parts[1]}::{'.'.join(parts[2:])}"
+
+
+def overload_of(operator: str) -> Any:
+    """Return the OpOverload of an operator, `aten::add.Tensor`; None if PyTorch has none."""
+    import torch
+
+    namespace, _, rest = operator.partition("::")
+    name, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace), name, None)
+    return getattr(packet, overload or "default", None)
 
 
 def to_callback(

@@ -10,7 +10,7 @@ from functools import cache
 
 from iree.compiler import ir
 
-from ._callbacks import torch_operator
+from ._callbacks import overload_of, torch_operator
 from ._ir import DTYPES, build, constant_integer, constant_number, converted, element_of, torch_integer, with_element
 
 __all__ = ["widen_halves"]
@@ -85,10 +85,10 @@ def _computed(operator: str) -> tuple[int, ...] | None:
     import torch
 
     namespace, _, rest = operator.partition("::")
-    name, _, overload = rest.partition(".")
+    name = rest.partition(".")[0]
     if namespace != "aten" or (operator.partition(".")[0] in _ROUNDING_ONCE and operator not in _EXACT_NUMBER):
         return None
-    chosen = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
+    chosen = overload_of(operator)
     if chosen is None:
         return None
     if not {torch.Tag.pointwise, torch.Tag.reduction} & set(chosen.tags) and f"aten::{name}" not in _ACCUMULATING:

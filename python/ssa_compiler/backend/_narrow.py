@@ -11,7 +11,7 @@ from functools import cache
 
 from iree.compiler import ir
 
-from ._callbacks import torch_operator
+from ._callbacks import overload_of, torch_operator
 from ._ir import DTYPES, build, converted, element_of, with_element
 
 __all__ = ["widen_integers"]
@@ -73,11 +73,7 @@ def widen_integers(op: ir.Operation) -> int:
 @cache
 def _masks(operator: str) -> frozenset[int]:
     """Which operands of an operator choose elements."""
-    import torch
-
-    namespace, _, rest = operator.partition("::")
-    name, _, overload = rest.partition(".")
-    chosen = getattr(getattr(getattr(torch.ops, namespace), name, None), overload or "default", None)
+    chosen = overload_of(operator)
     arguments = chosen._schema.arguments if chosen is not None else ()
     return frozenset(
         number
@@ -95,7 +91,7 @@ def _is_signed(operator: str) -> bool:
     name, _, overload = rest.partition(".")
     if namespace != "aten" or name in _UNSIGNED_OPS or (name.startswith("clamp") and not overload):  # between numbers
         return False
-    chosen = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
+    chosen = overload_of(operator)
     return chosen is not None and (torch.Tag.pointwise in chosen.tags or name in _COMBINING)
 
 
@@ -123,7 +119,8 @@ def _compute_in(op: ir.Operation, wanted: str) -> int:
     """Compute an op on uint8 in a dtype that holds what it makes; what is beyond uint8 wraps."""
     where = ir.InsertionPoint(op)
     operands = [converted(v, wanted, where) if element_of(v.type) == _UNSIGNED else v for v in op.operands]
-    wide = build(op.name, [with_element(result.type, wanted) for result in op.results], operands, where)
+    attributes = {name: op.attributes[name] for name in ("name",) if op.name == "torch.operator"}
+    wide = build(op.name, [with_element(result.type, wanted) for result in op.results], operands, where, attributes)
     for old, new in zip(op.results, wide.results, strict=True):
         old.replace_all_uses_with(converted(new, _UNSIGNED, where))
     op.erase()

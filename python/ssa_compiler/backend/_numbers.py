@@ -9,7 +9,7 @@ from functools import cache
 
 from iree.compiler import ir
 
-from ._callbacks import torch_operator
+from ._callbacks import overload_of, torch_operator
 from ._ir import DTYPES, build, constant_number, element_of, torch_integer
 
 __all__ = ["round_numbers"]
@@ -20,11 +20,7 @@ _COMPARISONS = frozenset(f"torch.aten.{name}.Scalar" for name in ("eq", "ne", "l
 @cache
 def _numbers_of(operator: str) -> tuple[int, ...]:
     """Which operands of an operator are numbers of any kind."""
-    import torch
-
-    namespace, _, rest = operator.partition("::")
-    name, _, overload = rest.partition(".")
-    chosen = getattr(getattr(torch.ops.aten, name, None), overload or "default", None) if namespace == "aten" else None
+    chosen = overload_of(operator) if operator.startswith("aten::") else None
     arguments = chosen._schema.arguments if chosen is not None else ()
     return tuple(number for number, argument in enumerate(arguments) if "number" in str(argument.type))
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from iree.compiler import ir
 
 from .._functionalized import original_operator
 from .._ignored import is_ignored
-from ._callbacks import torch_operator
+from ._callbacks import overload_of, torch_operator
 from ._carried import has_carried
 from ._constants import FILLING, constant_number
 from ._integers import divides_by_constant
@@ -189,22 +188,12 @@ _REFUSED_WRITES: tuple[tuple[Callable[[ir.Operation], bool], str], ...] = (
 )
 
 
-def _overload(operator: str) -> Any:
-    """The OpOverload of an operator, None if PyTorch has none."""
-    import torch
-
-    namespace, _, rest = operator.partition("::")
-    name, _, overload = rest.partition(".")
-    packet = getattr(getattr(torch.ops, namespace), name, None)
-    return getattr(packet, overload or "default", None)
-
-
 @cache
 def _is_random(operator: str) -> bool:
     """Whether PyTorch tags an operator as drawing from the global random stream."""
     import torch
 
-    chosen = _overload(operator)
+    chosen = overload_of(operator)
     return chosen is not None and torch.Tag.nondeterministic_seeded in getattr(chosen, "tags", ())
 
 
@@ -221,7 +210,7 @@ def must_call_back(op: ir.Operation) -> str | None:
     if is_ignored(original or operator):
         return "it is a Python function that TorchScript ignores"
     if original is not None:
-        if not _overload(original)._schema.is_mutable:
+        if not overload_of(original)._schema.is_mutable:
             return "its results are a list"
         return "PyTorch has it only as an op that writes in place"
     if has_carried(op):

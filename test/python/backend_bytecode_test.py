@@ -8,6 +8,7 @@ from pathlib import Path
 import iree.runtime
 import pytest
 import torch
+from iree.compiler import ir
 from torch import Tensor
 
 from ssa_compiler.backend import _driver, compiler_path, resolve_target
@@ -122,14 +123,17 @@ def test_a_value_that_the_target_reads_first_keeps_its_register(type_: str, tmp_
         return results[0], results[1]
 
     assert difference(plain) == (0, 0), "IREE has mended this: the check and the detour can go"
-    assert find_shared_registers(plain) == ["vm.br hands on %arg1"]
+    assert find_shared_registers(plain, ir.Context()) == ["vm.br hands on %arg1"]
     mended = mend_moves(f"module {{ {plain} }}")
     assert difference(mended) == (4, 0)
-    assert find_shared_registers(mended) == []
+    assert find_shared_registers(mended, ir.Context()) == []
 
 
 def test_a_value_that_is_read_later_too_keeps_its_register_anyway() -> None:
-    assert find_shared_registers(_READ_ON_ENTRY.format(type="i64", after=_READ_LATER.format(type="i64"))) == []
+    assert (
+        find_shared_registers(_READ_ON_ENTRY.format(type="i64", after=_READ_LATER.format(type="i64")), ir.Context())
+        == []
+    )
 
 
 def _text(*lines: str) -> str:

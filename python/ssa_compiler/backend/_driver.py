@@ -205,6 +205,7 @@ class _Compilation:
         extra_flags: tuple[str, ...],
     ) -> None:
         self.repeatable = True
+        self._context = context
         self._target = target
         self._timeout_s = timeout_s
         self._dump_dir = dump_dir
@@ -318,7 +319,7 @@ class _Compilation:
         printed = _MACHINE.findall(completed.stderr)
         if not printed:
             raise ToolError("iree-compile printed no IR of its virtual machine; please report it")
-        wrong = [found for text in printed for found in find_shared_registers(text)]
+        wrong = [found for text in printed for found in find_shared_registers(text, self._context)]
         wrong += find_bad_moves(str(output), in_order=in_order)
         if not wrong:
             return output
@@ -330,7 +331,7 @@ class _Compilation:
         mended.write_text(text, encoding="utf-8")
         command = [compiler_path(), str(mended), *self._flags, "--compile-from=vm", "-o", str(again)]
         self._run(command, mended)
-        wrong = [*find_shared_registers(text), *find_bad_moves(str(again), in_order=in_order)]
+        wrong = [*find_shared_registers(text, self._context), *find_bad_moves(str(again), in_order=in_order)]
         if wrong:
             raise ToolError(
                 f"IREE's virtual machine would move values wrongly; please report it\n{wrong[0]}",
@@ -356,11 +357,10 @@ class _Compilation:
         Returns:
             Kind, emplaced and the source lines of each violation, and the source lines of IREE's copies.
         """
-        with ir.Context() as context:
-            module = ir.Module.parse(stream, context)
-            violations = find_violations(module, fills_arguments=self._target.kind == "cpu")
-            found = [(found.kind, found.emplaced, found.source_lines(module)) for found in violations]
-            return found, cloned_lines(module)
+        module = ir.Module.parse(stream, self._context)
+        violations = find_violations(module, fills_arguments=self._target.kind == "cpu")
+        found = [(found.kind, found.emplaced, found.source_lines(module)) for found in violations]
+        return found, cloned_lines(module)
 
     def _dump(self, number: int, attempt: _Attempt, messages: list[str]) -> None:
         """Write a module that did not compile or was not proved, followed by why, to the folder for dumps if there is one."""

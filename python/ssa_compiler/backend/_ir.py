@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from iree.compiler import ir
+from iree.compiler import _mlir_libs, ir
+
+from . import _dialects
 
 __all__ = [
     "CASTS",
@@ -36,6 +38,8 @@ __all__ = [
     "walk",
     "with_element",
 ]
+
+_mlir_libs._mlir.globals.append_dialect_search_prefix(_dialects.__name__)
 
 # Ops whose result is their operand in another type: the same tensor to every analysis here.
 CASTS = frozenset(

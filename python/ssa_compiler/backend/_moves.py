@@ -22,19 +22,19 @@ __all__ = ["find_shared_registers", "mend_moves"]
 _LEADING = {"vm.br": 0, "vm.cond_br": 1, "vm.br_table": 1}
 
 
-def find_shared_registers(text: str) -> list[str]:
+def find_shared_registers(text: str, context: ir.Context) -> list[str]:
     """Return the values that would share a register with an argument of the block that reads them first.
 
     Args:
         text: the `vm.module` as the register allocation gets it.
+        context: what to parse it in.
     """
-    with ir.Context() as context, ir.Location.unknown(context):
-        module = ir.Module.parse(text, context)
-        found = []
-        for function in [op for op in walk(module.operation) if op.name == "vm.func" and len(op.regions[0].blocks)]:
-            for branch, number in _read_on_entry(list(function.regions[0].blocks)):
-                found.append(f"{branch.name} hands on {branch.operands[number].get_name()}")
-        return found
+    module = ir.Module.parse(text, context)
+    found = []
+    for function in [op for op in walk(module.operation) if op.name == "vm.func" and len(op.regions[0].blocks)]:
+        for branch, number in _read_on_entry(list(function.regions[0].blocks)):
+            found.append(f"{branch.name} hands on {branch.operands[number].get_name()}")
+    return found
 
 
 def mend_moves(text: str) -> str:

@@ -297,8 +297,7 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         raise ProgramRaises(f"IndexError: {text}")
     state.sizes.place = (op.name(), state.locations.user())
     logger = logging.getLogger("torch._subclasses.fake_tensor")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+    disabled, logger.disabled = logger.disabled, True  # setLevel would go through all loggers there are
     recorder = _Recorder(state, decompose=not stands_in)
     transaction = None
     try:
@@ -329,7 +328,7 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         out = written_results(op, args)
         recorder.records[:] = [Record(op, list(args), out)]
     finally:
-        logger.setLevel(level)
+        logger.disabled = disabled
         state.sizes.settle()
     for leaf in tree_leaves((out, [record.out for record in recorder.records])):
         if isinstance(leaf, torch.Tensor) and (leaf.layout != torch.strided or leaf.is_quantized):

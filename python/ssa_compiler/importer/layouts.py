@@ -64,6 +64,7 @@ class Layouts:
         self._unsettled: dict[Site, bool] = {}
         self._decisions: list[_Decision] = []
         self._raising: dict[str, bool] = {}
+        self._deciding: dict[str, list[int]] = {}
 
     def made(self, op: Any, args: Sequence[Any], python: list[Any], out: Any, values: Sequence[Any]) -> None:
         """Note the op that made tensors in new storages.
@@ -180,9 +181,9 @@ class Layouts:
             sizes, strides = map(concrete, leaf.shape), map(concrete, leaf.stride())
             return torch.empty_strided(tuple(sizes), tuple(strides), dtype=leaf.dtype, device="meta")
 
-        leaves = tree_leaves(python)
-        key = repr((op, [leaf is fake for leaf in leaves], [_looks(leaf) for leaf in leaves]))
+        key = _question(op, python, [fake])
         if key not in self._raising:
+            leaves = tree_leaves(python)
             try:
                 given = {id(leaf): concrete(leaf) for leaf in leaves}
             except TypeError:  # of sizes that are computed nothing is known
@@ -220,15 +221,21 @@ class Layouts:
         """The operands of an op whose strides decide about those of its results."""
         if maker is None:
             return []
-        from .fakes import run
-
         inputs = list({id(value.fake): value for value in maker.inputs if value.fake.dim() > 1}.values())
-        known = all(isinstance(size, int) for value in inputs for size in value.fake.shape)
-        expected = _strides(maker.out)
         if not inputs:
             return []
-        if not known:
+        if not all(isinstance(size, int) for value in inputs for size in value.fake.shape):
             return [value for value in inputs if self._decides(value.fake, maker)]
+        key = _question(maker.op, maker.python, [value.fake for value in inputs])
+        if key not in self._deciding:
+            self._deciding[key] = self._tell(maker, inputs)
+        return [inputs[number] for number in self._deciding[key]]
+
+    def _tell(self, maker: _Maker, inputs: list[TensorValue]) -> list[int]:
+        """Which of the operands, of known sizes, make for other strides of the results if they have others."""
+        from .fakes import run
+
+        expected = _strides(maker.out)
 
         def differs(changed: list[TensorValue]) -> bool:
             for number in range(max(len(other_layouts(self._state, value.fake)) for value in changed)):
@@ -244,9 +251,9 @@ class Layouts:
                     return True
             return False
 
-        found = [value for value in inputs if differs([value])]
+        found = [number for number, value in enumerate(inputs) if differs([value])]
         if not found and len(inputs) > 1 and differs(inputs):
-            return inputs
+            return list(range(len(inputs)))
         return found
 
     def _decides(self, fake: torch.Tensor, maker: _Maker) -> bool:
@@ -321,8 +328,14 @@ def _tried(op: Any, python: list[Any], replaced: dict[int, Any]) -> bool:
     return True
 
 
+def _question(op: Any, python: list[Any], fakes: Sequence[torch.Tensor]) -> str:
+    """All on which it may depend what an op does, for other strides of some of its operands too."""
+    numbers = {id(fake): number for number, fake in enumerate(fakes)}
+    return repr((op, tree_map(lambda leaf: (numbers.get(id(leaf)), _looks(leaf)), python)))
+
+
 def _looks(leaf: Any) -> Any:
-    """All of an argument on which it may depend whether an op raises."""
+    """What an op sees of an argument."""
     if isinstance(leaf, torch.Tensor):
         return leaf.dtype, [str(size) for size in leaf.shape], [str(stride) for stride in leaf.stride()]
     return str(leaf)

@@ -1,0 +1,1 @@
+"""No Python classes for the ops of this dialect."""

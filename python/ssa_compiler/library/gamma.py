@@ -153,7 +153,7 @@ def _sum_of_powers(x: Tensor, q: Tensor, narrow: bool) -> Tensor:
         total = wide(total.to(torch.float32))
     term = torch.zeros_like(total)
     done = torch.zeros_like(total, dtype=torch.bool)
-    for _ in [0, 1, 2, 3, 4, 5, 6, 7, 8]:
+    for _ in range(9):
         a = a + 1.0
         term = torch.where(done, term, _power(a, x))
         total = torch.where(done, total, total + term)
@@ -167,35 +167,41 @@ def _sum_of_powers(x: Tensor, q: Tensor, narrow: bool) -> Tensor:
         below = torch.logical_and(torch.logical_not(done), a <= 9.0)
     total = torch.where(done, total, total + term * a / (x - 1.0) - 0.5 * term)
     factor = torch.ones_like(total)
-    step = 0.0
-    divisors = [
-        12.0,
-        -720.0,
-        30240.0,
-        -1209600.0,
-        47900160.0,
-        -1.8924375803183791606e9,
-        7.47242496e10,
-        -2.950130727918164224e12,
-        1.1646782814350067249e14,
-        -4.5979787224074726105e15,
-        1.8152105401943546773e17,
-        -7.1661652561756670113e18,
-    ]
-    for divisor in divisors:
+    divisors = torch.tensor(
+        [
+            12.0,
+            -720.0,
+            30240.0,
+            -1209600.0,
+            47900160.0,
+            -1.8924375803183791606e9,
+            7.47242496e10,
+            -2.950130727918164224e12,
+            1.1646782814350067249e14,
+            -4.5979787224074726105e15,
+            1.8152105401943546773e17,
+            -7.1661652561756670113e18,
+        ],
+        dtype=torch.float64,
+        device=x.device,
+    )
+    for number in range(12):
+        step = 2.0 * number
         factor = factor * (x + step)
         term = term / a
-        part = factor * term / divisor
+        part = factor * term / divisors[number]
         total = torch.where(done, total, total + part)
         done = torch.logical_or(done, torch.abs(part / total) < 1.11022302462515654042e-16)
         factor = factor * (x + (step + 1.0))
         term = term / a
-        step = step + 2.0
     return total
 
 
 def _zeta(x: Tensor, q: Tensor, narrow: bool) -> Tensor:
     """The Hurwitz zeta function of float64 numbers."""
+    sizes = q.shape
+    if q.dim() == 0:  # IREE takes minutes to find out what to compute twice of such loops on single numbers
+        x, q = x.unsqueeze(0), q.unsqueeze(0)
     whole = q == torch.floor(q)
     pole = torch.logical_and(q <= 0.0, whole)
     nothing = torch.logical_and(torch.logical_and(q <= 0.0, torch.logical_not(whole)), x != torch.floor(x))
@@ -203,7 +209,7 @@ def _zeta(x: Tensor, q: Tensor, narrow: bool) -> Tensor:
     y = _sum_of_powers(torch.where(above, x, 2.0), torch.where(torch.logical_or(pole, nothing), 1.0, q), narrow)
     y = torch.where(nothing, math.nan, torch.where(pole, math.inf, y))
     y = torch.where(x < 1.0, math.nan, torch.where(x == 1.0, math.inf, y))
-    return torch.where(torch.isnan(x), x, y)
+    return torch.where(torch.isnan(x), x, y).reshape(sizes)
 
 
 @implements("aten::special_zeta", where=are_real)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 import ssa_compiler
 from _refusals import refusal
-from ssa_compiler import ArgumentError, ArgumentTypeError, UnsupportedProgramError
+from ssa_compiler import ArgumentError, ArgumentTypeError, ScriptError, UnsupportedProgramError
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import Call, check
 
@@ -148,6 +148,76 @@ def test_dataclasses_as_arguments_and_results() -> None:
     checked = check(nests_data, (Outer(data, {"x": X + 1}),), (Outer(data, {"x": X}, 3.0),), compiled=True)
     assert type(checked.compiled(Outer(data, {"x": X}))) is Outer
     check(HoldsData(), (Data(X, 1),), compiled=True)
+
+
+@dataclasses.dataclass
+class Inner:
+    t: Tensor
+    n: int = 3
+
+    def total(self) -> Tensor:
+        return self.t.sum() * self.n
+
+
+@dataclasses.dataclass
+class Whole:
+    inner: Inner
+    many: list[Tensor]
+    mask: Tensor | None = None
+
+
+def adds_rows(whole: Whole, n: int) -> Whole:
+    t = whole.inner.t
+    for i in range(n):
+        t[i] += whole.many[0][i] * whole.inner.total()
+    mask = whole.mask
+    if mask is not None:
+        t = t * mask
+    return Whole(Inner(t + 1, n), [t * 2])
+
+
+class HoldsInner(nn.Module):
+    def forward(self, x: Tensor) -> Inner:
+        inner = Inner(x + 1)
+        inner.t[0] = inner.n
+        return inner
+
+
+def test_dataclasses_that_are_not_scripted() -> None:
+    wholes = [Whole(Inner(X.clone(), n), [X + n], mask) for n, mask in ((2, None), (4, None))]
+    checked = check(adds_rows, (wholes[0], 2), (wholes[1], 0), (wholes[0], 1), compiled=True)
+    result = checked.compiled(wholes[0], 1)
+    assert type(result) is Whole
+    assert type(result.inner) is Inner
+    check(adds_rows, (Whole(Inner(X.clone()), [X], X > 0), 2), compiled=True)
+    checked = check(HoldsInner(), (X,), compiled=True)
+    assert type(checked.compiled(X)) is Inner
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    t: Tensor
+
+
+def returns_frozen(x: Tensor) -> Frozen:
+    return Frozen(x)
+
+
+@dataclasses.dataclass
+class Many:
+    tensors: list[Tensor] = dataclasses.field(default_factory=list)
+
+
+def returns_many(x: Tensor) -> Many:
+    return Many([x])
+
+
+@pytest.mark.parametrize(
+    ("function", "way_out"), [(returns_frozen, "leave out frozen=True"), (returns_many, "leave out default_factory")]
+)
+def test_dataclasses_that_torchscript_does_not_take(function: Any, way_out: str) -> None:
+    with pytest.raises(ScriptError, match=way_out):
+        import_program(function, (X,))
 
 
 def test_objects_inside_of_a_program() -> None:

@@ -11,6 +11,7 @@ import torch
 import torch.jit._recursive as recursive
 
 from ..errors import ScriptError, SourceLocation
+from .plain_dataclasses import plain_dataclasses
 from .source import script_all
 
 __all__ = ["script_method", "script_model"]
@@ -18,6 +19,11 @@ __all__ = ["script_method", "script_model"]
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 _WAYS_OUT = (
+    (r"<function [\w.]+\.__(?:set|del)attr__", "leave out frozen=True of the dataclass"),
+    (
+        r"Default factory initializers are not supported",
+        "give such fields to the constructor, and leave out default_factory",
+    ),
     (r"Could not get qualified name|[Ff]ailed to get source|could not get source|OSError", "define it in a file"),
     (r"take variable number of arguments", "write out the parameters"),
     (r"Could not infer type of list element: Cannot infer concrete type of torch\.nn\.Module", "use nn.ModuleList"),
@@ -92,7 +98,7 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
         if (everything := _attempt(lambda: script_all(script, methods=methods))) is not None:  # noqa: B023
             return everything
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), plain_dataclasses():
             warnings.simplefilter("ignore")
             return script()
     except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...

@@ -125,12 +125,17 @@ def check(
     if not sets:
         raise ValueError("expected at least one input set")
     oracle = _copy(model)
-    shapes = (options or {}).get("dynamic_shapes")
-    program = import_program(_copy(model), sets[0].args, sets[0].kwargs, dynamic_shapes=shapes)
-    checked = Checked(program, dict(run_pipeline(program.module).stages))
+    runner = None
+    if compiled:
+        runner = _Compiled(model, sets[0], target, dict(options or {}))
+        checked = Checked(runner.program.imported, dict(runner.program.stages), compiled=runner.program)
+    else:
+        shapes = (options or {}).get("dynamic_shapes")
+        program = import_program(_copy(model), sets[0].args, sets[0].kwargs, dynamic_shapes=shapes)
+        checked = Checked(program, dict(run_pipeline(program.module).stages))
+    program = checked.program
+    # Each with its own copy of the state, which the compiled program has not changed yet.
     interpreters = {stage: Interpreted(program, checked.stages[stage], stage) for stage in STAGES}
-    runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None
-    checked.compiled = runner.program if runner else None
     for number, call in enumerate(sets):
         refusal = refused_at_call(program, call)
         checked.refusals.append(refusal)

@@ -1,9 +1,13 @@
-"""Compiles every program of `programs` once and compares all stages with eager on all its inputs."""
+"""Compiles every program of `programs` once and compares all stages with eager on all its inputs.
+
+The compiled program makes as many copies of whole tensors as the conversion has marked (docs/Report.md).
+"""
 
 from __future__ import annotations
 
 import pytest
 
+import ssa_compiler
 from programs import PROGRAMS
 from ssa_compiler.testing import check
 
@@ -26,6 +30,15 @@ def test_every_stage_equals_eager(name: str) -> None:
     assert checked.errors == [None] * len(checked.errors), "eager refuses the inputs"
     assert checked.loops("imported") >= program.loops
     assert checked.loops("iree") >= program.loops, "a loop is no loop any more"
+    report = checked.compiled.report()
+    assert report.copies_made == len(report.copies), str(report)
+
+
+def test_no_copy_in_a_loop_that_updates_under_a_branch() -> None:
+    program = PROGRAMS["continue_in_a_loop"]
+    compiled = ssa_compiler.compile(program.make(), next(iter(program.calls())))
+    assert compiled.report().loop_copies_made == 0
+    assert compiled.copy_count().loop_copies == 0
 
 
 def test_known_failures_are_programs() -> None:

@@ -5,6 +5,7 @@ The cache on disk is off: every test compiles what it tests.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -19,3 +20,12 @@ def pytest_configure(config: object) -> None:
     add = config.addinivalue_line  # type: ignore[attr-defined]
     add("filterwarnings", "ignore:.*torch.jit.*:DeprecationWarning")
     add("filterwarnings", "ignore:.*torch.jit.*:FutureWarning")
+
+
+def pytest_collection_finish(session: object) -> None:
+    """Leave PyTorch's modules out of garbage collections, which would take a sixth of the time."""
+    import ssa_compiler.backend
+    import ssa_compiler.importer  # noqa: F401
+
+    gc.collect()
+    gc.freeze()

@@ -125,16 +125,15 @@ def check(
     if not sets:
         raise ValueError("expected at least one input set")
     oracle = _copy(model)
-    runner = None
-    if compiled:
-        runner = _Compiled(model, sets[0], target, dict(options or {}))
-        checked = Checked(runner.program.imported, dict(runner.program.stages), compiled=runner.program)
-    else:
+    runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None
+    if runner is not None and not isinstance(model, torch.nn.Module):
+        checked = Checked(runner.program.imported, dict(runner.program.stages))
+    else:  # ignored methods run on the module that was imported: the compiled program's is its own
         shapes = (options or {}).get("dynamic_shapes")
-        program = import_program(_copy(model), sets[0].args, sets[0].kwargs, dynamic_shapes=shapes)
-        checked = Checked(program, dict(run_pipeline(program.module).stages))
+        imported = import_program(_copy(model), sets[0].args, sets[0].kwargs, dynamic_shapes=shapes)
+        checked = Checked(imported, dict(run_pipeline(imported.module).stages))
+    checked.compiled = runner.program if runner is not None else None
     program = checked.program
-    # Each with its own copy of the state, which the compiled program has not changed yet.
     interpreters = {stage: Interpreted(program, checked.stages[stage], stage) for stage in STAGES}
     for number, call in enumerate(sets):
         refusal = refused_at_call(program, call)

@@ -19,7 +19,7 @@ import torch.jit.frontend as frontend
 from torch import _jit_internal
 from torch.jit._dataclass_impls import DATACLASS_MAGIC_METHODS
 
-__all__ = ["plain_dataclasses"]
+__all__ = ["plain_dataclasses", "replaced"]
 
 # Names that the module imports.
 _PARSE = getattr(frontend, "parse_def")  # noqa: B009
@@ -53,10 +53,10 @@ def plain_dataclasses() -> Iterator[None]:
         if not dataclasses.is_dataclass(kind):
             return compile_class(kind, place)  # type: ignore[no-untyped-call]
         names = _jit_internal.createResolutionCallbackFromEnv(_Names(kind))
-        with _replaced(frontend, "parse_def", _PARSE), _replaced(frontend, "_is_drop_fn", _is_left_out):
+        with replaced(frontend, "parse_def", _PARSE), replaced(frontend, "_is_drop_fn", _is_left_out):
             return jit_script._compile_and_register_class(kind, names, _jit_internal._qualified_name(kind))  # type: ignore[no-untyped-call]
 
-    with _replaced(jit_script, "_recursive_compile_class", compiling):
+    with replaced(jit_script, "_recursive_compile_class", compiling):
         yield
 
 
@@ -65,7 +65,7 @@ def _is_left_out(method: Any) -> bool:
 
 
 @contextmanager
-def _replaced(module: Any, name: str, value: Any) -> Iterator[None]:
+def replaced(module: Any, name: str, value: Any) -> Iterator[None]:
     """Give a name in a module of PyTorch another meaning."""
     before = getattr(module, name)
     try:

@@ -30,7 +30,7 @@ import torch.jit._state as jit_state
 import torch.jit.frontend as frontend
 from torch import _jit_internal
 
-from .plain_dataclasses import plain_dataclasses
+from .plain_dataclasses import plain_dataclasses, replaced
 
 __all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all"]
 
@@ -128,22 +128,16 @@ def _plain_functions() -> Iterator[None]:
 
         return lookup
 
-    try:
-        setattr(_jit_internal, "createResolutionCallbackFromClosure", unwrapping)  # noqa: B010
+    with replaced(_jit_internal, "createResolutionCallbackFromClosure", unwrapping):
         yield
-    finally:
-        setattr(_jit_internal, "createResolutionCallbackFromClosure", create)  # noqa: B010
 
 
 @contextmanager
 def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
     """Let TorchScript see `rewrite(function, parsed)` for each function that it parses."""
     parse = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
-    try:
-        setattr(frontend, "parse_def", lambda function: rewrite(function, parse(function)))  # noqa: B010
+    with replaced(frontend, "parse_def", lambda function: rewrite(function, parse(function))):
         yield
-    finally:
-        setattr(frontend, "parse_def", parse)  # noqa: B010
 
 
 def _rewritten(function: Any, parsed: Any, *, methods: bool) -> Any:

@@ -130,10 +130,8 @@ def test_a_value_that_the_target_reads_first_keeps_its_register(type_: str, tmp_
 
 
 def test_a_value_that_is_read_later_too_keeps_its_register_anyway() -> None:
-    assert (
-        find_shared_registers(_READ_ON_ENTRY.format(type="i64", after=_READ_LATER.format(type="i64")), ir.Context())
-        == []
-    )
+    text = _READ_ON_ENTRY.format(type="i64", after=_READ_LATER.format(type="i64"))
+    assert find_shared_registers(text, ir.Context()) == []
 
 
 def _text(*lines: str) -> str:

@@ -184,7 +184,7 @@ class HoldsInner(nn.Module):
 
 
 def test_dataclasses_that_are_not_scripted() -> None:
-    wholes = [Whole(Inner(X.clone(), n), [X + n], mask) for n, mask in ((2, None), (4, None))]
+    wholes = [Whole(Inner(X.clone(), n), [X + n]) for n in (2, 4)]
     checked = check(adds_rows, (wholes[0], 2), (wholes[1], 0), (wholes[0], 1), compiled=True)
     result = checked.compiled(wholes[0], 1)
     assert type(result) is Whole

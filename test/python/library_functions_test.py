@@ -138,6 +138,17 @@ def test_zeta() -> None:
     assert checked.compiled.explain().callbacks == ()
 
 
+def zeta_of_one(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.special.zeta(x, q), torch.polygamma(3, q)
+
+
+def test_zeta_keeps_its_series_as_loops() -> None:
+    """Written out they take IREE a minute, and those of single numbers five."""
+    one, two = torch.tensor(2.5), torch.tensor(0.75)
+    checked = check(zeta_of_one, (one, two), (two + 1, one), (one, two * 20), rtol=1.3e-6, atol=1e-5)
+    assert checked.loops() == 6
+
+
 @pytest.mark.parametrize("program", [chebyshev, shifted, others])
 def test_polynomials(program: Any) -> None:
     n = _DEGREES[: len(_POINTS)]

@@ -203,8 +203,12 @@ class _Child:
 
 
 def _trace() -> str:
-    """The end of the traceback of the error at hand, with paths from the repository's root, or that of the packages, on."""
-    text = traceback.format_exc()[-2000:]
+    """The end of the traceback of the error at hand."""
+    return _relative(traceback.format_exc()[-2000:])
+
+
+def _relative(text: str) -> str:
+    """The text with paths from the repository's root, or that of the packages, on."""
     for folder in (*site.getsitepackages(), str(Path(__file__).resolve().parents[1])):
         text = text.replace(f"{folder}/", "")
     return text
@@ -217,7 +221,7 @@ def _doubled(leaf: Any) -> Any:
 
 def _short(error: BaseException) -> str:
     """Type and first line of an error."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in _relative(str(error)).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]
 
 

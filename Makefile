@@ -74,6 +74,7 @@ bench: setup bench-packages
 
 bench-full: setup bench-packages
 	$(BIN)/python -m benchmarks run --set full --limit 0 $(BENCH_FLAGS)
+	$(BIN)/python -m benchmarks run --set scaling --limit 0 $(BENCH_FLAGS)
 
 # The extra `benchmarks` of pyproject.toml, without building the package again for it.
 bench-packages:

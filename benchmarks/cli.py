@@ -16,7 +16,7 @@ from . import compare, report
 from .index import update_index
 from .measure import Effort
 from .peers import PEERS
-from .run import make_plan, run_all
+from .run import CannotResume, make_plan, run_all
 from .workloads import WORKLOADS
 
 __all__ = ["main"]
@@ -96,6 +96,9 @@ def _run(options: argparse.Namespace) -> int:
     try:
         with _interruptible():
             run_all(plan, output, resume=options.resume)
+    except CannotResume as error:
+        print(error, file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print(f"interrupted; {output} has what was measured, --resume goes on", file=sys.stderr)
         return 130

@@ -27,12 +27,16 @@ from .settings import ALLOCATOR, child_environment, describe_machine, describe_v
 from .workload import Workload
 from .workloads import WORKLOADS
 
-__all__ = ["Plan", "Run", "make_plan", "run_all"]
+__all__ = ["CannotResume", "Plan", "Run", "make_plan", "run_all"]
 
 # A compilation in native code does not see its limit; the process is killed after this much more.
 _GRACE_S = 20.0
 _INTERRUPTED = "interrupted"
 _ROOT = Path(__file__).resolve().parents[1]
+
+
+class CannotResume(ValueError):
+    """What is measured now must not stand in the same table as what the file has."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ def make_plan(
     """Choose what to measure.
 
     Args:
-        which: "quick", "full" (every workload and variant, then "scaling"), "scaling", or "small" (the sizes of the tests).
+        which: "quick"; "full", every workload and variant; "scaling", the sweeps; or "small", the sizes of the tests.
         only: workloads; those of the set if empty.
         peers: names; all if empty, without ablations in the quick set. Eager is always among them.
         device: "cpu" or "cuda".
@@ -105,13 +109,8 @@ def make_plan(
         runs = [Run(workload.name) for workload in chosen]
     if which == "full":
         runs += [Run(w.name, dict(changes), "variant") for w in chosen for changes in w.variants]
-    if which in ("full", "scaling"):
-        runs += [run for workload in chosen for run in _sweeps(workload)]
-    if which == "full":  # a point of a sweep may be a run already
-        first: dict[tuple[str, str], Run] = {}
-        for run in runs:
-            first.setdefault((run.workload, _sizes_of(run)), run)
-        runs = list(first.values())
+    if which == "scaling":
+        runs = [run for workload in chosen for run in _sweeps(workload)]
     usual = [name for name in PEERS if which != "quick" or name not in ABLATIONS]
     names = ("eager", *peers) if peers else tuple(usual)
     ordered = tuple(name for name in PEERS if name in names)
@@ -124,10 +123,6 @@ def _sweeps(workload: Workload) -> Iterator[Run]:
             yield Run(workload.name, {size: value}, f"scaling of {size}")
 
 
-def _sizes_of(run: Run) -> str:
-    return json.dumps({**WORKLOADS[run.workload].sizes, **run.changes}, sort_keys=True)
-
-
 def run_all(plan: Plan, output: Path, *, resume: bool = False) -> dict[str, Any]:
     """Measure everything in a plan.
 
@@ -137,8 +132,12 @@ def run_all(plan: Plan, output: Path, *, resume: bool = False) -> dict[str, Any]
         resume: keep what the file has, and measure only what it lacks.
     Returns:
         What the file holds.
+    Raises:
+        CannotResume: the file to go on with was measured on another machine, or with other versions or settings.
     """
-    report = _read(output) if resume and output.exists() else _empty_report(plan)
+    report = _empty_report(plan)
+    if resume and output.exists():
+        report = _resumed(_read(output), report, output)
     done = {
         (result["workload"], json.dumps(result["changes"], sort_keys=True))
         for result in report["results"]
@@ -156,6 +155,17 @@ def run_all(plan: Plan, output: Path, *, resume: bool = False) -> dict[str, Any]
                 _write(output, report)
             bar.update()
     return report
+
+
+def _resumed(before: dict[str, Any], now: dict[str, Any], output: Path) -> dict[str, Any]:
+    """The report of before, if what is measured now can stand in the same table."""
+    for part in ("device", "machine", "versions", "settings"):
+        old, new = before[part], json.loads(json.dumps(now[part]))
+        if part == "machine":  # its load is that of the moment
+            old, new = ({key: value for key, value in side.items() if key != "load_before"} for side in (old, new))
+        if old != new:
+            raise CannotResume(f"cannot resume {output}: {part} was {old}, now it is {new}")
+    return before
 
 
 def _same(a: dict[str, Any], b: dict[str, Any]) -> bool:

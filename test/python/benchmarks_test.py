@@ -152,7 +152,23 @@ def test_resumed_run_measures_nothing_again(
     output.write_text(json.dumps(report), encoding="utf-8")
     monkeypatch.setattr("benchmarks.run._results_as_known", lambda *_: pytest.fail("measured again"))
     arguments = ["run", "--set", "small", "--only", "row_update,seq2seq", "--peer", "ours", "--resume"]
+    arguments += ["--seconds", "0.05", "--rounds", "3"]
     assert cli.main([*arguments, "--output", str(output)]) == 0
+
+
+def test_resumed_run_does_not_mix_settings_or_versions(
+    report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "run.json"
+    arguments = ["run", "--set", "small", "--only", "row_update,seq2seq,jacobi", "--peer", "ours", "--resume"]
+    output.write_text(json.dumps(report), encoding="utf-8")
+    assert cli.main([*arguments, "--seconds", "0.1", "--rounds", "3", "--output", str(output)]) == 2
+    assert "settings was" in capsys.readouterr().err
+    other = {**report, "versions": {**report["versions"], "torch": "2.1.0"}}
+    output.write_text(json.dumps(other), encoding="utf-8")
+    assert cli.main([*arguments, "--seconds", "0.05", "--rounds", "3", "--output", str(output)]) == 2
+    assert "versions was" in capsys.readouterr().err
+    assert json.loads(output.read_text(encoding="utf-8")) == other
 
 
 def test_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
@@ -221,10 +237,11 @@ def test_sweeps_and_variants_name_sizes_that_there_are() -> None:
             assert set(changes) <= set(workload.sizes)
 
 
-def test_full_set_measures_nothing_twice_and_sweeps_have_all_their_points() -> None:
+def test_sets_measure_nothing_twice_and_sweeps_have_all_their_points() -> None:
     runs = make_plan("full").runs
     sizes = [(run.workload, str(sorted({**WORKLOADS[run.workload].sizes, **run.changes}.items()))) for run in runs]
     assert len(set(sizes)) == len(sizes)
+    assert {run.workload for run in runs} == set(WORKLOADS)
     plots = pytest.importorskip("benchmarks.plots")  # it needs matplotlib, which only the benchmarks do
     made = [
         {
@@ -233,12 +250,12 @@ def test_full_set_measures_nothing_twice_and_sweeps_have_all_their_points() -> N
             "kind": run.kind,
             "sizes": {**WORKLOADS[run.workload].sizes, **run.changes},
         }
-        for run in runs
+        for run in make_plan("scaling").runs
     ]
     sweeps = plots.find_sweeps({"results": made})
     for workload in WORKLOADS.values():
         for size, values in workload.sweeps.items():
-            assert {point["sizes"][size] for point in sweeps[workload.name, size]} >= set(values)
+            assert [point["sizes"][size] for point in sweeps[workload.name, size]] == list(values)
 
 
 def test_rounding_errors_are_measured_by_eagers_own() -> None:

@@ -130,6 +130,23 @@ def test_few_of_many_equal_elements() -> None:
     assert all(len(set(row.tolist())) == 3 for row in places)
 
 
+def largest_k(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    return torch.topk(x, k, dim=1)
+
+
+def test_topk_takes_the_first_of_equal_elements_however_many_are_asked_for() -> None:
+    """From 63 of 2,000 on, the places are found another way: by one sum over all instead of block by block."""
+    x = torch.arange(6000).view(3, 2000) % 7 - 3.0
+    x[0] = 1.0
+    x[1, :-1] = -INF
+    compiled = ssa_compiler.compile(largest_k, (x, 20))
+    for k in (0, 1, 2, 17, 62, 63, 1999, 2000):
+        values, places = compiled(x, k)
+        assert torch.equal(values, x.topk(k, dim=1)[0])
+        assert torch.equal(places, x.sort(dim=1, descending=True, stable=True)[1][:, :k])
+    assert len(compiled.specialisations) == 1
+
+
 def test_topk_of_unknown_size() -> None:
     x = torch.randperm(2000).float() - 500
     inputs = [(x, 20), (x, 0), (-x.abs(), 5), (x[:].clamp(max=0.5) + x / 1e6, 5)]

@@ -171,15 +171,62 @@ def _smallest(keys: Tensor, k: int) -> Tensor:
         half = torch.bitwise_right_shift(half, torch.ones_like(half))
     below, equal = keys < bound, keys == bound
     missing = k - below.to(torch.int32).sum(1, keepdim=True, dtype=torch.int32)
+    if n > 32 * k:
+        place = torch.arange(n, device=keys.device)
+        chosen = torch.logical_or(below, torch.logical_and(equal, place <= _nth(equal, missing - 1)))
+        return _nth(chosen, torch.arange(k, dtype=torch.int32, device=keys.device).expand(rows, k))
     taken = torch.logical_and(equal, equal.to(torch.int32).cumsum(1, dtype=torch.int32) <= missing)
-    chosen = torch.logical_or(below, taken)
-    target = torch.where(chosen, chosen.to(torch.int32).cumsum(1, dtype=torch.int32) - 1, k)
-    start = torch.arange(rows, device=keys.device).unsqueeze(1) * (k + 1)
-    places = torch.zeros([rows * (k + 1)], dtype=torch.int64, device=keys.device)  # one more, for what is not chosen
+    return _true_places(torch.logical_or(below, taken), k)
+
+
+def _true_places(mask: Tensor, k: int) -> Tensor:
+    """The places of the k true elements of each row: int64 [rows, k] of bool [rows, n]."""
+    rows, n = mask.size(0), mask.size(1)
+    target = torch.where(mask, mask.to(torch.int32).cumsum(1, dtype=torch.int32) - 1, k)
+    start = torch.arange(rows, device=mask.device).unsqueeze(1) * (k + 1)
+    places = torch.zeros([rows * (k + 1)], dtype=torch.int64, device=mask.device)  # one more, for what is not true
     places[(start + target.to(torch.int64)).reshape(-1)] = (
-        torch.arange(n, device=keys.device).expand(rows, n).reshape(-1)
+        torch.arange(n, device=mask.device).expand(rows, n).reshape(-1)
     )
     return places.view(rows, k + 1)[:, :k]
+
+
+def _nth(mask: Tensor, number: Tensor) -> Tensor:
+    """The places of true elements of each row, counted from 0 on: int64 [rows, q] of bool [rows, n] and int32 [rows, q].
+
+    A number that a row has too few true elements for gets any place. The elements are counted in blocks of 32 and in blocks of
+    blocks, through which each number looks for its own: where there are far fewer numbers than elements, that is quicker than
+    `_true_places`, whose cumulative sum and scatter of all elements are not vectorised.
+    """
+    rows, n, q = mask.size(0), mask.size(1), number.size(1)
+    outer = (n + 1023) // 1024
+    flags = torch.zeros([rows, outer * 1024], dtype=torch.bool, device=mask.device)
+    flags[:, :n] = mask
+    inner = flags.view(rows, outer, 32, 32).to(torch.int32).sum(3, dtype=torch.int32)
+    count = inner.sum(2, dtype=torch.int32)
+    ends = count.cumsum(1, dtype=torch.int32)
+    first = (ends.unsqueeze(1) <= number.unsqueeze(2)).to(torch.int32).sum(2, dtype=torch.int64).clamp(max=outer - 1)
+    left = number - (ends - count).gather(1, first)
+    first = (first + torch.arange(rows, device=mask.device).unsqueeze(1) * outer).view(-1)
+    second, left = _block_of(inner.view(rows * outer, 32)[first], left.reshape(-1, 1))
+    blocks = first * 32 + second
+    third, left = _block_of(flags.view(rows * outer * 32, 32)[blocks].to(torch.int32), left)
+    start = torch.arange(rows, device=mask.device).unsqueeze(1) * (outer * 1024)
+    return (blocks * 32 + third).view(rows, q) - start
+
+
+def _block_of(counts: Tensor, number: Tensor) -> tuple[Tensor, Tensor]:
+    """Which of a row's counts a number falls into, and how many of that count are before it.
+
+    Args:
+        counts: int32 [q, 32].
+        number: int32 [q, 1].
+    Returns:
+        int64 [q], int32 [q, 1].
+    """
+    ends = counts.cumsum(1, dtype=torch.int32)
+    block = (ends <= number).to(torch.int32).sum(1, keepdim=True, dtype=torch.int64).clamp(max=31)
+    return block.view(-1), number - (ends - counts).gather(1, block)
 
 
 def _has_elements(arguments: Mapping[str, Any]) -> bool:

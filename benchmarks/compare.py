@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .results import label
+from .results import differing_conditions, label
 
 __all__ = ["Change", "find_changes", "main"]
 
@@ -115,9 +115,8 @@ def main(before: Path, after: Path, peer: str, tolerance: float) -> int:
         1 if something got worse, steadily; else 0.
     """
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in (before, after)]
-    for key in ("device", "machine", "versions"):
-        if reports[0][key] != reports[1][key]:
-            print(f"note: {key} differs: {reports[0][key]} / {reports[1][key]}")
+    for difference in differing_conditions(*reports, "device", "machine", "versions"):
+        print(f"note: {difference}")
     changes = find_changes(reports[0], reports[1], peer, tolerance)
     for change in sorted(changes, key=lambda change: (not change.worse, not change.steady)):
         print(change)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,18 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib  # the same, for Python 3.10
 
-__all__ = ["ABLATIONS", "OURS", "UNEXPLAINED", "Loss", "best_peer", "find_losses", "label", "median", "read_toml"]
+__all__ = [
+    "ABLATIONS",
+    "OURS",
+    "UNEXPLAINED",
+    "Loss",
+    "best_peer",
+    "differing_conditions",
+    "find_losses",
+    "label",
+    "median",
+    "read_toml",
+]
 
 OURS = "ours"
 UNEXPLAINED = "No explanation yet"
@@ -90,6 +102,25 @@ def find_losses(report: dict[str, Any], margin: float = 0.05) -> list[Loss]:
                     text = f"{entry['why']} What would change it: {entry['remedy']}"
             losses.append(Loss(label(result), peer, ours / theirs, text))
     return losses
+
+
+def differing_conditions(before: dict[str, Any], after: dict[str, Any], *parts: str) -> list[str]:
+    """Return what is not the same about two runs, such as "versions: torch was 2.13.0, is 2.14.0".
+
+    Args:
+        before: a run.
+        after: another.
+        *parts: of "device", "machine" (whose load is that of the moment, and left out), "versions" and "settings".
+    """
+    found = []
+    for part in parts:
+        old, new = (json.loads(json.dumps(report[part])) for report in (before, after))
+        if not isinstance(old, dict):
+            old, new = {part: old}, {part: new}
+        for key in sorted({*old, *new} - {"load_before"}):
+            if old.get(key) != new.get(key):
+                found.append(f"{part}: {key} was {old.get(key)}, is {new.get(key)}")
+    return found
 
 
 def read_toml(name: str) -> dict[str, Any]:

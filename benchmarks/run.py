@@ -22,7 +22,7 @@ from typing import Any
 from .measure import Effort
 from .peers import PEERS
 from .progress import progress_bar
-from .results import ABLATIONS
+from .results import ABLATIONS, differing_conditions
 from .settings import ALLOCATOR, child_environment, describe_machine, describe_versions
 from .workload import Workload
 from .workloads import WORKLOADS
@@ -159,12 +159,8 @@ def run_all(plan: Plan, output: Path, *, resume: bool = False) -> dict[str, Any]
 
 def _resumed(before: dict[str, Any], now: dict[str, Any], output: Path) -> dict[str, Any]:
     """The report of before, if what is measured now can stand in the same table."""
-    for part in ("device", "machine", "versions", "settings"):
-        old, new = before[part], json.loads(json.dumps(now[part]))
-        if part == "machine":  # its load is that of the moment
-            old, new = ({key: value for key, value in side.items() if key != "load_before"} for side in (old, new))
-        if old != new:
-            raise CannotResume(f"cannot resume {output}: {part} was {old}, now it is {new}")
+    if differences := differing_conditions(before, now, "device", "machine", "versions", "settings"):
+        raise CannotResume(f"cannot resume {output}: {'; '.join(differences)}")
     return before
 
 

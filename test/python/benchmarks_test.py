@@ -163,11 +163,11 @@ def test_resumed_run_does_not_mix_settings_or_versions(
     arguments = ["run", "--set", "small", "--only", "row_update,seq2seq,jacobi", "--peer", "ours", "--resume"]
     output.write_text(json.dumps(report), encoding="utf-8")
     assert cli.main([*arguments, "--seconds", "0.1", "--rounds", "3", "--output", str(output)]) == 2
-    assert "settings was" in capsys.readouterr().err
+    assert "settings: effort was" in capsys.readouterr().err
     other = {**report, "versions": {**report["versions"], "torch": "2.1.0"}}
     output.write_text(json.dumps(other), encoding="utf-8")
     assert cli.main([*arguments, "--seconds", "0.05", "--rounds", "3", "--output", str(output)]) == 2
-    assert "versions was" in capsys.readouterr().err
+    assert "versions: torch was 2.1.0, is " in capsys.readouterr().err
     assert json.loads(output.read_text(encoding="utf-8")) == other
 
 

@@ -204,7 +204,7 @@ class _Child:
 
 def _trace() -> str:
     """The end of the traceback of the error at hand."""
-    return _relative(traceback.format_exc()[-2000:])
+    return _relative(traceback.format_exc())[-2000:]
 
 
 def _relative(text: str) -> str:

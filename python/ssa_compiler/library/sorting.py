@@ -194,7 +194,7 @@ def _true_places(mask: Tensor, k: int) -> Tensor:
 def _nth(mask: Tensor, number: Tensor) -> Tensor:
     """The places of true elements of each row, counted from 0 on: int64 [rows, q] of bool [rows, n] and int32 [rows, q].
 
-    A number that a row has too few true elements for gets any place. The elements are counted in blocks of 32 and in blocks of
+    A number that a row has too few true elements for gets a meaningless place. The elements are counted in blocks of 32 and in blocks of
     blocks, through which each number looks for its own: where there are far fewer numbers than elements, that is quicker than
     `_true_places`, whose cumulative sum and scatter of all elements are not vectorised.
     """

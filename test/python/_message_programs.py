@@ -47,6 +47,23 @@ def is_of_chosen(x: Tensor, y: Tensor, n: int):
     return z
 
 
+@torch.library.custom_op("messages::broken_kernel", mutates_args=("x",))
+def broken_kernel(x: Tensor) -> None:
+    x.add_(1)
+
+
+@broken_kernel.register_fake
+def _broken_kernel(x: Tensor) -> None:
+    x.no_such_attribute()
+
+
+@refused(X, says="messages::broken_kernel, whose kernel for FakeTensors raised AttributeError: .*; mend the kernel")
+def calls_broken_kernel(x: Tensor):
+    y = x * 2
+    torch.ops.messages.broken_kernel(y)  # refused
+    return y
+
+
 @refused(X, says="TorchScript does not know view with a dtype.*; to convert the elements, use to")
 def view_dtype(x: Tensor):
     return x.view(torch.int32)  # refused

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 import torch
 
+from .attempts import AnotherAttempt
 from .dynamic_shapes import SizeRequest
 from .size_checks import SizeChecks, SizeUse
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ArgumentSizes", "MakeStatic"]
 
 
-class MakeStatic(Exception):
+class MakeStatic(AnotherAttempt):
     """The import has to start again with these sizes static.
 
     Attributes:

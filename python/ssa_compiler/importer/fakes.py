@@ -28,6 +28,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from ..errors import SsaCompilerError, UnsupportedOpError
 from .argument_sizes import MakeStatic
+from .attempts import AnotherAttempt
 from .decompose import decomposition, is_followed
 from .dimensions import dimension_error
 from .emitter import DTYPE_NUMBERS
@@ -327,6 +328,13 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         # Eager does not fail, and what comes of it is known.
         out = written_results(op, args)
         recorder.records[:] = [Record(op, list(args), out)]
+    except (AnotherAttempt, ProgramRaises, MemoryError):
+        raise
+    except Exception as error:
+        # An op of the user's has a kernel of the user's.
+        raise state.refuse_op(
+            f"{op.name()}, whose kernel for FakeTensors raised {type(error).__name__}: {_first_line(error)}; mend the kernel"
+        ) from error
     finally:
         logger.disabled = disabled
         state.sizes.settle()

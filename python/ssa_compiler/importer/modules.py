@@ -13,13 +13,14 @@ import sympy
 import torch
 from torch_mlir import ir
 
+from .attempts import AnotherAttempt
 from .state import State
 from .values import ConstValue, ModuleValue, ScalarValue, Site, TensorValue, Value
 
 __all__ = ["FoundNumber", "FoundParameter", "Inline", "Modules", "Restart"]
 
 
-class Restart(Exception):
+class Restart(AnotherAttempt):
     """The import has to start again, knowing that the program assigns the attribute `path`."""
 
     def __init__(self, path: str) -> None:
@@ -27,7 +28,7 @@ class Restart(Exception):
         self.path = path
 
 
-class Inline(Exception):
+class Inline(AnotherAttempt):
     """The import has to start again from a graph with all calls inlined: functions that came from a file have no names."""
 
 

@@ -17,6 +17,7 @@ from ..errors import (
 )
 from .argument_sizes import ArgumentSizes, MakeStatic
 from .arguments import Arguments
+from .attempts import unexpected_errors_located
 from .callers_objects import CallersObjects
 from .changed_objects import ChangedObject, OwnObject
 from .classes import python_class
@@ -281,7 +282,8 @@ class _ProgramImport:
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ImportedProgram:
         """Import the program for these examples."""
         state = self.state
-        with state.emitter.context, ir.Location.unknown():
+        located = unexpected_errors_located(state.locations.user)
+        with located, state.emitter.context, ir.Location.unknown():
             specs, values, arguments = self._arguments(args, kwargs)
             try:
                 self.modules.prepare(self.assigned)
@@ -290,12 +292,6 @@ class _ProgramImport:
                 location = state.locations.user()
                 suffix = f" [{location}]" if location else ""
                 raise program_error(f"{raised.text}{suffix}") from raised
-            except SsaCompilerError:
-                raise
-            except RecursionError as error:
-                raise UnsupportedProgramError(
-                    "unsupported: a program nested too deeply; split it into several", location=state.locations.user()
-                ) from error
             output = self._output(result)
             self._store_attributes()
             self.changed = self.callers.changed(self._parameters(arguments), self.modules, self._output, self._leaf)

@@ -13,6 +13,7 @@ import torch
 
 from ..errors import InternalError, UnsupportedOpError, UnsupportedProgramError
 from .argument_sizes import ArgumentSizes
+from .attempts import AnotherAttempt
 from .emitter import Emitter
 from .layouts import Layouts
 from .locations import Locations
@@ -26,7 +27,7 @@ __all__ = ["Lent", "ProgramRaises", "Retry", "State", "Step", "Unjoinable"]
 _IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
 
 
-class Retry(Exception):
+class Retry(AnotherAttempt):
     """The import has to start again without what it assumed at the places `keys`."""
 
     def __init__(self, keys: set[Any]) -> None:

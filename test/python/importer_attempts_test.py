@@ -1,0 +1,43 @@
+"""What ends an attempt at an import: exceptions that nobody anticipated are reported with the user's line."""
+
+from __future__ import annotations
+
+import pytest
+
+from ssa_compiler import InternalError
+from ssa_compiler.errors import SourceLocation, UnsupportedProgramError
+from ssa_compiler.importer.attempts import AnotherAttempt, unexpected_errors_located
+
+LINE = SourceLocation("model.py", 7)
+
+
+def test_an_unexpected_exception_becomes_an_internal_error_with_the_users_line() -> None:
+    with (
+        pytest.raises(InternalError, match=r"model\.py:7: internal error: KeyError: 'size'; please report it"),
+        unexpected_errors_located(lambda: LINE),
+    ):
+        raise KeyError("size")
+
+
+def test_only_the_first_line_of_its_text_is_told() -> None:
+    with (
+        pytest.raises(InternalError, match="RuntimeError: no such dtype; please") as caught,
+        unexpected_errors_located(lambda: LINE),
+    ):
+        raise RuntimeError("\nno such dtype\nC++ CapturedTraceback:\n#4 std::function")
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+def test_an_exhausted_stack_is_the_programs() -> None:
+    with (
+        pytest.raises(UnsupportedProgramError, match=r"model\.py:7: .*nested too deeply"),
+        unexpected_errors_located(lambda: LINE),
+    ):
+        raise RecursionError
+
+
+@pytest.mark.parametrize("error", [AnotherAttempt(), UnsupportedProgramError("no"), MemoryError()])
+def test_requests_and_errors_of_this_package_pass_unchanged(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught, unexpected_errors_located(lambda: LINE):
+        raise error
+    assert caught.value is error

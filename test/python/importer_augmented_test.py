@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from importer_eager_test import assert_equal_to_eager
+from ssa_compiler.importer.locations import is_augmented_assignment
 from ssa_compiler.testing import check, interpret
 
 A = torch.tensor([True, True, False, False])
@@ -70,6 +71,72 @@ def modulo(x: Tensor) -> Tensor:
 def test_augmented_arithmetic_is_pythons() -> None:
     assert_equal_to_eager(power, (X,))
     assert_equal_to_eager(modulo, (X,))
+
+
+def elements_of_dicts(x: Tensor, y: Tensor, key: str) -> dict[str, Tensor]:
+    d = {"a": x, "b": y}
+    d[key] += 10
+    d["a"] -= y
+    d["a"] *= (2 *
+       d["b"])  # fmt: skip
+    d["a"] %= 7
+    d["b"][1:] **= 2
+    d["b"] **= 2
+    return d
+
+
+def integers_in_dicts(x: Tensor, y: Tensor) -> dict[int, Tensor]:
+    d = {1: x, 2: y}
+    d[1] &= y
+    d[1] |= 8
+    d[2] ^= 5
+    d[2] <<= 1
+    d[1] >>= 1
+    d[2] //= 3
+    return d
+
+
+def integers_in_lists(x: Tensor, y: Tensor) -> tuple[Tensor, list[Tensor]]:
+    pair = [x, y]
+    pair[0] &= y
+    pair[0] |= 8
+    pair[1] ^= 5
+    pair[1] <<= 1
+    pair[0] **= 2
+    pair[0] %= 100
+    return x, pair
+
+
+def sum_in_an_index(x: Tensor, y: Tensor) -> tuple[Tensor, list[Tensor]]:
+    pair = [y, y * 2]
+    pair[len([x + x]) - 1] += x  # x + x is none, though what follows it is
+    return x, pair
+
+
+def test_elements_of_containers_are_written_in_place() -> None:
+    """TorchScript puts a new tensor into the container; in eager it is the tensor that is written."""
+    for key in ("a", "b"):
+        check(elements_of_dicts, (X, X.flip(0).clone(), key))
+    integers = torch.tensor([5, 6, 7])
+    for program in (integers_in_dicts, integers_in_lists, sum_in_an_index):
+        check(program, (torch.ones_like(integers), integers))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("x += 1", True),
+        ("d[a == b] //= (c *", True),  # a closing parenthesis is missing
+        ("x[0] &= y\nr", True),  # the next statement begins
+        ("x + 1", False),
+        ("x <= y", False),
+        ("x = y", False),
+        ("f(x, y=2)", False),
+        ("f(x, y *", False),
+    ],
+)
+def test_text_of_augmented_assignments(text: str, is_one: bool) -> None:
+    assert is_augmented_assignment(text) is is_one
 
 
 def element(x: Tensor, y: Tensor) -> Tensor:

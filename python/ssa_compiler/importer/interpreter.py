@@ -16,7 +16,7 @@ from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
 from .control import Control
 from .growing_lists import GrowingLists
-from .locations import highlighted
+from .locations import highlighted, is_augmented_assignment
 from .masks import masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Inline, Modules
@@ -55,16 +55,25 @@ _REDUCTIONS = {"aten::sum": "add", "prim::max": "max", "prim::min": "min"}
 
 
 _AUGMENTED = {
-    f"aten::{name}": (in_place, re.compile(rf"^[^=]*[^=<>!]{re.escape(symbol)}=(?!=)"))
-    for name, in_place, symbol in (
-        ("bitwise_and", "bitwise_and_", "&"),
-        ("bitwise_or", "bitwise_or_", "|"),
-        ("bitwise_xor", "bitwise_xor_", "^"),
-        ("pow", "pow_", "**"),
-        ("fmod_", "remainder_", "%"),
-    )
+    "aten::add": "add_",
+    "aten::sub": "sub_",
+    "aten::mul": "mul_",
+    "aten::div": "div_",
+    "aten::remainder": "remainder_",
+    "aten::fmod": "remainder_",
+    "aten::fmod_": "remainder_",
+    "aten::pow": "pow_",
+    "aten::bitwise_and": "bitwise_and_",
+    "aten::__and__": "__iand__",
+    "aten::bitwise_or": "bitwise_or_",
+    "aten::__or__": "__ior__",
+    "aten::bitwise_xor": "bitwise_xor_",
+    "aten::__xor__": "__ixor__",
+    "aten::__lshift__": "__ilshift__",
+    "aten::__rshift__": "__irshift__",
 }
-"""What TorchScript makes of `x &= y` and alike, what eager makes of it, and how the source of such a statement looks."""
+"""The op that an augmented assignment to a tensor is in eager, by what TorchScript may make of it: for some operators, and
+for elements of dicts, the op that makes a new tensor."""
 
 
 class Interpreter(Blocks):
@@ -125,8 +134,8 @@ class Interpreter(Blocks):
         if has_tensor:
             if op is None:
                 raise self.state.defect(f"PyTorch has no operator {text}")
-            if kind in _AUGMENTED and _AUGMENTED[kind][1].search(highlighted(node)):
-                op = in_place_of(op, _AUGMENTED[kind][0])
+            if kind in _AUGMENTED and isinstance(first, TensorValue) and is_augmented_assignment(highlighted(node)):
+                op = in_place_of(op, _AUGMENTED[kind])
             if kind == "aten::floor_divide" and self._divides_in_place:
                 op, self._divides_in_place = in_place_of(op, "floor_divide_"), False
             at_tensors = isinstance(first, TensorValue)  # list.index has the same name

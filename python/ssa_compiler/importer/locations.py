@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -12,19 +14,39 @@ from torch_mlir import ir
 from .. import library
 from ..errors import SourceLocation
 
-__all__ = ["Locations", "highlighted"]
+__all__ = ["Locations", "highlighted", "is_augmented_assignment"]
 
+_AUGMENTED_OPERATOR = re.compile(r"(?:\*\*|//|<<|>>|[-+*/%&|^@])=(?!=)")
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')
 _OTHERS = (torch.__path__[0], library.__path__[0])
 
 
 def highlighted(node: Any) -> str:
-    """Return the source line of a node from where its code starts, "" if it has none."""
-    lines = node.sourceRange().splitlines()
-    for line, marker in pairwise(lines):
+    """Return the source text that a node was made of, "" if it has none; lines lose their indentation."""
+    marked = []
+    for line, marker in pairwise(node.sourceRange().splitlines()):
         if re.fullmatch(r" *~+( <--- HERE)?", marker):
-            return str(line[len(marker) - len(marker.lstrip()) :])
-    return ""
+            start = len(marker) - len(marker.lstrip())
+            marked.append(str(line[start : start + marker.count("~")]))
+    return "\n".join(marked)
+
+
+@lru_cache(maxsize=256)
+def is_augmented_assignment(text: str) -> bool:
+    """Whether source text is a statement such as `x[0] += y`.
+
+    The end that TorchScript gives may lie behind that of the statement, or before a closing parenthesis.
+    """
+    if "=" not in text:
+        return False
+    lines = text.split("\n")
+    for count in range(len(lines), 0, -1):
+        try:
+            first = ast.parse("\n".join(lines[:count])).body[0]
+        except (SyntaxError, ValueError, IndexError):
+            continue
+        return isinstance(first, ast.AugAssign)
+    return _AUGMENTED_OPERATOR.search(lines[0]) is not None
 
 
 class Locations:

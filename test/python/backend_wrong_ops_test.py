@@ -376,3 +376,37 @@ def _products_with_constants(b: Tensor, w: Tensor) -> list[Tensor]:
 def test_products_with_a_matrix_of_zeros() -> None:
     """IREE adds the bias several times: recurrent layers that start from zero were wrong."""
     check(_products_with_constants, (torch.randn(64), torch.randn(16, 64)))
+
+
+def _written_in_either_shape(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    z = x.view(2, 3)
+    if k > 0:
+        z = z.t()
+    z[0, 1:] += k
+    z[:, 0] = 7
+    return z.sum(1), x
+
+
+def test_sizes_that_a_cast_forgets_stay_forgotten() -> None:
+    """torch-mlir decomposes `select_scatter` to a tensor of the sizes known before the cast, which does not verify."""
+    check(_written_in_either_shape, *((torch.arange(6.0), k) for k in (1, 0, -1)), compiled=True)
+    text = """module {
+  func.func @main(%a: tensor<2x3xf32>, %b: tensor<?xf32>) -> tensor<?x?xf32> {
+    %zero = torch.constant.int 0
+    %x = torch_c.from_builtin_tensor %a : tensor<2x3xf32> -> !torch.vtensor<[2,3],f32>
+    %row = torch_c.from_builtin_tensor %b : tensor<?xf32> -> !torch.vtensor<[?],f32>
+    %y = torch.tensor_static_info_cast %x : !torch.vtensor<[2,3],f32> to !torch.vtensor<[?,?],f32>
+    %z = torch.aten.select_scatter %y, %row, %zero, %zero : !torch.vtensor<[?,?],f32>, !torch.vtensor<[?],f32>, !torch.int, !torch.int -> !torch.vtensor<[?,?],f32>
+    %r = torch_c.to_builtin_tensor %z : !torch.vtensor<[?,?],f32> -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  }
+}
+"""
+    completed = subprocess.run(
+        [compiler_path(), "-", *TARGET.flags, "-o", os.devnull], input=text, text=True, capture_output=True, check=False
+    )
+    assert "operand and result must have the same size and dtype" in completed.stderr
+    artifact = compile_module(text, TARGET)
+    program = Program(artifact.path, read_signature(text))
+    a, b = torch.zeros(2, 3), torch.arange(3.0)
+    torch.testing.assert_close(program([a, b])[0], torch.stack([b, a[1]]))

@@ -16,7 +16,7 @@ from ._masks import listed, sizes
 from ._narrow import widen_integers
 from ._numbers import round_numbers
 from ._powers import raise_negatives
-from ._reshapes import VIEWS, regroup
+from ._reshapes import VIEWS, forget_sizes, regroup
 from ._windows import cut_to_windows, is_pooling
 
 __all__ = ["mend_ops"]
@@ -54,6 +54,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _roll_once(op)
         elif op.name in VIEWS:
             rewritten += regroup(op)
+        elif op.name == "torch.tensor_static_info_cast":
+            rewritten += forget_sizes(op)
         elif is_pooling(op):
             rewritten += cut_to_windows(op)
         elif op.name == "arith.cmpf":

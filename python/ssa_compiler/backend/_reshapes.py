@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from iree.compiler import ir
 
 from ._callbacks import erase_unused
+from ._copies import _builtin_type
 from ._ir import build, constant_integer, torch_integer
 from ._masks import listed, sizes
 
-__all__ = ["VIEWS", "regroup"]
+__all__ = ["VIEWS", "forget_sizes", "regroup"]
 
 VIEWS = frozenset({"torch.aten.view", "torch.aten.reshape", "torch.aten._unsafe_view"})
 
@@ -52,6 +53,28 @@ def regroup(op: ir.Operation) -> int:
         value = build("torch.aten.unflatten.int", [_typed(value, shape)], operands, where).results[0]
     target.replace_all_uses_with(_cast(value, target.type, where))
     erase_unused(op)
+    return 1
+
+
+def forget_sizes(op: ir.Operation) -> int:
+    """Replace a cast of a torch tensor to a type of fewer known sizes by a cast of a builtin tensor.
+
+    torch-mlir sees through its own cast while it decomposes ops such as `select_scatter`: the result gets the sizes known
+    before the cast, which its users do not expect.
+
+    Returns:
+        1 if it was rewritten, else 0.
+    """
+    (source,), (result,) = op.operands, op.results
+    if not str(source.type).startswith("!torch.vtensor<[") or not str(result.type).startswith("!torch.vtensor<["):
+        return 0
+    if not any(after == "?" != before for before, after in zip(sizes(source), sizes(result))):
+        return 0
+    where = ir.InsertionPoint(op)
+    tensor = build("torch_c.to_builtin_tensor", [_builtin_type(source.type)], [source], where).results[0]
+    tensor = build("tensor.cast", [_builtin_type(result.type)], [tensor], where).results[0]
+    result.replace_all_uses_with(build("torch_c.from_builtin_tensor", [result.type], [tensor], where).results[0])
+    op.erase()
     return 1
 
 

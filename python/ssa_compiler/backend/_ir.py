@@ -159,7 +159,9 @@ def build(
     attributes: dict[str, ir.Attribute] | None = None,
     regions: int = 0,
 ) -> ir.Operation:
-    """Create one operation with an unknown location at an insertion point."""
+    """Create one operation at an insertion point, with the location of the operation there."""
+    there = where.ref_operation
+    context = results[0].context if results else where.block.owner.context
     return ir.Operation.create(
         name,
         results=list(results),
@@ -167,7 +169,7 @@ def build(
         attributes=attributes or {},
         regions=regions,
         ip=where,
-        loc=ir.Location.unknown(results[0].context if results else where.block.owner.context),
+        loc=ir.Location.unknown(context) if there is None else there.location,
     )
 
 

@@ -32,6 +32,7 @@ def _unary(type_in: str, type_out: str, body: str) -> str:
         "[9],f32": "tensor<9xf32>",
         "[],f32": "tensor<f32>",
         "[5],f32": "tensor<5xf32>",
+        "[4],f32": "tensor<4xf32>",
         "[4],si64": "tensor<4xi64>",
         "[],si64": "tensor<i64>",
         "[5],i1": "tensor<5xi1>",
@@ -46,6 +47,7 @@ def _unary(type_in: str, type_out: str, body: str) -> str:
 
 
 _FILL = "%seven = torch.constant.float 7.0\n%none = torch.constant.none\n%x = torch.aten.fill.Scalar %t, %seven : !torch.vtensor<[9],f32>, !torch.float -> !torch.vtensor<[9],f32>\n"
+_SLICE_TYPES = "!torch.vtensor<[4],f32>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.vtensor<[2],f32>"
 CASES: dict[str, tuple[str, Tensor, Tensor]] = {
     "sum_of_a_constant": (
         _unary(
@@ -118,6 +120,20 @@ CASES: dict[str, tuple[str, Tensor, Tensor]] = {
         ),
         torch.tensor([-7, 2**33 + 1, -(2**53) - 5, 2**60 + 1]),
         torch.tensor([-7, 2**33 + 1, -(2**53) - 5, 2**60 + 1]) // 3,
+    ),
+    "parts_that_are_no_halves": (
+        _unary(
+            "[4],f32",
+            "[4],f32",
+            "%zero = torch.constant.int 0\n%one = torch.constant.int 1\n%two = torch.constant.int 2\n%four = torch.constant.int 4\n"
+            f"%p = torch.aten.slice.Tensor %t, %zero, %zero, %two, %one : {_SLICE_TYPES}\n"
+            f"%q = torch.aten.slice.Tensor %t, %zero, %two, %four, %one : {_SLICE_TYPES}\n"
+            "%n = torch.aten.neg %p : !torch.vtensor<[2],f32> -> !torch.vtensor<[2],f32>\n"
+            "%l = torch.prim.ListConstruct %n, %q : (!torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>) -> !torch.list<vtensor>\n"
+            "%s = torch.aten.cat %l, %zero : !torch.list<vtensor>, !torch.int -> !torch.vtensor<[4],f32>\n",
+        ),
+        torch.arange(1.0, 5.0),
+        torch.tensor([-1.0, -2.0, 3.0, 4.0]),
     ),
 }
 

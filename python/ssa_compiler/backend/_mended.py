@@ -17,6 +17,7 @@ from ._narrow import widen_integers
 from ._numbers import round_numbers
 from ._powers import raise_negatives
 from ._reshapes import VIEWS, forget_sizes, regroup
+from ._rotations import part_rotations
 from ._windows import cut_to_windows, is_pooling
 
 __all__ = ["mend_ops"]
@@ -52,6 +53,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += reduce_bools(op)
         elif op.name == "torch.aten.roll":
             rewritten += _roll_once(op)
+        elif op.name in ("torch.aten.cat", "torch.aten.slice_scatter"):
+            rewritten += part_rotations(op)
         elif op.name in VIEWS:
             rewritten += regroup(op)
         elif op.name == "torch.tensor_static_info_cast":

@@ -188,10 +188,10 @@ class Views:
 
     def _split(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
         base, dim = args[0], args[2].value
-        pieces, start = [], 0
+        pieces, start = [], sympy.Integer(0)
         for piece in out:
-            end = start + piece.shape[dim]
-            pieces.append(self.slice(base, dim, ConstValue(start), ConstValue(end), piece))
+            end = start + expr_of(piece.shape[dim])
+            pieces.append(self.slice(base, dim, self._tensors.symbolic(start), self._tensors.symbolic(end), piece))
             start = end
         return pieces
 

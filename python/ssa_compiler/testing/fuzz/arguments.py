@@ -11,10 +11,13 @@ from typing import Any
 
 import torch
 
-__all__ = ["NUMBERS", "alias", "resolve", "tensor"]
+__all__ = ["NUMBERS", "SHAPES", "alias", "resized", "resolve", "tensor"]
 
 # (n, k) of each input set: trip counts 0, 1, 2 and many, both parities, negative numbers.
 NUMBERS = ((2, 1), (0, 0), (1, -3), (5, 4), (3, 2), (-1, 3))
+
+# The sizes of `x` and of `y` in each input set of a program about sizes: even, odd, larger, 1, 0, 2, equal ones.
+SHAPES = ((4, 6, 4), (5, 3, 7), (1, 1, 1), (0, 3, 0), (3, 0, 2), (2, 2, 2), (1, 4, 3), (7, 5, 12), (0, 0, 1), (6, 1, 5))
 
 
 @dataclass(frozen=True)
@@ -65,3 +68,34 @@ def resolve(sets: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
                 row[place] = base if value.row is None else base[value.row]
         found.append(tuple(row))
     return found
+
+
+def resized(sets: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Give each input set but the first other sizes: equal sizes stay equal, and one that was 0 or 1 stays.
+
+    Args:
+        sets: input sets; tensors that share memory with another one keep their sizes.
+    Returns:
+        The input sets.
+    """
+    found = [tuple(sets[0])] if sets else []
+    for number, values in enumerate(sets[1:]):
+        tensors = [value for value in values if isinstance(value, torch.Tensor)]
+        if len({value.untyped_storage().data_ptr() for value in tensors}) == len(tensors):
+            found.append(tuple(_resized(v, _CHANGES[number % len(_CHANGES)]) for v in values))
+        else:
+            found.append(tuple(values))
+    return found
+
+
+# How one more or less, none, one or twice as many elements come of a size.
+_CHANGES = ((1, 1), (1, -1), (0, 1), (2, 0), (0, 0))
+
+
+def _resized(value: Any, change: tuple[int, int]) -> Any:
+    if not isinstance(value, torch.Tensor) or not value.numel():
+        return value
+    scale, more = change
+    shape = [size if size < 2 else max(size * scale + more, 0) for size in value.shape]
+    places = torch.arange(torch.Size(shape).numel()) % value.numel()
+    return value.flatten()[places].reshape(shape)

@@ -13,9 +13,10 @@ from pathlib import Path
 from .generate import generate
 from .peers import BACKEND_VARIABLE, choose_backend
 from .pool import Runner, Task, run_tasks
-from .run import PEERS, STATUSES, Record, signature
+from .run import AUTO, PEERS, STATUSES, Record, signature
 from .score import format_score, read_records
 from .shrink import shrink
+from .sizes import auto_program
 
 __all__ = ["main"]
 
@@ -37,6 +38,8 @@ examples:
       print program 17.
   python -m ssa_compiler.testing.fuzz --seeds 0:1000 --shrink --failures found
       make failing programs smaller and write them to the folder `found`.
+  python -m ssa_compiler.testing.fuzz --seeds 0:200 --auto-sizes
+      programs with dynamic sizes, half of them about sizes, run with odd ones, 0 and 1.
   python -m ssa_compiler.testing.fuzz --program found/17.py
       run one program from a file.
 
@@ -86,6 +89,11 @@ def _parser() -> argparse.ArgumentParser:
         help="compare each program with a rewritten form of it (loops unrolled, branches duplicated, clones inserted)",
     )
     how.add_argument(
+        "--auto-sizes",
+        action="store_true",
+        help="sizes are dynamic, those of the input sets differ, and every other program is about sizes",
+    )
+    how.add_argument(
         "--peer",
         action="append",
         default=[],
@@ -129,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.show:
         for seed in options.seeds:
-            print(generate(seed).text)
+            print((auto_program if options.auto_sizes else generate)(seed).text)
         return 0
     if options.features:
         print("\n".join(_frequencies(options.seeds)))
@@ -152,6 +160,7 @@ def _frequencies(seeds: range) -> list[str]:
 def _run(options: argparse.Namespace) -> list[Record]:
     """Run what is asked for and not in the output file yet; returns all records."""
     own = "compiled" if options.compiled else "metamorphic" if options.metamorphic else "interpreted"
+    own = AUTO[options.compiled] if options.auto_sizes else own
     systems = [] if options.only_peers else [own]
     systems += options.peer
     wanted = {(system, seed) for system in systems for seed in options.seeds}
@@ -215,7 +224,7 @@ def _keep(options: argparse.Namespace, failed: list[tuple[Task, Record]]) -> Non
     runner = Runner(timeout_s=min(options.timeout, 20.0), memory_gib=options.memory)
     try:
         for task, record in failed:
-            text = task.text if task.text is not None else generate(task.seed or 0).text
+            text = task.program().text
             kind = (record.system, *signature(record), record.reason)
             if options.shrink and kind not in kinds:
                 kinds.add(kind)

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from .program import Program
-from .run import Record, generator_version
+from .run import AUTO, Record, generator_version
 
 __all__ = ["Runner", "Task", "run_tasks"]
 
@@ -35,12 +35,21 @@ class Task:
     seed: int | None = None
     text: str | None = None
 
+    def program(self) -> Program:
+        """The program."""
+        if self.text is not None:
+            return Program(self.text, self.seed)
+        from .generate import generate
+        from .sizes import auto_program
+
+        assert self.seed is not None
+        return auto_program(self.seed) if self.system in AUTO else generate(self.seed)
+
 
 def _work(pipe: Connection, timeout_s: float, memory_gib: float) -> None:
     """The body of a worker."""
     import torch
 
-    from .generate import generate
     from .run import run_program
 
     os.setpgid(0, 0)  # tools that it starts die with it
@@ -54,12 +63,7 @@ def _work(pipe: Connection, timeout_s: float, memory_gib: float) -> None:
     with contextlib.suppress(EOFError, KeyboardInterrupt):
         while True:
             task: Task = pipe.recv()
-            if task.text is not None:
-                program = Program(task.text, task.seed)
-            else:
-                assert task.seed is not None
-                program = generate(task.seed)
-            pipe.send(run_program(program, task.system, timeout_s=timeout_s))
+            pipe.send(run_program(task.program(), task.system, timeout_s=timeout_s))
 
 
 class _Worker:
@@ -164,9 +168,7 @@ def _look(worker: _Worker, answered: bool, timeout_s: float) -> tuple[Task | Non
 def _lost(task: Task, message: str) -> Record:
     features: list[str] = []
     if task.text is None and task.seed is not None:
-        from .generate import generate
-
-        features = sorted(generate(task.seed).features)
+        features = sorted(task.program().features)
     return Record(
         task.system, task.seed, "error", reason=message, message=message, features=features, version=generator_version()
     )

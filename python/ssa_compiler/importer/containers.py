@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .growing import GrowingValue, is_growing
+from .dicts import Dicts
+from .growing import SCALAR_DTYPES, GrowingValue, is_growing
 from .growing_lists import GrowingLists
+from .list_values import ListValues
 from .state import ProgramRaises, State
 from .values import (
-    NONE,
     ConstValue,
     DictRef,
     ListRef,
@@ -22,7 +23,8 @@ from .values import (
 
 __all__ = ["Containers"]
 
-_ONE, _LAST = ConstValue(1), ConstValue(-1)
+_ONE, _LAST, _FALSE = ConstValue(1), ConstValue(-1), ConstValue(False)
+_MOST_REPEATED = 1 << 16  # elements of `list * int`
 
 
 def _noun(value: Value) -> str:
@@ -45,6 +47,8 @@ class Containers:
         self.state = state
         self.choose = choose
         self.growing = growing
+        self.dicts = Dicts(state, self)
+        self.values = ListValues(state, growing.scalars, growing.choose, self.elements)
 
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
@@ -73,13 +77,27 @@ class Containers:
             raise self.state.refuse_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
             )
-        return self.state.heap[value.cell]
+        view = self.state.views.get(value.cell)
+        return self.dicts.viewed(view) if view is not None else self.state.heap[value.cell]
 
     def is_growing(self, value: Value) -> bool:
         """Whether a value is a list whose length is known only at run time."""
         return isinstance(value, ListRef) and is_growing(self.state.heap[value.cell])
 
-    def _store(self, value: Any, elements: Sequence[Value], op: str) -> None:
+    def store(self, value: Any, elements: Sequence[Value], op: str) -> None:
+        """Give a list or dict other elements.
+
+        Args:
+            value: the list, dict or object.
+            elements: what it holds from here on.
+            op: what changes it, for messages.
+        Raises:
+            ProgramRaises: it cannot be changed in Python.
+            UnsupportedProgramError: others would have to see it, and it is not known who.
+        """
+        if value.cell in self.state.shapes or value.cell in self.state.views:
+            kind = "torch.Size" if value.cell in self.state.shapes else f"dict_{self.state.views[value.cell].kind}"
+            raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
         if value.cell in self.state.foreign:
             raise self.state.refuse(
                 f"{op} on a {_noun(value)} that belongs to a module, which would not see it; copy it first"
@@ -93,16 +111,21 @@ class Containers:
         if len(elements) > len(before) and not is_growing(before):
             self.growing.room.add(value.cell, len(elements) - len(before))
 
-    def _constant(self, value: Value, op: str) -> Any:
+    def constant(self, value: Value, op: str) -> Any:
+        """Return an index or key, which has to be known at import.
+
+        Raises:
+            UnsupportedProgramError: it is not.
+        """
         if not isinstance(value, ConstValue):
             raise self.state.refuse(
                 f"{op} with an index or key known only at run time; use a constant, or stack the elements"
             )
         return value.value
 
-    def _index(self, index: int, length: int) -> int:
+    def _index(self, index: int, length: int, what: str = "list index") -> int:
         if not -length <= index < length:
-            raise ProgramRaises("IndexError: list index out of range")
+            raise ProgramRaises(f"IndexError: {what} out of range")
         return index % length
 
     def knows(self, name: str, target: Value) -> bool:
@@ -112,12 +135,14 @@ class Containers:
         return self._method(name, target) is not None
 
     def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
-        prefix = "_dict_" if isinstance(target, DictRef) else "_list_"
-        return getattr(self, prefix + self._short(name), None)
+        if isinstance(target, DictRef):
+            return getattr(self.dicts, self._short(name), None)
+        return getattr(self, f"_list_{self._short(name)}", None)
 
     def _short(self, name: str) -> str:
+        """The name of an op without what marks it: `getitem`, `imul` for the in-place form of `mul`."""
         short = name.partition("::")[2]
-        return "iadd" if short == "add_" else short.strip("_")
+        return f"i{short[:-1]}" if short in ("add_", "mul_") else short.strip("_")
 
     def _growing_method(self, name: str) -> Callable[..., Any] | None:
         """Return what runs the op `name` on lists of which one has a length that is known only at run time."""
@@ -164,7 +189,7 @@ class Containers:
             return [] if result is None else [result]
         changed, found = method(target.cell, contents[0], *args[1:])
         if changed is not None:
-            self._store(target, (changed,), self._short(name))
+            self.store(target, (changed,), self._short(name))
         if found is None and self._short(name) in ("append", "set_item", "iadd"):
             found = target
         return [] if found is None else [found]
@@ -186,50 +211,65 @@ class Containers:
         return ConstValue(len(self.elements(target)), structural=True)
 
     def _list_append(self, target: Value, element: Value) -> Value:
-        self._store(target, (*self.elements(target), element), "append")
+        self.store(target, (*self.elements(target), element), "append")
         return target
 
     def _list_getitem(self, target: Value, index: Value) -> Value:
         elements = self.elements(target)
         if isinstance(index, ScalarValue):
             return self.choose(index, elements)
-        return elements[self._index(self._constant(index, "getitem"), len(elements))]
+        return elements[self._index(self.constant(index, "getitem"), len(elements))]
 
     def _list_set_item(self, target: Value, index: Value, element: Value) -> Value:
-        if isinstance(index, ScalarValue):
-            lifted = self.growing.lifted(self.elements(target), element)
-            changed, _ = self.growing.set_item((), lifted, index, element)
-            self._store(target, (changed,), "setitem")
-            return target
         elements = list(self.elements(target))
-        elements[self._index(self._constant(index, "setitem"), len(elements))] = element
-        self._store(target, elements, "setitem")
+        if isinstance(index, ScalarValue):
+            return self._set_at(target, index, element, elements)
+        elements[self._index(self.constant(index, "setitem"), len(elements), "list assignment index")] = element
+        self.store(target, elements, "setitem")
+        return target
+
+    def _set_at(self, target: Any, index: ScalarValue, element: Value, elements: list[Value]) -> Value:
+        """`target[index] = element` at a position known only at run time."""
+        if target.cell not in self.state.lent or not all(map(_is_number, [element, *elements])):
+            lifted = self.growing.lifted(elements, element)
+            changed, _ = self.growing.set_item((), lifted, index, element)
+            self.store(target, (changed,), "setitem")
+            return target
+        # A list of the caller's keeps its elements apart.
+        inside = self.values.between(index, -len(elements), len(elements))
+        self.values.require(inside, "IndexError: list assignment index out of range")
+        for position, before in enumerate(elements):
+            here = [ConstValue(position), ConstValue(position - len(elements))]
+            elements[position] = self.values.replaced(index, here, element, before)
+        self.store(target, elements, "setitem")
         return target
 
     def _list_extend(self, target: Value, other: Value) -> None:
-        self._store(target, (*self.elements(target), *self.elements(other)), "extend")
+        self.store(target, (*self.elements(target), *self.elements(other)), "extend")
 
     def _list_pop(self, target: Value, index: Value = _LAST) -> Value:
         elements = list(self.elements(target))
         if not elements:
             raise ProgramRaises("IndexError: pop from empty list")
-        element = elements.pop(self._index(self._constant(index, "pop"), len(elements)))
-        self._store(target, elements, "pop")
+        element = elements.pop(self._index(self.constant(index, "pop"), len(elements), "pop index"))
+        self.store(target, elements, "pop")
         return element
 
     def _list_insert(self, target: Value, index: Value, element: Value) -> None:
         elements = list(self.elements(target))
-        elements.insert(self._constant(index, "insert"), element)
-        self._store(target, elements, "insert")
+        elements.insert(self.constant(index, "insert"), element)
+        self.store(target, elements, "insert")
 
     def _list_clear(self, target: Value) -> None:
-        self._store(target, (), "clear")
+        self.store(target, (), "clear")
 
     def _list_reverse(self, target: Value) -> None:
-        self._store(target, self.elements(target)[::-1], "reverse")
+        self.store(target, self.elements(target)[::-1], "reverse")
 
     def _list_Delete(self, target: Value, index: Value) -> None:
-        self._list_pop(target, index)
+        elements = list(self.elements(target))
+        del elements[self._index(self.constant(index, "del"), len(elements), "list assignment index")]
+        self.store(target, elements, "del")
 
     def _list_copy(self, target: Value) -> Value:
         return self.new_list(self.elements(target))
@@ -244,11 +284,67 @@ class Containers:
         return target
 
     def _list_mul(self, target: Value, count: Value) -> Value:
-        return self.new_list(self.elements(target) * self._constant(count, "list * int"))
+        return self._shaped_as(self.new_list(self._repeated(target, count)), target)
+
+    def _list_imul(self, target: Value, count: Value) -> Value:
+        self.store(target, self._repeated(target, count), "*=")
+        return target
+
+    def _repeated(self, target: Value, count: Value) -> tuple[Value, ...]:
+        elements, times = self.elements(target), self.constant(count, "list * int")
+        if len(elements) * times > _MOST_REPEATED:
+            raise self.state.refuse(f"a list of {len(elements) * times} elements; use a tensor")
+        return elements * times
 
     def _list_slice(self, target: Value, start: Value, end: Value, step: Value = _ONE) -> Value:
-        bounds = slice(*(self._constant(bound, "list slice") for bound in (start, end, step)))
+        bounds = slice(*(self.constant(bound, "list slice") for bound in (start, end, step)))
+        if bounds.step == 0:
+            raise ProgramRaises("ValueError: slice step cannot be zero")
         return self._shaped_as(self.new_list(self.elements(target)[bounds]), target)
+
+    # Values of elements.
+
+    def _list_index(self, target: Value, wanted: Value) -> Value:
+        return self.values.index(target, wanted)
+
+    def _list_count(self, target: Value, wanted: Value) -> Value:
+        return self.values.count(target, wanted)
+
+    def _list_contains(self, target: Value, wanted: Value) -> Value:
+        return self.values.contains(target, wanted)
+
+    def _list_remove(self, target: Value, wanted: Value) -> None:
+        self.store(target, self.values.without(target, wanted), "remove")
+
+    def _list_sort(self, target: Value, reverse: Value = _FALSE) -> None:
+        self.store(target, self.values.ordered(target, reverse), "sort")
+
+    def _list_sorted(self, target: Value) -> Value:
+        return self.new_list(self.values.ordered(target, _FALSE))
+
+    def _list_eq(self, target: Value, other: Value) -> Value:
+        return self.values.equal(target, other)
+
+    def _list_ne(self, target: Value, other: Value) -> Value:
+        return self.values.differ(target, other)
+
+    def _list_sum(self, target: Value) -> Value:
+        return self.values.total(target)
+
+    def _list_any(self, target: Value) -> Value:
+        return self.values.some(target)
+
+    def _list_all(self, target: Value) -> Value:
+        return self.values.every(target)
+
+    def _list_max(self, target: Value, other: Value | None = None) -> Value:
+        return self.values.extreme(target, "max") if other is None else self.values.compared(target, other, "max")
+
+    def _list_min(self, target: Value, other: Value | None = None) -> Value:
+        return self.values.extreme(target, "min") if other is None else self.values.compared(target, other, "min")
+
+    def _list_dict(self, pairs: Value) -> Value:
+        return self.dicts.of_pairs(pairs)
 
     def _shaped_as(self, made: ListRef, *sources: Value) -> ListRef:
         """Note that a list is a shape if what it is made of are shapes."""
@@ -256,94 +352,11 @@ class Containers:
             self.state.shapes.add(made.cell)
         return made
 
-    # Dicts.
-
     def set_attribute(self, target: DictRef, name: str, value: Value) -> None:
         """Set an attribute of an object, a dict of its attributes."""
-        self._dict_set_item(target, ConstValue(name), value)
+        self.dicts.set_item(target, ConstValue(name), value)
 
-    def _position(self, target: Any, key: Value) -> int | None:
-        keys = self.state.keys[target.cell]
-        wanted = self._constant(key, "dict access")
-        return keys.index(wanted) if wanted in keys else None
 
-    def _dict_len(self, target: Value) -> Value:
-        return ConstValue(len(self.elements(target)))
-
-    def _dict_getitem(self, target: Value, key: Value) -> Value:
-        position = self._position(target, key)
-        if position is None:
-            raise ProgramRaises(f"RuntimeError: KeyError: {key.value!r}")  # type: ignore[attr-defined]
-        return self.elements(target)[position]
-
-    def _dict_get(self, target: Value, key: Value, default: Value = NONE) -> Value:
-        position = self._position(target, key)
-        return default if position is None else self.elements(target)[position]
-
-    def _dict_contains(self, target: Value, key: Value) -> Value:
-        return ConstValue(self._position(target, key) is not None)
-
-    def _dict_set_item(self, target: Any, key: Value, element: Value) -> None:
-        position = self._position(target, key)
-        elements = list(self.elements(target))
-        if position is None:
-            if self.state.outside and target.cell in self.state.outside[-1]:
-                raise self.state.refuse(
-                    f"a new {'attribute' if isinstance(target, ObjectRef) else 'dict key'} in an if or loop that depends on "
-                    "run-time values; set it to something before"
-                )
-            self.state.keys[target.cell] += (self._constant(key, "dict setitem"),)
-            elements.append(element)
-        else:
-            elements[position] = element
-        self._store(target, elements, "dict setitem")
-
-    def _dict_pop(self, target: Any, key: Value, *default: Value) -> Value:
-        position = self._position(target, key)
-        if position is None:
-            if default:
-                return default[0]
-            raise ProgramRaises(f"RuntimeError: KeyError: {key.value!r}")  # type: ignore[attr-defined]
-        elements = list(self.elements(target))
-        element = elements.pop(position)
-        self._keep(target, [number for number in range(len(elements) + 1) if number != position], "pop")
-        return element
-
-    def _dict_Delete(self, target: Any, key: Value) -> None:
-        self._dict_pop(target, key)
-
-    def _dict_clear(self, target: Any) -> None:
-        self._keep(target, [], "clear")
-
-    def _dict_setdefault(self, target: Any, key: Value, default: Value) -> Value:
-        if self._position(target, key) is None:
-            self._dict_set_item(target, key, default)
-        return self._dict_getitem(target, key)
-
-    def _dict_update(self, target: Any, other: Any) -> None:
-        for key, element in zip(self.state.keys[other.cell], self.elements(other)):
-            self._dict_set_item(target, ConstValue(key), element)
-
-    def _keep(self, target: Any, positions: Sequence[int], op: str) -> None:
-        """Drop all keys of a dict but some."""
-        if self.state.outside and target.cell in self.state.outside[-1]:
-            raise self.state.refuse(
-                f"{op} on a dict in an if or loop that depends on run-time values; set the key to something instead"
-            )
-        keys, elements = self.state.keys[target.cell], self.elements(target)
-        self._store(target, [elements[position] for position in positions], op)
-        self.state.keys[target.cell] = tuple(keys[position] for position in positions)
-
-    def _dict_keys(self, target: Any) -> Value:
-        return self.new_list([ConstValue(key) for key in self.state.keys[target.cell]])
-
-    def _dict_values(self, target: Value) -> Value:
-        return self.new_list(self.elements(target))
-
-    def _dict_items(self, target: Any) -> Value:
-        keys = self.state.keys[target.cell]
-        pairs = zip(keys, self.elements(target))
-        return self.new_list([TupleValue((ConstValue(key), element)) for key, element in pairs])
-
-    def _dict_copy(self, target: Any) -> Value:
-        return self.new_dict(self.state.keys[target.cell], self.elements(target))
+def _is_number(value: Value) -> bool:
+    kind = value.kind if isinstance(value, ScalarValue) else type(getattr(value, "value", None))
+    return kind in SCALAR_DTYPES

@@ -51,7 +51,6 @@ from .values import (
 __all__ = ["Interpreter"]
 
 _EMBEDDING = re.compile(r"__torch__\.torch\.nn\.functional\.(?:___torch_mangle_\d+\.)?embedding")
-_REDUCTIONS = {"aten::sum": "add", "prim::max": "max", "prim::min": "min"}
 
 
 _AUGMENTED = {
@@ -127,6 +126,9 @@ class Interpreter(Blocks):
         op = find_op(schema)
         first = arguments[0] if arguments else NONE
         has_tensor = any("Tensor" in str(spec.type) for spec in (*schema.arguments, *schema.returns))
+        if kind == "aten::mul" and isinstance(first, (ConstValue, ScalarValue)) and isinstance(arguments[-1], ListRef):
+            first, *arguments = arguments[::-1]  # `2 * list`
+            arguments = [first, *arguments]
         generic_list = schema.arguments and str(schema.arguments[0].type) in ("List[t]", "List[Tensor]", "List[str]")
         if isinstance(first, DictRef) or (isinstance(first, ListRef) and (generic_list or not has_tensor)):
             if not (has_tensor and not generic_list) and self.containers.knows(kind, first):
@@ -216,11 +218,8 @@ class Interpreter(Blocks):
     def _scalar(self, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
         if schema.name == "aten::divmod":
             return [self._constant(self.scalars.emit(name, list(arguments))) for name in ("floordiv", "remainder")]
-        reduction = _REDUCTIONS.get(schema.name)
-        if reduction and len(arguments) == 1 and isinstance(arguments[0], ListRef):
-            elements = self.containers.elements(arguments[0])
-            if not is_const(*elements):
-                return [self._reduced(reduction, elements)]
+        if any(spec.is_out or (spec.alias_info is not None and spec.alias_info.is_write) for spec in schema.arguments):
+            raise self.state.refuse_op(f"{schema.name} on these operands")  # nobody would see what it does to a copy
         texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
         if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
             return [self.scalars.text(schema, list(map(self._shown, arguments)))]
@@ -230,8 +229,10 @@ class Interpreter(Blocks):
                     ConstValue(self._unwrap(argument), self._is_structural(argument)) for argument in arguments
                 ]
             except ValueError:
-                if schema.name in ("aten::eq", "aten::ne"):
-                    return [self._equal(arguments[0], arguments[1], schema.name)]
+                if schema.name == "aten::eq":
+                    return [self.containers.values.equal(*arguments)]
+                if schema.name == "aten::ne":
+                    return [self.containers.values.differ(*arguments)]
                 raise self.state.refuse_op(f"{schema.name} on a list with elements known only at run time") from None
             arguments = list(constants)
         for argument in arguments:
@@ -241,33 +242,6 @@ class Interpreter(Blocks):
         if len(schema.returns) > 1 and isinstance(result, ConstValue):
             return [self._constant(ConstValue(value)) for value in result.value]
         return [self._constant(result)]
-
-    def _equal(self, one: Value, other: Value, name: str) -> Value:
-        """`==` or `!=` of lists or tuples of scalars, some of which are known only at run time."""
-        both = [
-            self.containers.elements(value) if isinstance(value, (ListRef, TupleValue)) else None
-            for value in (one, other)
-        ]
-        elements = [element for part in both for element in part or ()]
-        if None in both or not all(isinstance(element, (ConstValue, ScalarValue)) for element in elements):
-            raise self.state.refuse_op(f"{name} on a list with elements known only at run time")
-        if len(both[0] or ()) != len(both[1] or ()):
-            return ConstValue(name == "aten::ne")
-        same = [self.scalars.emit("eq", list(pair)) for pair in zip(*(part or () for part in both))]
-        if any(isinstance(each, ConstValue) and not each.value for each in same):
-            return ConstValue(name == "aten::ne")
-        open_ = [each for each in same if not isinstance(each, ConstValue)]
-        if not open_:
-            return ConstValue(name == "aten::eq")
-        result = self._reduced("__and__", open_)
-        return result if name == "aten::eq" else self.scalars.emit("__not__", [result])
-
-    def _reduced(self, name: str, elements: Sequence[Value]) -> Value:
-        """`sum`, `min` or `max` of a list of scalars."""
-        result = elements[0]
-        for element in elements[1:]:
-            result = self.scalars.emit(name, [result, element])
-        return result
 
     def _constant(self, value: Value) -> Value:
         """Open constants that are Python containers."""

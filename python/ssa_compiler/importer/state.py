@@ -21,7 +21,7 @@ from .ranges import Ranges
 from .symbols import Symbols, expr_of
 from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value, made_at
 
-__all__ = ["Lent", "ProgramRaises", "Retry", "State", "Step", "Unjoinable"]
+__all__ = ["Lent", "ProgramRaises", "Retry", "State", "Step", "Unjoinable", "View"]
 
 
 _IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
@@ -83,6 +83,21 @@ class Lent:
     keys: tuple[Any, ...] = ()
 
 
+@dataclass(frozen=True)
+class View:
+    """What `keys()`, `values()` or `items()` of a dict returned.
+
+    Attributes:
+        cell: the dict.
+        kind: "keys", "values" or "items".
+        keys: the keys that the dict had.
+    """
+
+    cell: Site
+    kind: str
+    keys: tuple[Any, ...]
+
+
 _INFERRING = ("aten::broadcast_to", "aten::expand", "aten::reshape", "aten::unflatten", "aten::view")
 """Ops that take -1 for a size."""
 
@@ -94,6 +109,7 @@ class State:
         heap: contents of each list and dict, by cell.
         keys: keys of each dict cell.
         shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
+        views: lists that show the keys or elements of a dict.
         foreign: cells of lists and dicts of the module.
         lent: those of the caller, with where they come from.
         frozen: cells whose identity was lost at a join; changing them is refused.
@@ -153,6 +169,7 @@ class State:
         self.heap: dict[Site, tuple[Value, ...]] = {}
         self.keys: dict[Site, tuple[Any, ...]] = {}
         self.shapes: set[Site] = set()
+        self.views: dict[Site, View] = {}
         self.foreign: set[Site] = set()
         self.lent: dict[Site, Lent] = {}
         self.frozen: set[Site] = set()

@@ -24,6 +24,7 @@ __all__ = [
     "ProgramAssertionError",
     "ProgramError",
     "ProgramIndexError",
+    "ProgramKeyError",
     "ProgramOverflowError",
     "ProgramTypeError",
     "ProgramValueError",
@@ -149,6 +150,12 @@ class ProgramIndexError(ProgramError, IndexError):
     """An index is out of range, as eager's IndexError."""
 
 
+class ProgramKeyError(ProgramError, KeyError):
+    """A key is not in a dict, as eager's KeyError."""
+
+    __str__ = Exception.__str__  # KeyError shows what is missing, this is a message
+
+
 class ProgramValueError(ProgramError, ValueError):
     """The compiled program raised eager's ValueError."""
 
@@ -171,6 +178,7 @@ class ProgramAssertionError(ProgramError, AssertionError):
 
 _PROGRAM_ERRORS: dict[str, type[ProgramError]] = {
     "IndexError": ProgramIndexError,
+    "KeyError": ProgramKeyError,
     "ValueError": ProgramValueError,
     "TypeError": ProgramTypeError,
     "ZeroDivisionError": ProgramZeroDivisionError,

@@ -134,7 +134,7 @@ class ListSpec:
 
 @dataclass(frozen=True)
 class DictSpec:
-    """A dict argument; a call must pass exactly these keys."""
+    """A dict argument; a call must pass exactly these keys, in this order, which the program may tell."""
 
     path: str
     items: tuple[tuple[Any, InputSpec], ...]
@@ -505,9 +505,9 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
     elif isinstance(spec, DictSpec):
         if not isinstance(value, dict):
             raise _mismatch(spec.path, "a dict", value)
-        if list(value) != [key for key, _ in spec.items] and set(value) != {key for key, _ in spec.items}:
+        if list(value) != [key for key, _ in spec.items]:
             raise ArgumentValueError(
-                f"argument '{spec.path}': expected the keys {[key for key, _ in spec.items]}, got {list(value)}"
+                f"argument '{spec.path}': expected the keys {[key for key, _ in spec.items]} in this order, got {list(value)}"
             ).as_mismatch()
         for key, element in spec.items:
             _flatten(element, value[key], leaves)

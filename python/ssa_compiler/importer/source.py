@@ -40,6 +40,17 @@ KEPT = "\0ssa_compiler.kept"
 IN_PLACE = "\0ssa_compiler.in_place"
 # Operators of augmented assignments that TorchScript takes for pure ones.
 _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
+# Methods without a result that change a list or dict, by the schemas of TorchScript's ops.
+_CHANGING = frozenset(
+    schema.name.removeprefix("aten::")
+    for schema in torch._C._jit_get_all_schemas()
+    if schema.arguments
+    and not schema.returns
+    and schema.arguments[0].type.kind() in ("ListType", "DictType")
+    and schema.arguments[0].alias_info is not None
+    and schema.arguments[0].alias_info.is_write
+    and not schema.name.startswith("aten::_")
+)
 # Calls whose result is no value to TorchScript, so that it cannot be printed.
 _NO_VALUES = frozenset({"range", "zip", "enumerate", "reversed", "getattr", "super", "annotate", "isinstance", "print"})
 
@@ -147,10 +158,22 @@ def _rewritten(function: Any, parsed: Any, *, methods: bool) -> Any:
     tree = copy.deepcopy(parsed.ast)
     definition = tree.body[0]
     # Decorators, defaults and annotations are not statements of the program.
-    rewriter = _Rewriter(methods)
+    rewriter = _Rewriter(methods, _variables(definition))
     definition.body = rewriter.statements(definition.body)
     _let_defaults_be(definition.args)
     return parsed._replace(ast=ast.fix_missing_locations(tree))
+
+
+def _variables(definition: Any) -> frozenset[str]:
+    """The parameters and variables of a function, without those of loops over the parts of a module."""
+    arguments = definition.args
+    names = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    bound = [node for node in ast.walk(definition) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    names |= {node.id for node in bound}
+    for node in ast.walk(definition):
+        if isinstance(node, ast.For) and any(isinstance(part, ast.Attribute) for part in ast.walk(node.iter)):
+            names -= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+    return frozenset(names - {"self"})
 
 
 def _let_defaults_be(arguments: ast.arguments) -> None:
@@ -168,7 +191,14 @@ def _let_defaults_be(arguments: ast.arguments) -> None:
 class _Rewriter(ast.NodeTransformer):
     """Adds what keeps values, and hides bool literals, in the statements of one function."""
 
-    def __init__(self, methods: bool) -> None:
+    def __init__(self, methods: bool, names: frozenset[str]) -> None:
+        """Create it.
+
+        Args:
+            methods: as of `script_all`.
+            names: the function's own variables that may be lists or dicts.
+        """
+        self._locals = names
         self._temporaries = 0
         self._methods = methods
 
@@ -186,6 +216,8 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if _has_value(node.value):
             return _keep(node, node.value)
+        if isinstance(node.value, ast.Call) and _called_name(node.value) in _CHANGING:
+            return self._change(node, node.value)
         if isinstance(node.value, ast.Call) and _called_name(node.value) not in _NO_VALUES:
             # An op without results writes its operands, perhaps the tensors of a list that is made for it.
             before: list[ast.stmt] = []
@@ -196,6 +228,23 @@ class _Rewriter(ast.NodeTransformer):
             names = [value for value in node.value.args if isinstance(value, ast.Name)]
             return [*before, node, *(_keep(node, _load(name)) for name in names)]
         return node
+
+    def _change(self, node: ast.Expr, call: ast.Call) -> list[ast.stmt]:
+        """`a.remove(v)`, which changes a list or dict or raises: that is kept, whether somebody reads it or not."""
+        function = call.func
+        if not isinstance(function, ast.Attribute) or not isinstance(function.value, (ast.Name, ast.Subscript)):
+            return [node]
+        before: list[ast.stmt] = []
+        if isinstance(function.value, ast.Subscript):
+            function.value = self._named(function.value, before)
+        elif function.value.id not in self._locals:
+            return [node]  # torch.sort
+        return [*before, node, _keep(node, _load(function.value))]
+
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        self.generic_visit(node)
+        owners = [target.value for target in node.targets if isinstance(target, ast.Subscript)]
+        return [node, *(_keep(node, _load(owner)) for owner in owners if isinstance(owner, ast.Name))]
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)

@@ -80,6 +80,16 @@ class Containers:
         view = self.state.views.get(value.cell)
         return self.dicts.viewed(view) if view is not None else self.state.heap[value.cell]
 
+    def extent(self, value: ListRef) -> Any:
+        """Return what says how long a list is: comparable, and the same as long as it keeps its elements' number."""
+        if value.cell in self.state.views:
+            return self.state.keys[self.state.views[value.cell].cell]
+        contents = self.state.heap[value.cell]
+        if is_growing(contents):
+            length = contents[0].length  # type: ignore[attr-defined]
+            return length.ssa if isinstance(length, ScalarValue) else length.value
+        return len(contents)
+
     def is_growing(self, value: Value) -> bool:
         """Whether a value is a list whose length is known only at run time."""
         return isinstance(value, ListRef) and is_growing(self.state.heap[value.cell])

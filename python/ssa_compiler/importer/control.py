@@ -26,13 +26,26 @@ from .state import ProgramRaises, State, Unjoinable
 from .symbols import expr_of
 from .values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
 
-__all__ = ["Control"]
+__all__ = ["Control", "Iteration"]
 
 _FOREVER = 2**63 - 1
 _MOST_PASSES, _PASSES_FOR_EACH = 50, 4
 _MOST_UNROLLED = 256
 
 Heap = dict[Site, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """How a for loop goes through lists, of which Python looks at each iteration how long they are.
+
+    Attributes:
+        check: called at the end of an iteration with whether there may be another one, None at the end of the loop.
+        length: how often the loop runs at most, if that is the length of a list known at import.
+    """
+
+    check: Callable[[Value | None], None]
+    length: int | None = None
 
 
 @dataclass
@@ -228,8 +241,23 @@ class Control:
 
     # Loops.
 
-    def loop(self, trip: Value, condition: Value, initial: Sequence[Value], node: Any) -> list[Value]:
-        """Import a prim::Loop."""
+    def loop(
+        self,
+        trip: Value,
+        condition: Value,
+        initial: Sequence[Value],
+        node: Any,
+        iteration: Iteration,
+    ) -> list[Value]:
+        """Import a prim::Loop.
+
+        Args:
+            trip: the largest number of iterations.
+            condition: whether there is a first one.
+            initial: the values that the loop carries.
+            node: the loop.
+            iteration: the lists that a for loop goes through.
+        """
         state = self.state
         (body,) = node.blocks()
         if isinstance(condition, ConstValue) and not condition.value:
@@ -237,20 +265,23 @@ class Control:
         if isinstance(trip, ConstValue) and trip.value <= 0:
             return list(initial)
         if isinstance(trip, ConstValue) and trip.structural:
-            return self._unrolled(0, trip.value, list(initial), body)
+            return self._unrolled(0, trip.value, list(initial), body, iteration)
         before = dict(state.heap)
         site = state.site()
         added = dict(self.growing.room.added)
         try:
             with self.emitter.attempt():
-                return self._fixed_point(site, trip, condition, initial, dict(before), body)
+                results = self._fixed_point(site, trip, condition, initial, dict(before), body)
+                iteration.check(None)
+                return results
         except (UnsupportedOpError, UnsupportedProgramError) as refusal:
             # A list of as many values as there are iterations; a dimension that is the number of the iteration.
-            if not isinstance(trip, ConstValue) or trip.value > _MOST_UNROLLED:
+            known = iteration.length if iteration.length is not None else getattr(trip, "value", _FOREVER)
+            if known > _MOST_UNROLLED:
                 raise
             state.heap, self.growing.room.added = before, added
             try:
-                return self._unrolled(0, trip.value, list(initial), body)
+                return self._unrolled(0, known, list(initial), body, iteration)
             except (UnsupportedOpError, UnsupportedProgramError):
                 raise refusal from None
 
@@ -273,22 +304,29 @@ class Control:
             self.emitter.discard(again.operation)
         raise self.state.defect("a loop whose carried values find no common type")
 
-    def _unrolled(self, position: int, trip: int, values: list[Value], body: Any) -> list[Value]:
+    def _unrolled(self, position: int, trip: int, values: list[Value], body: Any, iteration: Iteration) -> list[Value]:
         """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""
         while position < trip:
             with self.state.at(("unrolled", position)):
                 again, *values = self.run_block(body, [ConstValue(position), *values])
             position += 1
+            iteration.check(again)
             if isinstance(again, ScalarValue):
-                return self._unrolled_while(again, position, trip, values, body)
+                return self._unrolled_while(again, position, trip, values, body, iteration)
             if isinstance(again, ConstValue) and not again.value:
                 break
         return values
 
     def _unrolled_while(
-        self, again: ScalarValue, position: int, trip: int, values: list[Value], body: Any
+        self,
+        again: ScalarValue,
+        position: int,
+        trip: int,
+        values: list[Value],
+        body: Any,
+        iteration: Iteration,
     ) -> list[Value]:
-        return self.choose(again, lambda: self._unrolled(position, trip, values, body), lambda: values)
+        return self.choose(again, lambda: self._unrolled(position, trip, values, body, iteration), lambda: values)
 
 
 class _LoopPass:

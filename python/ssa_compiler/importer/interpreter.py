@@ -14,7 +14,7 @@ from .blocks import Blocks
 from .bools import call_with_bools
 from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
-from .control import Control
+from .control import Control, Iteration
 from .growing_lists import GrowingLists
 from .locations import highlighted, is_augmented_assignment
 from .masks import masks_as_positions, plain_masks
@@ -218,8 +218,10 @@ class Interpreter(Blocks):
     def _scalar(self, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
         if schema.name == "aten::divmod":
             return [self._constant(self.scalars.emit(name, list(arguments))) for name in ("floordiv", "remainder")]
-        if any(spec.is_out or (spec.alias_info is not None and spec.alias_info.is_write) for spec in schema.arguments):
-            raise self.state.refuse_op(f"{schema.name} on these operands")  # nobody would see what it does to a copy
+        if any(spec.alias_info is not None and spec.alias_info.is_write for spec in schema.arguments):
+            return self.containers.call(
+                schema.name, arguments
+            )  # which says why not: nobody would see a change of a copy
         texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
         if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
             return [self.scalars.text(schema, list(map(self._shown, arguments)))]
@@ -349,7 +351,38 @@ class Interpreter(Blocks):
 
     def _prim_Loop(self, node: Any) -> list[Value]:
         trip, condition, *initial = (self._lookup(value) for value in node.inputs())
-        return self.control.loop(trip, condition, initial, node)
+        return self.control.loop(trip, condition, initial, node, self._iteration(node))
+
+    def _iteration(self, node: Any) -> Iteration:
+        """Return how a prim::Loop goes through lists, if it is a for loop over some.
+
+        TorchScript asks once how long they are, Python before each iteration. A loop with a break has no number of
+        iterations, but a condition: the position is less than the length, and there was no break.
+        """
+        trip, condition = list(node.inputs())[:2]
+        breaks = condition.node().kind() == "aten::gt"
+        lengths = [next(condition.node().inputs()) if breaks else trip]
+        flag = list(next(next(node.blocks()).outputs()).node().inputs())[-1:] if breaks else []
+        owners = []
+        known = self._lookup(lengths[0])
+        while lengths:
+            made = lengths.pop().node()
+            if made.kind() in ("prim::min", "prim::ListConstruct"):  # zip, enumerate
+                lengths += made.inputs()
+            elif made.kind() == "aten::len" and not highlighted(made).startswith("len("):
+                owners.append(self._lookup(made.input()))
+        lists = [(owner, self.containers.extent(owner)) for owner in owners if isinstance(owner, ListRef)]
+
+        def check(again: Value | None) -> None:
+            if again is not None and flag:
+                again = self._lookup(flag[0])
+            ended = isinstance(again, ConstValue) and not again.value  # by a break
+            if not ended and any(self.containers.extent(owner) != extent for owner, extent in lists):
+                raise self.state.refuse(
+                    "a list or dict that changes its length while a for loop goes through it; go through a copy, list(...)"
+                )
+
+        return Iteration(check, known.value if breaks and lists and isinstance(known, ConstValue) else None)
 
     def _prim_RaiseException(self, node: Any) -> list[Value]:
         message, *named = (self._lookup(value) for value in node.inputs())

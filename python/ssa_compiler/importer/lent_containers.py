@@ -58,12 +58,22 @@ def changed_containers(state: State, output: Callable[[Value], OutputSpec]) -> t
         else:
             names, before = keys, dict(zip(lent.keys, lent.elements))
         whole = keys is None and len(now) != len(lent.elements)
-        items = [(name, value) for name, value in zip(names, now) if whole or before.get(name) is not value]
-        removed = tuple(name for name in before if name not in names) if keys is not None else ()
+        kept = _kept(lent.keys, names) if keys is not None else names
+        items = [(n, value) for n, value in zip(names, now) if whole or n not in kept or before[n] is not value]
+        removed = tuple(name for name in before if name not in kept) if keys is not None else ()
         if items or removed or whole:
             outputs = tuple((name, output(value)) for name, value in items)
             found.append(ChangedContainer(lent.route, lent.path, outputs, removed, len(now) if whole else None))
     return tuple(found)
+
+
+def _kept(before: Sequence[Any], now: Sequence[Any]) -> Sequence[Any]:
+    """The keys that a dict need not lose to have its keys in the order `now`: what comes first and is in the old order."""
+    rest = iter(before)
+    for count, key in enumerate(now):
+        if key not in rest:  # which goes on to behind it
+            return now[:count]
+    return now
 
 
 def _step(owner: Any, step: Step) -> Any:

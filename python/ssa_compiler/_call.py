@@ -33,7 +33,7 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     from .importer.changed_objects import change_objects, give_back, take_storages
     from .importer.convention import TensorSpec, flatten_arguments, store_attributes
     from .importer.lent_containers import change_containers, check_own_containers
-    from .importer.outputs import OutputLeaf, build_result
+    from .importer.outputs import OutputLeaf, ResultBuilder, returns_arguments
 
     containers, specs = imported.containers, [argument.spec for argument in imported.arguments]
     attributes, changed, storages = imported.attributes, imported.changed, imported.storages
@@ -41,6 +41,7 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     count = len(imported.arguments)
     state = _State(imported.parameters)
     results = imported.results
+    binds = bool(containers) or returns_arguments(results)
     single = isinstance(results, OutputLeaf) and results.index == 0 and not results.renewed
     check = _assumption_checker(imported)
     check_facts = _facts_checker(imported)
@@ -53,8 +54,8 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
             leaves = list(flatten_arguments(imported, args, kwargs))
         if check is not None:
             check(leaves)
+        bound: Sequence[Any] = imported.bind(args, kwargs) if binds else ()
         if containers:
-            bound = imported.bind(args, kwargs)
             check_own_containers(containers, specs, bound)
         if storages:
             given = take_storages(storages, leaves)
@@ -63,11 +64,13 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
             values = program(leaves)
         if changed:
             change_objects(changed, leaves, values)
+        builder = ResultBuilder(values, bound)
+        result = values[0] if single else builder.build(results)
         if containers:
-            change_containers(containers, bound, values)
+            change_containers(containers, bound, builder)
         if attributes:
             store_attributes(imported, values)
-        return values[0] if single else build_result(results, values)
+        return result
 
     return call
 

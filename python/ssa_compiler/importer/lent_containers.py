@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import ArgumentValueError
 from .growing import is_growing
-from .outputs import OutputSpec, build_result
+from .outputs import OutputSpec, ResultBuilder, find_argument
 from .state import Lent, State, Step
 from .values import Site, Value
 
@@ -81,13 +81,6 @@ def _step(owner: Any, step: Step) -> Any:
     return owner[name] if kind == "item" else getattr(owner, name)
 
 
-def _find(change: ChangedContainer, values: Sequence[Any]) -> Any:
-    owner: Any = values
-    for step in change.route:
-        owner = _step(owner, step)
-    return owner
-
-
 def _containers(spec: Any, value: Any) -> Iterator[Any]:
     """All lists, dicts and objects in an argument, each as often as it is there."""
     if hasattr(spec, "elements"):
@@ -115,22 +108,22 @@ def check_own_containers(changed: Sequence[ChangedContainer], specs: Sequence[An
     """
     counts = Counter(id(found) for spec, value in zip(specs, values) for found in _containers(spec, value))
     for change in changed:
-        if counts[id(_find(change, values))] > 1:
+        if counts[id(find_argument(change.route, values))] > 1:
             raise ArgumentValueError(
                 f"argument '{change.path}': the program changes its contents, and it is passed in two places: pass a copy"
             )
 
 
-def change_containers(changed: Sequence[ChangedContainer], values: Sequence[Any], results: Sequence[Any]) -> None:
+def change_containers(changed: Sequence[ChangedContainer], values: Sequence[Any], builder: ResultBuilder) -> None:
     """Put the new contents into the caller's containers.
 
     Args:
         changed: `ImportedProgram.containers`.
         values: the values of the user's parameters.
-        results: the results of `@main`, in order.
+        builder: builds what they get. The user's result has been built: what a route leads to may change here.
     """
-    targets = [_find(change, values) for change in changed]
-    contents = [{name: build_result(spec, results) for name, spec in change.items} for change in changed]
+    targets = [find_argument(change.route, values) for change in changed]
+    contents = [{name: builder.build(spec) for name, spec in change.items} for change in changed]
     for change, target, items in zip(changed, targets, contents, strict=True):
         if change.length is not None:
             target[:] = items.values()

@@ -1,4 +1,8 @@
-"""How the user's result is built from the results of `@main`: tensors and numbers in tuples, lists, dicts, or None."""
+"""How the user's result is built from the results of `@main`: tensors and numbers in tuples, lists, dicts, or None.
+
+A list, dict or object that is in several places of the result, or of what the caller's containers get, is one spec, and is
+built once.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import torch
 
 __all__ = [
     "TORCH_SIZE",
+    "OutputArgument",
     "OutputConstant",
     "OutputDict",
     "OutputLeaf",
@@ -21,8 +26,11 @@ __all__ = [
     "OutputRows",
     "OutputSpec",
     "OutputTuple",
+    "ResultBuilder",
     "build_result",
+    "find_argument",
     "output_leaves",
+    "returns_arguments",
 ]
 
 
@@ -99,7 +107,16 @@ class OutputObject(OutputDict):
     kind: type = object
 
 
-OutputSpec = OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputRows | OutputDict
+@dataclass(frozen=True)
+class OutputArgument:
+    """A list, dict or object of the caller's: the position of the argument that it is, or is in, and the steps to it."""
+
+    route: tuple[tuple[str, Any], ...]
+
+
+OutputSpec = (
+    OutputArgument | OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputRows | OutputDict
+)
 
 
 TORCH_SIZE = "torch.Size"
@@ -109,7 +126,7 @@ _named_tuples: dict[tuple[str, tuple[str, ...]], Callable[..., Any]] = {}
 
 
 def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
-    """Rebuild the user's result.
+    """Rebuild the user's result, which holds no container of the caller's.
 
     Args:
         spec: `ImportedProgram.results`.
@@ -117,40 +134,94 @@ def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
     Returns:
         Tensors, scalars, tuples, lists and dicts nested as the user's function nests them.
     """
-    return _build(spec, results, {})
+    return ResultBuilder(results).build(spec)
 
 
-def _build(spec: OutputSpec, results: Sequence[Any], renewed: dict[int, torch.Tensor]) -> Any:
-    """Rebuild one part of the result; `renewed` holds the tensor objects made so far, by the number of the result."""
-    if isinstance(spec, OutputLeaf):
+def find_argument(route: Sequence[tuple[str, Any]], values: Sequence[Any]) -> Any:
+    """Return an argument, or what is in it.
+
+    Args:
+        route: the position of the argument, and the steps that lead from it: `("item", key)` or `("attribute", name)`.
+        values: the values of the user's parameters.
+    """
+    found: Any = values
+    for kind, name in route:
+        found = found[name] if kind == "item" else getattr(found, name)
+    return found
+
+
+class ResultBuilder:
+    """Builds what one call returns and what the caller's containers get.
+
+    Args:
+        results: the results of `@main`, in order.
+        values: the values of the user's parameters; what is built may hold containers of theirs.
+    """
+
+    def __init__(self, results: Sequence[Any], values: Sequence[Any] = ()) -> None:
+        self._results, self._values = results, values
+        self._renewed: dict[int, torch.Tensor] = {}
+        self._made: dict[int, Any] = {}
+
+    def build(self, spec: OutputSpec) -> Any:
+        """Build a result, or a part of one."""
+        if isinstance(spec, OutputLeaf):
+            return self._leaf(spec)
+        if isinstance(spec, OutputConstant):
+            return spec.value
+        if isinstance(spec, OutputArgument):
+            return find_argument(spec.route, self._values)
+        if isinstance(spec, OutputOptional):
+            return self.build(spec.value) if self._results[spec.present.index] else None
+        if isinstance(spec, OutputTuple):
+            return _tuple(spec, tuple(map(self.build, spec.elements)))
+        if id(spec) not in self._made:
+            self._made[id(spec)] = self._container(spec)
+        return self._made[id(spec)]
+
+    def _leaf(self, spec: OutputLeaf) -> Any:
         if not spec.renewed:
-            return results[spec.index]
-        if spec.index not in renewed:
-            renewed[spec.index] = results[spec.index].detach()
-        return renewed[spec.index]
-    if isinstance(spec, OutputConstant):
-        return spec.value
-    if isinstance(spec, OutputOptional):
-        return _build(spec.value, results, renewed) if results[spec.present.index] else None
-    if isinstance(spec, OutputList):
-        return [_build(element, results, renewed) for element in spec.elements]
-    if isinstance(spec, OutputObject):
-        made: Any = object.__new__(spec.kind)
-        for key, element in spec.items:
-            object.__setattr__(made, key, _build(element, results, renewed))  # the class may be frozen
-        return made
-    if isinstance(spec, OutputDict):
-        return {key: _build(element, results, renewed) for key, element in spec.items}
-    if isinstance(spec, OutputRows):
-        rows = results[spec.buffer.index][: _build(spec.length, results, renewed)]
+            return self._results[spec.index]
+        if spec.index not in self._renewed:
+            self._renewed[spec.index] = self._results[spec.index].detach()
+        return self._renewed[spec.index]
+
+    def _container(self, spec: OutputList | OutputRows | OutputDict) -> Any:
+        if isinstance(spec, OutputList):
+            return [self.build(element) for element in spec.elements]
+        if isinstance(spec, OutputObject):
+            made: Any = object.__new__(spec.kind)
+            for key, element in spec.items:
+                object.__setattr__(made, key, self.build(element))  # the class may be frozen
+            return made
+        if isinstance(spec, OutputDict):
+            return {key: self.build(element) for key, element in spec.items}
+        rows = self._results[spec.buffer.index][: self.build(spec.length)]
         return [row.clone() for row in rows] if spec.of_tensors else rows.tolist()
-    elements = tuple(_build(element, results, renewed) for element in spec.elements)
+
+
+def _tuple(spec: OutputTuple, elements: tuple[Any, ...]) -> Any:
     if not spec.fields:
         return torch.Size(elements) if spec.type_name == TORCH_SIZE else elements
     key = (spec.type_name, spec.fields)
     if key not in _named_tuples:
         _named_tuples[key] = _named_tuple_class(*key)
     return _named_tuples[key](*elements)
+
+
+def returns_arguments(spec: OutputSpec) -> bool:
+    """Whether a result is, or holds, a container of the caller's.
+
+    Args:
+        spec: `ImportedProgram.results`.
+    """
+    if isinstance(spec, OutputOptional):
+        return returns_arguments(spec.value)
+    if isinstance(spec, OutputDict):
+        return any(returns_arguments(element) for _, element in spec.items)
+    if isinstance(spec, (OutputList, OutputTuple)):
+        return any(map(returns_arguments, spec.elements))
+    return isinstance(spec, OutputArgument)
 
 
 def output_leaves(spec: OutputSpec) -> Iterator[OutputLeaf]:
@@ -168,7 +239,7 @@ def output_leaves(spec: OutputSpec) -> Iterator[OutputLeaf]:
     elif isinstance(spec, OutputDict):
         for _, element in spec.items:
             yield from output_leaves(element)
-    elif not isinstance(spec, OutputConstant):
+    elif not isinstance(spec, (OutputArgument, OutputConstant)):
         for element in spec.elements:
             yield from output_leaves(element)
 

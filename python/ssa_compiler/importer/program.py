@@ -42,6 +42,7 @@ from .module_facts import ModuleFacts
 from .modules import FoundParameter, Inline, Modules, Restart
 from .outputs import (
     TORCH_SIZE,
+    OutputArgument,
     OutputConstant,
     OutputDict,
     OutputLeaf,
@@ -273,6 +274,7 @@ class _ProgramImport:
         self.returned: set[Site] = set()
         self._renewed: dict[int, OutputLeaf] = {}
         self._copied: dict[int, OutputLeaf] = {}
+        self._containers: dict[Site, OutputSpec] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
         self.changed: tuple[ChangedObject, ...] = ()
         self.containers: tuple[ChangedContainer, ...] = ()
@@ -325,7 +327,6 @@ class _ProgramImport:
 
     def _output(self, value: Value) -> OutputSpec:
         """Collect the results of `@main` from the user's result."""
-        containers = self.interpreter.containers
         if isinstance(value, ConstValue):
             return OutputConstant(value.value)
         if isinstance(value, TensorValue):
@@ -345,16 +346,10 @@ class _ProgramImport:
             return self._renewed[id(value)]
         if isinstance(value, ScalarValue):
             return self._leaf(value.ssa, value.kind)
-        if isinstance(value, DictRef):
-            parts = [self._output(element) for element in containers.elements(value)]
-            items = tuple(zip(self.state.keys[value.cell], parts))
-            return self._object(value, items) if isinstance(value, ObjectRef) else OutputDict(items)
-        if isinstance(value, ListRef) and containers.is_growing(value):
-            return self._rows(self.state.heap[value.cell][0])
-        if isinstance(value, ListRef):
-            elements = tuple(self._output(element) for element in containers.elements(value))
-            is_shape = value.cell in self.state.shapes
-            return OutputTuple(elements, type_name=TORCH_SIZE) if is_shape else OutputList(elements)
+        if isinstance(value, (DictRef, ListRef)):
+            if value.cell not in self._containers:
+                self._containers[value.cell] = self._container(value)
+            return self._containers[value.cell]
         if isinstance(value, TupleValue):
             return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
@@ -362,6 +357,24 @@ class _ProgramImport:
         raise self.state.refuse(
             f"a result of type {type(value).__name__}; return tensors, numbers, strings, or containers of them"
         )
+
+    def _container(self, value: DictRef | ListRef) -> OutputSpec:
+        """A list, dict or object, which has one spec however many places of the result it is in."""
+        containers = self.interpreter.containers
+        if value.cell in self.state.lent:
+            return OutputArgument(self.state.lent[value.cell].route)
+        if isinstance(value, DictRef):
+            parts = [self._output(element) for element in containers.elements(value)]
+            items = tuple(zip(self.state.keys[value.cell], parts))
+            return self._object(value, items) if isinstance(value, ObjectRef) else OutputDict(items)
+        if value.cell in self.state.views:
+            kind = self.state.views[value.cell].kind
+            raise self.state.refuse(f"{kind}() of a dict as a result; return list(d.{kind}())")
+        if containers.is_growing(value):
+            return self._rows(self.state.heap[value.cell][0])
+        elements = tuple(self._output(element) for element in containers.elements(value))
+        is_shape = value.cell in self.state.shapes
+        return OutputTuple(elements, type_name=TORCH_SIZE) if is_shape else OutputList(elements)
 
     def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
         kind = python_class(value.type_name)

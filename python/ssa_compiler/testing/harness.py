@@ -322,7 +322,7 @@ class Interpreted:
         from ..importer import build_result, flatten_arguments
         from ..importer.changed_objects import change_objects, give_back, take_storages
         from ..importer.lent_containers import change_containers
-        from ..importer.outputs import output_leaves
+        from ..importer.outputs import ResultBuilder, output_leaves
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
         outcome = Outcome(arguments=(args, kwargs))
@@ -334,10 +334,13 @@ class Interpreted:
             given = take_storages(self._program.storages, leaves)
             results = list(give_back(leaves, given, self._finish(list(given), self.interpreter.run(*given))))
             change_objects(self._program.changed, leaves, results)
-            change_containers(self._program.containers, self._program.bind(args, kwargs), results)
+            bound = self._program.bind(args, kwargs)
+            builder = ResultBuilder(results, bound)
+            result = builder.build(self._program.results)
+            change_containers(self._program.containers, bound, builder)
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
             self._copies += [results[leaf.index] for leaf in output_leaves(self._program.results) if leaf.copied]
-            return build_result(self._program.results, results)
+            return result
 
         self._copies = outcome.copies
         _attempt(outcome, execute, seed)

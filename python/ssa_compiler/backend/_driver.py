@@ -39,6 +39,7 @@ from ._captures import take_over_captures
 from ._carried import carry_as_integers
 from ._constants import hide_constants
 from ._early_reads import cloned_lines
+from ._floats import keep_floats
 from ._indices import mend_indices
 from ._ir import walk
 from ._masks import choose_at_masks
@@ -237,6 +238,7 @@ class _Compilation:
         consume_written_arguments(self._module)
         self._copies = own_handovers(self._module) + own_updates(self._module)
         take_over_captures(self._module)
+        keep_floats(self._module)
         hide_constants(self._module)  # last: the passes above know what makes a tensor of nothing
         self._repairs = Repairs(self._module)
         self._seconds["prepare"] += time.perf_counter() - start

@@ -61,8 +61,6 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += forget_sizes(op)
         elif is_pooling(op):
             rewritten += cut_to_windows(op)
-        elif op.name == "arith.cmpf":
-            rewritten += _compare_numbers(op)
     # Last: what the ops above became.
     for op in list(walk(module.operation)):
         rewritten += widen_halves(op) or fill_with_bool(op)
@@ -160,35 +158,6 @@ def _choose_number(op: ir.Operation) -> int:
     )
     chosen = build("arith.select", [type_], [flag, one, zero], where).results[0]
     op.results[0].replace_all_uses_with(chosen)
-    op.erase()
-    return 1
-
-
-# Predicates of `arith.cmpf` that hold for no NaN, or for each, and of which IREE forgets that.
-_ORDERED, _UNORDERED = {1: "oeq", 3: "oge", 5: "ole"}, {13: "une"}
-_ORD, _UNO = 7, 14
-
-
-def _compare_numbers(op: ir.Operation) -> int:
-    """`x == x` of floats is always true to IREE's virtual machine, `x >= y` is `not x < y`: each is asked for NaNs itself.
-
-    So it is for `ord` of two numbers, but not of one and itself.
-    """
-    predicate = ir.IntegerAttr(op.attributes["predicate"]).value
-    if predicate not in _ORDERED and predicate not in _UNORDERED:
-        return 0
-    where, ordered = ir.InsertionPoint(op), predicate in _ORDERED
-    integer = ir.IntegerType.get_signless(64, op.context)
-
-    def compared(one: ir.Value, other: ir.Value, number: int) -> ir.Value:
-        attribute = {"predicate": ir.IntegerAttr.get(integer, number)}
-        return build("arith.cmpf", [op.results[0].type], [one, other], where, attribute).results[0]
-
-    found = compared(op.operands[0], op.operands[1], predicate)
-    for operand in op.operands:
-        asked = compared(operand, operand, _ORD if ordered else _UNO)
-        found = build("arith.andi" if ordered else "arith.ori", [found.type], [found, asked], where).results[0]
-    op.results[0].replace_all_uses_with(found)
     op.erase()
     return 1
 

@@ -16,14 +16,14 @@ from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
 from .control import Control, Iteration
 from .growing_lists import GrowingLists
-from .locations import highlighted, is_augmented_assignment
+from .locations import highlighted, is_augmented_assignment, is_call
 from .masks import masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Inline, Modules
 from .nested import NestedTensors
 from .op_programs import OpPrograms
 from .promotion import promote
-from .python_calls import PrintCall, PythonCalls
+from .python_calls import OpCall, PrintCall, PythonCalls
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
 from .source import IN_PLACE, KEPT
@@ -156,6 +156,10 @@ class Interpreter(Blocks):
             )
             self.metadata.number_tensors.follow(kind, arguments, results)
             return results
+        if not kind.startswith(("aten::", "prim::", "prims::")):
+            return [self.python_calls.call(OpCall(op, node, schema), arguments)][: node.outputsSize()]
+        if kind == "aten::pow" and is_call(highlighted(node)) and self.scalars.are_numbers(arguments):
+            return [self.scalars.emit("math.pow", arguments)]
         return self._scalar(op, schema, arguments)
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
@@ -222,6 +226,10 @@ class Interpreter(Blocks):
             return self.containers.call(
                 schema.name, arguments
             )  # which says why not: nobody would see a change of a copy
+        if schema.name in ("aten::frexp", "aten::modf") and not is_const(*arguments):
+            return self.scalars.several(schema, arguments)
+        if schema.name in ("prim::min", "prim::max") and len(arguments) == 2 and self.scalars.are_numbers(arguments):
+            return [self._extreme(schema.name.removeprefix("prim::"), *arguments)]
         texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
         if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
             return [self.scalars.text(schema, list(map(self._shown, arguments)))]
@@ -244,6 +252,16 @@ class Interpreter(Blocks):
         if len(schema.returns) > 1 and isinstance(result, ConstValue):
             return [self._constant(ConstValue(value)) for value in result.value]
         return [self._constant(result)]
+
+    def _extreme(self, name: str, one: Value, other: Value) -> Value:
+        """`min` or `max` of two numbers: one of them, of its own type."""
+        kinds = [self.scalars.kind(number) for number in (one, other)]
+        if kinds[0] is kinds[1] is not bool or is_const(one, other):
+            return self.scalars.emit(name, [one, other])
+        second = self.scalars.emit("lt" if name == "min" else "gt", [other, one])
+        if isinstance(second, ConstValue):
+            return other if second.value else one
+        return self.control.choose(second, lambda: [other], lambda: [one])[0]
 
     def _constant(self, value: Value) -> Value:
         """Open constants that are Python containers."""

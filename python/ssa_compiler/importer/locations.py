@@ -14,7 +14,7 @@ from torch_mlir import ir
 from .. import library
 from ..errors import SourceLocation
 
-__all__ = ["Locations", "highlighted", "is_augmented_assignment"]
+__all__ = ["Locations", "highlighted", "is_augmented_assignment", "is_call"]
 
 _AUGMENTED_OPERATOR = re.compile(r"(?:\*\*|//|<<|>>|[-+*/%&|^@])=(?!=)")
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')
@@ -47,6 +47,14 @@ def is_augmented_assignment(text: str) -> bool:
             continue
         return isinstance(first, ast.AugAssign)
     return _AUGMENTED_OPERATOR.search(lines[0]) is not None
+
+
+_CALL = re.compile(r"\w+(\.\w+)+\(")
+
+
+def is_call(text: str) -> bool:
+    """Whether the code at the start of a line is a call of a function in a module, `math.pow(x, y)`, and no operator."""
+    return _CALL.match(text) is not None
 
 
 class Locations:

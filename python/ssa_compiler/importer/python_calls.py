@@ -54,7 +54,7 @@ from .values import (
     Value,
 )
 
-__all__ = ["PrintCall", "PythonCalls"]
+__all__ = ["OpCall", "PrintCall", "PythonCalls"]
 
 _SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
 _SCHEMA_NAMES = {int: "int", float: "float", bool: "bool", torch.Tensor: "Tensor"}
@@ -90,6 +90,39 @@ class PrintCall:
     def outputsSize(self) -> int:
         """Return the number of results."""
         return 0
+
+
+class OpCall:
+    """The node of an operator of the user's on numbers and strings, as that of a Python function."""
+
+    def __init__(self, op: Any, node: Any, schema: Any) -> None:
+        """Create it.
+
+        Args:
+            op: the OpOverload.
+            node: the node that calls it.
+            schema: its schema.
+        """
+        self._op, self._node, self._schema = op, node, schema
+
+    def pyobj(self) -> Any:
+        """Return what is called."""
+        specs, op = self._schema.arguments, self._op
+        positional = sum(not spec.kwarg_only for spec in specs)
+        names = [spec.name for spec in specs[positional:]]
+        return lambda *values: op(*values[:positional], **dict(zip(names, values[positional:])))
+
+    def pyname(self) -> str:
+        """Return its name."""
+        return str(self._schema.name).replace("::", "_")
+
+    def outputsSize(self) -> int:
+        """Return the number of results."""
+        return int(self._node.outputsSize())
+
+    def output(self) -> Any:
+        """Return the result."""
+        return self._node.output()
 
 
 class PythonCalls:

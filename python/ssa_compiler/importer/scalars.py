@@ -5,7 +5,6 @@ An int result is also computed on symbols, so that sizes that depend on it are k
 
 from __future__ import annotations
 
-import builtins
 import math
 import operator
 import warnings
@@ -15,6 +14,9 @@ from typing import Any
 import sympy
 import torch
 
+from .._python_ops import MATH_POW, PYTHON_OPS, known_to_python, python_op
+from ..errors import UnsupportedOpError
+from .powers import power
 from .state import ProgramRaises, State, Unjoinable
 from .symbols import expr_of
 from .texts import made_text
@@ -39,10 +41,15 @@ _SYMBOLIC: dict[str, Callable[..., Any]] = {
     "ne": operator.ne,
 }
 _COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
-_ARITHMETIC = {"add", "sub", "mul", "floordiv", "remainder", "min", "max", "pow"}
-_TO_FLOAT = {"div", "sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "fabs"}
 _CLASSES = {"isnan", "isinf", "isfinite"}
 _DIVISIONS = {"floordiv", "remainder", "div"}
+_TO_INT = {"ceil", "floor"}
+_SHIFTS = {"__lshift__", "__rshift__"}
+_OF_INTS = {"__round_to_zero_floordiv", "factorial", "gcd", "__and__", "__or__", "__xor__", *_SHIFTS}
+_OF_NUMBERS = {*_SYMBOLIC, "__not__", "abs", "ceil", "floor", "pow", "round", "trunc"}
+"""Ops that are other ones for ints than for floats; all others of those in `math` take floats, or ints as floats."""
+_EXACT = 2**53
+"""Floats below are as many as ints."""
 
 
 class ScalarOps:
@@ -62,7 +69,7 @@ class ScalarOps:
     def converted(self, value: Value, kind: type) -> Any:
         """Return a scalar as an int, float or bool, as Python's `int(x)`, `float(x)`, `bool(x)`."""
         if isinstance(value, ConstValue):
-            return ConstValue(_whole(value.value) if kind is int else kind(value.value))
+            return self.fold_constant(f"aten::{kind.__name__.title()}", [value])
         assert isinstance(value, ScalarValue)
         if value.kind is kind:
             return value
@@ -84,6 +91,10 @@ class ScalarOps:
         """Return int, float, bool, str or NoneType."""
         return value.kind if isinstance(value, ScalarValue) else type(value.value)  # type: ignore[attr-defined]
 
+    def are_numbers(self, values: Sequence[Value]) -> bool:
+        """Whether all values are ints, floats or bools."""
+        return all(isinstance(v, (ConstValue, ScalarValue)) and self.kind(v) in (int, float, bool) for v in values)
+
     def call(self, op: Any, schema: Any, arguments: Sequence[Value]) -> Value:
         """Import one scalar op.
 
@@ -104,30 +115,30 @@ class ScalarOps:
             return ConstValue(folded.value, structural)
         if any(isinstance(a, RuntimeStr) or self.kind(a) is str for a in arguments):
             return self.text(schema, arguments)
-        name = schema.name.partition("::")[2]
-        return self.emit(name, list(arguments), schema)
+        if schema.name not in PYTHON_OPS:
+            raise self.state.refuse_op(f"{schema.name} on run-time scalars")
+        return self.emit(schema.name.partition("::")[2], list(arguments))
+
+    def fold_constant(self, name: str, arguments: Sequence[Value]) -> ConstValue:
+        """Compute one of Python's ops on constants, by its full name; what it raises, the program raises."""
+        try:
+            return ConstValue(python_op(name, *(argument.value for argument in arguments)))  # type: ignore[attr-defined]
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise ProgramRaises(f"{type(error).__name__}: {error}") from error
 
     def fold(self, op: Any, schema: Any, values: list[Any]) -> ConstValue:
         """Compute an op on constants; what it raises, the program raises."""
-        name = schema.name.partition("::")[2]
+        if known_to_python(schema.name, values):
+            return self.fold_constant(schema.name, [ConstValue(value) for value in values])
         try:
-            if name in ("Int", "ceil", "floor", "round") and isinstance(values[0], float):
-                _whole(values[0])
-            if name in ("pow", "round") and all(isinstance(value, (int, float)) for value in values):
-                return ConstValue(getattr(builtins, name)(*values))  # TorchScript makes these floats
-            if name == "format":
-                return ConstValue(values[0].format(*values[1:]))
-            if name == "percentFormat":
-                return ConstValue(values[0] % tuple(values[1:]))
-            if op is not None:
-                return ConstValue(op(*values))
-            folded = getattr(operator, name, None)
-            if folded is None:
+            if op is None or not schema.name.startswith(("aten::", "prim::", "prims::")):
                 raise self.state.refuse_op(schema.name)
-            return ConstValue(folded(*values))
-        except (IndexError, ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
+            return ConstValue(op(*values))
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise ProgramRaises(f"{type(error).__name__}: {error}") from error
         except RuntimeError as error:
+            if isinstance(error, UnsupportedOpError):
+                raise
             text = str(error).splitlines()[0]
             name = "ZeroDivisionError" if "by zero" in text else "RuntimeError"
             raise ProgramRaises(f"{name}: {text}") from error
@@ -141,113 +152,114 @@ class ScalarOps:
             return RuntimeStr("?")
         raise Unjoinable(self.state.refuse_op(f"{schema.name} on a string that depends on run-time values"))
 
-    def emit(self, name: str, arguments: list[Any], schema: Any = None) -> Value:
-        """Emit the op `name` (without overload) on scalars of whatever kinds."""
+    def emit(self, name: str, arguments: list[Any]) -> Value:
+        """Emit one of `PYTHON_OPS`, by its name without namespace, on numbers of whatever kinds."""
         kinds = [self.kind(argument) for argument in arguments]
         if not all(kind in (int, float, bool) for kind in kinds):
             raise self.state.refuse_op(f"aten::{name} on {', '.join(kind.__name__ for kind in kinds)}")
+        if is_const(*arguments):
+            return self.fold_constant(_full_name(name), arguments)
         if name in ("Int", "Float", "Bool"):
             return self.converted(arguments[0], {"Int": int, "Float": float, "Bool": bool}[name])
-        if name in ("__and__", "__or__", "__xor__", "__not__") and set(kinds) == {bool}:
-            return self._logic(name, arguments)
-        if name in _COMPARISONS and set(kinds) == {bool} and name in ("eq", "ne"):
+        if name == "__not__" or (name in ("__and__", "__or__", "__xor__") and set(kinds) == {bool}):
+            return self._logic(name, [self.converted(argument, bool) for argument in arguments])
+        if name in ("eq", "ne") and set(kinds) == {bool}:
             return self._equal_bools(name, arguments)
-        if name == "pow" and kinds[0] in (int, bool):
-            return self._integer_power(*arguments)
-        if name in ("__lshift__", "__rshift__") and isinstance(arguments[1], ConstValue):
-            return self._shifted(name, *arguments)
-        widest: type = float if float in kinds else int
-        if name in _TO_FLOAT:
-            widest = float
-        if name in ("ceil", "floor", "round", "trunc") and widest is int:
-            return arguments[0]
+        if name in _COMPARISONS and float in kinds and int in kinds:
+            return self._compared_exactly(name, arguments)
+        if name in ("pow", "math.pow"):
+            return power(self, *arguments, of_math=name == "math.pow")
         if name in _CLASSES:
-            return self._class(name, arguments[0])
+            return self.classified(name, arguments[0])
+        if name in _SHIFTS:
+            return self._shifted(name, *(self.converted(argument, int) for argument in arguments))
+        if name in _TO_INT and kinds[0] is not float:
+            return self.converted(arguments[0], int)
+        if name == "ldexp":
+            return self.function(name, [self.converted(arguments[0], float), self.converted(arguments[1], int)], float)
+        if name == "round":
+            return self._rounded(*arguments)
+        if name == "log" and len(arguments) == 2:
+            return self.emit("div", [self.emit("log", [argument]) for argument in arguments])
+        if name == "mul" and isinstance(arguments[0], ConstValue) and arguments[0].value == 1 and float not in kinds:
+            return self.converted(arguments[1], int)
+        return self._arithmetic(name, arguments, kinds)
+
+    def _arithmetic(self, name: str, arguments: list[Any], kinds: list[type]) -> Value:
+        """An op on numbers of one kind, that of the result but for comparisons."""
+        widest: type = float if float in kinds or name not in {*_OF_NUMBERS, *_OF_INTS} else int
+        if name == "div" and float not in kinds:
+            widest = int
         arguments = [self.converted(argument, widest) for argument in arguments]
-        if name == "round" and not is_const(*arguments):
-            self._check_whole(arguments[0])
-            # Python's round() is an int, TorchScript's a float.
-            rounded = self._make("aten.round.float", float, [self.ssa(arguments[0], float)], schema)
-            key = ("round", expr_of(arguments[0].sym))
-            return self.converted(self.state.opaque_scalar(float, rounded, key), int)
-        if name == "mul" and isinstance(arguments[0], ConstValue) and arguments[0].value == 1:
-            return arguments[1]
-        if is_const(*arguments):
-            return ConstValue(_python(name)(*(a.value for a in arguments)))
-        if name == "remainder" and widest is float and isinstance(arguments[1], ConstValue) and arguments[1].value == 1:
-            # IREE's VM takes `x % 1.0` for 0, as if x were an integer.
-            remainder = self.emit(name, [arguments[0], ConstValue(2.0)])
-            return self.emit("sub", [remainder, self.converted(remainder, int)])
         if name in _DIVISIONS:
             self._check_divisor(name, arguments[1], widest)
-        if name == "pow":
-            self._check_power(arguments[0], arguments[1], whole=kinds[1] is not float)
-        operands = [self.ssa(argument, widest) for argument in arguments]
-        result = bool if name in _COMPARISONS else widest
-        if name in ("ceil", "floor") and widest is float:
-            result = int
+        result = bool if name in _COMPARISONS else float if name == "div" else int if name in _TO_INT else widest
+        if name in _TO_INT:
             self._check_whole(arguments[0])
-        overload = _overload(name, widest, len(arguments))
-        ssa = self._make(overload, result, operands, schema)
-        if widest is int and name in _SYMBOLIC:
-            symbols = [argument.sym if isinstance(argument, ScalarValue) else argument.value for argument in arguments]
-            with self.state.symbols.transaction():
-                return self.state.scalar(result, ssa, _SYMBOLIC[name](*symbols))
-        key = (overload, *(expr_of(a.sym) if isinstance(a, ScalarValue) else a.value for a in arguments))
+        if widest is not int or name not in _SYMBOLIC:
+            return self.function(name, arguments, result)
+        ssa = self._make(_overload(name, widest), result, [self.ssa(argument, widest) for argument in arguments])
+        symbols = [argument.sym if isinstance(argument, ScalarValue) else argument.value for argument in arguments]
+        with self.state.symbols.transaction():
+            return self.state.scalar(result, ssa, _SYMBOLIC[name](*symbols))
+
+    def function(self, name: str, arguments: list[Any], result: type, overload: str = "") -> Value:
+        """Emit an op of whose result nothing is known but its kind.
+
+        Args:
+            name: its name without namespace.
+            arguments: numbers, as the overload takes them.
+            result: int, float or bool.
+            overload: by default the one for the kind of the first operand.
+        """
+        if is_const(*arguments):
+            return self.fold_constant(_full_name(name), arguments)
+        full = overload or _overload(name, self.kind(arguments[0]))
+        ssa = self._make(full, result, [self.ssa(argument, self.kind(argument)) for argument in arguments])
+        key = (full, *(expr_of(a.sym) if isinstance(a, ScalarValue) else (a.value, repr(a.value)) for a in arguments))
         return self.state.opaque_scalar(result, ssa, key)
 
-    def _make(self, overload: str, result: type, operands: list[Any], schema: Any) -> Any:
+    def several(self, schema: Any, arguments: Sequence[Any]) -> list[Value]:
+        """Emit an op on a float that has two results, `math.frexp` or `math.modf`."""
+        operands = [self.ssa(argument, float) for argument in arguments]
+        kinds = [{"int": int, "float": float}[str(spec.type)] for spec in schema.returns]
+        types = [self.emitter.scalar_type(kind) for kind in kinds]
+        results = self.emitter.torch_op(schema, types, operands).results
+        return [self.state.opaque_scalar(kind, ssa) for kind, ssa in zip(kinds, results)]
+
+    def _make(self, overload: str, result: type, operands: list[Any]) -> Any:
         if self.emitter.registered(f"torch.{overload}"):
             return self.emitter.scalar_op(overload, result, operands)
-        found = torch._C._jit_get_schemas_for_operator(overload.replace(".", "::", 1).rpartition(".")[0])
-        candidate = next((c for c in found if c.overload_name == overload.rpartition(".")[2]), None)
-        if candidate is not None:
-            to = [self.emitter.scalar_type(result)]
-            return self.emitter.memoised(
-                (overload, *operands), lambda: self.emitter.torch_op(candidate, to, operands).results[0]
-            )
-        raise self.state.refuse_op(f"{schema.name if schema is not None else overload} on run-time scalars")
-
-    def _integer_power(self, base: Any, exponent: Any) -> Value:
-        """An int to a power: an int, unless the exponent is negative or a float; TorchScript always makes it a float."""
-        if self.kind(exponent) is float:
-            return self.emit("pow", [self.converted(base, float), exponent])
-        if not isinstance(exponent, ConstValue):
-            return self._run_time_power(base, exponent)
-        if exponent.value < 0:
-            return self.emit("pow", [self.converted(base, float), ConstValue(float(exponent.value))])
-        result: Value = ConstValue(1)
-        for _ in range(exponent.value):
-            result = self.emit("mul", [result, base])
-        return result
-
-    def _run_time_power(self, base: Any, exponent: Any) -> Value:
-        """An int to a power known at run time: an int, so that the exponent must not be negative.
-
-        Squared and multiplied, bit by bit. Six bits are enough: only of -1, 0 and 1 are higher powers 64-bit numbers.
-        """
-        zero, one, two, most = (ConstValue(number) for number in (0, 1, 2, 63))
-        rising = self.emit("ge", [exponent, zero])
-        message = (
-            "ValueError: int ** int with a negative exponent known only at run time is a float in Python: use a float"
+        name, _, chosen = overload.replace(".", "::", 1).partition(".")
+        found = torch._C._jit_get_schemas_for_operator(name)
+        candidate = next((c for c in found if c.overload_name == chosen), None)
+        if candidate is None:
+            raise self.state.refuse_op(f"{overload} on run-time scalars")
+        to = [self.emitter.scalar_type(result)]
+        return self.emitter.memoised(
+            (overload, *operands), lambda: self.emitter.torch_op(candidate, to, operands).results[0]
         )
-        self._assert(rising, message)
-        small = self._logic("__and__", [self.emit("ge", [base, ConstValue(-1)]), self.emit("le", [base, one])])
-        fits = self._either(small, self.emit("le", [exponent, most]))
-        self._assert(fits, "OverflowError: int ** int does not fit into 64 bits")
-        # 62 and 63 are as even and as odd as what they stand for.
-        parity = self.emit("remainder", [exponent, two])
-        exponent = self.emit("min", [exponent, self.emit("add", [ConstValue(62), parity])])
-        result: Value = one
-        for _ in range(6):
-            bit = self.emit("remainder", [exponent, two])
-            factor = self.emit("add", [one, self.emit("mul", [bit, self.emit("sub", [base, one])])])
-            result = self.emit("mul", [result, factor])
-            base, exponent = self.emit("mul", [base, base]), self.emit("floordiv", [exponent, two])
-        return result
+
+    def _compared_exactly(self, name: str, arguments: list[Any]) -> Value:
+        """An int compared with a float: by their values, which a conversion of the int may round."""
+        numbers = [argument.value for argument in arguments if isinstance(argument, ConstValue)]
+        if numbers and abs(numbers[0]) < _EXACT:
+            return self.function(name, [self.converted(argument, float) for argument in arguments], bool)
+        kinds = "_".join(self.kind(argument).__name__ for argument in arguments)
+        return self.function(name, arguments, bool, f"aten.{name}.{kinds}")
+
+    def _rounded(self, number: Any) -> Value:
+        """Python's round() is an int, TorchScript's a float."""
+        if self.kind(number) is not float:
+            return self.converted(number, int)
+        self._check_whole(number)
+        return self.converted(self.function("round", [number], float), int)
 
     def _shifted(self, name: str, value: Any, count: Any) -> Value:
-        """`value << count` or `value >> count` with a known count: products, floor divisions."""
+        """`value << count` or `value >> count`; for a known count products, floor divisions."""
+        if not isinstance(count, ConstValue):
+            self.require(self.emit("ge", [count, ConstValue(0)]), "ValueError: negative shift count")
+            return self.function(name, [value, count], int)
         if count.value < 0:
             raise ProgramRaises("ValueError: negative shift count")
         step = "mul" if name == "__lshift__" else "floordiv"
@@ -263,17 +275,26 @@ class ScalarOps:
             return
 
         def check() -> bool:
-            self._assert(self.emit("eq", [value, value]), "ValueError: cannot convert float NaN to integer")
-            finite = self._logic("__not__", [self._class("isinf", value)])
-            self._assert(finite, "OverflowError: cannot convert float infinity to integer")
+            self.require(self.emit("eq", [value, value]), "ValueError: cannot convert float NaN to integer")
+            finite = self.negated(self.classified("isinf", value))
+            self.require(finite, "OverflowError: cannot convert float infinity to integer")
             return True
 
         self.emitter.memoised(("whole", value.ssa), check)
 
-    def _either(self, *conditions: Any) -> Any:
+    def both(self, *conditions: Any) -> Any:
+        """Whether both bools hold."""
+        return self._logic("__and__", list(conditions))
+
+    def either(self, *conditions: Any) -> Any:
+        """Whether one of two bools holds."""
         return self._logic("__or__", list(conditions))
 
-    def _assert(self, condition: Any, message: str) -> None:
+    def negated(self, condition: Any) -> Any:
+        """Whether a bool does not hold."""
+        return self.emit("__not__", [condition])
+
+    def require(self, condition: Any, message: str) -> None:
         """Make the program raise `message` unless a condition holds."""
         if isinstance(condition, ConstValue):
             if not condition.value:
@@ -283,21 +304,23 @@ class ScalarOps:
 
     def require_between(self, value: Any, low: Value, high: Value, message: str) -> None:
         """Make the program raise `message` for a finite number below `low` or above `high`, of the number's kind."""
-        inside = self._logic("__and__", [self.emit("ge", [value, low]), self.emit("le", [value, high])])
+        inside = self.both(self.emit("ge", [value, low]), self.emit("le", [value, high]))
         if self.kind(value) is float:
-            inside = self._either(inside, self._logic("__not__", [self._class("isfinite", value)]))
-        self._assert(inside, message)
+            inside = self.either(inside, self.negated(self.classified("isfinite", value)))
+        self.require(inside, message)
 
-    def _class(self, name: str, value: Any) -> Value:
-        """`math.isnan` and alike, by comparisons."""
+    def classified(self, name: str, value: Any) -> Value:
+        """`math.isnan`, `isinf` or `isfinite`, by comparisons."""
+        if isinstance(value, ConstValue):
+            return self.fold_constant(f"aten::{name}", [value])
         if self.kind(value) is not float:
             return ConstValue(name == "isfinite")
         if name == "isnan":
             return self.emit("ne", [value, value])
-        infinite = self._either(*(self.emit("eq", [value, ConstValue(sign * math.inf)]) for sign in (1, -1)))
+        infinite = self.either(*(self.emit("eq", [value, ConstValue(sign * math.inf)]) for sign in (1, -1)))
         if name == "isinf":
             return infinite
-        return self._logic("__not__", [self._either(infinite, self.emit("ne", [value, value]))])
+        return self.negated(self.either(infinite, self.emit("ne", [value, value])))
 
     def _logic(self, name: str, arguments: list[Any]) -> Value:
         if name == "__not__":
@@ -341,38 +364,9 @@ class ScalarOps:
         )
         self.check_nonzero(divisor, message)
 
-    def _check_power(self, base: Any, exponent: Any, whole: bool) -> None:
-        """Raise where Python's float power does, and where its result is complex.
-
-        Args:
-            base: a float.
-            exponent: a float.
-            whole: whether the exponent was an int.
-        """
-        zero, one = ConstValue(0.0), ConstValue(1.0)
-        rising, nonzero = self.emit("ge", [exponent, zero]), self.emit("ne", [base, zero])
-        integral = ConstValue(True) if whole else self.emit("eq", [self.emit("remainder", [exponent, one]), zero])
-        for first, second, message in (
-            (nonzero, rising, "ZeroDivisionError: 0.0 cannot be raised to a negative power"),
-            (self.emit("ge", [base, zero]), integral, "ValueError: a negative number to a fractional power is complex"),
-        ):
-            known = [value.value for value in (first, second) if isinstance(value, ConstValue)]
-            if True in known:
-                continue
-            if len(known) == 2:
-                raise ProgramRaises(message)
-            holds = self._logic("__or__", [first, second])
-            self.emitter.assertion(self.ssa(holds, bool), message)
-
     def check_nonzero(self, value: Any, message: str) -> None:
         """Make the program raise `message` if a scalar is zero."""
-        nonzero = self.emit("ne", [value, ConstValue(self.kind(value)(0))])
-        if isinstance(nonzero, ConstValue):
-            if not nonzero.value:
-                raise ProgramRaises(message)
-            return
-        assert isinstance(nonzero, ScalarValue)
-        self.emitter.assertion(nonzero.ssa, message)
+        self.require(self.emit("ne", [value, ConstValue(self.kind(value)(0))]), message)
 
     # Tensors to scalars.
 
@@ -397,36 +391,15 @@ class ScalarOps:
         return value if kind is None else self.converted(value, kind)
 
 
-def _whole(number: Any) -> int:
-    """Python's `int(number)`, within 64 bits.
-
-    Raises:
-        ProgramRaises: it is none, as Python says, or does not fit.
-    """
-    try:
-        found = int(number)
-    except (OverflowError, ValueError) as error:
-        raise ProgramRaises(f"{type(error).__name__}: {error}") from error
-    if isinstance(number, float) and not -(2**63) <= found < 2**63:
-        raise ProgramRaises("OverflowError: float does not fit an int of 64 bits")
-    return found
+def _full_name(name: str) -> str:
+    if name == "math.pow":
+        return MATH_POW
+    return f"{'prim' if name in ('abs', 'max', 'min') else 'aten'}::{name}"
 
 
-def _overload(name: str, widest: type, count: int) -> str:
+def _overload(name: str, kind: type) -> str:
     if name in ("min", "max"):
-        return f"prim.{name}.{widest.__name__}"
+        return f"prim.{name}.{kind.__name__}"
     if name == "abs":
         return "prim.abs.Scalar"
-    return f"aten.{name}.{widest.__name__}"
-
-
-def _python(name: str) -> Callable[..., Any]:
-    table: dict[str, Callable[..., Any]] = {
-        "floordiv": operator.floordiv,
-        "remainder": operator.mod,
-        "div": operator.truediv,
-        "min": min,
-        "max": max,
-        "pow": operator.pow,
-    }
-    return table.get(name) or getattr(operator, name)
+    return "aten.ldexp" if name == "ldexp" else f"aten.{name}.{kind.__name__}"

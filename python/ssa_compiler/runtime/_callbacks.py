@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._functionalized import on_copies, original_operator
 from .._ignored import is_ignored
+from .._python_ops import PYTHON_OPS, python_op
 from ..errors import ProgramError
 
 if TYPE_CHECKING:
@@ -56,17 +58,7 @@ class CallbackHost:
 
     def _function(self, number: int, site: CallbackSite) -> Callable[..., Any]:
         in_place = original_operator(site.op)
-        operator = resolve_operator(in_place or site.op)
-        schema = operator._schema.arguments
-        positional = sum(not argument.kwarg_only for argument in schema)
-        keywords = [argument.name for argument in schema if argument.kwarg_only]
-
-        def run(*arguments: Any) -> Any:
-            named = dict(zip(keywords, arguments[positional:], strict=False))
-            return operator(*arguments[:positional], **named)
-
-        if in_place is not None:
-            run = on_copies(operator, run)
+        run = _runner(site)
 
         def call(_self: object, *passed: Any) -> Any:
             import torch
@@ -124,6 +116,24 @@ class CallbackHost:
         fresh.copy_(value)
         assert fresh.data_ptr() % ALIGNMENT == 0
         return self._device.view(fresh).ref
+
+
+def _runner(site: CallbackSite) -> Callable[..., Any]:
+    """Return what computes a site's results from the operands of its op."""
+    name = site.op.partition(".")[0]
+    if name in PYTHON_OPS and all(result.kind != "tensor" for result in site.results):
+        return partial(python_op, name)
+    in_place = original_operator(site.op)
+    operator = resolve_operator(in_place or site.op)
+    schema = operator._schema.arguments
+    positional = sum(not argument.kwarg_only for argument in schema)
+    keywords = [argument.name for argument in schema if argument.kwarg_only]
+
+    def run(*arguments: Any) -> Any:
+        named = dict(zip(keywords, arguments[positional:], strict=False))
+        return operator(*arguments[:positional], **named)
+
+    return run if in_place is None else on_copies(operator, run)
 
 
 def resolve_operator(name: str) -> Any:

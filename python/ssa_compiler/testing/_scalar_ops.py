@@ -6,12 +6,15 @@ a shift past the width) is an error of the IR, because the compiler must have gu
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from .._python_ops import PYTHON_OPS, wrapped
 from ._ir import InterpreterError, Operation
 
 __all__ = ["build"]
@@ -196,12 +199,23 @@ def _conversion(op: Operation) -> Callable[..., Any] | None:
     return None
 
 
-# TorchScript's own operators differ from Python: `abs` of an int keeps 32 bits, `inf // 2` is inf.
-_PYTHON: dict[str, Callable[..., Any]] = {
-    "torch.prim.abs.Scalar": abs,
-    "torch.aten.floordiv.float": operator.floordiv,
-    "torch.aten.remainder.float": operator.mod,
-}
+def _python(op: Operation) -> Callable[..., Any] | None:
+    """Python's own function for an op of the torch dialect on numbers; TorchScript's differ."""
+    name = op.attributes["name"].value if op.name == "torch.operator" else op.name
+    namespace, _, rest = name.removeprefix("torch.").partition(".")
+    full = f"{namespace}::{rest.partition('.')[0]}"
+    kinds = {"!torch.int": int, "!torch.float": float, "!torch.bool": bool}
+    if full not in PYTHON_OPS or any(type_.text not in kinds for type_ in (*op.operand_types, *op.result_types)):
+        return None
+    results = [kinds[type_.text] for type_ in op.result_types]
+
+    def call(*values: Any) -> Any:
+        found = PYTHON_OPS[full](*values)
+        if len(results) != 1:
+            return tuple(wrapped(kind(value)) for kind, value in zip(results, found, strict=True))
+        return wrapped(results[0](found))
+
+    return call
 
 
 def _bitcast(op: Operation) -> Callable[..., Any]:
@@ -225,9 +239,8 @@ def build(op: Operation) -> Callable[..., Any] | None:
     Raises:
         InterpreterError: the operation is known, its operand types are not.
     """
-    name = op.attributes["name"].value if op.name == "torch.operator" else op.name
-    if name in _PYTHON:
-        return _PYTHON[name]
+    if python := _python(op):
+        return python
     if op.name == "arith.bitcast":
         return _bitcast(op)
     dialect, _, stem = op.name.partition(".")
@@ -246,11 +259,21 @@ def build(op: Operation) -> Callable[..., Any] | None:
         return _float(op.result_types[0].text, function)
     if op.name in ("math.absi", "math.ipowi"):
         return _integer_power(op) if stem == "ipowi" else lambda a: _wrap(abs(a), _width(op, result=True))
+    if op.name == "math.fma":
+        return _fused
     if op.name == "math.fpowi":
         return _float(op.result_types[0].text, np.power)
     if conversion := _conversion(op):
         return conversion
     return _integer(op, stem.removesuffix("i"))  # `arith.divsi` is `index.divs`
+
+
+def _fused(a: float, b: float, c: float) -> float:
+    """`a * b + c`, rounded once."""
+    if not all(map(math.isfinite, (a, b, c))):
+        return a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    return float(exact) if exact else a * b + c
 
 
 def _integer_power(op: Operation) -> Callable[..., Any]:

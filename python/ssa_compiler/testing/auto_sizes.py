@@ -76,9 +76,7 @@ def check_auto_sizes(
             raise StageMismatch("imported", 0, f"the program refuses what it was made for: {first}") from first
         others = [each for each in checked.refusals if each is not None and not each.mismatch]
         found.turned_away += len(others)
-        pending = [
-            call for call, refusal in zip(pending, checked.refusals) if refusal is not None and refusal.mismatch
-        ]
+        pending = [call for call, refusal in zip(pending, checked.refusals) if refusal is not None and refusal.mismatch]
     return found
 
 

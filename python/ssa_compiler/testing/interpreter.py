@@ -167,7 +167,7 @@ class Interpreter:
             return lambda values, frame: values
         handler = _tensor_ops.build(op)
         if handler is None and (scalar := _scalar_ops.build(op)) is not None:
-            return lambda values, frame: (scalar(*values),)
+            return lambda values, frame: _listed(scalar(*values))
         if handler is None:
             if not op.name.startswith("torch."):
                 raise InterpreterError(f"unsupported: the interpreter does not know '{op.name}'", location=op.location)
@@ -215,6 +215,10 @@ class Interpreter:
 
     def _function_call(self, op: Operation, values: Sequence[Any], frame: list[Any]) -> Sequence[Any]:
         return self._call(self.functions[op.attributes["callee"].value], values)
+
+
+def _listed(result: Any) -> Sequence[Any]:
+    return result if isinstance(result, tuple) else (result,)
 
 
 def _branch(terminator: Operation, values: Sequence[Any]) -> tuple[int, Sequence[Any]]:

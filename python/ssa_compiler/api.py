@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import copy
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import update_wrapper, wraps
 from typing import TYPE_CHECKING, Any
 
+from ._forks import new_lock
 from ._versions import check_versions
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 from .frontend import open_source
@@ -178,7 +178,7 @@ class CompiledProgram:
         # The latest used comes first. Replaced, never changed: a call may run in another thread.
         self._order: tuple[Specialisation, ...] = ()
         self._call: Callable[[Sequence[Any], Mapping[str, Any]], Any] = _nothing_compiled
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         if callable(model) and not isinstance(model, type) and hasattr(model, "__name__"):
             update_wrapper(self, model)
 

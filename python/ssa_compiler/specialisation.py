@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ._forks import new_lock
 from ._ignored import is_raising
 from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
 from .frontend import ImportOptions, Source
@@ -144,7 +144,7 @@ class Specialisation:
     def __post_init__(self) -> None:
         self._program: Program | None = None
         self._call: Callable[..., Any] | None = None
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program; see `CompiledProgram.__call__`.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from .._forks import new_context
 from ._ir import walk
 
 __all__ = ["CopyCount", "count_copies", "runs_again"]
@@ -43,7 +44,7 @@ def count_copies(stream: str) -> CopyCount:
         The counts, over all functions.
     """
     counts = dict.fromkeys(CopyCount.__dataclass_fields__, 0)
-    with ir.Context() as context:
+    with new_context(ir) as context:
         context.allow_unregistered_dialects = True
         module = ir.Module.parse(stream, context)
         for view in module.body.operations:

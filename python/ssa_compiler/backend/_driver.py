@@ -20,6 +20,7 @@ from pathlib import Path
 
 from iree.compiler import ir
 
+from .._forks import new_context
 from .._process import (
     Completed,
     keep_reproducer,
@@ -156,7 +157,7 @@ def compile_module(
         artifact = _take(kept, name, folder, target) if kept is not None else None
         seconds = time.perf_counter() - start
         if artifact is None:
-            with ir.Context() as context:
+            with new_context(ir) as context:
                 compilation = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags)
                 artifact = compilation.run()
             start = time.perf_counter()

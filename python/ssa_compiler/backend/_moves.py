@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from .._forks import new_context
 from ._ir import build, walk
 
 __all__ = ["find_shared_registers", "mend_moves"]
@@ -45,7 +46,7 @@ def mend_moves(text: str) -> str:
     Returns:
         The same for `iree-compile --compile-from=vm`.
     """
-    with ir.Context() as context, ir.Location.unknown(context):
+    with new_context(ir) as context, ir.Location.unknown(context):
         module = ir.Module.parse(text, context)
         for program in [op for op in walk(module.operation) if op.name == "vm.module"]:
             kept: dict[str, str] = {}

@@ -12,11 +12,11 @@ import logging
 import re
 import signal
 import tempfile
-import threading
 from pathlib import Path
 
 from iree.compiler import ir
 
+from .._forks import new_lock
 from .._process import Completed, memory_limit, parse_diagnostics, run_tool
 from ._callbacks import torch_operator
 from ._copies import _builtin_type
@@ -28,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 # Flags and function text, to why the function does not compile; "" if it does.
 _verdicts: dict[tuple[tuple[str, ...], str], str] = {}
-_lock = threading.Lock()
+_lock = new_lock()
 
 # A small function needs little: these parts of the limits for a whole program.
 _TIME_PART = 0.2

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from .._forks import new_context
 from ._copy_count import runs_again
 from ._dispatches import kernel_function
 from ._ir import source_lines, walk
@@ -46,7 +47,7 @@ def count_version_copies(module: str, stream: str) -> VersionCopies:
         stream: the asynchronous stream IR, `Artifact.stream`.
     """
     counts = [0, 0]
-    with ir.Context() as context:
+    with new_context(ir) as context:
         context.allow_unregistered_dialects = True
         sources = _copied(ir.Module.parse(module, context))
         program = ir.Module.parse(stream, context)

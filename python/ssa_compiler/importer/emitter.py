@@ -17,6 +17,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
 
 from .._dtypes import element_types
+from .._forks import new_context
 from ..errors import InternalError, UnsupportedProgramError
 from .locations import Locations
 from .schemas import find_op, registered_name
@@ -70,7 +71,7 @@ class Emitter:
 
     def __init__(self, locations: Locations) -> None:
         self.locations = locations
-        self.context = ir.Context()
+        self.context = new_context(ir)
         torch_dialect.register_dialect(self.context)
         with self.context, ir.Location.unknown():
             self.module = ir.Module.create()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .._dtypes import by_mlir, element_types
+from .._forks import new_lock
 from ..errors import TargetError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ __all__ = ["ALIGNMENT", "Device", "device_for", "instance"]
 # IREE refuses to import memory that is not aligned to this many bytes.
 ALIGNMENT = 64
 
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 @cache

@@ -8,11 +8,11 @@ may return the buffer that it was given, or one buffer twice, and such results a
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._forks import new_lock
 from ..errors import ArgumentTypeError, ArgumentValueError, ToolError, program_error
 from ._callbacks import CallbackHost
 from ._device import ALIGNMENT, device_for, instance
@@ -58,7 +58,7 @@ class Program:
         self._function = program.lookup_function("main")
         self._invoke = self._context.invoke if self._host is None else self._timed_invoke
         self._seconds = 0.0
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._list = rt.VmVariantList
         self._view_type = rt.HalBufferView
         self._arguments = tuple(enumerate(signature.arguments))

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .._forks import new_context
+
 if TYPE_CHECKING:
     import torch
     from iree.compiler import ir
@@ -72,7 +74,7 @@ def read_signature(iree: str, typed: str | None = None) -> Signature:
     """
     from iree.compiler import ir
 
-    with ir.Context() as context:
+    with new_context(ir) as context:
         module = ir.Module.parse(iree, context)
         function = _main(module)
         arguments, results = _types(function)

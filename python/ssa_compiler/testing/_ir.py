@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from .._dtypes import by_mlir
+from .._forks import new_context
 from .._opt import find_ssa_opt
 from ..errors import SourceLocation, SsaCompilerError, ToolError
 
@@ -228,7 +229,7 @@ def parse_module(text: str) -> dict[str, Function]:
     from torch_mlir import ir
     from torch_mlir.dialects import torch as torch_dialect
 
-    context = ir.Context()
+    context = new_context(ir)
     context.allow_unregistered_dialects = True
     torch_dialect.register_dialect(context)
     with context:

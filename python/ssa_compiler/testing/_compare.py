@@ -62,7 +62,13 @@ class Outcome:
 
 
 def compare_values(
-    expected: Any, actual: Any, name: str = "result", *, rtol: float | None = None, atol: float | None = None
+    expected: Any,
+    actual: Any,
+    name: str = "result",
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    exact: bool = False,
 ) -> str | None:
     """Compare two results.
 
@@ -72,6 +78,7 @@ def compare_values(
         name: how to call the value in the message.
         rtol: relative tolerance of floating-point values, by default that of the dtype.
         atol: absolute tolerance.
+        exact: whether Python floats have to be equal bit for bit.
     Returns:
         What differs, in words; None if nothing does. Integers and bools must be equal, NaN equals NaN.
     """
@@ -90,21 +97,28 @@ def compare_values(
             return f"{name}: expected keys {list(expected)}, got {list(actual) if isinstance(actual, dict) else actual}"
         pairs = [(f"{name}[{key!r}]", expected[key], actual[key]) for key in expected]
     elif _is_object(expected) and type(actual) is type(expected):
-        return compare_values(vars(expected), vars(actual), name, rtol=rtol, atol=atol)
+        return compare_values(vars(expected), vars(actual), name, rtol=rtol, atol=atol, exact=exact)
     else:
-        return _compare_scalars(expected, actual, name, rtol, atol)
-    return next((found for label, a, b in pairs if (found := compare_values(a, b, label, rtol=rtol, atol=atol))), None)
+        return _compare_scalars(expected, actual, name, rtol, atol, exact)
+    found = (compare_values(a, b, label, rtol=rtol, atol=atol, exact=exact) for label, a, b in pairs)
+    return next(filter(None, found), None)
 
 
-def _compare_scalars(expected: Any, actual: Any, name: str, rtol: float | None, atol: float | None) -> str | None:
+def _compare_scalars(
+    expected: Any, actual: Any, name: str, rtol: float | None, atol: float | None, exact: bool
+) -> str | None:
     if type(expected) is not type(actual):
         return f"{name}: expected {expected!r}, got {actual!r}"
     if isinstance(expected, float):
-        exact = [torch.tensor(value, dtype=torch.float64) for value in (expected, actual)]
-        single = [value.to(torch.float32) for value in exact]
+        if exact or expected == actual == 0.0:  # repr tells zeros of different signs apart, and no NaN from another
+            return None if repr(expected) == repr(actual) else f"{name}: expected {expected!r}, got {actual!r}"
+        double = [torch.tensor(value, dtype=torch.float64) for value in (expected, actual)]
+        single = [value.to(torch.float32) for value in double]
         # Numbers that fit into float32 may have been read from such tensors, `float(x.sum())`, which are no more exact.
-        fit = all(bool(torch.isclose(a, b.double(), rtol=0.0, atol=0.0, equal_nan=True)) for a, b in zip(exact, single))
-        left, right = single if fit else exact
+        fit = all(
+            bool(torch.isclose(a, b.double(), rtol=0.0, atol=0.0, equal_nan=True)) for a, b in zip(double, single)
+        )
+        left, right = single if fit else double
         return _compare_tensors(left, right, name, rtol, atol)
     return None if expected == actual else f"{name}: expected {expected!r}, got {actual!r}"
 
@@ -136,6 +150,7 @@ def compare_outcomes(
     atol: float | None,
     *,
     identity: bool = True,
+    exact: bool = False,
 ) -> None:
     """Compare what a stage did with what eager did.
 
@@ -147,6 +162,7 @@ def compare_outcomes(
         rtol: relative tolerance of floating-point values, by default that of the dtype.
         atol: absolute tolerance.
         identity: also compare which results are arguments or share memory.
+        exact: whether Python floats have to be equal bit for bit.
     Raises:
         StageMismatch: they differ.
     """
@@ -169,7 +185,7 @@ def compare_outcomes(
         ("arguments afterwards", expected.arguments, actual.arguments),
         ("module state", {k: expected.state[k] for k in actual.state if k in expected.state}, actual.state),
     ):
-        if detail := compare_values(left, right, name, rtol=rtol, atol=atol):
+        if detail := compare_values(left, right, name, rtol=rtol, atol=atol, exact=exact):
             fail(detail)
     if detail := _compare_layouts(expected, actual):
         fail(detail)

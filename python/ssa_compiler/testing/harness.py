@@ -97,6 +97,7 @@ def check(
     target: str = "cpu",
     options: Mapping[str, Any] | None = None,
     refusals: bool = False,
+    exact: bool = False,
 ) -> Checked:
     """Check that every stage of compiling a model does what eager does.
 
@@ -112,6 +113,7 @@ def check(
         refusals: allow input sets that a call of the compiled program refuses, because they do not fit what it was
             compiled for (another string, a written argument that shares memory). They run on no side; that the compiled
             program refuses them is checked.
+        exact: hold Python floats to eager's bit for bit; by default they may differ as tensors may.
     Returns:
         The stages' texts and block counts.
     Raises:
@@ -151,7 +153,7 @@ def check(
         counts: dict[str, Counter[str]] = {}
         for stage, interpreted in interpreters.items():
             interpreted_outcome = interpreted.run(call, number)
-            compare_outcomes(stage, number, expected, interpreted_outcome, rtol, atol)
+            compare_outcomes(stage, number, expected, interpreted_outcome, rtol, atol, exact=exact)
             counts[stage] = interpreted.interpreter.block_counts
         checked.block_counts.append(counts)
         if runner is not None:
@@ -162,7 +164,7 @@ def check(
                 for value, twin in zip(leaves(actual.result), leaves(interpreted_outcome.result), strict=False)
                 if interpreted_outcome.is_copy(twin)
             ]
-            compare_outcomes(COMPILED, number, expected, actual, rtol, atol)
+            compare_outcomes(COMPILED, number, expected, actual, rtol, atol, exact=exact)
         if expected.error is not None:  # what was written before is not promised; the next call starts from one state
             for interpreted in interpreters.values():
                 interpreted.restore(expected.state)

@@ -48,7 +48,7 @@ def _define(g: Writer, name: str, kind: str, arguments: list[Var]) -> tuple[str,
     """Write a function; returns its text and what it returns."""
     inner = Writer(g.choice, features=g.features, counter=g.counter, root_counter=g.root_counter, budget=3)
     inner.in_helper, inner.may_return, inner.method = True, False, g.method
-    inner.argument_roots = g.argument_roots
+    inner.argument_roots, inner.kinds = g.argument_roots, g.kinds
     inner.regions, inner.integers, inner.helpers = list(g.regions[:1]), ["n", "k"], g.helpers
     for parameter, var in zip("ab", arguments):
         inner.declare(parameter, var.model, var.roots, uncertain=var.uncertain)

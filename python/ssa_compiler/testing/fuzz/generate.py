@@ -10,15 +10,29 @@ import random
 import textwrap
 from dataclasses import dataclass
 
-from . import control, functions, indexed, lists, names, views, writes
+from . import (
+    control,
+    functions,
+    indexed,
+    lists,
+    names,
+    scalar_control,
+    scalar_dicts,
+    scalar_lists,
+    scalars,
+    views,
+    writes,
+)
 from .arguments import NUMBERS
 from .program import Program
+from .python_programs import add_python_results, plan
 from .registry import FACTS, INGREDIENTS, describe_fact
 from .writer import DTYPES, Shape, Var, Writer
 
 __all__ = ["GRAMMAR", "all_features", "generate"]
 
 GRAMMAR = (views, writes, indexed, control, names, lists, functions)  # importing them registers their ingredients
+GRAMMAR += (scalars, scalar_control, scalar_lists, scalar_dicts)
 
 _FACTS = {
     "write.in_region": "a write inside a branch or a loop",
@@ -45,8 +59,6 @@ _FACTS = {
 for _fact, _meaning in _FACTS.items():
     describe_fact(_fact, _meaning)
 
-_WANTED = 5  # ingredients that a program is asked for
-
 
 @dataclass(frozen=True)
 class _Argument:
@@ -67,7 +79,7 @@ def generate(seed: int) -> Program:
     """
     choice = random.Random(f"program {seed}")
     g = Writer(choice)
-    g.wanted = choice.sample(sorted(INGREDIENTS), _WANTED)
+    plan(g)
     wanted_method = any(name.startswith("module.") for name in g.wanted)
     g.method = wanted_method or choice.random() < 0.1
     g.budget = choice.randint(5, 12)
@@ -89,6 +101,7 @@ def generate(seed: int) -> Program:
             g.apply(INGREDIENTS[name])
     _results(g, set(roots))
     arguments += _extra(g, seed)
+    arguments += [_Argument(name, kind, values) for name, (kind, values) in g.python.arguments.items()]
     return Program(_text(g, seed, arguments), seed, g.features)
 
 
@@ -202,6 +215,9 @@ def _results(g: Writer, arguments: set[str]) -> None:
         elif key.startswith("@list ") and not early:
             texts.append(name)
             g.mark("result.container")
+    for text, value in add_python_results(g):
+        texts.append(text)
+        early = [[*each, value] for each in early]
     g.emit(f"return {', '.join(texts)}" + ("," if len(texts) == 1 else ""))
     marks = {mark: each for (mark, _, _), each in zip(g.returns, early)}
     g.lines = [_fill(line, marks) for line in g.lines]
@@ -239,7 +255,7 @@ def _text(g: Writer, seed: int, arguments: list[_Argument]) -> str:
     """The file."""
     head = (
         f'"""Random program {seed} of ssa_compiler.testing.fuzz."""\n\n'
-        "from typing import Dict, List, Optional\n\nimport torch\nfrom torch import Tensor, nn\n\n"
+        "import math\nfrom typing import Dict, List, Optional\n\nimport torch\nfrom torch import Tensor, nn\n\n"
         "from ssa_compiler.testing.fuzz.arguments import alias, tensor\n\n\n"
     )
     signature = ", ".join(f"{argument.name}: {argument.kind}" for argument in arguments)
@@ -249,7 +265,8 @@ def _text(g: Writer, seed: int, arguments: list[_Argument]) -> str:
             "class Program(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
             f"        self.register_buffer('state', tensor('float32', {shape}, {seed}))\n"
             f"        self.register_buffer('other', tensor('float32', {shape}, {seed + 1}))\n"
-            "        self.register_buffer('count', torch.tensor(0))\n",
+            "        self.register_buffer('count', torch.tensor(0))\n"
+            + "".join(f"        {line}\n" for line in g.python.attributes),
             *(textwrap.indent(helper, "    ") for helper in g.helpers),
             textwrap.indent(f"def forward(self, {signature}):\n" + "\n".join(g.lines) + "\n", "    "),
         ]
@@ -259,7 +276,8 @@ def _text(g: Writer, seed: int, arguments: list[_Argument]) -> str:
         body = "\n\n".join(parts)
     rows = zip(*(argument.values for argument in arguments))
     inputs = "\n\nINPUTS = [\n" + "".join(f"    ({', '.join(row)}),\n" for row in rows) + "]\n"
-    return head + body + inputs
+    exact = f"\n\nEXACT = {all(exact for _, _, exact in g.python.results)}\n"
+    return head + body + exact + inputs
 
 
 def all_features() -> dict[str, str]:

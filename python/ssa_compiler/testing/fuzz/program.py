@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from .arguments import resolve
+from .bounds import within_64_bits
 
 __all__ = ["Loaded", "Program", "load"]
 
@@ -38,10 +39,12 @@ class Loaded:
     Attributes:
         model: the function, or an instance of the module.
         calls: its input sets.
+        exact: whether the floats that it returns have to be equal bit for bit.
     """
 
     model: Any
     calls: list[tuple[Any, ...]]
+    exact: bool = False
 
 
 def load(text: str, folder: Path, name: str) -> Loaded:
@@ -65,7 +68,8 @@ def load(text: str, folder: Path, name: str) -> Loaded:
         spec.loader.exec_module(module)
     finally:
         del sys.modules[name]
+    calls, exact = within_64_bits(text, resolve(module.INPUTS)), getattr(module, "EXACT", False)
     if hasattr(module, "Program"):
         torch.manual_seed(0)
-        return Loaded(module.Program(), resolve(module.INPUTS))
-    return Loaded(module.program, resolve(module.INPUTS))
+        return Loaded(module.Program(), calls, exact)
+    return Loaded(module.program, calls, exact)

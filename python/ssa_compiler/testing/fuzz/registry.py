@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .writer import Sketch, Target, Var, Writer
 
-__all__ = ["FACTS", "INGREDIENTS", "Ingredient", "describe_fact", "statement", "view", "write"]
+__all__ = ["FACTS", "INGREDIENTS", "Ingredient", "describe_fact", "python", "statement", "view", "write"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Ingredient:
 
     Attributes:
         name: the feature, `family.what`.
-        kind: "view", "write" or "statement": how `build` is called.
+        kind: "view", "write", "statement" or "python": how `build` is called.
         build: what writes it; see the decorators.
         weight: how often it is taken where nothing is wanted in particular, compared with others of its kind.
         nested: whether it opens a region, which deeply nested code may not.
@@ -83,6 +83,18 @@ def statement(
 
     def add(build: Callable[[Writer], bool]) -> Callable[[Writer], bool]:
         _add(Ingredient(name, "statement", build, weight, nested))
+        return build
+
+    return add
+
+
+def python(
+    name: str, weight: float = 1.0, *, nested: bool = False
+) -> Callable[[Callable[[Writer], bool]], Callable[[Writer], bool]]:
+    """Register statements on Python's own values: like `statement`, but most of them go into programs of their own."""
+
+    def add(build: Callable[[Writer], bool]) -> Callable[[Writer], bool]:
+        _add(Ingredient(name, "python", build, weight, nested))
         return build
 
     return add

@@ -205,7 +205,9 @@ def _run_own(loaded: Loaded, record: Record, timeout_s: float) -> None:
         record.raised, record.turned_away, record.artefacts = found.raised, found.turned_away, len(found.artefacts)
         return
     try:
-        checked = check(loaded.model, *loaded.calls, compiled=compiled, options=options, refusals=True)
+        checked = check(
+            loaded.model, *loaded.calls, compiled=compiled, options=options, refusals=True, exact=loaded.exact
+        )
     except ProgramError as error:
         # The importer found that the program surely raises; so it has to, for the example.
         expect_error(loaded.model, loaded.calls[0], error)

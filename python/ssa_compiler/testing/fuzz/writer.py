@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from .python_scope import Scope
 from .registry import INGREDIENTS, Ingredient
 
 __all__ = ["DTYPES", "Shape", "Sketch", "Target", "Var", "Writer", "overlaps_itself"]
@@ -28,6 +29,7 @@ DTYPES = {"float32": torch.float32, "float64": torch.float64, "int64": torch.int
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 MAX_RANK = 4
 MAX_DEPTH = 3
+KINDS = {"write": 5.0, "view": 3.0, "statement": 3.0, "python": 0.6}
 
 
 @dataclass
@@ -119,6 +121,8 @@ class Writer:
         names: tensors in scope.
         integers: int expressions in scope.
         helpers: text of functions that the program calls.
+        python: Python's own values in scope.
+        kinds: how often each kind of ingredient is taken where nothing is wanted in particular.
     """
 
     choice: random.Random
@@ -141,6 +145,8 @@ class Writer:
     returns: list[tuple[str, int, dict[str, Var]]] = field(default_factory=list)
     extra: dict[str, str] = field(default_factory=dict)  # further arguments of the program: name -> kind
     argument_roots: set[int] = field(default_factory=set)
+    python: Scope = field(default_factory=Scope)
+    kinds: dict[str, float] = field(default_factory=lambda: dict(KINDS))
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
@@ -159,7 +165,7 @@ class Writer:
     @contextlib.contextmanager
     def region(self, *, loop: bool = False) -> Iterator[None]:
         """Write the body of a branch or a loop; names made in it are gone afterwards."""
-        names, integers = dict(self.names), list(self.integers)
+        names, integers, python = dict(self.names), list(self.integers), self.python.save()
         self.regions.append(next(self.counter))
         self.depth += 1
         self.loops += loop
@@ -173,6 +179,7 @@ class Writer:
             self.regions.pop()
             # A name bound anew inside is the same object in `names`: what it may alias is kept.
             self.names, self.integers = names, integers
+            self.python.restore(python)
 
     def body(self, low: int = 1, high: int = 3) -> None:
         """Write some statements."""
@@ -424,7 +431,7 @@ class Writer:
         """
         if ingredient.nested and self.depth >= (1 if self.in_helper else MAX_DEPTH):
             return False
-        if ingredient.kind == "statement":
+        if ingredient.kind in ("statement", "python"):
             done = bool(ingredient.build(self))
         else:
             done = any(self._apply_once(ingredient) for _ in range(6))
@@ -479,7 +486,7 @@ class Writer:
                     return
                 self.wanted.append(name)
         for _ in range(8):
-            kind = self.choice.choices(["write", "view", "statement"], [5, 3, 3])[0]
+            kind = self.choice.choices(list(self.kinds), list(self.kinds.values()))[0]
             ingredients = [
                 each
                 for each in INGREDIENTS.values()

@@ -1,0 +1,38 @@
+"""What a program is about: tensors, or Python's own values; and what it returns of the latter."""
+
+from __future__ import annotations
+
+from .registry import INGREDIENTS
+from .scalar_dicts import add_dict_results
+from .scalar_lists import add_list_results
+from .scalars import add_results
+from .writer import Writer
+
+__all__ = ["add_python_results", "plan"]
+
+_PYTHON = 0.45  # the share of the programs that are about Python's own values
+_WANTED = {"tensors": 6, "python": 7}  # ingredients that a program is asked for
+_OTHERS = 1  # ingredients of the other kind
+
+
+def plan(g: Writer) -> None:
+    """Choose what the program is about and which ingredients it is asked for."""
+    python = sorted(name for name, each in INGREDIENTS.items() if each.kind == "python")
+    tensors = sorted(INGREDIENTS.keys() - set(python))
+    if g.choice.random() < _PYTHON:
+        g.kinds = {"write": 1.0, "view": 0.5, "statement": 1.0, "python": 6.0}
+        g.wanted = g.choice.sample(python, _WANTED["python"]) + g.choice.sample(tensors, _OTHERS)
+    else:
+        g.wanted = g.choice.sample(tensors, _WANTED["tensors"]) + g.choice.sample(python, _OTHERS)
+
+
+def add_python_results(g: Writer) -> list[tuple[str, str]]:
+    """Choose what the program returns of its Python values.
+
+    Returns:
+        Texts, each with that of the value that an early return has there.
+    """
+    add_results(g)
+    add_list_results(g)
+    add_dict_results(g)
+    return [(text, early) for text, early, _ in g.python.results]

@@ -1,0 +1,455 @@
+"""Python's numbers, bools and strings: arithmetic with Python's rules, floats at the edges, numbers read from tensors."""
+
+from __future__ import annotations
+
+from .expressions import boolean, expression, floating, integer, known, scalar, text_value
+from .python_scope import Scalar, literal
+from .registry import python
+from .writer import Writer
+
+__all__ = ["assign", "declare"]
+
+
+def declare(g: Writer, text: str, kind: str, exact: bool = True) -> Scalar:
+    """Bring the name of a scalar into scope."""
+    found = Scalar(text, kind, exact)
+    g.python.scalars.append(found)
+    return found
+
+
+def assign(g: Writer, kind: str, text: str, exact: bool = True) -> bool:
+    """Give an expression a name: a new one, or one in scope."""
+    old = g.python.find(g.choice, g.python.scalars, lambda each: each.kind == kind and each.rebindable)
+    if old is not None and g.choice.random() < 0.35:
+        g.emit(f"{old.text} = {text}")
+        old.exact &= exact  # it may be either afterwards, if this is in a branch
+        return True
+    name = g.fresh("c")
+    g.emit(f"{name} = {text}")
+    declare(g, name, kind, exact)
+    return True
+
+
+def variable(g: Writer, kind: str) -> Scalar:
+    """A name that can be bound anew."""
+    old = g.python.find(g.choice, g.python.scalars, lambda each: each.kind == kind and each.rebindable)
+    if old is not None and g.choice.random() < 0.6:
+        return old
+    name = g.fresh("c")
+    value, exact = known(g, kind)
+    g.emit(f"{name} = {value}")
+    return declare(g, name, kind, exact)
+
+
+def _augment(g: Writer, kind: str, forms: list[str]) -> bool:
+    """`c %= e`: forms hold `{0}` for the name."""
+    var = variable(g, kind)
+    g.emit(g.choice.choice(forms).format(var.text))
+    return True
+
+
+@python("scalar.int", 1.0)
+def _(g: Writer) -> bool:
+    """`c = (a + n * 2) // 3`"""
+    return assign(g, "int", *integer(g, 2))
+
+
+@python("scalar.float", 1.0)
+def _(g: Writer) -> bool:
+    """`c = u * 0.5 - v`"""
+    return assign(g, "float", *floating(g, 2))
+
+
+@python("scalar.bool", 0.7)
+def _(g: Writer) -> bool:
+    """`c = a < b or not u > v`"""
+    return assign(g, "bool", *boolean(g, 2))
+
+
+@python("scalar.floordiv", 0.7)
+def _(g: Writer) -> bool:
+    """`a // b` of ints and floats, also negative, also by zero"""
+    kind = g.choice.choice(["int", "float"])
+    one, other = known(g, kind), known(g, g.choice.choice([kind, "int"]))
+    return assign(g, kind, f"{one[0]} // {other[0]}", one[1] and other[1])
+
+
+@python("scalar.modulo", 0.7)
+def _(g: Writer) -> bool:
+    """`a % b` of ints and floats, also negative, also by zero"""
+    kind = g.choice.choice(["int", "float"])
+    one, other = known(g, kind), known(g, g.choice.choice([kind, "int"]))
+    return assign(g, kind, f"{one[0]} % {other[0]}", one[1] and other[1])
+
+
+@python("scalar.divide", 0.7)
+def _(g: Writer) -> bool:
+    """`a / b` of ints and floats, also by zero"""
+    one, other = known(g, g.choice.choice(["int", "float"])), known(g, g.choice.choice(["int", "float"]))
+    return assign(g, "float", f"{one[0]} / {other[0]}", one[1] and other[1])
+
+
+@python("scalar.power", 0.6)
+def _(g: Writer) -> bool:
+    """`a ** 2`, `u ** n`, `2.0 ** a`"""
+    a, u = known(g, "int"), known(g, "float")
+    if g.choice.random() < 0.4:
+        return assign(g, "int", f"({a[0]}) ** {g.choice.choice('0123')}", a[1])
+    return assign(
+        g, "float", g.choice.choice([f"{u[0]} ** 2", f"2.0 ** ({a[0]})", f"{u[0]} ** 0.5", f"1.0 ** {u[0]}"]), False
+    )
+
+
+@python("scalar.shift", 0.6)
+def _(g: Writer) -> bool:
+    """`a << 3`, `a >> n`"""
+    a, b = known(g, "int")[0], known(g, "int")[0]
+    forms = [f"{a} << {g.choice.randrange(6)}", f"{a} >> {g.choice.choice(['0', '1', '62', '63', '70'])}"]
+    forms += [f"{a} << ({b} & 7)", f"{a} >> ({b} & 63)", f"{a} >> {b}"]
+    return assign(g, "int", g.choice.choice(forms))
+
+
+@python("scalar.bits", 0.6)
+def _(g: Writer) -> bool:
+    """`a & b | c ^ 5`"""
+    a, b, c = known(g, "int")[0], known(g, "int")[0], literal(g.choice, "int")
+    return assign(g, "int", g.choice.choice([f"{a} & {b}", f"{a} | {b} ^ {c}", f"{a} ^ {b}", f"({a} & {c}) | {b}"]))
+
+
+@python("scalar.augmented_int", 0.8)
+def _(g: Writer) -> bool:
+    """`c += a`, `c //= 3`, `c %= n`, `c <<= 2`, `c &= a`"""
+    a = known(g, "int")[0]
+    forms = [f"{{0}} += {a}", f"{{0}} -= {a}", "{0} *= 3", "{0} //= 3", "{0} %= 5", "{0} %= -3", f"{{0}} %= ({a} | 1)"]
+    forms += ["{0} **= 2", "{0} <<= 2", "{0} >>= 1", f"{{0}} &= {a}", f"{{0}} |= {a}", f"{{0}} ^= {a}"]
+    return _augment(g, "int", forms)
+
+
+@python("scalar.augmented_float", 0.8)
+def _(g: Writer) -> bool:
+    """`c += u`, `c *= v`, `c %= v`, `c //= 2.0`"""
+    u, exact = known(g, "float")
+    var = variable(g, "float")
+    forms = [
+        f"{{0}} += {u}",
+        f"{{0}} -= {u}",
+        f"{{0}} *= {u}",
+        "{0} /= 3.0",
+        "{0} //= 2.0",
+        "{0} %= 1.5",
+        "{0} %= -2.0",
+    ]
+    g.emit(g.choice.choice([*forms, f"{{0}} %= {u}"]).format(var.text))
+    var.exact &= exact
+    return True
+
+
+@python("scalar.mixed_compare", 0.6)
+def _(g: Writer) -> bool:
+    """`a == u`, `2**53 + 1 == 2.0**53`: an int with a float"""
+    a, u = known(g, "int", exact=True)[0], known(g, "float", exact=True)[0]
+    operator = g.choice.choice(["==", "!=", "<", "<=", ">", ">="])
+    forms = [
+        f"{a} {operator} {u}",
+        f"{u} {operator} {a}",
+        f"{a} {operator} float({a})",
+        f"{a} + 1 {operator} {float(2**53)}",
+    ]
+    return assign(g, "bool", g.choice.choice(forms))
+
+
+@python("scalar.chain", 0.6)
+def _(g: Writer) -> bool:
+    """`0 < a <= b < c`"""
+    kind = g.choice.choice(["int", "float"])
+    a, b, c = (known(g, each, exact=True)[0] for each in (kind, g.choice.choice(["int", "float"]), kind))
+    return assign(g, "bool", g.choice.choice([f"{a} < {b} <= {c}", f"{c} > {a} == {b}", f"not {a} <= {b} < {c} != 5"]))
+
+
+@python("scalar.not_compare", 0.6)
+def _(g: Writer) -> bool:
+    """`not u > v`, which is not `u <= v` for NaN"""
+    u, v = known(g, "float", exact=True)[0], known(g, g.choice.choice(["float", "int"]), exact=True)[0]
+    operator = g.choice.choice(["<", "<=", ">", ">=", "==", "!="])
+    forms = [f"not {u} {operator} {v}", f"not (not {u} {operator} {v})", f"not ({u} {operator} {v} or {v} > 1)"]
+    return assign(g, "bool", g.choice.choice(forms))
+
+
+@python("scalar.minmax", 0.6)
+def _(g: Writer) -> bool:
+    """`min(a, b)`, `max(u, v)` with NaN and signed zeros"""
+    kind = g.choice.choice(["int", "float", "float"])
+    one, other, third = known(g, kind), known(g, kind), literal(g.choice, kind)
+    forms = [f"{{0}}({one[0]}, {other[0]})", f"max({third}, {{0}}({one[0]}, {other[0]}))", f"{{0}}({third}, {one[0]})"]
+    return assign(g, kind, g.choice.choice(forms).format(g.choice.choice(["min", "max"])), one[1] and other[1])
+
+
+@python("scalar.round", 0.5)
+def _(g: Writer) -> bool:
+    """`round(u)`, `math.floor(u)`, `math.ceil(u)`, `int(u)`: an int, or an error for NaN"""
+    u, exact = known(g, "float", exact=True)
+    return assign(g, "int", f"{g.choice.choice(['round', 'math.floor', 'math.ceil', 'int'])}({u})", exact)
+
+
+@python("scalar.cast", 0.5)
+def _(g: Writer) -> bool:
+    """`int(flag)`, `float(a)`, `bool(u)`"""
+    kind, other = g.choice.choice(
+        [("int", "bool"), ("float", "int"), ("float", "bool"), ("bool", "int"), ("bool", "float")]
+    )
+    value, exact = expression(g, other, 1, exact=True)
+    return assign(g, kind, f"{kind}({value})", exact)
+
+
+@python("scalar.math", 0.7)
+def _(g: Writer) -> bool:
+    """`math.exp(u)`, `math.log(u)`, `math.sin(u)`: also where Python raises"""
+    u, exact = known(g, "float")
+    v = known(g, "float")[0]
+    name = g.choice.choice(
+        ["exp", "log", "sin", "cos", "tanh", "atan", "log1p", "expm1", "sqrt", "log2", "acos", "degrees"]
+    )
+    forms = [f"math.{name}({u})", f"math.{name}(abs({u}))", f"math.atan2({u}, {v})", f"math.pow({u}, 2.0)"]
+    forms += [f"math.{name}(min(max({u}, 0.5), 4.0))"] * 3
+    return assign(g, "float", g.choice.choice(forms), name == "sqrt" and exact and False)
+
+
+@python("scalar.exact_math", 0.7)
+def _(g: Writer) -> bool:
+    """`math.sqrt(u)`, `math.copysign(u, v)`, `math.fmod(u, v)`, `math.gcd(a, b)`"""
+    u, v, a, b = known(g, "float"), known(g, "float"), known(g, "int"), known(g, "int")
+    exact = u[1] and v[1]
+    if g.choice.random() < 0.2:
+        return assign(g, "int", f"math.gcd({a[0]}, {b[0]})")
+    forms = [
+        f"math.sqrt({u[0]})",
+        f"math.sqrt(abs({u[0]}))",
+        f"math.copysign({u[0]}, {v[0]})",
+        f"math.fmod({u[0]}, {v[0]})",
+    ]
+    return assign(g, "float", g.choice.choice([*forms, f"math.fabs({u[0]})", f"math.copysign(1.0, {u[0]})"]), exact)
+
+
+@python("scalar.two_sum", 0.6)
+def _(g: Writer) -> bool:
+    """`s = u + v; e = (u - (s - (s - u))) + (v - (s - u))`: the rounding error of a sum"""
+    (u, first), (v, second) = known(g, "float"), known(g, "float")
+    total, part, error = g.fresh("c"), g.fresh("c"), g.fresh("c")
+    kind = g.choice.randrange(4)
+    if kind == 0:
+        return assign(g, "float", f"({u} + {v}) - {u}", first and second)
+    if kind == 1:
+        return assign(g, "float", f"({u} - {v}) + {v}", first and second)
+    if kind == 2:
+        return assign(g, "float", f"{u} * 0.0 + ({v} - {v})", first and second)
+    g.emit(f"{total} = {u} + {v}")
+    g.emit(f"{part} = {total} - {u}")
+    g.emit(f"{error} = ({u} - ({total} - {part})) + ({v} - {part})")
+    for name in (total, error):
+        declare(g, name, "float", first and second)
+    return True
+
+
+@python("scalar.kahan", 0.5, nested=True)
+def _(g: Writer) -> bool:
+    """A compensated sum in a loop"""
+    u, exact = known(g, "float")
+    total, rest, y, t = (g.fresh("c") for _ in range(4))
+    for line in (f"{total}, {rest} = 0.0, 0.0", f"for {g.fresh('i')} in range({g.choice.choice(['n', '4', 'k'])}):"):
+        g.emit(line)
+    for line in (f"{y} = {u} - {rest}", f"{t} = {total} + {y}", f"{rest} = ({t} - {total}) - {y}", f"{total} = {t}"):
+        g.emit("    " + line)
+    for name in (total, rest):
+        declare(g, name, "float", exact)
+    return True
+
+
+@python("scalar.special", 0.5)
+def _(g: Writer) -> bool:
+    """`float('nan')`, `math.inf`, `-0.0` in arithmetic"""
+    value = g.choice.choice(
+        ["float('nan')", "float('inf')", "-float('inf')", "math.inf", "-0.0", "math.nan", "math.pi"]
+    )
+    u, exact = known(g, "float")
+    return assign(g, "float", g.choice.choice(["{0}", "{0} + {1}", "{1} * {0}", "{1} - {0}"]).format(value, u), exact)
+
+
+@python("scalar.float_read", 0.9)
+def _(g: Writer) -> bool:
+    """`float(x.max())`, `x[0, 1].item()`: a float read from a tensor"""
+    var = g.pick(lambda var: var.dtype in ("float32", "float64") and var.model.numel() > 0)
+    if var is None:
+        return False
+    element = var.text + "".join(f"[{g.index(size)}]" for size in var.shape)
+    exact = g.python.tensors_exact
+    forms = [(f"float({var.text}.{g.choice.choice(['max', 'min'])}())", exact), (f"float({element})", exact)]
+    forms += [
+        (f"float({element}.item())", exact),
+        (f"float({var.text}.sum())", False),
+        (f"float({element} * 0.5)", exact),
+    ]
+    return assign(g, "float", *g.choice.choice(forms))
+
+
+@python("scalar.int_read", 0.7)
+def _(g: Writer) -> bool:
+    """`int(z[0])`, `int(z.sum())`, `int((x > 0).sum())`, `bool(z[0])`"""
+    var = g.pick(lambda var: var.model.numel() > 0)
+    if var is None:
+        return False
+    element = var.text + "".join(f"[{g.index(size)}]" for size in var.shape)
+    if var.dtype == "bool" or g.choice.random() < 0.3:
+        return assign(g, "bool", f"bool({element})")
+    if var.dtype == "int64":
+        return assign(
+            g, "int", g.choice.choice([f"int({element})", f"int({var.text}.sum())", f"int({var.text}.max().item())"])
+        )
+    return assign(g, "int", f"int(({var.text} > {g.threshold(var.dtype)}).sum())")
+
+
+def bounded(g: Writer) -> str:
+    """A float small enough to be written to a tensor of the grammar; it may be NaN."""
+    name = g.fresh("c")
+    value = floating(g, 1)[0]
+    g.emit(f"{name} = {value}")
+    g.emit(f"if abs({name}) > 8.0:")
+    g.emit(f"    {name} = 0.5")
+    g.python.tensors_exact = False
+    return name
+
+
+@python("scalar.to_tensor", 0.8)
+def _(g: Writer) -> bool:
+    """`x.add_(u)`, `x[0] = u`, `x.mul_(float(a % 3))`: a Python number goes into a tensor"""
+    target = g.pick_target(lambda var: var.dtype in ("float32", "float64"))
+    if target is None:
+        return False
+    if g.choice.random() < 0.4:
+        number = f"({integer(g, 1)[0]} % {g.choice.randrange(2, 5)})"
+    else:
+        number = bounded(g)
+    g.note_write(target.var)
+    forms = ["{0}.add_({1})", "{0}.fill_({1})", "{0}.sub_({1}, alpha=2)"]
+    if target.shape:
+        forms.append("{0}[0] = {1}")
+    if target.var.rebindable:
+        forms.append("{0} += {1}")
+    g.emit(g.choice.choice(forms).format(target.text, number))
+    return True
+
+
+@python("scalar.new_tensor", 0.7)
+def _(g: Writer) -> bool:
+    """`torch.tensor(a)`, `torch.full([2], u)`, `x * u`: results of any value"""
+    if g.depth or g.in_helper:
+        return False
+    u, a, name = known(g, "float")[0], known(g, "int")[0], g.fresh("t")
+    x = g.pick(lambda var: var.dtype in ("float32", "float64") and var.is_view is False)
+    forms = [f"torch.tensor({a})", f"torch.full([2], {u}, dtype=torch.float64)", f"torch.tensor([{a}, 1])"]
+    forms += [f"torch.tensor({u}, dtype=torch.float64)", f"torch.full([3], {a})", f"torch.tensor({u})"]
+    if x is not None:
+        forms += [
+            f"{x.text}.double() * {u}",
+            f"{x.text}.double().clamp(max={u})",
+            f"torch.where({x.text} > {u}, 1.0, 2.0)",
+        ]
+    g.emit(f"{name} = {g.choice.choice(forms)}")
+    g.python.results.append((f"{name}.double()", "torch.zeros([], dtype=torch.float64)", True))
+    return True
+
+
+@python("scalar.swap", 0.5)
+def _(g: Writer) -> bool:
+    """`a, b = b, a + b`"""
+    kind = g.choice.choice(["int", "float"])
+    one, other = variable(g, kind), variable(g, kind)
+    if one is other:
+        return False
+    value, exact = known(g, kind)
+    g.emit(f"{one.text}, {other.text} = {other.text}, {one.text} - {value}")
+    one.exact = other.exact = one.exact and other.exact and exact
+    return True
+
+
+@python("scalar.function", 0.5)
+def _(g: Writer) -> bool:
+    """A function of numbers that returns a tuple, with a return in a branch"""
+    if g.in_helper:
+        return False
+    name, first, second = g.fresh("number"), g.fresh("c"), g.fresh("c")
+    a, u = known(g, "int"), known(g, "float", exact=True)
+    head = "self, " if g.method else ""
+    body = g.choice.choice(["a % 7", "a // 3", "a - 1", "abs(a)"])
+    g.helpers.append(
+        f"def {name}({head}a: int, u: float):\n    if u > {g.choice.choice(['0.0', '1.5', 'a'])}:\n"
+        f"        return a, u * 0.5\n    return {body}, u {g.choice.choice(['+ 1.0', '% 2.0', '- a'])}\n"
+    )
+    g.emit(f"{first}, {second} = {'self.' if g.method else ''}{name}({a[0]}, {u[0]})")
+    declare(g, first, "int", a[1])
+    declare(g, second, "float", a[1] and u[1])
+    return True
+
+
+@python("scalar.module_number", 1.2)
+def _(g: Writer) -> bool:
+    """`self.steps += 1`, `self.rate *= 0.5`: numbers that a module keeps"""
+    if not g.method:
+        return False
+    scope = g.python
+    if not scope.attributes:
+        scope.attributes += ["self.steps = 0", "self.rate = 0.5"]
+    forms = ["self.steps += 1", "self.steps = self.steps * 2 + 1", "self.rate *= 0.5", "self.rate = 1.0 - self.rate"]
+    g.emit(g.choice.choice(forms))
+    if g.choice.random() < 0.5:
+        return assign(g, *g.choice.choice([("int", "self.steps + 1"), ("float", "self.rate * 2.0")]))
+    return True
+
+
+@python("string.value", 0.5)
+def _(g: Writer) -> bool:
+    """`s + 'b'`, `s[1:]`, `s[::-1]`, `s.upper()`"""
+    if g.depth or g.loops:
+        return False  # a string that depends on control flow is refused
+    return (
+        assign(g, "str", *text_value(g)) if g.choice.random() < 0.8 else assign(g, "int", f"len({known(g, 'str')[0]})")
+    )
+
+
+@python("string.compare", 0.5)
+def _(g: Writer) -> bool:
+    """`s == 'a'`, `s < t`, `'a' in s`, `s.startswith('h')`"""
+    one, other = known(g, "str")[0], literal(g.choice, "str")
+    operator = g.choice.choice(["==", "!=", "<", ">=", ">", "<="])
+    forms = [
+        f"{one} {operator} {other}",
+        f"{other} {operator} {one}",
+        f"{other} in {one}",
+        f"{one}.startswith({other})",
+    ]
+    return assign(g, "bool", g.choice.choice(forms))
+
+
+@python("string.message", 0.5)
+def _(g: Writer) -> bool:
+    """`raise ValueError(f'{a} and {u}')`"""
+    value = known(g, g.choice.choice(["int", "str", "float"]))[0]
+    kind = g.choice.choice(["ValueError", "RuntimeError", "IndexError"])
+    g.emit(f"if {g.integer()} {g.choice.choice(['> 4', '== 3', '< 0'])}:")
+    quoted = value if "'" not in value and "+" not in value else "n"
+    g.emit(f"    raise {kind}(f'not {{{quoted}}} so')")
+    return True
+
+
+def _result_names(g: Writer) -> list[Scalar]:
+    return [each for each in g.python.scalars if each.rebindable]
+
+
+def add_results(g: Writer) -> None:
+    """Choose what the program returns of its scalars."""
+    from .python_scope import zero
+
+    found = _result_names(g)
+    for each in g.choice.sample(found, min(len(found), 4)):
+        if each.kind != "str":
+            g.python.results.append((each.text, zero(each.kind), each.exact))
+    _ = scalar

@@ -9,7 +9,16 @@ import torch
 
 from .interpreter import InterpreterError
 
-__all__ = ["Outcome", "StageMismatch", "compare_outcomes", "compare_values", "leaves", "memory_span", "spans_overlap"]
+__all__ = [
+    "Outcome",
+    "StageMismatch",
+    "compare_outcomes",
+    "compare_values",
+    "fitting_error",
+    "leaves",
+    "memory_span",
+    "spans_overlap",
+]
 
 # Relative and absolute tolerance of floating-point values. Operators are the same in every stage, but the compiler
 # reorders reductions and approximates transcendental functions, to a few units in the last place of each dtype.
@@ -31,11 +40,13 @@ class StageMismatch(AssertionError):
     Attributes:
         stage: the first stage that differs: "imported", "scf", "tensorssa", "iree" or "compiled".
         call: index of the input set.
+        sides: what eager and the stage did, where both ran.
     """
 
-    def __init__(self, stage: str, call: int, detail: str) -> None:
+    def __init__(self, stage: str, call: int, detail: str, sides: tuple[Outcome, Outcome] | None = None) -> None:
         self.stage = stage
         self.call = call
+        self.sides = sides
         super().__init__(f"stage '{stage}', input set {call}: {detail}")
 
 
@@ -141,6 +152,11 @@ def _compare_tensors(
     )
 
 
+def fitting_error(error: BaseException) -> type[BaseException]:
+    """Return the class of exceptions that match one of eager's."""
+    return next((kind for kind in _ERRORS if isinstance(error, kind)), type(error))
+
+
 def compare_outcomes(
     stage: str,
     call: int,
@@ -168,13 +184,12 @@ def compare_outcomes(
     """
 
     def fail(detail: str) -> None:
-        raise StageMismatch(stage, call, detail) from actual.error
+        raise StageMismatch(stage, call, detail, (expected, actual)) from actual.error
 
     if isinstance(actual.error, InterpreterError):
         fail(f"the IR is wrong: {actual.error}")
     if expected.error is not None:
-        fitting = next((kind for kind in _ERRORS if isinstance(expected.error, kind)), type(expected.error))
-        if not isinstance(actual.error, fitting):
+        if not isinstance(actual.error, fitting_error(expected.error)):
             got = f"{type(actual.error).__name__}: {actual.error}" if actual.error else "no error"
             fail(f"expected {type(expected.error).__name__} ({expected.error}), got {got}")
         return  # what a program had written when it raised is not promised

@@ -6,7 +6,7 @@ import copy
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,13 +16,15 @@ from torch.utils._pytree import tree_leaves
 
 from .source import NotWritable, Source, write_call
 
-__all__ = ["DTYPES", "Case", "Unit", "cases", "extreme_values", "other_sizes", "tolerance", "units"]
+__all__ = ["DTYPES", "Case", "Unit", "cases", "other_sizes", "tolerance", "units"]
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64")
 _MOST_SAMPLES = 300
 """Some operators have thousands; those that differ in kind come first."""
 _LARGEST = 1 << 18
 """Elements in all tensors of a sample; larger ones test PyTorch's kernels for large tensors."""
+_TELLING = 12
+"""Elements in all tensors of a sample from which on it has room for special values."""
 _ALTERNATIVES = 4
 """Samples to try until TorchScript takes one."""
 _SPELLINGS = ((False, False), (True, False), (False, True))
@@ -38,7 +40,7 @@ class Unit:
         dtype: name of the dtype.
         further: how many more samples of it to run than the two of the table.
         open_sizes: whether the sizes of arguments are dynamic, and others are tried.
-        extremes: whether large and small numbers are tried.
+        extremes: whether inputs at the edges of the operator's domain are tried (`edges`).
     """
 
     op: str
@@ -144,18 +146,32 @@ def _chosen(unit: Unit) -> Iterator[tuple[list[Any], str]]:
     fitting = [sample for sample in samples if _elements(sample) <= _LARGEST]
     if unit.open_sizes:
         fitting = [sample for sample in fitting if _can_grow(sample)]
-    # A sample without elements says nothing about values.
-    sizes = [(_elements(sample) == 0, _elements(sample)) for sample in fitting]
+    # A sample without elements says nothing about values, one with few has no room for several special ones.
+    least = _TELLING if unit.extremes else 1
+    sizes = [(_elements(sample) < least, _elements(sample)) for sample in fitting]
     small = sorted(range(len(fitting)), key=lambda i: sizes[i])
     telling = sorted(small[1:], key=lambda i: (-_settings(fitting[i]), *sizes[i]))
     for order, suffix in ((small, ""), (telling, "-arguments")):
         if order:
             yield [fitting[i] for i in order[:_ALTERNATIVES]], suffix
+    if unit.extremes:
+        yield from _without_factors(fitting[i] for i in (*telling, *small))
     seen = {_kind(fitting[order[0]]) for order in (small, telling) if order}
     others = {_kind(fitting[i]): i for i in reversed(small) if sizes[i] != (True, 0)}
     kinds = sorted(set(others) - seen)
     for number, kind in enumerate(random.Random(0).sample(kinds, min(unit.further, len(kinds))), 1):
         yield [fitting[others[kind]]], f"-{number}"
+
+
+def _without_factors(samples: Iterable[Any]) -> Iterator[tuple[list[Any], str]]:
+    """Yield samples with 0 for the factors of what is added up: NaN times 0 counts or not, as the operator says."""
+    found: set[str] = set()
+    for sample in samples:
+        for name in {"alpha", "beta"} & set(sample.kwargs) - found:
+            found.add(name)
+            without = copy.copy(sample)
+            without.kwargs = sample.kwargs | {name: type(sample.kwargs[name])(0)}
+            yield [without], f"-{name}-0"
 
 
 def cases(unit: Unit) -> Iterator[Case]:
@@ -166,7 +182,7 @@ def cases(unit: Unit) -> Iterator[Case]:
     entry = _database()[unit.op]
     for samples, suffix in _chosen(unit):
         forms = (("function", entry.op), ("inplace", entry.inplace_variant))
-        for form, function in forms[:1] if suffix[1:].isdigit() else forms:
+        for form, function in forms[:1] if suffix[1:].isdigit() or unit.extremes else forms:
             fitting = [sample for sample in samples if form == "function" or not sample.broadcasts_input]
             if function is None or not fitting:
                 continue
@@ -209,47 +225,3 @@ def other_sizes(arguments: list[Any]) -> list[list[Any]]:
         return grown(value, scale) if isinstance(value, torch.Tensor) else value
 
     return [[of(argument, scale) for argument in arguments] for scale in (1, 2)]
-
-
-_EXTREMES = (
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    1e-30,
-    -1e-30,
-    1e30,
-    -1e30,
-    88.0,
-    -104.0,
-    0.5,
-    -2.5,
-    3.0,
-    2e9,
-    -7e18,
-)
-
-
-def extreme_values(arguments: list[Any]) -> list[list[Any]]:
-    """Return arguments whose floating-point elements are large, small, and both among others; of either sign.
-
-    Args:
-        arguments: tensors and lists of tensors.
-    """
-    order = random.Random(0)
-
-    def scaled(tensor: torch.Tensor, factor: float) -> torch.Tensor:
-        return tensor * factor
-
-    def special(tensor: torch.Tensor, factor: float) -> torch.Tensor:
-        numbers = torch.tensor([order.choice(_EXTREMES) for _ in range(tensor.numel())], dtype=torch.float64)
-        return numbers.reshape(tensor.shape).to(tensor.dtype)
-
-    def of(value: Any, change: Callable[[torch.Tensor, float], torch.Tensor], factor: float) -> Any:
-        if isinstance(value, (list, tuple)):
-            return type(value)(of(element, change, factor) for element in value)
-        floats = isinstance(value, torch.Tensor) and value.is_floating_point()
-        return change(value, factor) if floats else value
-
-    changes = ((scaled, 1e4), (scaled, -1e4), (scaled, 1e-20), (special, 0.0), (special, 0.0))
-    return [[of(argument, *change) for argument in arguments] for change in changes]

@@ -15,6 +15,7 @@ from .bools import call_with_bools
 from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
 from .control import Control, Iteration
+from .empty_sizes import check_sizes
 from .growing_lists import GrowingLists
 from .locations import highlighted, is_augmented_assignment, is_call
 from .masks import masks_as_positions, plain_masks
@@ -182,6 +183,9 @@ class Interpreter(Blocks):
                 return lambda: self._tensor_op(op, chosen)
 
             return self.control.choose(condition, *map(with_case, cases))
+        if not self.state.in_library:
+            opened = [self.tensors.argument(value) for value in arguments]
+            check_sizes(self.state, op, [self.tensors.python(value) for value in opened])
         results = self.programs.call(op, arguments)
         return [self._wrap(result) for result in self.tensors.call(op, arguments)] if results is None else results
 

@@ -7,12 +7,14 @@ raises; a test compares each entry with eager.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from .symbols import expr_of
 
@@ -46,6 +48,8 @@ class _Rule:
     size: Callable[[dict[str, Any]], Any]
     message: str
     negative: bool = False
+    asked: bool = False
+    """Whether what eager raises depends on sizes and strides, so that it is asked."""
 
 
 def _along_dim(arguments: dict[str, Any]) -> Any:
@@ -66,6 +70,15 @@ def _classes(arguments: dict[str, Any]) -> Any:
     return tensor.shape[1 if tensor.dim() > 1 else 0]
 
 
+def _unpooled(arguments: dict[str, Any]) -> Any:
+    """How many elements a plane has after unpooling."""
+    return math.prod(expr_of(size) for size in arguments["output_size"])
+
+
+def _any(arguments: dict[str, Any]) -> Any:
+    return 2**62
+
+
 def _class_count(arguments: dict[str, Any]) -> Any:
     """One more than the largest class, whatever that is, where -1 is given."""
     count = arguments["num_classes"]
@@ -82,7 +95,7 @@ _RULES: dict[str, _Rule] = {
     "scatter_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
     "scatter_reduce": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
     "index_select": _Rule("index", _along_dim, "IndexError: index out of range in self"),
-    "index_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
+    "index_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}", asked=True),
     "index_copy": _Rule("index", _along_dim, f"IndexError: {_OUT}"),
     "index_reduce": _Rule("index", _along_dim, "IndexError: index out of range in self"),
     "index_fill": _Rule("index", _along_dim, f"IndexError: {_OUT}", negative=True),
@@ -91,9 +104,13 @@ _RULES: dict[str, _Rule] = {
     "one_hot": _Rule(
         "self", _class_count, "RuntimeError: Class values must be non-negative and smaller than num_classes."
     ),
+    "bincount": _Rule("self", _any, "RuntimeError: bincount only supports 1-d non-negative integral inputs."),
+    "max_unpool2d": _Rule("indices", _unpooled, "RuntimeError: Found an invalid max index"),
+    "max_unpool3d": _Rule("indices", _unpooled, "RuntimeError: Found an invalid max index"),
     "nll_loss_forward": _Rule("target", _classes, "IndexError: Target is out of bounds."),
     "nll_loss2d_forward": _Rule("target", _classes, "IndexError: Target is out of bounds."),
 }
+_LARGEST_PROBE = 1 << 20  # elements
 _DIVISIONS = ("div", "floor_divide", "fmod", "remainder")
 _DIVIDED = "RuntimeError: ZeroDivisionError"
 _LISTS = ("index", "index_put", "_index_put_impl", "_unsafe_index", "_unsafe_index_put")
@@ -146,7 +163,32 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
     rule = _RULES[_name(op)]
     size = expr_of(rule.size(arguments))
     low = -size if rule.negative else sympy.Integer(0)
-    yield Check(arguments[rule.index], low, size, rule.message, arguments.get("ignore_index"))
+    message = (rule.asked and _raised(op, args, arguments[rule.index])) or rule.message
+    yield Check(arguments[rule.index], low, size, message, arguments.get("ignore_index"))
+
+
+def _raised(op: Any, args: Sequence[Any], index: torch.Tensor) -> str | None:
+    """What eager raises for an index of -1; None if sizes are not known, or large."""
+    tensors = [value for value in args if isinstance(value, torch.Tensor)]
+    numbers = [number for tensor in tensors for number in (*tensor.shape, *tensor.stride())]
+    if not all(type(number) is int for number in numbers) or sum(map(torch.numel, tensors)) > _LARGEST_PROBE:
+        return None
+
+    def real(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype).fill_(-1 if value is index else 0)
+
+    given = zip(op._schema.arguments, map(real, args))
+    with _disable_current_modes(), torch.no_grad():
+        named = list(given)
+        try:
+            op(*[v for a, v in named if not a.kwarg_only], **{a.name: v for a, v in named if a.kwarg_only})
+        except IndexError as error:
+            return f"IndexError: {error}"
+        except RuntimeError as error:
+            return f"RuntimeError: {error}"
+    return None
 
 
 def _of_list(tensor: torch.Tensor, indices: Sequence[torch.Tensor | None]) -> Iterator[Check]:

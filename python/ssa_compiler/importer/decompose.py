@@ -16,6 +16,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from .._dtypes import by_torch
+from .sampling import sampling_decompositions
 from .schemas import registered_name
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _NOT_LOWERED = frozenset(
         "aten::binary_cross_entropy",
         "aten::copysign.Tensor",
         "aten::cosine_embedding_loss",
+        "aten::cosine_similarity",  # it bounds the product of the norms, not each
         "aten::cross_entropy_loss",
         "aten::gelu",  # its tanh form is wrong by 5e-5
         "aten::grid_sampler",  # of converted images it reads what is not there
@@ -40,6 +42,7 @@ _NOT_LOWERED = frozenset(
         "aten::hardshrink",  # NaN becomes 0, as in the next but one, which is wrong below zero as well
         "aten::im2col",
         "aten::isfinite",
+        "aten::kl_div",  # NaN where the target is 0
         "aten::log10",
         "aten::max_unpool2d",
         "aten::max_unpool3d",
@@ -63,7 +66,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
     import torch._refs.special  # noqa: F401 - they enter what they are imported for
     from torch._decomp import decomposition_table
 
-    return decomposition_table
+    return decomposition_table | sampling_decompositions()
 
 
 def is_not_lowered(op: Any) -> bool:

@@ -24,6 +24,7 @@ _MODULES = (
     "error_functions",
     "exponentials",
     "extremes",
+    "factors",
     "floats",
     "gamma",
     "hyperbolic",

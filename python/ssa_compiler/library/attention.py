@@ -144,7 +144,7 @@ def scaled_dot_product_attention(
     enable_gqa: bool,
 ) -> Tensor:
     """Attention (..., queries, size); where a mask hides every key the result is 0, as in eager."""
-    factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
+    factor = 1.0 / math.sqrt(max(query.size(-1), 1)) if scale is None else scale
     keys, values = key, value
     if enable_gqa:
         keys, values = _for_each_query(key, query.size(-3)), _for_each_query(value, query.size(-3))

@@ -333,7 +333,14 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool) -> Tensor:
 
 @implements("aten::cholesky_inverse", where=is_square)
 def cholesky_inverse(self: Tensor, upper: bool) -> Tensor:
-    """The inverse of a matrix of which Cholesky's factor is given."""
+    """The inverse of a matrix of which Cholesky's factor is given.
+
+    Raises LinAlgError, as eager does, where the diagonal has a zero.
+    """
+    if bool((torch.diagonal(self, 0, -2, -1) == 0).any()):
+        raise LinAlgError(
+            "cholesky_inverse: The inversion could not be completed because the input matrix is singular."
+        )
     identity = torch.eye(self.size(-1), dtype=self.dtype, device=self.device)
     return cholesky_solve(identity, self, upper)
 

@@ -1,6 +1,7 @@
-"""Variances of few elements, or of a number of them that is known only at run time.
+"""Variances, which eager adds up in double precision, so that squares of large numbers do not overflow.
 
-torch-mlir divides by the number of elements less the correction, also where that is negative: eager divides by 0 then.
+torch-mlir adds up in single precision, and divides by the number of elements less the correction also where that is negative:
+eager divides by 0 then.
 """
 
 from __future__ import annotations
@@ -16,18 +17,10 @@ from ._registry import implements
 __all__: list[str] = []
 
 
-def _may_be_few(arguments: Mapping[str, Any]) -> bool:
-    tensor, dims = arguments["self"], arguments.get("dim")
-    correction = arguments["correction"] if "correction" in arguments else int(arguments["unbiased"])
-    if not tensor.dtype.is_floating_point or not tensor.dim() or not isinstance(correction, (int, float, type(None))):
-        return False
-    count = 1
-    for dim in dims or range(tensor.dim()):
-        size = tensor.shape[dim]
-        if not isinstance(size, int):
-            return True
-        count *= size
-    return bool(count < (1 if correction is None else correction))
+def _is_real(arguments: Mapping[str, Any]) -> bool:
+    correction = arguments["correction"] if "correction" in arguments else arguments["unbiased"]
+    known = isinstance(correction, (bool, int, float, type(None)))
+    return bool(known and arguments["self"].dtype.is_floating_point and arguments["self"].dim())
 
 
 def _moments(
@@ -43,15 +36,19 @@ def _moments(
     count = 1
     for each in dims:
         count = count * self.size(each)
-    x = self if self.dtype == torch.float64 else self.to(torch.float32)
+    x = self.to(torch.float64)
     mean = x.mean(dims, keepdim=True)
+    if len(dims) == self.dim() and self.dtype == torch.float32:  # eager's mean of all elements may overflow
+        mean = self.mean(dims, keepdim=True).to(torch.float64)
     offset = x - mean
     less = 1.0 if correction is None else float(correction)
     variance = (offset * offset).sum(dims, keepdim=keepdim) / max(float(count) - less, 0.0)
-    return variance, x.mean(dims, keepdim=keepdim)
+    middle = x.mean(dims, keepdim=keepdim)
+    # Eager moves the mean by the distance of each number from it: an infinity makes it NaN with the next.
+    return variance, middle if count == 1 else torch.where(torch.isinf(middle), torch.nan, middle)
 
 
-@implements("aten::var.correction", where=_may_be_few)
+@implements("aten::var.correction", where=_is_real)
 def var(
     self: Tensor,
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
@@ -62,7 +59,7 @@ def var(
     return _moments(self, dim, correction, keepdim)[0].to(self.dtype)
 
 
-@implements("aten::std.correction", where=_may_be_few)
+@implements("aten::std.correction", where=_is_real)
 def std(
     self: Tensor,
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
@@ -73,7 +70,7 @@ def std(
     return _moments(self, dim, correction, keepdim)[0].sqrt().to(self.dtype)
 
 
-@implements("aten::var_mean.correction", where=_may_be_few)
+@implements("aten::var_mean.correction", where=_is_real)
 def var_mean(
     self: Tensor,
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
@@ -85,7 +82,7 @@ def var_mean(
     return variance.to(self.dtype), mean.to(self.dtype)
 
 
-@implements("aten::std_mean.correction", where=_may_be_few)
+@implements("aten::std_mean.correction", where=_is_real)
 def std_mean(
     self: Tensor,
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
@@ -101,7 +98,7 @@ def _correction(unbiased: bool) -> float:
     return 1.0 if unbiased else 0.0
 
 
-@implements("aten::var.dim", where=_may_be_few)
+@implements("aten::var.dim", where=_is_real)
 def var_of_dimensions(
     self: Tensor,
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
@@ -112,7 +109,7 @@ def var_of_dimensions(
     return _moments(self, dim, _correction(unbiased), keepdim)[0].to(self.dtype)
 
 
-@implements("aten::std.dim", where=_may_be_few)
+@implements("aten::std.dim", where=_is_real)
 def std_of_dimensions(
     self: Tensor,
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
@@ -123,19 +120,19 @@ def std_of_dimensions(
     return _moments(self, dim, _correction(unbiased), keepdim)[0].sqrt().to(self.dtype)
 
 
-@implements("aten::var", where=_may_be_few)
+@implements("aten::var", where=_is_real)
 def var_of_all(self: Tensor, unbiased: bool) -> Tensor:
     """The variance of all elements."""
     return _moments(self, None, _correction(unbiased), False)[0].to(self.dtype)
 
 
-@implements("aten::std", where=_may_be_few)
+@implements("aten::std", where=_is_real)
 def std_of_all(self: Tensor, unbiased: bool) -> Tensor:
     """The root of the variance of all elements."""
     return _moments(self, None, _correction(unbiased), False)[0].sqrt().to(self.dtype)
 
 
-@implements("aten::var_mean.dim", where=_may_be_few)
+@implements("aten::var_mean.dim", where=_is_real)
 def var_mean_of_dimensions(
     self: Tensor,
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
@@ -147,7 +144,7 @@ def var_mean_of_dimensions(
     return variance.to(self.dtype), mean.to(self.dtype)
 
 
-@implements("aten::std_mean.dim", where=_may_be_few)
+@implements("aten::std_mean.dim", where=_is_real)
 def std_mean_of_dimensions(
     self: Tensor,
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
@@ -159,14 +156,14 @@ def std_mean_of_dimensions(
     return variance.sqrt().to(self.dtype), mean.to(self.dtype)
 
 
-@implements("aten::var_mean", where=_may_be_few)
+@implements("aten::var_mean", where=_is_real)
 def var_mean_of_all(self: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     """The variance and the mean of all elements."""
     variance, mean = _moments(self, None, _correction(unbiased), False)
     return variance.to(self.dtype), mean.to(self.dtype)
 
 
-@implements("aten::std_mean", where=_may_be_few)
+@implements("aten::std_mean", where=_is_real)
 def std_mean_of_all(self: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     """The root of the variance, and the mean, of all elements."""
     variance, mean = _moments(self, None, _correction(unbiased), False)

@@ -1,9 +1,12 @@
-"""Norms of whole tensors as `linalg.vector_norm`: torch-mlir computes the others as powers, which infinity and 0 are not."""
+"""Norms of whole tensors as `linalg.vector_norm`: torch-mlir computes the others as powers, which infinity and 0 are not.
+
+The root mean square has an epsilon where none is given, which torch-mlir takes for 0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, List, Optional  # noqa: UP035 - TorchScript
 
 import torch
 from torch import Tensor
@@ -28,3 +31,13 @@ def norm(self: Tensor, p: float) -> Tensor:
 def dist(self: Tensor, other: Tensor, p: float) -> Tensor:
     """The p-norm of the difference of two tensors, which are broadcast."""
     return torch.linalg.vector_norm(self - other, p)
+
+
+# ruff: noqa: UP006, UP045 - TorchScript reads these annotations
+
+
+@implements("aten::rms_norm", where=lambda arguments: arguments["eps"] is None)
+def rms_norm(input: Tensor, normalized_shape: List[int], weight: Optional[Tensor]) -> Tensor:
+    """Numbers by the root of their mean square and the distance of 1 from the next number."""
+    eps = 2.0**-52 if input.dtype == torch.float64 else 2.0**-23  # of half precision it is that of single precision
+    return torch.rms_norm(input, normalized_shape, weight, eps)

@@ -1,0 +1,97 @@
+"""Sums of products whose factors are 0: what is multiplied by 0 is not read, so that its NaN and infinities do not count.
+
+`beta` 0 says so for every op and dtype. `alpha` 0 does in the kernels of BLAS; the others multiply. What is not read becomes
+zeros here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._registry import implements
+
+__all__: list[str] = []
+
+_REAL = (torch.float32, torch.float64)
+_SMALL = 400
+"""Products per matrix below which a batch of them is not left to BLAS."""
+
+
+def _is_zero(arguments: Mapping[str, Any], name: str) -> bool:
+    return isinstance(arguments[name], (int, float)) and arguments[name] == 0
+
+
+def _without_self(arguments: Mapping[str, Any]) -> bool:
+    """Whether the sum is of the product only, of numbers among which there are NaN."""
+    dtype = arguments["self"].dtype
+    return _is_zero(arguments, "beta") and (dtype.is_floating_point or dtype.is_complex)
+
+
+def _without_product(*dtypes: torch.dtype) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda arguments: _is_zero(arguments, "alpha") and arguments["self"].dtype in dtypes
+
+
+def _without_products(arguments: Mapping[str, Any]) -> bool:
+    """Whether products of matrices in a batch are not computed: that depends on their sizes."""
+    if not _without_product(*_REAL)(arguments):
+        return False
+    sizes = [*arguments["batch1"].shape[1:], arguments["batch2"].shape[2]]
+    return all(isinstance(size, int) for size in sizes) and sizes[0] * sizes[1] * sizes[2] >= _SMALL
+
+
+@implements("aten::addmm", where=_without_self)
+def product(self: Tensor, mat1: Tensor, mat2: Tensor, alpha: float) -> Tensor:
+    """The product of two matrices."""
+    return torch.addmm(torch.zeros_like(self), mat1, mat2, beta=1, alpha=alpha)
+
+
+@implements("aten::addmm", where=_without_product(*_REAL, torch.complex64, torch.complex128))
+def summand(self: Tensor, mat1: Tensor, mat2: Tensor, beta: float) -> Tensor:
+    """The matrix that a product is added to."""
+    return torch.addmm(self, torch.zeros_like(mat1), torch.zeros_like(mat2), beta=beta, alpha=1)
+
+
+@implements("aten::addmv", where=_without_self)
+def product_with_vector(self: Tensor, mat: Tensor, vec: Tensor, alpha: float) -> Tensor:
+    """The product of a matrix and a vector."""
+    return torch.addmv(torch.zeros_like(self), mat, vec, beta=1, alpha=alpha)
+
+
+@implements("aten::addmv", where=_without_product(*_REAL))
+def summand_of_vectors(self: Tensor, mat: Tensor, vec: Tensor, beta: float) -> Tensor:
+    """The vector that a product is added to."""
+    return torch.addmv(self, torch.zeros_like(mat), torch.zeros_like(vec), beta=beta, alpha=1)
+
+
+@implements("aten::addr", where=_without_self)
+def outer_product(self: Tensor, vec1: Tensor, vec2: Tensor, alpha: float) -> Tensor:
+    """The outer product of two vectors."""
+    return torch.addr(torch.zeros_like(self), vec1, vec2, beta=1, alpha=alpha)
+
+
+@implements("aten::baddbmm", where=_without_self)
+def products(self: Tensor, batch1: Tensor, batch2: Tensor, alpha: float) -> Tensor:
+    """The products of pairs of matrices."""
+    return torch.baddbmm(torch.zeros_like(self), batch1, batch2, beta=1, alpha=alpha)
+
+
+@implements("aten::baddbmm", where=_without_products)
+def summands(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float) -> Tensor:
+    """The matrices that products are added to."""
+    return torch.baddbmm(self, torch.zeros_like(batch1), torch.zeros_like(batch2), beta=beta, alpha=1)
+
+
+@implements("aten::addbmm", where=_without_self)
+def sum_of_products(self: Tensor, batch1: Tensor, batch2: Tensor, alpha: float) -> Tensor:
+    """The sum of the products of pairs of matrices."""
+    return torch.addbmm(torch.zeros_like(self), batch1, batch2, beta=1, alpha=alpha)
+
+
+@implements("aten::addbmm", where=_without_product(*_REAL, torch.complex64, torch.complex128))
+def summand_of_products(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float) -> Tensor:
+    """The matrix that products are added to."""
+    return torch.addbmm(self, torch.zeros_like(batch1), torch.zeros_like(batch2), beta=beta, alpha=1)

@@ -69,9 +69,9 @@ def lu_factor(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         column = lu[:, :, k].clone()
         info = torch.where(torch.logical_and(info == 0, head == 0.0), torch.full_like(info, k + 1), info)
         scaled = column / torch.where(head == 0.0, 1.0, head).unsqueeze(1)  # all of it is 0 if the pivot is
-        factor = torch.where(rows > k, scaled, 0.0)
-        rest = torch.where(columns > k, top, 0.0)
-        lu = lu - factor.unsqueeze(2) * rest.unsqueeze(1)
+        # Chosen, not multiplied by 0: of infinities and NaN that would not be 0.
+        rest = torch.logical_and((rows > k).unsqueeze(2), (columns > k).unsqueeze(1))
+        lu = torch.where(rest, lu - scaled.unsqueeze(2) * top.unsqueeze(1), lu)
         lu[:, :, k] = torch.where(rows > k, scaled, column)
     return lu, pivots, info
 
@@ -96,8 +96,7 @@ def solve_lower(a: Tensor, b: Tensor, unit: bool) -> Tensor:
         row = x[:, k, :].clone()
         if not unit:
             row = row / a[:, k, k].unsqueeze(1)
-        below = torch.where(rows > k, a[:, :, k], 0.0)
-        x = x - below.unsqueeze(2) * row.unsqueeze(1)
+        x = torch.where((rows > k).unsqueeze(2), x - a[:, :, k].unsqueeze(2) * row.unsqueeze(1), x)
         x[:, k, :] = row
     return x
 
@@ -293,8 +292,8 @@ def _cholesky(a: Tensor) -> tuple[Tensor, Tensor]:
         failed = torch.logical_and(info == 0, torch.logical_not(head > 0.0))
         info = torch.where(failed, torch.full_like(info, k + 1), info)
         column = torch.where(rows >= k, work[:, :, k], 0.0) / torch.sqrt(head).unsqueeze(1)
-        below = torch.where(rows > k, column, 0.0)
-        work = work - below.unsqueeze(2) * below.unsqueeze(1)
+        rest = torch.logical_and((rows > k).unsqueeze(2), (rows > k).unsqueeze(1))
+        work = torch.where(rest, work - column.unsqueeze(2) * column.unsqueeze(1), work)
         work[:, :, k] = column
     return work, info
 

@@ -40,6 +40,7 @@ _MODULES = (
     "powers",
     "recurrent",
     "reductions",
+    "running",
     "selection",
     "shifts",
     "sorting",

@@ -10,7 +10,7 @@ export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean \
-  sanitize mutation-test coverage bench bench-full bench-packages
+  sanitize mutation-test coverage coverage-edges bench bench-full bench-packages
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -59,6 +59,12 @@ pytest:
 coverage: setup
 	$(BIN)/python -m ssa_compiler.testing.coverage --jobs 2 || true
 	$(BIN)/python -m ssa_compiler.testing.coverage --write docs/Coverage.md
+
+# Every operator on NaN, infinities, zeros, no elements and the like (docs/Testing.md); goes on where it was interrupted.
+coverage-edges: setup
+	@status=0; edges="$(BIN)/python -m ssa_compiler.testing.coverage --extremes --jobs 2"; \
+	$$edges --interpreted --dtypes float32,int64 --results build/coverage-edges.jsonl || status=1; \
+	$$edges --dtypes float32 --results build/coverage-edges-compiled.jsonl || status=1; exit $$status
 
 # Not part of `make test`: both build ssa-opt anew and take long (docs/Testing.md).
 sanitize: setup

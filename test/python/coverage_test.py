@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from ssa_compiler.testing._compare import Outcome
+from ssa_compiler.testing.coverage.edge_runs import is_rounding
+from ssa_compiler.testing.coverage.edges import DENORMALS, edge_values, empty_sizes, known_difference
 from ssa_compiler.testing.coverage.run import merged, read, run
 from ssa_compiler.testing.coverage.samples import Unit, cases, tolerance, units
 from ssa_compiler.testing.coverage.source import NotWritable, write_call
@@ -39,6 +42,60 @@ def test_fixed_sample(chosen: list[Unit], interpreted: bool, tmp_path: Path) -> 
     assert list(run(chosen, tmp_path / "records.jsonl", interpreted=interpreted)) == []  # all are done
     text = page(records)
     assert all(f"| `{unit.op}` |" in text for unit in chosen)
+
+
+EDGES = [
+    Unit("addmm", "float32", extremes=True),
+    Unit("amax", "float32", extremes=True),
+    Unit("div.floor_rounding", "int64", extremes=True),
+    Unit("nn.functional.binary_cross_entropy", "float32", extremes=True),
+]
+COMPILED_EDGES = [Unit("nn.functional.kl_div", "float32", extremes=True)]
+
+
+@pytest.mark.parametrize(("chosen", "interpreted"), [(EDGES, True), (COMPILED_EDGES, False)])
+def test_fixed_sample_at_the_edges(chosen: list[Unit], interpreted: bool, tmp_path: Path) -> None:
+    records = list(run(chosen, tmp_path / "records.jsonl", interpreted=interpreted))
+    assert {record["op"] for record in records} == {unit.op for unit in chosen}
+    assert [r for r in records if r["status"] not in ("native", "imported")] == []
+    assert "function-beta-0" in {record["case"] for record in records} or not interpreted
+
+
+def test_inputs_at_the_edges_keep_shapes_dtypes_and_strides() -> None:
+    x, at = torch.randn(6, 4).t(), torch.tensor([3, 1])
+    sets = edge_values([x, [x[0].clone(), at]])
+    names = [inputs.name for inputs in sets]
+    assert len(set(names)) == len(names)
+    assert {"nan", "nan in tensor 1", "infinities", "zeros", DENORMALS, "tiny", "equal", "negative integers"} <= set(
+        names
+    )
+    for inputs in sets:
+        first, (second, third) = inputs.arguments
+        assert (first.shape, first.dtype, first.stride()) == (x.shape, x.dtype, x.stride())
+        assert (second.dtype, third.dtype) == (x.dtype, at.dtype)
+        assert third is at or "integer" in inputs.name
+    assert any(inputs.arguments[0].isnan().all() for inputs in sets)
+    assert [inputs.arguments[0].shape for inputs in empty_sizes([x])] == [(0, 6), (4, 0)]
+
+
+def double_sum(x: torch.Tensor) -> torch.Tensor:
+    return x.sum(0)
+
+
+def test_what_cancels_may_differ_by_rounding_errors_and_no_more() -> None:
+    x = torch.tensor([1e8, 1.0, -1e8])
+    for ours, accepted in ((1.0, True), (8.0, True), (-60.0, True), (1e5, False), (float("nan"), False)):
+        sides = Outcome(result=torch.tensor(0.0)), Outcome(result=torch.tensor(ours))
+        assert is_rounding(double_sum, [x], *sides) == accepted
+    y = torch.tensor([3e38, 3e38, -3e38])
+    sides = Outcome(result=torch.tensor(3e38)), Outcome(result=torch.tensor(float("inf")))
+    assert is_rounding(double_sum, [y], *sides)  # it depends on the order
+
+
+def test_known_differences_are_named() -> None:
+    assert known_difference("nn.functional.gelu", "infinities") is not None
+    assert known_difference("nn.functional.gelu", "nan") is None
+    assert known_difference("add", "infinities") is None
 
 
 def test_a_hanging_case_is_a_timeout(tmp_path: Path) -> None:

@@ -73,6 +73,16 @@ def outer_product(self: Tensor, vec1: Tensor, vec2: Tensor, alpha: float) -> Ten
     return torch.addr(torch.zeros_like(self), vec1, vec2, beta=1, alpha=alpha)
 
 
+def _is_scaled(arguments: Mapping[str, Any]) -> bool:
+    return arguments["self"].dtype in _REAL and arguments["alpha"] != 1
+
+
+@implements("aten::addr", where=_is_scaled)
+def scaled_outer_product(self: Tensor, vec1: Tensor, vec2: Tensor, beta: float, alpha: float) -> Tensor:
+    """A matrix and an outer product; the first vector is scaled, before the product may overflow."""
+    return torch.addr(self, vec1 * alpha, vec2, beta=beta, alpha=1)
+
+
 @implements("aten::baddbmm", where=_without_self)
 def products(self: Tensor, batch1: Tensor, batch2: Tensor, alpha: float) -> Tensor:
     """The products of pairs of matrices."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-__all__ = ["DENORMALS", "Inputs", "edge_values", "empty_sizes"]
+__all__ = ["DENORMALS", "Inputs", "edge_values", "empty_sizes", "known_difference"]
 
 DENORMALS = "denormals"
 """The name of the inputs that IREE's own kernels for the CPU take for zeros (docs/Backend.md)."""
@@ -171,3 +172,33 @@ def empty_sizes(arguments: list[Any], most: int = 3) -> list[Inputs]:
                 found[id(tensor)] = torch.zeros(shape, dtype=tensor.dtype)
         made.append(Inputs(f"no elements for {size}", [_replaced(argument, found) for argument in arguments]))
     return made
+
+
+_FACTORED = r"(linalg\.)?(cholesky|lu|inv|solve|det|slogdet|logdet|inverse|tensorinv|tensorsolve|matrix_inverse)(_\w+)?"
+_KNOWN = (
+    (r"sin|cos|tan|polar|special\.spherical_bessel_j0|sinc", r"mixed|huge|enormous|largest.*", "numbers beyond 4e8"),
+    (
+        r"nn\.functional\.gelu",
+        r".*infinit.*|largest",
+        "oneDNN's kernel, which eager uses where it is built with it, gives NaN",
+    ),
+    (r"addmv", r"no elements.*", "eager does not broadcast what it adds to nothing"),
+    (_FACTORED, r".*", "pivots and roundings of LAPACK, and what it leaves behind where it fails"),
+    (
+        r"nn\.functional\.(layer|group|instance|batch)_norm|_?native_\w+_norm\w*",
+        r".*infinit.*|enormous|largest",
+        "mean and scale",
+    ),
+)
+"""Operators and inputs, as regular expressions, where a result differs from eager's, and why."""
+
+
+def known_difference(op: str, inputs: str) -> str | None:
+    """Return why an operator differs from eager on certain inputs, None if it must not.
+
+    Args:
+        op: its name in the database.
+        inputs: the name of the inputs.
+    """
+    found = (why for ops, names, why in _KNOWN if re.fullmatch(ops, op) and re.fullmatch(names, inputs))
+    return next(found, None)

@@ -186,7 +186,7 @@ def _attempt_edges(
     """Compare a program on inputs at the edges of its domain; fills in `status` and `message`."""
     from .edge_runs import EdgeRun
 
-    edges = EdgeRun(program, source.arguments, tolerances, interpreted, _shows_memory)
+    edges = EdgeRun(record["op"], program, source.arguments, tolerances, interpreted, _shows_memory)
     try:
         edges.run()
     except SsaCompilerError as error:
@@ -198,7 +198,7 @@ def _attempt_edges(
         uses = checked.compiled.explain().callbacks
         record["callbacks"] = [{"op": use.op, "reason": use.reason} for use in uses]
         record["status"] = "callback" if uses else "native"
-    record.update(rounded=edges.rounded, unimported=edges.refused)
+    record.update(rounded=edges.rounded, unimported=edges.refused, known=edges.known)
     if edges.failures:
         record["status"], record["failures"] = "wrong", edges.failures
         record["message"] = "; ".join(f"{name}: {text}" for name, text in edges.failures.items())

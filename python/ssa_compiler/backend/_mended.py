@@ -9,12 +9,14 @@ from iree.compiler import ir
 
 from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from ._callbacks import erase_unused
+from ._copies import barrier
 from ._halves import widen_halves
 from ._integers import divide_integers
 from ._ir import build, constant_integer, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
 from ._narrow import widen_integers
 from ._numbers import round_numbers
+from ._paddings import PADDINGS, cut_before_padding
 from ._powers import raise_negatives
 from ._reshapes import VIEWS, forget_sizes, regroup
 from ._rotations import part_rotations
@@ -55,6 +57,10 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _roll_once(op)
         elif op.name in ("torch.aten.cat", "torch.aten.slice_scatter"):
             rewritten += part_rotations(op)
+        elif op.name in PADDINGS:
+            rewritten += cut_before_padding(op)
+        elif op.name == "torch.aten.unfold":
+            rewritten += _keep_apart(op)
         elif op.name in VIEWS:
             rewritten += regroup(op)
         elif op.name == "torch.tensor_static_info_cast":
@@ -205,6 +211,15 @@ def _roll_once(op: ir.Operation) -> int:
     if not changed:
         return 0
     op.operands[1] = build("torch.prim.ListConstruct", [op.operands[1].type], shifts, where).results[0]
+    return 1
+
+
+def _keep_apart(op: ir.Operation) -> int:
+    """Windows that leave elements out: IREE computes the tensor together with them, and only what is in them."""
+    size, step = constant_integer(op.operands[2]), constant_integer(op.operands[3])
+    if (size is not None and step is not None and step <= size) or not sizes(op.operands[0]):
+        return 0
+    op.operands[0] = barrier(op.operands[0], ir.InsertionPoint(op))
     return 1
 
 

@@ -43,7 +43,8 @@ def part_rotations(op: ir.Operation) -> int:
             return 0
         first, second = parts
     part = _definer(second)
-    if part is None or part.name != _SLICE or _origin(first) != part.operands[0]:
+    origin = _origin(first)
+    if part is None or part.name != _SLICE or origin is None or origin != part.operands[0]:
         return 0
     where = ir.InsertionPoint(op)
     value = barrier(part.operands[0], where)

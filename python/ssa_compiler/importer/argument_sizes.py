@@ -67,6 +67,7 @@ class ArgumentSizes:
         self.hints: dict[sympy.Symbol, sympy.Integer] = {}
         self.guards: dict[Any, str] = {}
         self._pending: MakeStatic | None = None
+        self._derived: dict[sympy.Symbol, Any] = {}
         self.place: tuple[str, Any] = ("", None)
 
     def request(self, path: str, dim: int) -> SizeRequest | None:
@@ -135,9 +136,18 @@ class ArgumentSizes:
 
     # What is taken for granted.
 
+    def derive(self, symbol: sympy.Symbol, expr: Any) -> None:
+        """Note what a symbol stands for, if it is about open sizes of arguments and nothing else."""
+        if self.covers(expr):
+            self._derived[symbol] = self.expanded(expr)
+
+    def expanded(self, relation: Any) -> Any:
+        """Return a relation in terms of the sizes of arguments."""
+        return relation.xreplace(self._derived) if self._derived and isinstance(relation, sympy.Basic) else relation
+
     def covers(self, relation: Any) -> bool:
         """Whether a relation is about open sizes of arguments and nothing else."""
-        symbols: set[sympy.Symbol] = getattr(relation, "free_symbols", set())
+        symbols: set[sympy.Symbol] = getattr(self.expanded(relation), "free_symbols", set())
         return bool(symbols) and symbols <= self.hints.keys()
 
     def decide(self, relation: Any) -> Any:
@@ -146,6 +156,7 @@ class ArgumentSizes:
         Args:
             relation: a sympy expression that is covered.
         """
+        relation = self.expanded(relation)
         value = relation.xreplace(self.hints)
         if value in (sympy.true, sympy.false):
             self.assume(relation if value is sympy.true else sympy.Not(relation))
@@ -155,6 +166,7 @@ class ArgumentSizes:
 
     def assume(self, relation: Any) -> None:
         """Take a relation for granted; if the example breaks it, the sizes in it become static."""
+        relation = self.expanded(relation)
         if relation is sympy.true:
             return
         reason, location = self.place

@@ -15,6 +15,7 @@ import sympy
 import torch
 
 from ..errors import SsaCompilerError
+from .argument_sizes import MakeStatic
 from .complex_numbers import takes_tensors, without_complex
 from .decompose import is_not_lowered
 from .dropped import UNANNOTATED
@@ -24,6 +25,7 @@ from .growing import GrowingValue
 from .indexing import Indexing
 from .layouts import other_layouts
 from .objects import change_object, make_room, room_of
+from .ones import with_known_ones
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
 from .symbols import expr_of
@@ -198,6 +200,19 @@ class TensorOps:
 
     def call_arguments(self, op: Any, args: list[Argument]) -> list[Any]:
         """Import one op whose list arguments are Python lists."""
+        guards = dict(self.state.sizes.guards)
+        try:
+            return self._call_arguments(op, args)
+        except MakeStatic:
+            before = dict(self.state.sizes.guards)
+            self.state.sizes.forget(guards)
+            known = with_known_ones(self, op, args)
+            if known is None:
+                self.state.sizes.forget(before)
+                raise
+        return self._call_arguments(op, known)
+
+    def _call_arguments(self, op: Any, args: list[Argument]) -> list[Any]:
         state = self.state
         indexed = self.indexing.call(op, args)
         if indexed is not None:
@@ -274,6 +289,7 @@ class TensorOps:
         # A composite op whose schema announces an alias, but which copied, has to show the copy it made; so has one that
         # writes, which only its parts announce.
         named = not shared and not writes and (self._name_known(op) or not trace.records or _checks(trace))
+        named = named and not (op.name() in _REGROUPING and any(_is_open(tensor) for tensor in inputs))
         if named and not self.indexing.is_hidden(args, trace):
             result = self._fresh(op, args, trace.out)
         else:
@@ -450,6 +466,14 @@ class TensorOps:
         if [tensor.dtype for tensor in _tensors(again)] != [tensor.dtype for tensor in _tensors(out)]:
             raise self.state.defect(f"{op.name()} with a bool for a number, which decides the dtype of its result")
         return args
+
+
+_REGROUPING = frozenset({"aten::einsum"})
+"""Composite ops that torch-mlir takes apart by views, of sizes that it takes for others where it does not know them."""
+
+
+def _is_open(tensor: torch.Tensor) -> bool:
+    return not all(isinstance(size, int) and size for size in tensor.shape)
 
 
 def _arranged(out: Any, values: Iterator[Value]) -> Any:

@@ -13,6 +13,7 @@ import math
 from functools import cache
 from typing import Any
 
+import sympy
 import torch
 
 from .aten import TensorOps
@@ -20,6 +21,7 @@ from .examples import Described, describe, refuses, run_example
 from .index_checks import divides_integers, is_checked
 from .scalars import ScalarOps
 from .state import ProgramRaises
+from .symbols import expr_of
 from .values import ConstValue, ScalarValue, TensorValue, Value
 
 __all__ = ["NARROW", "check_number", "promote"]
@@ -55,8 +57,11 @@ def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: l
     if not isinstance(dividend, TensorValue) or not isinstance(divisor, (ConstValue, ScalarValue)):
         return
     if is_checked(op) and divides_integers(op, {name: tensors.python(value) for name, value in named.items()}):
-        elements = dividend.fake.numel()
-        if not (isinstance(elements, int) and elements == 0):
+        elements = expr_of(dividend.fake.numel())
+        if isinstance(divisor, ScalarValue) and divisor.kind is int and not elements.is_Integer:
+            condition = sympy.Or(sympy.Eq(elements, 0), sympy.Ne(expr_of(divisor.sym), 0))
+            tensors.state.check(condition, "RuntimeError: ZeroDivisionError")
+        elif elements != 0:
             scalars.check_nonzero(divisor, "RuntimeError: ZeroDivisionError")
 
 

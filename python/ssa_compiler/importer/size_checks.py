@@ -69,7 +69,7 @@ class SizeChecks:
 
     def number(self, expr: Any) -> Callable[[Sequence[Any]], int]:
         """Return the function that computes an expression over the symbols from `@main`'s arguments."""
-        code = _code(expr, [root[0] for root in self.roots])
+        code = _code([expr], [root[0] for root in self.roots])
         uses = [root[4][0] for root in self.roots]
         return lambda leaves: int(code(*(_root(leaves, use) for use in uses)))
 
@@ -107,28 +107,36 @@ class SizeChecks:
             self._check_guards(values)
 
     def _check_guards(self, values: list[Any]) -> None:
-        if not self._compiled:
-            symbols = [root[0] for root in self.roots]
-            self._compiled.append(_code(sympy.And(*(guard for guard, _ in self.guards), evaluate=False), symbols))
-        if self._compiled[0](*values):
-            return
         symbols = [root[0] for root in self.roots]
+        if not self._compiled:
+            # In order: the first may say that the next does not divide by zero.
+            self._compiled.append(_code([guard for guard, _ in self.guards], symbols))
+        if _holds(self._compiled[0], values):
+            return
         for guard, reason in self.guards:
-            if not _code(guard, symbols)(*values):
+            if not _holds(_code([guard], symbols), values):
                 got = ", ".join(f"{root[1]}={value}" for root, value in zip(self.roots, values))
                 raise ArgumentValueError(
                     f"sizes: expected {guard.subs(self.names)} ({reason}), got {got}"
                 ).as_mismatch()
 
 
+def _holds(code: Callable[..., Any], values: Sequence[Any]) -> bool:
+    """Whether relations hold; one that divides by zero for these sizes does not."""
+    try:
+        return bool(code(*values))
+    except ZeroDivisionError:
+        return False
+
+
 def _root(leaves: Sequence[Any], use: SizeUse) -> int:
     return (int(leaves[use.index].shape[use.dim]) - use.offset) // use.scale
 
 
-def _code(expr: Any, symbols: Sequence[sympy.Symbol]) -> Callable[..., Any]:
-    """Return the Python function of an expression. The names in it are those of ShapeEnv's symbols."""
+def _code(exprs: Sequence[Any], symbols: Sequence[sympy.Symbol]) -> Callable[..., Any]:
+    """Return the Python function of an expression, or of whether all of several hold; the names in it are the symbols'."""
     import math
 
-    text = PythonPrinter().doprint(sympy.sympify(expr))
+    text = " and ".join(f"({PythonPrinter().doprint(sympy.sympify(expr))})" for expr in exprs)
     found: Callable[..., Any] = eval(f"lambda {', '.join(map(str, symbols))}: {text}", {"math": math})
     return found

@@ -393,6 +393,7 @@ class State:
             if not expr.is_Integer and self.symbols.bounds(expr)[0] < 0:
                 symbol = self.symbols.integer(("size", expr), low=0).node.expr
                 found[expr] = symbol
+                self.sizes.derive(symbol, expr)
                 if self.emitter.scope.definition(symbol) is None:
                     self.emitter.define(symbol, partial(self.emitter.expression, expr))
         if not found:

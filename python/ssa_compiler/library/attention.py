@@ -48,7 +48,7 @@ def _attention(
     """What heads see, given queries, keys and values side by side (batch, positions, 3 * width), and their weights."""
     batch, length, width = packed.size(0), packed.size(1), packed.size(2) // 3
     parts = packed.reshape([batch, length, 3, heads, width // heads]).permute(2, 0, 3, 1, 4)
-    queries = parts[0] * (1.0 / float(width // heads) ** 0.5)
+    queries = parts[0] * (1.0 / float(max(width // heads, 1)) ** 0.5)
     weights = _softmax(queries.matmul(parts[1].transpose(-2, -1)), mask, mask_type)
     seen = weights.matmul(parts[2]).transpose(1, 2).reshape([batch, length, width])
     return torch.nn.functional.linear(seen, proj_weight, proj_bias), weights

@@ -168,3 +168,32 @@ def std_mean_of_all(self: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     """The root of the variance, and the mean, of all elements."""
     variance, mean = _moments(self, None, _correction(unbiased), False)
     return variance.sqrt().to(self.dtype), mean.to(self.dtype)
+
+
+def _has_open_sizes(arguments: Mapping[str, Any]) -> bool:
+    tensor = arguments["input"]
+    return bool(tensor.dtype.is_floating_point) and not all(isinstance(size, int) for size in tensor.shape)
+
+
+@implements("aten::group_norm", where=_has_open_sizes)
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Optional[Tensor],  # noqa: UP045 - TorchScript
+    bias: Optional[Tensor],  # noqa: UP045
+    eps: float,
+) -> Tensor:
+    """Each group of channels less its mean, by its deviation; torch-mlir takes the sizes of the groups for others."""
+    batch, channels, rest = input.size(0), input.size(1), 1
+    for size in input.shape[2:]:
+        rest = rest * size
+    x = input if input.dtype == torch.float64 else input.to(torch.float32)
+    groups = x.reshape([batch, num_groups, channels // num_groups * rest])
+    offset = groups - groups.mean([2], keepdim=True)
+    deviation = torch.rsqrt((offset * offset).mean([2], keepdim=True) + eps)
+    each = (offset * deviation).reshape([batch, channels, rest])
+    if weight is not None:
+        each = each * weight.to(each.dtype).unsqueeze(-1)
+    if bias is not None:
+        each = each + bias.to(each.dtype).unsqueeze(-1)
+    return each.reshape(input.shape).to(input.dtype)

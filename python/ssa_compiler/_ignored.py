@@ -23,26 +23,43 @@ from .errors import ProgramError, SourceLocation
 if TYPE_CHECKING:
     from .importer.outputs import OutputSpec
 
-__all__ = ["NAMESPACE", "IgnoredCall", "TensorFacts", "is_ignored", "operator_name", "register"]
+__all__ = [
+    "NAMESPACE",
+    "RAISING",
+    "WARNING",
+    "IgnoredCall",
+    "TensorFacts",
+    "is_ignored",
+    "is_message",
+    "keep_library",
+    "operator_name",
+    "register",
+]
 
 NAMESPACE = "ssa_ignored"
+"""The operators' namespace."""
 RAISING = "ssa_compiler_raises"
 """The name of what is no function of the user's: it raises the program's own exception with the numbers of the run."""
-"""The operators' namespace."""
+WARNING = "ssa_compiler_warns"
+"""Likewise: it gives the program's own warning."""
 
 _library = torch.library.Library(NAMESPACE, "DEF")  # type: ignore[no-untyped-call]
 _numbers = itertools.count()
 
 
-def _keep(library: torch.library.Library) -> None:
-    """Let the operators live until the process ends: PyTorch looks at some when others are gone, and aborts."""
+def keep_library(library: torch.library.Library) -> None:
+    """Let operators live until the process ends: PyTorch looks at some when others are gone, and aborts.
+
+    Args:
+        library: has defined them.
+    """
     for finalizer, found in list(weakref.finalize._registry.items()):  # type: ignore[attr-defined]
         if found.weakref() is library:
             finalizer.atexit = False
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
 
-_keep(_library)
+keep_library(_library)
 
 
 @dataclass(frozen=True)
@@ -201,9 +218,9 @@ def is_ignored(operator: str) -> bool:
     return operator.startswith(f"{NAMESPACE}::")
 
 
-def is_raising(operator: str) -> bool:
-    """Whether an operator only raises the program's own exception."""
-    return operator.startswith(f"{NAMESPACE}::{RAISING}.")
+def is_message(operator: str) -> bool:
+    """Whether an operator only raises the program's own exception, or gives its own warning."""
+    return operator.startswith((f"{NAMESPACE}::{RAISING}.", f"{NAMESPACE}::{WARNING}."))
 
 
 def register(schema: str, call: IgnoredCall) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ._forks import new_lock
-from ._ignored import is_raising
+from ._ignored import is_message
 from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
 from .frontend import ImportOptions, Source
 from .pipeline import STAGES, dump_stage, run_pipeline
@@ -211,7 +211,7 @@ class Specialisation:
             tuple(
                 CallbackUse(site.op, count, site.location, site.reason)
                 for site, count in zip(sites, counts, strict=True)
-                if not is_raising(site.op)
+                if not is_message(site.op)
             ),
             self.artifact.copies,
             self.artifact.attempts,
@@ -290,7 +290,7 @@ def compile_one(
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
     artifact = compile_module(pipeline.final, chosen, cache=options.cache, **tools)
-    if options.strict and (sites := [site for site in artifact.callbacks if not is_raising(site.op)]):
+    if options.strict and (sites := [site for site in artifact.callbacks if not is_message(site.op)]):
         raise _not_native(sites)
     dump_stage(options.dump_dir, "backend", artifact.module)
     dump_stage(options.dump_dir, "stream", artifact.stream)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 import torch
 from torch import Tensor
 
 from importer_eager_test import assert_equal_to_eager
-from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
 
@@ -75,16 +72,6 @@ def least_squares(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]
 def test_results_whose_size_depends_on_the_elements() -> None:
     a = torch.eye(4, 3) + torch.arange(12.0).reshape(4, 3) / 9
     check(least_squares, (a, torch.ones(4, 2)), (torch.zeros(4, 3), torch.ones(4, 2)), compiled=False)
-
-
-def warning(a: Tensor) -> Tensor:
-    warnings.warn("doubling is deprecated", stacklevel=2)
-    return a * 2.0
-
-
-def test_warnings_of_the_program_are_given_at_import() -> None:
-    with pytest.warns(UserWarning, match="doubling is deprecated"):
-        import_program(warning, (torch.ones(2),))
 
 
 def complex_numbers(a: Tensor, b: Tensor) -> Tensor:

@@ -208,7 +208,7 @@ def must_call_back(op: ir.Operation) -> str | None:
         return None
     original = original_operator(operator)
     if is_ignored(original or operator):
-        return "it is a Python function that TorchScript ignores"
+        return "it is a Python function that TorchScript ignores, or an op that does more than compute its results"
     if original is not None:
         if not overload_of(original)._schema.is_mutable:
             return "its results are a list"

@@ -162,7 +162,9 @@ class TensorOps:
             value = DTYPE_NUMBERS[value]
         elif isinstance(value, torch.memory_format):
             value = _MEMORY_FORMAT_NUMBERS[value]
-        elif isinstance(value, (torch.layout, torch.device, torch.Generator)) or wanted in ("Device", "Layout"):
+        elif isinstance(value, torch.Generator):
+            raise self.state.refuse_op("a Generator, a stream of random numbers of its own; use torch.manual_seed")
+        elif isinstance(value, (torch.layout, torch.device)) or wanted in ("Device", "Layout"):
             value = None
         elif wanted == "float" and isinstance(value, int):
             value = float(value)

@@ -16,6 +16,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from .._dtypes import by_torch
+from .effects import is_built_in
 from .sampling import sampling_decompositions
 from .schemas import registered_name
 
@@ -99,7 +100,7 @@ def decomposition(emitter: Emitter, op: Any, leaves: list[Any]) -> Callable[...,
         that write or alias, that draw random numbers, and for numbers known only at run time), or IREE computes with none
         of its parts either.
     """
-    if is_compiled(emitter, op) or torch.Tag.nondeterministic_seeded in op.tags:
+    if is_compiled(emitter, op) or torch.Tag.nondeterministic_seeded in op.tags or not is_built_in(op.name()):
         return None
     if any(spec.alias_info is not None for spec in (*op._schema.arguments, *op._schema.returns)):
         return None

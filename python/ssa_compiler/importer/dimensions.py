@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .trials import try_op
+
 __all__ = ["dimension_error"]
 
 _NAMES = re.compile(r"dim|axis")
@@ -42,9 +44,7 @@ def dimension_error(op: Any, positional: Sequence[Any], keywords: dict[str, Any]
         return torch.zeros([1] * leaf.dim(), dtype=leaf.dtype) if isinstance(leaf, torch.Tensor) else leaf
 
     try:
-        with torch.no_grad():
-            args, kwargs = tree_map(small, (list(positional), keywords))
-            op(*args, **kwargs)
+        try_op(op, *tree_map(small, (list(positional), keywords)))
     except IndexError as error:
         first = str(error).partition("\n")[0]
         return first if first.startswith("Dimension out of range") else None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import torch
 
+from .trials import try_op
 from .values import ConstValue, TensorValue, Value
 
 __all__ = ["Described", "describe", "refuses", "run_example"]
@@ -71,9 +71,7 @@ def run_example(op: Any, described: Described, given: Mapping[int, Any]) -> Any:
         raise NotImplementedError
     examples = [given[n] if n in given else _example(one) for n, one in enumerate(described)]
     named = {spec.name: value for spec, value in zip(op._schema.arguments, examples) if spec.kwarg_only}
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return op(*examples[: len(examples) - len(named)], **named)
+    return try_op(op, examples[: len(examples) - len(named)], named)
 
 
 def _example(described: Any) -> Any:

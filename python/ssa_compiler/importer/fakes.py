@@ -31,10 +31,13 @@ from .argument_sizes import MakeStatic
 from .attempts import AnotherAttempt
 from .decompose import decomposition, is_followed
 from .dimensions import dimension_error
+from .effects import is_built_in
 from .emitter import DTYPE_NUMBERS
 from .opaque import agrees_on_examples, outcome_on_examples, shaped_as_on_examples
 from .schemas import functional_of
 from .state import ProgramRaises, State
+from .surroundings import own_numbers
+from .trials import Untried, has_fake_kernel, try_op
 from .unannounced import replacement
 
 __all__ = ["Record", "Trace", "ask_eager", "python_argument", "run", "same_view", "shares_storage"]
@@ -296,6 +299,8 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
             positional.append(value)
     if (text := dimension_error(op, positional, keywords)) is not None:
         raise ProgramRaises(f"IndexError: {text}")
+    if not has_fake_kernel(op):
+        return _unseen(state, op, args)
     state.sizes.place = (op.name(), state.locations.user())
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     disabled, logger.disabled = logger.disabled, True  # setLevel would go through all loggers there are
@@ -304,6 +309,7 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
     try:
         with (
             _without_onednn(),
+            nullcontext() if is_built_in(op.name()) else own_numbers(),
             dispatcher,
             state.symbols.transaction() as transaction,
             torch.no_grad(),
@@ -348,7 +354,27 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         if whole is not None:
             return whole
     assert transaction is not None
+    if not is_built_in(op.name()) and not op._schema.is_mutable and not _shares(out, args):
+        recorder.records[:] = [Record(op, list(args), out)]  # whatever it consists of, it runs as a whole
     return Trace(out, recorder.records, transaction.guesses, transaction.requirements, stands_in, recorder.decomposed)
+
+
+def _unseen(state: State, op: Any, args: Sequence[Any]) -> Trace:
+    """Return what is known of an op that cannot be run at import: what it writes keeps its shape."""
+    if not returns_only_written(op):
+        raise state.refuse_op(
+            f"{op.name()}, of which nothing says what its results look like; give it a kernel for FakeTensors, with "
+            "torch.library.register_fake"
+        )
+    out = written_results(op, args) if op._schema.returns else None
+    return Trace(out, [Record(op, list(args), out)])
+
+
+def _shares(out: Any, args: Sequence[Any]) -> bool:
+    """Whether a result of an op shares memory with an argument, or is one."""
+    given = [leaf for leaf in tree_leaves(list(args)) if isinstance(leaf, torch.Tensor)]
+    made = [leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+    return any(shares_storage(one, other) for one in made for other in given)
 
 
 def ask_eager(state: State, op: Any, args: Sequence[Any], error: Exception) -> Exception | None:
@@ -397,8 +423,9 @@ def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str,
 
     args, kwargs = tree_map(real, (positional, keywords))
     try:
-        with torch.no_grad():
-            op(*args, **kwargs)
+        try_op(op, args, kwargs)
+    except Untried:
+        return state.refuse_op(f"{op.name()}: {_first_line(error)}")
     except _EAGER_ERRORS as confirmed:
         return _raised(confirmed)
     return state.refuse_op(f"{op.name()}: {_first_line(error)}")

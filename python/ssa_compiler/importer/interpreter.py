@@ -15,6 +15,7 @@ from .bools import call_with_bools
 from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
 from .control import Control, Iteration
+from .effects import is_built_in, is_pure, original
 from .empty_sizes import check_sizes
 from .growing_lists import GrowingLists
 from .locations import highlighted, is_augmented_assignment, is_call
@@ -24,7 +25,8 @@ from .modules import Inline, Modules
 from .nested import NestedTensors
 from .op_programs import OpPrograms
 from .promotion import promote
-from .python_calls import OpCall, PrintCall, PythonCalls
+from .python_calls import PrintCall, PythonCalls, is_told
+from .run_time_ops import run_later
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
 from .source import IN_PLACE, KEPT
@@ -120,7 +122,7 @@ class Interpreter(Blocks):
         found = self.metadata.call(kind, node, arguments)
         if found is not None:
             return found
-        text = node.schema()
+        kind, text = original(kind, node.schema())
         if text == "(no schema)":
             raise self.state.refuse_op(kind)
         schema = torch._C.parse_schema(text)
@@ -134,6 +136,11 @@ class Interpreter(Blocks):
         if isinstance(first, DictRef) or (isinstance(first, ListRef) and (generic_list or not has_tensor)):
             if not (has_tensor and not generic_list) and self.containers.knows(kind, first):
                 return self.containers.call(kind, arguments)
+        foreign = not is_built_in(schema.name)
+        if foreign and not schema.is_mutable and all(is_told(spec.type) for spec in schema.returns):
+            return run_later(
+                self.python_calls, node, op, schema, arguments
+            )  # no result whose looks it has to be asked for
         if has_tensor:
             if op is None:
                 raise self.state.defect(f"PyTorch has no operator {text}")
@@ -157,8 +164,8 @@ class Interpreter(Blocks):
             )
             self.metadata.number_tensors.follow(kind, arguments, results)
             return results
-        if not kind.startswith(("aten::", "prim::", "prims::")):
-            return [self.python_calls.call(OpCall(op, node, schema), arguments)][: node.outputsSize()]
+        if not is_pure(schema) and not (is_built_in(kind) and isinstance(first, (ListRef, DictRef))):
+            return run_later(self.python_calls, node, op, schema, arguments)
         if kind == "aten::pow" and is_call(highlighted(node)) and self.scalars.are_numbers(arguments):
             return [self.scalars.emit("math.pow", arguments)]
         return self._scalar(op, schema, arguments)

@@ -17,6 +17,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from .state import State
+from .trials import try_op
 from .valuations import symbols_of, valuations, valued
 
 __all__ = ["agrees_on_examples", "outcome_on_examples", "shaped_as_on_examples"]
@@ -128,8 +129,7 @@ def _run(op: Any, args: Sequence[Any], fill: Callable[[torch.Tensor], torch.Tens
     given = [leaf for leaf in tree_leaves(reals) if isinstance(leaf, torch.Tensor)]
     before = [tensor.clone() for tensor in given]
     try:
-        with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            outcome = op(*positional, **keywords)
+        outcome = try_op(op, positional, keywords)
     except Exception:  # noqa: BLE001 - whatever it does not do on these values
         return None
     if any(not torch.equal(tensor, copy) for tensor, copy in zip(given, before)):

@@ -19,6 +19,7 @@ from .fakes import python_argument
 from .meeting import may_cross, surely_apart
 from .state import ProgramRaises, State
 from .symbols import expr_of
+from .trials import try_op
 from .values import TensorValue
 
 __all__ = ["check_write", "meets_itself", "repeated_dims"]
@@ -221,14 +222,13 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
                 keywords[argument.name] = converted
             else:
                 positional.append(converted)
-        op(*positional, **keywords)
+        try_op(op, positional, keywords)
         return storage
 
     try:
-        with torch.no_grad():
-            shared = outcome(False)
-            scalars = all(source.fake.dim() == 0 for source in related[1:])
-            return scalars and torch.equal(shared, outcome(True))
+        shared = outcome(False)
+        scalars = all(source.fake.dim() == 0 for source in related[1:])
+        return scalars and torch.equal(shared, outcome(True))
     except RuntimeError as error:
         if str(error).startswith("unsupported operation"):
             raise ProgramRaises(f"RuntimeError: {str(error).splitlines()[0]}") from error

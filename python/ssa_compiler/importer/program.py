@@ -54,6 +54,7 @@ from .outputs import (
     OutputTuple,
 )
 from .state import ProgramRaises, Retry, State, Unjoinable
+from .surroundings import quiet
 from .symbols import expr_of
 from .values import (
     ConstValue,
@@ -104,13 +105,14 @@ def import_program(
         UnsupportedProgramError: the program's meaning cannot be kept.
         ProgramError: the program surely raises for arguments like these.
     """
-    importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks)
-    importer.ask(dynamic_shapes, lenient)
-    program, refusal = importer.any_attempt()
-    if program is None and importer.closable():
-        program = importer.with_static_sizes(str(refusal))
-    if program is None:
-        program = importer.with_opaque_ops()
+    with quiet():
+        importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks)
+        importer.ask(dynamic_shapes, lenient)
+        program, refusal = importer.any_attempt()
+        if program is None and importer.closable():
+            program = importer.with_static_sizes(str(refusal))
+        if program is None:
+            program = importer.with_opaque_ops()
     if program is None:
         assert refusal is not None
         raise refusal.plain() if isinstance(refusal, Unjoinable) else refusal

@@ -42,6 +42,7 @@ from .outputs import (
 )
 from .overlap import meets_itself
 from .state import State
+from .surroundings import own_numbers
 from .values import (
     ConstValue,
     DictRef,
@@ -54,7 +55,7 @@ from .values import (
     Value,
 )
 
-__all__ = ["OpCall", "PrintCall", "PythonCalls"]
+__all__ = ["PrintCall", "PythonCalls", "is_told"]
 
 _SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
 _SCHEMA_NAMES = {int: "int", float: "float", bool: "bool", torch.Tensor: "Tensor"}
@@ -90,39 +91,6 @@ class PrintCall:
     def outputsSize(self) -> int:
         """Return the number of results."""
         return 0
-
-
-class OpCall:
-    """The node of an operator of the user's on numbers and strings, as that of a Python function."""
-
-    def __init__(self, op: Any, node: Any, schema: Any) -> None:
-        """Create it.
-
-        Args:
-            op: the OpOverload.
-            node: the node that calls it.
-            schema: its schema.
-        """
-        self._op, self._node, self._schema = op, node, schema
-
-    def pyobj(self) -> Any:
-        """Return what is called."""
-        specs, op = self._schema.arguments, self._op
-        positional = sum(not spec.kwarg_only for spec in specs)
-        names = [spec.name for spec in specs[positional:]]
-        return lambda *values: op(*values[:positional], **dict(zip(names, values[positional:])))
-
-    def pyname(self) -> str:
-        """Return its name."""
-        return str(self._schema.name).replace("::", "_")
-
-    def outputsSize(self) -> int:
-        """Return the number of results."""
-        return int(self._node.outputsSize())
-
-    def output(self) -> Any:
-        """Return the result."""
-        return self._node.output()
 
 
 class PythonCalls:
@@ -251,7 +219,7 @@ class PythonCalls:
     def _outcome(self, node: Any, function: Any, arguments: OutputSpec, leaves: list[Any], name: str) -> Any:
         """Return what the function returns, as FakeTensors, numbers for numbers, and constants."""
         declared = node.output().type() if node.outputsSize() else None
-        if declared is None or _is_told(declared):
+        if declared is None or is_told(declared):
             return _told(declared)
         key = (self.state.place(), *(_looks(leaf) for leaf in leaves))
         if key in self._looks:
@@ -280,7 +248,7 @@ class PythonCalls:
             return tree_map(lambda leaf: leaf.fake() if isinstance(leaf, _Look) else leaf, outcome)
 
     def _run_on_fakes(self, function: Any, arguments: OutputSpec, fakes: list[Any]) -> tuple[Any, Exception | None]:
-        with self.state.symbols.transaction(), torch.no_grad(), self.state.symbols.mode:
+        with own_numbers(), self.state.symbols.transaction(), torch.no_grad(), self.state.symbols.mode:
             given = [fake.clone() if isinstance(fake, torch.Tensor) else fake for fake in fakes]
             return _run(function, build_result(arguments, given))
 
@@ -300,7 +268,7 @@ class PythonCalls:
             else:
                 kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
                 given.append(kinds[type(fake)]())
-        with torch.no_grad():
+        with own_numbers(), torch.no_grad():
             return _run(function, build_result(arguments, given))
 
     def _results(self, outcome: Any) -> tuple[OutputSpec, dict[int, TensorFacts], list[type], list[Any]]:
@@ -453,10 +421,10 @@ def _run(function: Any, arguments: Any) -> tuple[Any, Exception | None]:
         return None, error
 
 
-def _is_told(declared: Any) -> bool:
+def is_told(declared: Any) -> bool:
     """Whether a type says all about a result."""
     if declared.kind() == "TupleType":
-        return all(map(_is_told, declared.elements()))
+        return all(map(is_told, declared.elements()))
     return declared.kind() == "NoneType" or declared.kind() in _SCALARS
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from .powers import power
 from .state import ProgramRaises, State, Unjoinable
 from .symbols import expr_of
 from .texts import made_text
-from .values import NONE, ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
+from .values import ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
 
 __all__ = ["ScalarOps"]
 
@@ -105,10 +104,6 @@ class ScalarOps:
         Raises:
             UnsupportedOpError: no scalar op of torch-mlir does this.
         """
-        if schema.name == "aten::warn":
-            # Warnings tell about the program, not about its data; eager gives each once.
-            warnings.warn(str(getattr(arguments[0], "value", None) or getattr(arguments[0], "text", "")), stacklevel=2)
-            return NONE
         if is_const(*arguments):
             folded = self.fold(op, schema, [argument.value for argument in arguments])  # type: ignore[attr-defined]
             structural = any(argument.structural for argument in arguments)  # type: ignore[attr-defined]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +10,10 @@ import torch
 import torch.jit._recursive as recursive
 
 from ..errors import ScriptError, SourceLocation
+from .effects import unfolded
 from .plain_dataclasses import plain_dataclasses
 from .source import script_all
+from .surroundings import quiet
 
 __all__ = ["script_method", "script_model"]
 
@@ -98,8 +99,7 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
         if (everything := _attempt(lambda: script_all(script, methods=methods))) is not None:  # noqa: B023
             return everything
     try:
-        with warnings.catch_warnings(), plain_dataclasses():
-            warnings.simplefilter("ignore")
+        with quiet(), plain_dataclasses(), unfolded():
             return script()
     except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
         text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
@@ -113,8 +113,7 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
 def _attempt(script: Callable[[], Any]) -> Any:
     """Script with all that statements compute kept; None where TorchScript refuses, perhaps only for what was added."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             scripted = script()
     except Exception:  # noqa: BLE001 - as in `_scripted`, which says what is wrong with the user's own text
         return None

@@ -30,6 +30,7 @@ import torch.jit._state as jit_state
 import torch.jit.frontend as frontend
 from torch import _jit_internal
 
+from .effects import unfolded
 from .plain_dataclasses import plain_dataclasses, replaced
 
 __all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all"]
@@ -67,7 +68,14 @@ def script_all(script: Callable[[], Any], *, methods: bool = False) -> Any:
         Exception: whatever TorchScript raises; also where only what is added here is refused.
     """
     rewrite = partial(_rewritten, methods=methods)
-    with _private_caches(), _renormalising(), _plain_functions(), plain_dataclasses(), _parsed_with(rewrite):
+    with (
+        _private_caches(),
+        _renormalising(),
+        _plain_functions(),
+        plain_dataclasses(),
+        unfolded(),
+        _parsed_with(rewrite),
+    ):
         return script()
 
 

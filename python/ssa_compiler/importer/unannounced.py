@@ -14,6 +14,8 @@ import torch
 from torch._decomp import decomposition_table
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .trials import try_op
+
 __all__ = ["UNANNOUNCED", "Unannounced", "replacement", "writes_unannounced"]
 
 
@@ -138,9 +140,8 @@ def _try(op: Any, args: Sequence[Any]) -> bool:
         if argument.name not in written:
             watched += [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
     before = [tensor.clone() for tensor in watched]
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):
-        try:
-            op(*positional, **keywords)
-        except Exception:  # noqa: BLE001 - whatever eager does not do on these values
-            return False
+    try:
+        try_op(op, positional, keywords)
+    except Exception:  # noqa: BLE001 - whatever eager does not do on these values
+        return False
     return any(not torch.equal(tensor, copy) for tensor, copy in zip(watched, before))

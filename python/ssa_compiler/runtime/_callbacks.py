@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._functionalized import on_copies, original_operator
-from .._ignored import is_ignored
+from .._ignored import NAMESPACE, is_ignored
 from .._python_ops import PYTHON_OPS, python_op
 from ..errors import ProgramError
 
@@ -59,6 +59,7 @@ class CallbackHost:
     def _function(self, number: int, site: CallbackSite) -> Callable[..., Any]:
         in_place = original_operator(site.op)
         run = _runner(site)
+        watched = in_place is None and not site.op.startswith(("aten::", "prims::", f"{NAMESPACE}::"))
 
         def call(_self: object, *passed: Any) -> Any:
             import torch
@@ -68,8 +69,11 @@ class CallbackHost:
             try:
                 values = iter(passed)
                 arguments = [self._rebuild(argument, values) for argument in site.arguments]
+                unwritten = [(a, a._version) for a in arguments if isinstance(a, torch.Tensor)] if watched else ()
                 with torch.no_grad():
                     result = run(*arguments)
+                if any(argument._version != version for argument, version in unwritten):
+                    raise RuntimeError(f"{site.op} writes an argument, which its schema does not say")
                 results = result if isinstance(result, (tuple, list)) else (result,)
                 returned = tuple(
                     self._return(value, spec.kind, spec.dtype)

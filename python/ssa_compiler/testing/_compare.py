@@ -54,7 +54,8 @@ class StageMismatch(AssertionError):
 class Outcome:
     """What one side did: a result or an error, and the arguments and module state afterwards.
 
-    `copies` are the tensors of the result that the conversion documents as copies of what may be an argument.
+    `copies` are the tensors of the result that the conversion documents as copies of what may be an argument, `random` the state
+    of PyTorch's random numbers.
     """
 
     result: Any = None
@@ -62,6 +63,7 @@ class Outcome:
     arguments: tuple[Any, Any] = ((), {})
     state: dict[str, Any] = field(default_factory=dict)
     copies: list[Any] = field(default_factory=list)
+    random: torch.Tensor | None = None
 
     def is_copy(self, value: Any) -> bool:
         """Whether a value is one of the copies, or another tensor object that shows the memory of one."""
@@ -202,6 +204,8 @@ def compare_outcomes(
     ):
         if detail := compare_values(left, right, name, rtol=rtol, atol=atol, exact=exact):
             fail(detail)
+    if expected.random is not None and actual.random is not None and not torch.equal(expected.random, actual.random):
+        fail("the next random number is another than in eager")
     if detail := _compare_layouts(expected, actual):
         fail(detail)
     if identity and (detail := _compare_identity(expected, actual) or _compare_sharing(expected, actual)):

@@ -21,6 +21,7 @@ import torch
 from ..errors import ArgumentError
 from ._compare import Outcome, StageMismatch, compare_outcomes, compare_values, leaves
 from ._refusals import refused_at_call
+from ._untouched import untouched
 from .interpreter import Interpreter, InterpreterError
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ def check(
     Returns:
         The stages' texts and block counts.
     Raises:
-        StageMismatch: a stage differs from eager; the first one is named.
+        StageMismatch: a stage differs from eager; the first one is named. Also if compiling changes anything that outlives
+            it, random numbers and warnings included.
         SsaCompilerError: the model cannot be imported or compiled.
     """
     from ..importer import import_program
@@ -132,7 +134,9 @@ def check(
         checked = Checked(runner.program.imported, dict(runner.program.stages))
     else:  # ignored methods run on the module that was imported: the compiled program's is its own
         shapes = (options or {}).get("dynamic_shapes")
-        imported = import_program(_copy(model), sets[0].args, sets[0].kwargs, dynamic_shapes=shapes)
+        own = _copy(model)
+        with untouched(own, sets[0].args, sets[0].kwargs):
+            imported = import_program(own, sets[0].args, sets[0].kwargs, dynamic_shapes=shapes)
         checked = Checked(imported, dict(run_pipeline(imported.module).stages))
     checked.compiled = runner.program if runner is not None else None
     program = checked.program
@@ -293,6 +297,7 @@ def _attempt(outcome: Outcome, function: Callable[[], Any], seed: int) -> Outcom
             # torch.manual_seed keeps a stack trace for each call as long as there is no CUDA device to seed.
             (torch.manual_seed if devices else torch.default_generator.manual_seed)(seed)
             outcome.result = function()
+            outcome.random = torch.get_rng_state()
     except Exception as error:  # whatever the program raises is compared
         outcome.error = error
     return outcome
@@ -387,7 +392,8 @@ class _Compiled:
             options["example_kwargs"] = kwargs
         options.setdefault("max_specialisations", 1)  # all input sets run on one artefact
         options.setdefault("cache", False)  # what is checked is what this compiler makes
-        self.program = ssa_compiler.compile(self._model, args, target=target, **options)
+        with untouched(self._model, args, kwargs):
+            self.program = ssa_compiler.compile(self._model, args, target=target, **options)
 
     def run(self, call: Call, seed: int) -> Outcome:
         args, kwargs = copy.deepcopy((call.args, call.kwargs))

@@ -259,11 +259,17 @@ def operator(schema: str, function: Any, *kinds: str) -> None:
 
 
 operator("named(Tensor x, str name) -> Tensor", lambda x, name: x + len(name), "CPU", "Meta")
-operator("lies(Tensor x) -> Tensor", lambda x: x.add_(1).clone(), "CPU", "Meta")
 operator("lists(Tensor x) -> int[]", lambda x: [1, 2], "CPU", "Meta")
 operator("writes(Tensor(a!) x) -> int", lambda x: 3, "CPU", "Meta")
-operator("roots(Tensor x) -> Tensor", lambda x: x * (x.shape[0] ** 0.5 / 3))
-operator("masks(Tensor x) -> Tensor", lambda x: x.new_zeros([x.shape[0] & 3]))
+operator("unseen(Tensor x) -> Tensor", lambda x: x + 1, "CPU")
+operator("text(str x) -> str", lambda x: x + "!", "CompositeExplicitAutograd")
+
+COMPOSITES = torch.library.Library("prims", "FRAGMENT")
+"""Operators that consist of others. They stand for ones of PyTorch's, which are taken apart; those of others are not."""
+COMPOSITES.define("roots(Tensor x) -> Tensor")
+COMPOSITES.impl("roots", lambda x: x * (x.shape[0] ** 0.5 / 3), "CompositeImplicitAutograd")
+COMPOSITES.define("masks(Tensor x) -> Tensor")
+COMPOSITES.impl("masks", lambda x: x.new_zeros([x.shape[0] & 3]), "CompositeImplicitAutograd")
 
 
 @refused(X, 2, says="an op on a RuntimeStr; call it")
@@ -271,9 +277,25 @@ def name_from_number(x: Tensor, n: int):
     return torch.ops.messages.named(x, f"{n}")  # refused
 
 
-@refused(X, says="messages::lies writes an argument, which its schema does not say; call it")
-def unannounced(x: Tensor):
-    return torch.ops.messages.lies(x)  # refused
+@refused(X, says="messages::unseen, of which nothing says what its results look like; .*torch.library.register_fake")
+def without_fake_kernel(x: Tensor):
+    return torch.ops.messages.unseen(x)  # refused
+
+
+@refused(X, says="messages::text, whose result is neither a number nor a tensor, .* another one at each call; call it")
+def text_of_operator(x: Tensor):
+    return x + len(torch.ops.messages.text("a"))  # refused
+
+
+@refused(X, says="aten::set_grad_enabled, which does more than compute a result; call it")
+def sets_grad_mode(x: Tensor):
+    torch.set_grad_enabled(True)  # refused
+    return x + 1
+
+
+@refused(X, says="a Generator, a stream of random numbers of its own; use torch.manual_seed")
+def own_generator(x: Tensor):
+    return x + torch.rand(2, generator=torch.Generator())  # refused
 
 
 @refused(X, says="messages::lists, whose result is a list of numbers; call it")
@@ -289,12 +311,12 @@ def writes_and_counts(x: Tensor):
 
 @refused(X, 2, says="a number computed from sizes as .*; compute it with")
 def root_of_size(x: Tensor, n: int):
-    return torch.ops.messages.roots(x[:n])  # refused
+    return torch.ops.prims.roots(x[:n])  # refused
 
 
 @refused(X, 2, says="a size that depends on the run-time value .*; compute it with")
 def bits_of_size(x: Tensor, n: int):
-    return torch.ops.messages.masks(x[:n])  # refused
+    return torch.ops.prims.masks(x[:n])  # refused
 
 
 @refused(X, 2, says="a result of type RuntimeStr; return tensors, numbers, strings")

@@ -240,7 +240,7 @@ class TensorOps:
                 raise state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
         for record in trace.records:
             if writes_unannounced(record.op, record.args):
-                raise state.refuse_op(f"{record.op.name()} writes an argument, which its schema does not say")
+                raise state.defect(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
             state.note_size(requirement, op.name())
             state.require(requirement, op.name())

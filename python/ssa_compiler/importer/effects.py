@@ -24,7 +24,7 @@ from .plain_dataclasses import replaced
 
 __all__ = ["is_built_in", "is_pure", "original", "unfolded"]
 
-_BUILT_IN = frozenset({"aten", "prim", "prims", "torchvision"})
+_BUILT_IN = frozenset({"aten", "prim", "prims", "ssa_compiler", "torchvision"})
 """Namespaces whose ops do what their schemas say."""
 _SETTINGS = frozenset(
     {
@@ -43,7 +43,7 @@ _PLAIN = frozenset(
 
 
 def is_built_in(name: str) -> bool:
-    """Whether an operator, `aten::add`, is PyTorch's own or torchvision's."""
+    """Whether an operator, `aten::add`, is PyTorch's own, torchvision's or of the library here."""
     return name.partition("::")[0] in _BUILT_IN
 
 

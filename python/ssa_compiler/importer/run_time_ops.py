@@ -15,7 +15,7 @@ from ..errors import SourceLocation
 from .effects import is_built_in
 from .python_calls import PythonCalls, is_told
 from .texts import joined
-from .values import RuntimeStr, TupleValue, Value
+from .values import ListRef, RuntimeStr, TupleValue, Value
 
 __all__ = ["run_later"]
 
@@ -44,6 +44,9 @@ def run_later(calls: PythonCalls, node: Any, op: Any, schema: Any, arguments: li
     if (schema.name, schema.overload_name) == ("aten::manual_seed", ""):
         op = torch.manual_seed
     elif op is None or is_built_in(schema.name):
+        for argument in arguments:
+            if isinstance(argument, ListRef):
+                calls.containers.elements(argument)  # of one whose length is not known there is more to say
         raise state.refuse_op(f"{schema.name}, which does more than compute a result")
     if not all(is_told(spec.type) for spec in schema.returns):
         raise state.refuse_op(

@@ -21,12 +21,13 @@ __all__ = ["make_call"]
 _Call = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 
 
-def make_call(imported: ImportedProgram, program: Program) -> _Call:
+def make_call(imported: ImportedProgram, program: Program, *, detach: bool = False) -> _Call:
     """Make the function that runs one call.
 
     Args:
         imported: the calling convention.
         program: the loaded program.
+        detach: let results be detached where eager records gradients.
     Returns:
         A function of the positional and the keyword arguments.
     """
@@ -45,6 +46,7 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
     single = isinstance(results, OutputLeaf) and results.index == 0 and not results.renewed
     check = _assumption_checker(imported)
     check_facts = _facts_checker(imported)
+    check_gradients = None if detach else _gradient_checker(imported, program)
 
     def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         check_facts()
@@ -54,6 +56,8 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
             leaves = list(flatten_arguments(imported, args, kwargs))
         if check is not None:
             check(leaves)
+        if check_gradients is not None:
+            check_gradients(leaves)
         bound: Sequence[Any] = imported.bind(args, kwargs) if binds else ()
         if containers:
             check_own_containers(containers, specs, bound)
@@ -64,9 +68,11 @@ def make_call(imported: ImportedProgram, program: Program) -> _Call:
             values = program(leaves)
         if changed:
             change_objects(changed, leaves, values)
-        builder = ResultBuilder(values, bound)
-        result = values[0] if single else builder.build(results)
-        if containers:
+        if single and not containers:
+            result = values[0]
+        else:
+            builder = ResultBuilder(values, bound)
+            result = builder.build(results)
             change_containers(containers, bound, builder)
         if attributes:
             store_attributes(imported, values)
@@ -157,6 +163,34 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
                     break
         if text is not None:
             raise ArgumentValueError(text).as_mismatch()
+
+    return check
+
+
+def _gradient_checker(imported: ImportedProgram, program: Program) -> Callable[[Sequence[Any]], None] | None:
+    """Make the check that eager would record no gradients of parameters, None where no result could have any.
+
+    Arguments of the user's are checked by the runtime, whatever becomes of them.
+    """
+    import torch
+
+    made = [info.dtype for info in program.signature.results if info.dtype is not None and info.alias_of is None]
+    if not any(dtype.is_floating_point or dtype.is_complex for dtype in made):
+        return None
+    recorded = [(spec.index, spec.name) for spec in imported.parameters if spec.index in imported.recorded]
+    if not recorded:
+        return None
+    is_grad_enabled = torch.is_grad_enabled
+
+    def check(leaves: Sequence[Any]) -> None:
+        if not is_grad_enabled():
+            return
+        for index, name in recorded:
+            if leaves[index].requires_grad:
+                raise ArgumentValueError(
+                    f"parameter '{name}' requires grad, and compiled programs do not record gradients: call the program under "
+                    'torch.no_grad(), or compile it with gradients="detach" for results without gradients'
+                )
 
     return check
 

@@ -45,6 +45,7 @@ def compile(
     ssa_opt: str | os.PathLike[str] | None = None,
     timeout_s: float = 300.0,
     cache: bool = True,
+    gradients: str = "raise",
 ) -> CompiledProgram:
     """Compile a PyTorch program.
 
@@ -75,6 +76,8 @@ def compile(
         cache: take what iree-compile made from the cache on disk if it is there, and keep it there if not
             (docs/Backend.md); with `dump_dir` it is always made anew. The environment variable SSA_COMPILER_CACHE=0 turns
             the cache off everywhere.
+        gradients: what a call does where eager would record gradients, as a parameter or an argument requires grad and grad
+            mode is on: "raise" ArgumentValueError, or "detach" the results. Compiled programs record none.
     Returns:
         A callable with the model's signature. It takes and returns torch tensors.
     Raises:
@@ -90,7 +93,9 @@ def compile(
             f"example_inputs: expected a tuple of positional arguments, got {type(example_inputs).__name__}: write "
             "compile(model, (x,)), and example_kwargs={...} for keyword arguments"
         )
-    options = Options(target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes, strict, cache)
+    options = Options(
+        target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes, strict, cache, gradients
+    )
     compiled = CompiledProgram(model, options, max_specialisations)
     compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
     return compiled
@@ -317,10 +322,11 @@ class CompiledProgram:
         if self._made:
             self._made[0].imported.bind(args, kwargs)
         tensors = tensors_in([*args, *kwargs.values()])
-        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        detach = self._options.gradients == "detach"
+        if not detach and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
             raise ArgumentValueError(
                 "an argument requires grad, and compiled programs do not record gradients: call the program under "
-                "torch.no_grad(), or pass a detached tensor"
+                'torch.no_grad(), pass a detached tensor, or compile with gradients="detach" for results without gradients'
             )
         kind = self._options.target.partition(":")[0]
         wrong = next((t for t in tensors if t.device.type != kind and (t.dim() or t.device.type != "cpu")), None)

@@ -117,6 +117,11 @@ class Options:
     dynamic_shapes: Any = None
     strict: bool = False
     cache: bool = True
+    gradients: str = "raise"
+
+    def __post_init__(self) -> None:
+        if self.gradients not in ("raise", "detach"):
+            raise ArgumentValueError(f"gradients: expected 'raise' or 'detach', got {self.gradients!r}")
 
 
 @dataclass(eq=False, repr=False)
@@ -131,6 +136,7 @@ class Specialisation:
         driver: the IREE driver that runs it.
         seconds: compile time by step; `pipeline/...` and `backend/...` are parts of `pipeline` and `backend`.
         reason: why it was made: how a call differed from the specialisation used before it; "" for the first.
+        detach: whether results are detached where eager records gradients.
     """
 
     imported: ImportedProgram
@@ -140,6 +146,7 @@ class Specialisation:
     driver: str
     seconds: dict[str, float] = field(default_factory=dict)
     reason: str = ""
+    detach: bool = False
 
     def __post_init__(self) -> None:
         self._program: Program | None = None
@@ -165,7 +172,7 @@ class Specialisation:
 
             with self._lock:  # loaded once: threads share the parameters' views and the counts of callbacks
                 if self._call is None:
-                    self._call = make_call(self.imported, self._loaded())
+                    self._call = make_call(self.imported, self._loaded(), detach=self.detach)
         return self._call
 
     def is_called_by(self, call: Callable[..., Any]) -> bool:
@@ -177,7 +184,11 @@ class Specialisation:
             from .runtime import Program
 
             self._program = Program(
-                self.artifact.path, self.signature, driver=self.driver, callbacks=self.artifact.callbacks
+                self.artifact.path,
+                self.signature,
+                driver=self.driver,
+                callbacks=self.artifact.callbacks,
+                detach=self.detach,
             )
         return self._program
 
@@ -301,7 +312,8 @@ def compile_one(
     # Not "local-task": with it, loops whose tensors are replaced gave wrong results in 1 of 100 calls (docs/Backend.md).
     driver = "cuda" if chosen.kind == "cuda" else "local-sync"
     lap("load")
-    return Specialisation(program, pipeline.stages, artifact, signature, driver, seconds, reason)
+    detach = options.gradients == "detach"
+    return Specialisation(program, pipeline.stages, artifact, signature, driver, seconds, reason, detach)
 
 
 def _not_native(sites: Sequence[CallbackSite]) -> UnsupportedOpError:

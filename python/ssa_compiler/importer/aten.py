@@ -154,6 +154,7 @@ class TensorOps:
                 raise self.state.refuse_op(f"an argument of type {wanted}")
             return emitter.list_of(names[element], operands)
         if isinstance(argument, TensorValue):
+            self.state.note_gradients(argument)
             return argument.ssa
         if isinstance(argument, ScalarValue):
             return self._convert(argument, wanted)
@@ -277,6 +278,7 @@ class TensorOps:
         for argument in args:
             for value in tensor_values(argument):
                 self.state.use(value, op.name())
+                self.state.note_gradients(value)
 
     def _outcome(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> Any:
         """Emit an op that writes nothing."""

@@ -352,6 +352,7 @@ class ImportedProgram:
         default_dtype: PyTorch's default dtype at import.
         autocast: the dtypes to which `torch.autocast` converts at import, by device (`autocast_dtypes`).
         grad_mode: whether gradients were recorded at import; None if the program does not ask.
+        recorded: the tensors among `@main`'s arguments that ops use outside of `torch.no_grad()`.
         sizes: what has to be checked of sizes that are not fixed; None if `dynamic_shapes` asked for none.
         changed: the arguments and parameters that get another shape or other strides (`x.t_()`).
         containers: the lists, dicts and objects among the arguments that get other contents.
@@ -373,6 +374,7 @@ class ImportedProgram:
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
     autocast: tuple[torch.dtype | None, ...] = field(default_factory=lambda: autocast_dtypes())
     grad_mode: bool | None = None
+    recorded: frozenset[int] = frozenset()
     sizes: SizeChecks | None = None
     changed: tuple[ChangedObject, ...] = ()
     containers: tuple[ChangedContainer, ...] = ()

@@ -508,6 +508,7 @@ class _ProgramImport:
             facts=self._facts(),
             sizes=state.sizes.checks(),
             grad_mode=state.grad_mode,
+            recorded=frozenset(index for index, storage in storages.items() if storage in state.recorded),
             changed=self.changed,
             containers=self.containers,
             storages=self.callers.storages,

@@ -196,6 +196,7 @@ class PythonCalls:
             return OutputConstant(value.value)
         if isinstance(value, TensorValue):
             self.state.use(value, name)
+            self.state.note_gradients(value)
             return leaf(value, torch.Tensor)
         if isinstance(value, ScalarValue):
             return leaf(value, value.kind)

@@ -124,6 +124,7 @@ class State:
         requiring: storages of the caller's tensors that require gradients.
         grad_mode: whether gradients are recorded at import; None as long as the program does not ask.
         grad_modes: the contexts (`torch.no_grad()`) that the code at hand is in.
+        recorded: the storages that ops use outside of `torch.no_grad()`, where eager may record gradients.
         plain_reasons: storages of tensors of which the program asked what no call may change, with what and the op.
         storage_reasons: storages of arguments that an op counts in from their start: the storage offset and, where it
             matters, the size of the storage, in elements, and the op.
@@ -180,6 +181,7 @@ class State:
         self.requiring: set[Site] = set()
         self.grad_mode: bool | None = None
         self.grad_modes: list[bool] = []
+        self.recorded: set[Site] = set()
         self.plain_reasons: dict[Site, tuple[str, str]] = {}
         self.storage_reasons: dict[Site, tuple[int, int | None, str]] = {}
         self.owners: dict[Any, TensorValue] = {}
@@ -430,6 +432,11 @@ class State:
         """
         for storage in value.storages:
             self.plain_reasons.setdefault(storage, (flag, f"{op} at {self.locations.user()}"))
+
+    def note_gradients(self, value: TensorValue) -> None:
+        """Note that an op uses a tensor, which eager may record for gradients."""
+        if not self.grad_modes or self.grad_modes[-1]:
+            self.recorded |= value.storages
 
     def use(self, value: TensorValue, op: str) -> None:
         """Check that the value's contents are what eager would see.

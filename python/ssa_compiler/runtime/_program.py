@@ -36,17 +36,25 @@ class Program:
         signature: what `@main` takes and returns.
         driver: "local-sync" or "cuda"; "local-task" for experiments only, its results are not reliable.
         callbacks: the ops that run in PyTorch.
+        detach: take tensors that require grad, though results are detached; not where they are written.
     Raises:
         TargetError: there is no device for the driver.
     """
 
     def __init__(
-        self, path: str, signature: Signature, *, driver: str = "local-sync", callbacks: Sequence[CallbackSite] = ()
+        self,
+        path: str,
+        signature: Signature,
+        *,
+        driver: str = "local-sync",
+        callbacks: Sequence[CallbackSite] = (),
+        detach: bool = False,
     ) -> None:
         import iree.runtime as rt
         import torch
 
         self.signature = signature
+        self._detach = detach
         self._device = device_for(driver)
         self._host = CallbackHost(callbacks, self._device) if callbacks else None
         vm = instance()
@@ -177,11 +185,11 @@ class Program:
             ).as_mismatch()
         if leaf.layout is not self._strided:
             raise ArgumentValueError(f"{name}: expected a strided tensor, got layout {leaf.layout}")
-        if leaf.requires_grad and self._is_grad_enabled() and (info.written or not info.parameter):
+        if leaf.requires_grad and self._is_grad_enabled() and (info.written or not (info.parameter or self._detach)):
             what = "is written by the program and requires grad" if info.written else "requires grad"
             raise ArgumentValueError(
-                f"{name} {what}, and compiled programs do not record gradients: "
-                "call it under torch.no_grad(), or pass a detached tensor"
+                f"{name} {what}, and compiled programs do not record gradients: call it under torch.no_grad(), pass a "
+                'detached tensor, or compile with gradients="detach" for results without gradients'
             )
 
     def _passable(self, tensor: Any) -> torch.Tensor:

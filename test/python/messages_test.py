@@ -48,6 +48,8 @@ ELSEWHERE = {
     "writes an expanded view": "importer_overlap_test.py",
     "recursion: ": "importer_calls_test.py",
     "an argument requires grad": "specialisation_test.py",
+    "gradients: expected 'raise'": "gradients_test.py",
+    "parameter '…' requires grad": "gradients_test.py",
     "share one memory location": "inputs_test.py",
     "expected requires_grad": "inputs_test.py",
     "whose layout depends on control flow": "importer_alias_test.py",

@@ -91,6 +91,7 @@ class Counts(nn.Module):
         return x * self.weight
 
 
+@torch.no_grad()
 def test_a_module() -> None:
     model = Counts()
     compiled = ssa_compiler.script(model)
@@ -117,6 +118,7 @@ class Scaled(nn.Module):
         return y
 
 
+@torch.no_grad()
 def test_a_class() -> None:
     one, two = Scaled(), Scaled()
     x = torch.randn(2, 3)

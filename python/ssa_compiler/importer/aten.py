@@ -278,7 +278,8 @@ class TensorOps:
         for argument in args:
             for value in tensor_values(argument):
                 self.state.use(value, op.name())
-                self.state.note_gradients(value)
+                if op is not torch.ops.aten.detach.default:
+                    self.state.note_gradients(value)
 
     def _outcome(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> Any:
         """Emit an op that writes nothing."""

@@ -143,12 +143,15 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
 
     facts, default, autocast = imported.facts, imported.default_dtype, imported.autocast
     get_default, grad_mode, is_grad_enabled = torch.get_default_dtype, imported.grad_mode, torch.is_grad_enabled
+    device, count_modes = imported.default_device, torch._C._len_torch_function_stack
     tied = [(parameter, parameter.renamed(alias)) for parameter in imported.parameters for alias in parameter.aliases]
 
     def check() -> None:
         text = None
         if get_default() is not default:
             text = f"PyTorch's default dtype: expected {default}, got {get_default()}"
+        elif (count_modes() or device != "cpu") and torch.get_default_device().type != device:  # a mode says which
+            text = f"PyTorch's default device: expected {device}, got {torch.get_default_device().type}"
         elif autocast_dtypes() != autocast:
             text = f"torch.autocast, dtypes on CPU and CUDA: expected {autocast}, got {autocast_dtypes()}"
         elif grad_mode is not None and is_grad_enabled() is not grad_mode:

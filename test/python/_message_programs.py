@@ -293,6 +293,11 @@ def sets_grad_mode(x: Tensor):
     return x + 1
 
 
+@refused(X, says="aten::zeros on meta; the arguments of the program are on cpu")
+def on_another_device(x: Tensor):
+    return x + torch.zeros(2, device="meta")  # refused
+
+
 @refused(X, says="a Generator, a stream of random numbers of its own; use torch.manual_seed")
 def own_generator(x: Tensor):
     return x + torch.rand(2, generator=torch.Generator())  # refused

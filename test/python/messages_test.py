@@ -50,6 +50,7 @@ ELSEWHERE = {
     "an argument requires grad": "specialisation_test.py",
     "gradients: expected 'raise'": "gradients_test.py",
     "parameter '…' requires grad": "gradients_test.py",
+    "the default device": "devices_test.py",
     "share one memory location": "inputs_test.py",
     "expected requires_grad": "inputs_test.py",
     "whose layout depends on control flow": "importer_alias_test.py",
@@ -66,6 +67,7 @@ ELSEWHERE = {
 UNREACHED = {
     "program is compiled at its first call": "it makes the first call compile, and is not shown",
     "no device for the IREE driver": "it needs a machine without the driver's device",
+    "in pinned memory": "it needs a machine with a GPU",
     "nested too deeply": "it needs a program that exhausts Python's stack",
 }
 """Part of a message that no test provokes: the reason."""

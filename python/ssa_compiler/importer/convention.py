@@ -350,6 +350,7 @@ class ImportedProgram:
         attributes: numbers of the module that the program assigns, in `@main`'s argument order, after the arguments.
         facts: what is taken for granted of the module; None for functions.
         default_dtype: PyTorch's default dtype at import.
+        default_device: the type of its default device.
         autocast: the dtypes to which `torch.autocast` converts at import, by device (`autocast_dtypes`).
         grad_mode: whether gradients were recorded at import; None if the program does not ask.
         recorded: the tensors among `@main`'s arguments that ops use outside of `torch.no_grad()`.
@@ -372,6 +373,7 @@ class ImportedProgram:
     attributes: tuple[AttributeSpec, ...] = ()
     facts: ModuleFacts | None = None
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
+    default_device: str = field(default_factory=lambda: torch.get_default_device().type)
     autocast: tuple[torch.dtype | None, ...] = field(default_factory=lambda: autocast_dtypes())
     grad_mode: bool | None = None
     recorded: frozenset[int] = frozenset()

@@ -15,6 +15,7 @@ from .bools import call_with_bools
 from .classes import Classes, compare_enums, named_tuple_type
 from .containers import Containers
 from .control import Control, Iteration
+from .devices import check_devices
 from .effects import is_built_in, is_pure, original
 from .empty_sizes import check_sizes
 from .growing_lists import GrowingLists
@@ -119,6 +120,7 @@ class Interpreter(Blocks):
     def _operator(self, node: Any, kind: str, arguments: list[Value]) -> list[Value]:
         if (compared := compare_enums(kind, arguments)) is not None:
             return [compared]
+        check_devices(self.state, self.modules.root, node, arguments)
         found = self.metadata.call(kind, node, arguments)
         if found is not None:
             return found

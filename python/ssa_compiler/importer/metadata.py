@@ -152,7 +152,7 @@ class Metadata:
         if kind == "prim::device":
             return [ConstValue(fake.device)]
         if kind == "aten::get_device":
-            return [ConstValue(-1)]
+            return [ConstValue(-1 if fake.device.index is None else fake.device.index)]
         if kind == "prim::data":
             return self.tensors.call(torch.ops.aten.detach.default, [tensor])  # the same without gradients
         if kind == "prim::grad":

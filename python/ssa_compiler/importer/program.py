@@ -34,6 +34,7 @@ from .convention import (
     StorageAsExample,
     StridesAsExample,
 )
+from .devices import check_default_device
 from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
 from .lent_containers import ChangedContainer, changed_containers
@@ -325,6 +326,7 @@ class _ProgramImport:
                 specs.append(replace(spec, keyword_only=only))
                 values.append(value)
         self.callers.prepare()
+        check_default_device(self.state, self.model)
         return tuple(specs), values, arguments
 
     def _output(self, value: Value) -> OutputSpec:

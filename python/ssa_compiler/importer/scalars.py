@@ -126,6 +126,8 @@ class ScalarOps:
         if known_to_python(schema.name, values):
             return self.fold_constant(schema.name, [ConstValue(value) for value in values])
         try:
+            if schema.name == "aten::device":
+                return ConstValue(torch.device(*values))  # PyTorch's own op takes the index for the type
             if op is None or not schema.name.startswith(("aten::", "prim::", "prims::")):
                 raise self.state.refuse_op(schema.name)
             return ConstValue(op(*values))

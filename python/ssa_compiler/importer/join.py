@@ -232,7 +232,7 @@ def join(
         # What may be the very object that was detached is taken for it.
         return b if isinstance(a.value, TensorValue) and a.value.renewed else a
     if isinstance(a, Missing) or isinstance(b, Missing):
-        return _join_missing(state, a, b)
+        return _join_missing(state, *((b, heap_b) if isinstance(a, Missing) else (a, heap_a)))
     if any(isinstance(x, NoneOr) or _is_none(x) for x in (a, b)):
         inner = [x.value if isinstance(x, NoneOr) else Missing("None") if _is_none(x) else x for x in (a, b)]
         return NoneOr(join(state, inner[0], inner[1], what, heap_a, heap_b))
@@ -276,17 +276,21 @@ def join(
     )
 
 
-def _join_missing(state: State, a: Abstract, b: Abstract) -> Abstract:
-    """Whatever the other path has, as something that is passed: the missing path passes a placeholder."""
-    other = b if isinstance(a, Missing) else a
+def _join_missing(state: State, other: Abstract, heap: dict[Site, tuple[Value, ...]]) -> Abstract:
+    """What only one path has, as something that is passed: the other path passes a placeholder.
+
+    Args:
+        state: the interpretation.
+        other: what the path has.
+        heap: contents of lists and dicts at the end of that path, which may have made them.
+    """
     if isinstance(other, (Missing, AnyScalar, AnyTensor)):
         return other
-    other = _opened(state, other, state.heap)
+    other = _opened(state, other, heap)
     if isinstance(other, NoneOr):
-        return NoneOr(_join_missing(state, Missing("None"), other.value))
+        return NoneOr(_join_missing(state, other.value, heap))
     if isinstance(other, Elements):
-        missing = Missing("element")
-        return replace(other, elements=tuple(_join_missing(state, missing, e) for e in other.elements))
+        return replace(other, elements=tuple(_join_missing(state, e, heap) for e in other.elements))
     if isinstance(other, Same):
         if isinstance(other.value, TensorValue):
             return any_tensor(state, other.value)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["NUMBERS", "SHAPES", "alias", "resized", "resolve", "tensor"]
+__all__ = ["NUMBERS", "SHAPES", "alias", "extreme", "resized", "resolve", "tensor"]
 
 # (n, k) of each input set: trip counts 0, 1, 2 and many, both parities, negative numbers.
 NUMBERS = ((2, 1), (0, 0), (1, -3), (5, 4), (3, 2), (-1, 3))
@@ -49,6 +49,24 @@ def tensor(dtype: str, shape: Sequence[int], seed: int) -> torch.Tensor:
     if dtype == "int64":
         return torch.randint(-4, 5, tuple(shape), generator=generator)
     return (torch.randint(-16, 17, tuple(shape), generator=generator) / 4).to(getattr(torch, dtype))
+
+
+def extreme(dtype: str, shape: Sequence[int], seed: int) -> torch.Tensor:
+    """A tensor of small numbers, some of which are replaced by NaN, infinities and zeros of both signs.
+
+    Args:
+        dtype: name of a floating-point dtype.
+        shape: its sizes.
+        seed: which one.
+    Returns:
+        A contiguous tensor.
+    """
+    made = tensor(dtype, shape, seed).flatten()
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0, 0.0], dtype=made.dtype)
+    places = torch.randperm(made.numel(), generator=generator)[: 1 + made.numel() // 3]
+    made[places] = values[torch.randint(0, 5 if seed % 3 else 1, places.shape, generator=generator)]
+    return made.reshape(tuple(shape))
 
 
 def resolve(sets: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:

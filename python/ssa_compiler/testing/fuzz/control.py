@@ -203,7 +203,7 @@ def _(g: Writer) -> bool:
     return True
 
 
-@statement("error.assert", 0.5)
+@statement("error.assert", 0.8)
 def _(g: Writer) -> bool:
     """`assert n < 4, 'message'`"""
     condition = g.choice.choice([f"{g.integer()} < 4", f"{g.integer()} != 3", "n >= 0", g.data_condition()])

@@ -31,16 +31,22 @@ from .writer import DTYPES, Shape, Var, Writer
 
 __all__ = ["GRAMMAR", "all_features", "generate"]
 
-GRAMMAR = (views, writes, indexed, control, names, lists, functions)  # importing them registers their ingredients
-GRAMMAR += (scalars, scalar_control, scalar_lists, scalar_dicts)
+# Importing them registers their ingredients.
+GRAMMAR = (
+    *(views, writes, indexed, control, names, lists, functions),
+    *(scalars, scalar_control, scalar_lists, scalar_dicts),
+)
 
 _FACTS = {
+    "about.tensors": "a program that is about tensors, with few of Python's own values",
+    "about.python": "a program that is about Python's own values, with few tensors",
     "write.in_region": "a write inside a branch or a loop",
     "write.outer_view": "a write inside a region through a view made outside of it",
     "argument.write": "a write of an argument",
     "argument.write_branch": "a write of an argument in a region",
     "argument.write_view": "a write of an argument through a view",
     "argument.alias": "two arguments that share memory",
+    "argument.extreme": "arguments that hold NaN, infinities and zeros of both signs in some input sets",
     "result.argument": "a result that is an argument",
     "result.argument_view": "a result that is a view of an argument",
     "result.shared": "two results that share memory",
@@ -58,6 +64,10 @@ _FACTS = {
 }
 for _fact, _meaning in _FACTS.items():
     describe_fact(_fact, _meaning)
+
+
+# What NaN and infinities are as integers is undefined.
+_TO_INTEGERS = {"make.dtype", "write.convert"}
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,8 @@ def generate(seed: int) -> Program:
         if choice.random() < 0.8 and not g.loops:
             g.apply(INGREDIENTS[name])
     _results(g, set(roots))
+    if choice.random() < 0.4 and not g.features.keys() & _TO_INTEGERS:
+        _make_extreme(g, arguments)
     arguments += _extra(g, seed)
     arguments += [_Argument(name, kind, values) for name, (kind, values) in g.python.arguments.items()]
     return Program(_text(g, seed, arguments), seed, g.features)
@@ -136,6 +148,14 @@ def _arguments(g: Writer, seed: int) -> list[_Argument]:
     found.append(_Argument("n", "int", [str(n) for n, _ in NUMBERS]))
     found.append(_Argument("k", "int", [str(k) for _, k in NUMBERS]))
     return found
+
+
+def _make_extreme(g: Writer, arguments: list[_Argument]) -> None:
+    """Let the floating-point arguments hold NaN, infinities and signed zeros in the last input sets."""
+    g.mark("argument.extreme")
+    for argument in arguments:
+        for number in range(4, len(argument.values)):
+            argument.values[number] = argument.values[number].replace("tensor('float", "extreme('float")
 
 
 def _state(g: Writer) -> None:
@@ -256,7 +276,7 @@ def _text(g: Writer, seed: int, arguments: list[_Argument]) -> str:
     head = (
         f'"""Random program {seed} of ssa_compiler.testing.fuzz."""\n\n'
         "import math\nfrom typing import Dict, List, Optional\n\nimport torch\nfrom torch import Tensor, nn\n\n"
-        "from ssa_compiler.testing.fuzz.arguments import alias, tensor\n\n\n"
+        "from ssa_compiler.testing.fuzz.arguments import alias, extreme, tensor\n\n\n"
     )
     signature = ", ".join(f"{argument.name}: {argument.kind}" for argument in arguments)
     if g.method:

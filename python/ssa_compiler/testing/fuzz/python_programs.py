@@ -19,7 +19,9 @@ def plan(g: Writer) -> None:
     """Choose what the program is about and which ingredients it is asked for."""
     python = sorted(name for name, each in INGREDIENTS.items() if each.kind == "python")
     tensors = sorted(INGREDIENTS.keys() - set(python))
-    if g.choice.random() < _PYTHON:
+    about = "python" if g.choice.random() < _PYTHON else "tensors"
+    g.mark(f"about.{about}")
+    if about == "python":
         g.kinds = {"write": 1.0, "view": 0.5, "statement": 1.0, "python": 6.0}
         g.wanted = g.choice.sample(python, _WANTED["python"]) + g.choice.sample(tensors, _OTHERS)
     else:

@@ -19,10 +19,15 @@ __all__ = ["BOUNDARY_FLOATS", "BOUNDARY_INTS", "KINDS", "Cell", "Items", "Scalar
 KINDS = ("int", "float", "bool", "str")
 
 # What arguments are in the later input sets. The first sets have small numbers.
-BOUNDARY_INTS = ("0", "1", "-1", *(f"{sign}{2**31 + d}" for sign in ("", "-") for d in (-1, 0, 1)))
-BOUNDARY_INTS += (f"{2**53 + 1}", f"{2**62}", f"-{2**62}", f"{2**63 - 1}", f"-{2**63}")
-BOUNDARY_FLOATS = ("float('nan')", "float('inf')", "-float('inf')", "-0.0", "0.0", "1e300", "-1e300", "1e16", "0.1")
-BOUNDARY_FLOATS += ("5e-324", "2.0**53", "-2.5", "0.5")
+_NEAR_32_BITS = tuple(f"{sign}{2**31 + d}" for sign in ("", "-") for d in (-1, 0, 1))
+BOUNDARY_INTS = (
+    *("0", "1", "-1", *_NEAR_32_BITS),
+    *(str(2**53 + 1), str(2**62), str(-(2**62)), str(2**63 - 1), str(-(2**63))),
+)
+BOUNDARY_FLOATS = (
+    *("float('nan')", "float('inf')", "-float('inf')", "-0.0", "0.0", "1e300", "-1e300", "1e16", "0.1"),
+    *("5e-324", "2.0**53", "-2.5", "0.5"),
+)
 _STRINGS = ("''", "'a'", "'ab'", "'b'", "'hello'", "'B'")
 
 

@@ -14,6 +14,7 @@ _TYPES = ("int", "float", "bool", "str")
 
 
 def _element(g: Writer, kind: str) -> tuple[str, bool]:
+    """An expression of an element."""
     if kind == "str":
         return literal(g.choice, "str"), True
     return expression(g, kind, g.choice.choice([0, 0, 1])) if kind != "bool" else boolean(g, 0)
@@ -21,7 +22,7 @@ def _element(g: Writer, kind: str) -> tuple[str, bool]:
 
 def make(g: Writer, *kinds: str, least: int = 0) -> Items:
     """A list in scope of one of some kinds, or a new one, or an argument."""
-    kinds = kinds or _TYPES
+    kinds = kinds or (_TYPES if not (g.depth or g.in_helper) else _TYPES[:3])  # run-time strings are refused
     scope = g.python
     found = scope.find(g.choice, scope.lists, lambda each: each.kind in kinds and each.least >= least)
     if found is not None and g.choice.random() < 0.6:
@@ -128,7 +129,7 @@ def _(g: Writer) -> bool:
 @python("slist.remove", 0.6)
 def _(g: Writer) -> bool:
     """`l.remove(2)`, also what is not there"""
-    items = make(g, "int", "str", "float", "bool", least=1)
+    items = make(g, "int", "str", "float", least=1)
     if not items.exact or not _here(g, items) or items.growing:
         return False
     value = literal(g.choice, items.kind, boundary=0.0)
@@ -203,7 +204,7 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`l[0] = a`, `l[n % 3] += 1`"""
     items = make(g, least=1)
-    index = index_of(g, items)
+    index = index_of(g, items) if items.kind != "str" else g.choice.choice(["0", "-1"])
     value, exact = _element(g, items.kind)
     form = "{0}[{1}] = {2}"
     if items.kind in ("int", "float") and g.choice.random() < 0.4:
@@ -243,7 +244,7 @@ def _(g: Writer) -> bool:
     """`a in l`, `l.index(2)`, `l.count(a)`"""
     items = make(g)
     value = _element(g, items.kind)
-    if not items.exact or not value[1] or items.growing:
+    if not items.exact or not value[1] or items.growing or items.kind == "bool":
         return False
     kind = g.choice.randrange(4)
     if kind == 0 and items.least:
@@ -303,14 +304,12 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`m = l if c else o`: one of two lists, changed under that name"""
     items = make(g, "int", "float", least=2)
-    other = g.python.find(
-        g.choice,
-        g.python.lists,
-        lambda each: each.kind == items.kind and each is not items and each.least == items.least and not each.growing,
-    )
-    if other is None or items.growing:
+    if items.growing:
         return False
-    name = g.fresh("q")
+    name, other_name = g.fresh("q"), g.fresh("q")
+    other = Items(other_name, items.kind, [Cell(items.least, g.regions[-1])])
+    g.python.lists.append(other)
+    g.emit(f"{other_name} = [{', '.join([literal(g.choice, items.kind)] * items.least)}]")
     g.emit(f"{name} = {items.text}")
     g.emit(f"if {boolean(g, 1)[0]}:")
     g.emit(f"    {name} = {other.text}")
@@ -441,7 +440,7 @@ def _(g: Writer) -> bool:
 
 def add_list_results(g: Writer) -> None:
     """Choose what the program returns of its lists; several names of one list stay one list."""
-    names = [each for each in g.python.lists if not each.growing]
+    names = [each for each in g.python.lists if not each.growing and not (each.kind == "str" and g.returns)]
     for each in g.choice.sample(names, min(len(names), 2)):
         early = f"[{', '.join({'int': '0', 'float': '0.0', 'bool': 'False'}.get(each.kind, chr(39) * 2) for _ in range(2))}]"
         text = g.choice.choice([each.text, each.text, f"({each.text}, 1)", f"{{'q': {each.text}}}"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .expressions import boolean, expression, floating, integer, known, scalar, text_value
+from .expressions import boolean, expression, floating, integer, known, text_value
 from .python_scope import Scalar, literal
 from .registry import python
 from .writer import Writer
@@ -39,6 +39,15 @@ def variable(g: Writer, kind: str) -> Scalar:
     value, exact = known(g, kind)
     g.emit(f"{name} = {value}")
     return declare(g, name, kind, exact)
+
+
+def _typed_as_float(g: Writer, text: str, exact: bool) -> bool:
+    """Return what is an int in Python, and a float to TorchScript, which therefore has no other use for it here."""
+    name = g.fresh("r")
+    g.emit(f"{name} = {text}")
+    g.python.results.append((name, "", exact))
+    g.may_return = False  # an early return would have to be of both types
+    return True
 
 
 def _augment(g: Writer, kind: str, forms: list[str]) -> bool:
@@ -93,11 +102,10 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`a ** 2`, `u ** n`, `2.0 ** a`"""
     a, u = known(g, "int"), known(g, "float")
-    if g.choice.random() < 0.4:
-        return assign(g, "int", f"({a[0]}) ** {g.choice.choice('0123')}", a[1])
-    return assign(
-        g, "float", g.choice.choice([f"{u[0]} ** 2", f"2.0 ** ({a[0]})", f"{u[0]} ** 0.5", f"1.0 ** {u[0]}"]), False
-    )
+    if g.choice.random() < 0.4 and not (g.depth or g.in_helper or g.returns):
+        return _typed_as_float(g, f"({a[0]}) ** {g.choice.choice('0123')}", a[1])
+    forms = [f"{u[0]} ** 2", f"2.0 ** ({a[0]})", f"{u[0]} ** 0.5", f"1.0 ** {u[0]}"]
+    return assign(g, "float", g.choice.choice(forms), False)
 
 
 @python("scalar.shift", 0.6)
@@ -188,7 +196,15 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`round(u)`, `math.floor(u)`, `math.ceil(u)`, `int(u)`: an int, or an error for NaN"""
     u, exact = known(g, "float", exact=True)
-    return assign(g, "int", f"{g.choice.choice(['round', 'math.floor', 'math.ceil', 'int'])}({u})", exact)
+    if g.choice.random() < 0.5:
+        name = g.fresh("c")
+        g.emit(f"{name} = {u}")  # what has no int, now and then
+        g.emit(f"if not abs({name}) < 1e6:")
+        g.emit(f"    {name} = -2.5")
+        u = name
+    if g.choice.random() < 0.3 and not (g.depth or g.in_helper or g.returns):
+        return _typed_as_float(g, f"round({u})", exact)
+    return assign(g, "int", f"{g.choice.choice(['math.floor', 'math.ceil', 'int'])}({u})", exact)
 
 
 @python("scalar.cast", 0.5)
@@ -206,9 +222,7 @@ def _(g: Writer) -> bool:
     """`math.exp(u)`, `math.log(u)`, `math.sin(u)`: also where Python raises"""
     u, exact = known(g, "float")
     v = known(g, "float")[0]
-    name = g.choice.choice(
-        ["exp", "log", "sin", "cos", "tanh", "atan", "log1p", "expm1", "sqrt", "log2", "acos", "degrees"]
-    )
+    name = g.choice.choice(["exp", "log", "sin", "cos", "tanh", "atan", "log1p", "expm1", "sqrt", "acos", "degrees"])
     forms = [f"math.{name}({u})", f"math.{name}(abs({u}))", f"math.atan2({u}, {v})", f"math.pow({u}, 2.0)"]
     forms += [f"math.{name}(min(max({u}, 0.5), 4.0))"] * 3
     return assign(g, "float", g.choice.choice(forms), name == "sqrt" and exact and False)
@@ -324,10 +338,7 @@ def _(g: Writer) -> bool:
     target = g.pick_target(lambda var: var.dtype in ("float32", "float64"))
     if target is None:
         return False
-    if g.choice.random() < 0.4:
-        number = f"({integer(g, 1)[0]} % {g.choice.randrange(2, 5)})"
-    else:
-        number = bounded(g)
+    number = bounded(g) if g.choice.random() < 0.6 else f"({integer(g, 1)[0]} % {g.choice.randrange(2, 5)})"
     g.note_write(target.var)
     forms = ["{0}.add_({1})", "{0}.fill_({1})", "{0}.sub_({1}, alpha=2)"]
     if target.shape:
@@ -390,7 +401,7 @@ def _(g: Writer) -> bool:
     return True
 
 
-@python("scalar.module_number", 1.2)
+@python("module.number", 1.2)
 def _(g: Writer) -> bool:
     """`self.steps += 1`, `self.rate *= 0.5`: numbers that a module keeps"""
     if not g.method:
@@ -452,4 +463,3 @@ def add_results(g: Writer) -> None:
     for each in g.choice.sample(found, min(len(found), 4)):
         if each.kind != "str":
             g.python.results.append((each.text, zero(each.kind), each.exact))
-    _ = scalar

@@ -314,7 +314,9 @@ def _(g: Writer) -> bool:
     g.emit(f"if {boolean(g, 1)[0]}:")
     g.emit(f"    {name} = {other.text}")
     alias = Items(name, items.kind, [*items.cells, *other.cells])
-    value, exact = _element(g, items.kind)
+    if g.choice.random() < 0.8:
+        return assign(g, items.kind, f"{name}[{g.choice.choice(['0', '-1'])}]", alias.exact)
+    value, exact = _element(g, items.kind)  # refused, honestly
     g.emit(f"{name}[{g.choice.choice(['0', '-1'])}] = {value}")
     alias.taint(exact)
     return True

@@ -104,7 +104,7 @@ def _(g: Writer) -> bool:
     a, u = known(g, "int"), known(g, "float")
     if g.choice.random() < 0.4 and not (g.depth or g.in_helper or g.returns):
         return _typed_as_float(g, f"({a[0]}) ** {g.choice.choice('0123')}", a[1])
-    forms = [f"{u[0]} ** 2", f"2.0 ** ({a[0]})", f"{u[0]} ** 0.5", f"1.0 ** {u[0]}"]
+    forms = [f"{u[0]} ** 2", f"2.0 ** ({a[0]})", f"abs({u[0]}) ** 0.5", f"1.0 ** {u[0]}"]
     return assign(g, "float", g.choice.choice(forms), False)
 
 
@@ -126,11 +126,23 @@ def _(g: Writer) -> bool:
 
 @python("scalar.augmented_int", 0.8)
 def _(g: Writer) -> bool:
-    """`c += a`, `c //= 3`, `c %= n`, `c <<= 2`, `c &= a`"""
+    """`c += a`, `c //= 3`, `c <<= 2`, `c &= a`"""
     a = known(g, "int")[0]
-    forms = [f"{{0}} += {a}", f"{{0}} -= {a}", "{0} *= 3", "{0} //= 3", "{0} %= 5", "{0} %= -3", f"{{0}} %= ({a} | 1)"]
+    forms = [f"{{0}} += {a}", f"{{0}} -= {a}", "{0} *= 3", "{0} //= 3", "{0} //= -2"]
     forms += ["{0} **= 2", "{0} <<= 2", "{0} >>= 1", f"{{0}} &= {a}", f"{{0}} |= {a}", f"{{0}} ^= {a}"]
     return _augment(g, "int", forms)
+
+
+@python("scalar.augmented_modulo", 0.6)
+def _(g: Writer) -> bool:
+    """`c %= 5` of an int, which TorchScript types as a float"""
+    if g.depth or g.in_helper or g.returns:
+        return False
+    value, exact = known(g, "int")
+    name = g.fresh("r")
+    g.emit(f"{name} = {value}")
+    g.emit(f"{name} %= {g.choice.choice(['5', '-3', '(' + known(g, 'int')[0] + ' | 1)'])}")
+    return _typed_as_float(g, name, exact)
 
 
 @python("scalar.augmented_float", 0.8)

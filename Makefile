@@ -10,7 +10,7 @@ export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean \
-  sanitize mutation-test coverage coverage-edges bench bench-full bench-packages
+  sanitize mutation-test coverage coverage-edges nightly bench bench-full bench-packages
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -65,6 +65,27 @@ coverage-edges: setup
 	@status=0; edges="$(BIN)/python -m ssa_compiler.testing.coverage --extremes --jobs 2"; \
 	$$edges --interpreted --dtypes float32,int64 --results build/coverage-edges.jsonl || status=1; \
 	$$edges --dtypes float32 --results build/coverage-edges-compiled.jsonl || status=1; exit $$status
+
+# Far more random programs than `make test` runs, and the whole operator database, edges included: a night on two cores.
+# Interrupted, it goes on where it was, as long as the commit is the same. Fails if anything is wrong, after all has run.
+NIGHTLY_JOBS ?= 2
+NIGHTLY_INTERPRETED ?= 1000000:1020000
+NIGHTLY_COMPILED ?= 2000000:2003000
+NIGHTLY_COVERAGE ?=
+nightly: NIGHTLY = build/nightly/$(shell git describe --always --dirty 2>/dev/null || echo tree)
+nightly: setup
+	@mkdir -p $(NIGHTLY); status=0; \
+	for part in "interpreted --seeds $(NIGHTLY_INTERPRETED)" "compiled --seeds $(NIGHTLY_COMPILED) --compiled"; do \
+	  set -- $$part; name=$$1; shift; echo "$$name:"; \
+	  $(BIN)/python -m ssa_compiler.testing.fuzz "$$@" --jobs $(NIGHTLY_JOBS) --quiet --shrink \
+	    --output $(NIGHTLY)/$$name.jsonl --failures $(NIGHTLY)/failures >$(NIGHTLY)/$$name.txt || status=1; \
+	  sed '/^ingredients of/,$$d' $(NIGHTLY)/$$name.txt; \
+	done; \
+	coverage="$(BIN)/python -m ssa_compiler.testing.coverage --results $(NIGHTLY)/coverage.jsonl"; \
+	$$coverage --jobs $(NIGHTLY_JOBS) $(NIGHTLY_COVERAGE) || status=1; \
+	$$coverage --summary; ! grep -qE '"status": "(wrong|crashed)"' $(NIGHTLY)/coverage.jsonl || status=1; \
+	$(MAKE) --no-print-directory coverage-edges || status=1; \
+	if [ $$status = 0 ]; then echo "nightly: nothing wrong"; else echo "nightly: see above and $(NIGHTLY)"; fi; exit $$status
 
 # Not part of `make test`: both build ssa-opt anew and take long (docs/Testing.md).
 sanitize: setup

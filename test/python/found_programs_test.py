@@ -310,3 +310,30 @@ def divided_in_place(x: Tensor, a: float, k: int, n: int) -> Tensor:
 @pytest.mark.parametrize("program", [scaled_in_a_loop, divided_in_place])
 def test_ops_with_a_number_only(program: Callable[..., Tensor]) -> None:
     check(program, *[(ROWS, 1.5, 2, n) for n in (2, 0, 1, 5)])
+
+
+# --- a loop's path out makes a list that no other path has ------------------------------------------------------------
+
+
+def list_returned_in_a_loop(n: int, a: int) -> tuple[list[int], int]:
+    for i in range(n):
+        if i >= 2:
+            return [a, i], i
+    return [5, n], n
+
+
+def tensors_returned_in_a_loop(n: int, a: int) -> tuple[dict[str, list[Tensor]], tuple[list[float], int]]:
+    ones = torch.ones(2)
+    i = 0
+    while i < 4:
+        if i > n:
+            return {"a": [ones * i]}, ([float(a), 1.0], i)
+        i += 1
+        if i == 3 and n == 3:
+            return {"a": [ones - a]}, ([0.5, float(i)], a)
+    return {"a": [ones]}, ([1.0, float(n)], n)
+
+
+@pytest.mark.parametrize("program", [list_returned_in_a_loop, tensors_returned_in_a_loop])
+def test_containers_made_on_the_way_out_of_a_loop(program: Callable[..., object]) -> None:
+    check(program, *[(n, a) for n in (3, 0, 1, 2, 5) for a in (7, -1)])

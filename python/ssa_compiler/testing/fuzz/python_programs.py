@@ -37,4 +37,6 @@ def add_python_results(g: Writer) -> list[tuple[str, str]]:
     add_results(g)
     add_list_results(g)
     add_dict_results(g)
-    return [(text, early) for text, early, _ in g.python.results]
+    # An early return has a 0-d tensor in the place of a tensor of any shape.
+    sums = [f"{text}.sum()" if g.returns and text.endswith(".double()") else text for text, _, _ in g.python.results]
+    return [(text, early) for text, (_, early, _) in zip(sums, g.python.results)]

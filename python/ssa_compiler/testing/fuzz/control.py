@@ -162,7 +162,7 @@ def _(g: Writer) -> bool:
     return _leave(g, "break")
 
 
-@statement("loop.continue", nested=True)
+@statement("loop.continue", 1.5, nested=True)
 def _(g: Writer) -> bool:
     """`if c: continue`"""
     return _leave(g, "continue")

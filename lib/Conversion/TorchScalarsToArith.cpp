@@ -16,9 +16,11 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace ssa_compiler;
@@ -79,7 +81,22 @@ private:
   Value buildCompare(StringRef name, Value lhs, Value rhs);
   Value buildIntDivision(StringRef name, Value lhs, Value rhs);
   Value buildFloatDivision(StringRef name, Value lhs, Value rhs);
+  Value buildShift(StringRef name, Value lhs, Value rhs);
+  Value buildTrueDivision(Value lhs, Value rhs);
+  Value buildExactCompare(arith::CmpIPredicate ints,
+                          arith::CmpFPredicate floats, Value integer,
+                          Value number);
   void checkDomain(StringRef name, Value arg);
+  void checkRange(StringRef name, Value arg, Value result);
+  void require(Value condition, StringRef message) {
+    cf::AssertOp::create(builder, loc, condition, withSourceLine(message, loc));
+  }
+  Value floatConstant(double value) {
+    return create<arith::ConstantOp>(builder.getF64FloatAttr(value));
+  }
+  Value intConstant(int64_t value) {
+    return create<arith::ConstantOp>(builder.getI64IntegerAttr(value));
+  }
   Value convert(Value value, Type type);
 
   template <typename OpTy, typename... Args> Value create(Args &&...args) {
@@ -110,14 +127,13 @@ Value ScalarOpBuilder::convert(Value value, Type type) {
     return isBool(value) ? create<arith::UIToFPOp>(type, value)
                          : create<arith::SIToFPOp>(type, value);
   if (isFloat(value)) {
-    Value limit =
-        create<arith::ConstantOp>(builder.getF64FloatAttr(std::ldexp(1.0, 63)));
-    Value isInt64 = create<arith::CmpFOp>(arith::CmpFPredicate::OLT,
-                                          create<math::AbsFOp>(value), limit);
-    cf::AssertOp::create(
-        builder, loc, isInt64,
-        withSourceLine("OverflowError: float does not fit an int of 64 bits",
-                       loc));
+    // -2**63 is an int64, 2**63 is not.
+    Value isInt64 = create<arith::AndIOp>(
+        create<arith::CmpFOp>(arith::CmpFPredicate::OGE, value,
+                              floatConstant(-std::ldexp(1.0, 63))),
+        create<arith::CmpFOp>(arith::CmpFPredicate::OLT, value,
+                              floatConstant(std::ldexp(1.0, 63))));
+    require(isInt64, "OverflowError: float does not fit an int of 64 bits");
     return create<arith::FPToSIOp>(type, value);
   }
   return create<arith::ExtUIOp>(type, value);
@@ -128,16 +144,24 @@ Value ScalarOpBuilder::convert(Value value, Type type) {
 Value ScalarOpBuilder::buildIntDivision(StringRef name, Value lhs, Value rhs) {
   Value none = zero(rhs.getType());
   APInt constant;
-  if (!matchPattern(rhs, m_ConstantInt(&constant)) || constant.isZero()) {
-    Value isNonZero =
-        create<arith::CmpIOp>(arith::CmpIPredicate::ne, rhs, none);
-    cf::AssertOp::create(
-        builder, loc, isNonZero,
-        withSourceLine("ZeroDivisionError: integer division or modulo by zero",
-                       loc));
+  bool isKnown = matchPattern(rhs, m_ConstantInt(&constant));
+  if (!isKnown || constant.isZero())
+    require(create<arith::CmpIOp>(arith::CmpIPredicate::ne, rhs, none),
+            "ZeroDivisionError: integer division or modulo by zero");
+  // The quotient of -2**63 and -1 wraps around; the machine would trap.
+  Value isMinusOne;
+  if (!isKnown || constant.isAllOnes()) {
+    isMinusOne =
+        create<arith::CmpIOp>(arith::CmpIPredicate::eq, rhs, intConstant(-1));
+    rhs = create<arith::SelectOp>(isMinusOne, intConstant(1), rhs);
   }
-  if (name == "floordiv")
-    return create<arith::FloorDivSIOp>(lhs, rhs);
+  if (name == "floordiv") {
+    Value quotient = create<arith::FloorDivSIOp>(lhs, rhs);
+    if (!isMinusOne)
+      return quotient;
+    return create<arith::SelectOp>(isMinusOne, create<arith::SubIOp>(none, lhs),
+                                   quotient);
+  }
   Value remainder = create<arith::RemSIOp>(lhs, rhs);
   Value isNonZero =
       create<arith::CmpIOp>(arith::CmpIPredicate::ne, remainder, none);
@@ -153,27 +177,30 @@ Value ScalarOpBuilder::buildIntDivision(StringRef name, Value lhs, Value rhs) {
 }
 
 /// Python's float_divmod: the remainder has the sign of the divisor, and the
-/// quotient is the one that fits it (1.0 // 0.1 is 9.0, not floor(10.0)).
+/// quotient is the one that fits it (1.0 // 0.1 is 9.0, not floor(10.0)); what
+/// is zero has the sign of the divisor, or of the quotient.
 Value ScalarOpBuilder::buildFloatDivision(StringRef name, Value lhs,
                                           Value rhs) {
   using Predicate = arith::CmpFPredicate;
   Value none = zero(rhs.getType());
-  auto constant = [&](double value) {
-    return create<arith::ConstantOp>(builder.getF64FloatAttr(value));
-  };
   auto isNegative = [&](Value value) {
     return create<arith::CmpFOp>(Predicate::OLT, value, none);
   };
+  auto isZero = [&](Value value) {
+    return create<arith::CmpFOp>(Predicate::OEQ, value, none);
+  };
   Value remainder = create<arith::RemFOp>(lhs, rhs);
-  Value isInexact = create<arith::CmpFOp>(Predicate::ONE, remainder, none);
+  Value isExact = isZero(remainder);
   Value isDivisorNegative = isNegative(rhs);
   Value signsDiffer =
       create<arith::XOrIOp>(isNegative(remainder), isDivisorNegative);
+  Value isInexact = create<arith::XOrIOp>(
+      isExact, create<arith::ConstantIntOp>(/*value=*/1, /*width=*/1));
   Value needsShift = create<arith::AndIOp>(isInexact, signsDiffer);
+  Value minusZero = floatConstant(-0.0);
   if (name == "remainder") {
-    Value isExact = create<arith::CmpFOp>(Predicate::OEQ, remainder, none);
     Value signedZero =
-        create<arith::SelectOp>(isDivisorNegative, constant(-0.0), none);
+        create<arith::SelectOp>(isDivisorNegative, minusZero, none);
     Value shifted = create<arith::SelectOp>(
         needsShift, create<arith::AddFOp>(remainder, rhs), remainder);
     return create<arith::SelectOp>(isExact, signedZero, shifted);
@@ -181,25 +208,116 @@ Value ScalarOpBuilder::buildFloatDivision(StringRef name, Value lhs,
   Value exact = create<arith::SubFOp>(lhs, remainder);
   Value quotient = create<arith::DivFOp>(exact, rhs);
   quotient = create<arith::SelectOp>(
-      needsShift, create<arith::SubFOp>(quotient, constant(1.0)), quotient);
+      needsShift, create<arith::SubFOp>(quotient, floatConstant(1.0)),
+      quotient);
   // `quotient` is an integer up to rounding.
   Value floored = create<math::FloorOp>(quotient);
   Value rest = create<arith::SubFOp>(quotient, floored);
-  Value roundsUp = create<arith::CmpFOp>(Predicate::OGT, rest, constant(0.5));
-  return create<arith::SelectOp>(
-      roundsUp, create<arith::AddFOp>(floored, constant(1.0)), floored);
+  Value roundsUp =
+      create<arith::CmpFOp>(Predicate::OGT, rest, floatConstant(0.5));
+  Value rounded = create<arith::SelectOp>(
+      roundsUp, create<arith::AddFOp>(floored, floatConstant(1.0)), floored);
+  Value bits = create<arith::BitcastOp>(builder.getI64Type(),
+                                        create<arith::DivFOp>(lhs, rhs));
+  Value hasSign =
+      create<arith::CmpIOp>(arith::CmpIPredicate::slt, bits, intConstant(0));
+  Value signedZero = create<arith::SelectOp>(hasSign, minusZero, none);
+  return create<arith::SelectOp>(isZero(quotient), signedZero, rounded);
+}
+
+/// The quotient of two ints, rounded once: each of them, and the quotient of
+/// what they are rounded to, differ from it by what is added at the end.
+Value ScalarOpBuilder::buildTrueDivision(Value lhs, Value rhs) {
+  Type f64 = builder.getF64Type();
+  Value limit = floatConstant(std::ldexp(1.0, 63));
+  auto split = [&](Value value) -> std::pair<Value, Value> {
+    Value high = create<arith::SIToFPOp>(f64, value);
+    // What is rounded to 2**63 is no int64: half of it is.
+    Value isLimit =
+        create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, high, limit);
+    Value known = create<arith::SelectOp>(isLimit, floatConstant(0.0), high);
+    Value whole = create<arith::FPToSIOp>(builder.getI64Type(), known);
+    whole = create<arith::SelectOp>(
+        isLimit, intConstant(std::numeric_limits<int64_t>::min()), whole);
+    Value rest = create<arith::SubIOp>(value, whole);
+    return {high, create<arith::SIToFPOp>(f64, rest)};
+  };
+  auto [high, low] = split(lhs);
+  auto [divisor, divisorLow] = split(rhs);
+  Value quotient = create<arith::DivFOp>(high, divisor);
+  Value negated = create<arith::NegFOp>(quotient);
+  Value rest = create<math::FmaOp>(negated, divisor, high);
+  rest = create<arith::AddFOp>(rest,
+                               create<math::FmaOp>(negated, divisorLow, low));
+  Value corrected =
+      create<arith::AddFOp>(quotient, create<arith::DivFOp>(rest, divisor));
+  // Of zero, the sign is that of the quotient.
+  Value isZero =
+      create<arith::CmpIOp>(arith::CmpIPredicate::eq, lhs, zero(lhs.getType()));
+  return create<arith::SelectOp>(isZero, quotient, corrected);
+}
+
+/// Python's shifts, whose count is not negative, as the importer checks.
+Value ScalarOpBuilder::buildShift(StringRef name, Value lhs, Value rhs) {
+  Value most = intConstant(63);
+  Value isPast = create<arith::CmpIOp>(arith::CmpIPredicate::sgt, rhs, most);
+  Value count = create<arith::SelectOp>(isPast, most, rhs);
+  if (name == "__rshift__")
+    return create<arith::ShRSIOp>(lhs, count);
+  return create<arith::SelectOp>(isPast, intConstant(0),
+                                 create<arith::ShLIOp>(lhs, count));
 }
 
 /// Python's math module raises where the function is not defined.
 void ScalarOpBuilder::checkDomain(StringRef name, Value arg) {
+  if (name == "sin" || name == "cos") {
+    Value infinity = floatConstant(std::numeric_limits<double>::infinity());
+    Value isDefined = create<arith::CmpFOp>(
+        arith::CmpFPredicate::UNE, create<math::AbsFOp>(arg), infinity);
+    return require(isDefined, "ValueError: math domain error");
+  }
   bool isLog = name == "log" || name == "log2" || name == "log10";
   if (!isLog && name != "sqrt")
     return;
   Value isDefined = create<arith::CmpFOp>(isLog ? arith::CmpFPredicate::UGT
                                                 : arith::CmpFPredicate::UGE,
                                           arg, zero(arg.getType()));
-  cf::AssertOp::create(builder, loc, isDefined,
-                       withSourceLine("ValueError: math domain error", loc));
+  require(isDefined, "ValueError: math domain error");
+}
+
+/// And where a result of finite numbers is too large.
+void ScalarOpBuilder::checkRange(StringRef name, Value arg, Value result) {
+  if (name != "exp")
+    return;
+  Value infinity = floatConstant(std::numeric_limits<double>::infinity());
+  Value isFinite =
+      create<arith::CmpFOp>(arith::CmpFPredicate::UNE, result, infinity);
+  Value isInfinite =
+      create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, arg, infinity);
+  require(create<arith::OrIOp>(isFinite, isInfinite),
+          "OverflowError: math range error");
+}
+
+/// An int compared with a float, by value: where the int is rounded to the
+/// float, it is compared with the int that the float is.
+Value ScalarOpBuilder::buildExactCompare(arith::CmpIPredicate ints,
+                                         arith::CmpFPredicate floats,
+                                         Value integer, Value number) {
+  using Predicate = arith::CmpFPredicate;
+  Value limit = floatConstant(std::ldexp(1.0, 63));
+  Value rounded = create<arith::SIToFPOp>(builder.getF64Type(), integer);
+  Value isRounded = create<arith::CmpFOp>(Predicate::OEQ, rounded, number);
+  Value isInt64 = create<arith::CmpFOp>(Predicate::OLT, rounded, limit);
+  Value comparesInts = create<arith::AndIOp>(isRounded, isInt64);
+  Value known =
+      create<arith::SelectOp>(comparesInts, number, floatConstant(0.0));
+  Value other = create<arith::FPToSIOp>(builder.getI64Type(), known);
+  // No int64 is as large as 2**63.
+  Value next = create<arith::SelectOp>(isInt64, rounded,
+                                       floatConstant(std::ldexp(1.0, 62)));
+  return create<arith::SelectOp>(comparesInts,
+                                 create<arith::CmpIOp>(ints, integer, other),
+                                 create<arith::CmpFOp>(floats, next, number));
 }
 
 Value ScalarOpBuilder::buildCompare(StringRef name, Value lhs, Value rhs) {
@@ -217,8 +335,17 @@ Value ScalarOpBuilder::buildCompare(StringRef name, Value lhs, Value rhs) {
           .Default(std::nullopt);
   if (!predicates)
     return {};
-  if (isFloat(lhs))
+  if (isFloat(lhs) && isFloat(rhs))
     return create<arith::CmpFOp>(predicates->second, lhs, rhs);
+  if (isFloat(rhs))
+    return buildExactCompare(predicates->first, predicates->second,
+                             convert(lhs, builder.getI64Type()), rhs);
+  if (isFloat(lhs)) {
+    static const llvm::StringMap<StringRef> swapped = {
+        {"eq", "eq"}, {"ne", "ne"}, {"lt", "gt"},
+        {"le", "ge"}, {"gt", "lt"}, {"ge", "le"}};
+    return buildCompare(swapped.lookup(name), rhs, lhs);
+  }
   // Bools compare as the ints 0 and 1.
   lhs = convert(lhs, builder.getI64Type());
   rhs = convert(rhs, builder.getI64Type());
@@ -235,15 +362,17 @@ Value ScalarOpBuilder::buildBinary(StringRef name, Value lhs, Value rhs,
     if (name == "__xor__")
       return create<arith::XOrIOp>(lhs, rhs);
   }
+  if (Value compared = buildCompare(name, lhs, rhs))
+    return compared;
   // True division and powers of ints are computed in double.
   Type f64 = builder.getF64Type();
   bool computesInFloat = isFloat(lhs) || isFloat(rhs) || name == "div" ||
                          (name == "pow" && isa<FloatType>(resultType));
   Type common = computesInFloat ? f64 : builder.getI64Type();
+  bool dividesInts = name == "div" && !isFloat(lhs) && !isFloat(rhs);
+  Value dividend = lhs, divisor = rhs;
   lhs = convert(lhs, common);
   rhs = convert(rhs, common);
-  if (Value compared = buildCompare(name, lhs, rhs))
-    return compared;
   if (computesInFloat) {
     if (name == "div" || name == "floordiv" || name == "remainder") {
       Value isNonZero = create<arith::CmpFOp>(arith::CmpFPredicate::UNE, rhs,
@@ -252,6 +381,9 @@ Value ScalarOpBuilder::buildBinary(StringRef name, Value lhs, Value rhs,
           builder, loc, isNonZero,
           withSourceLine("ZeroDivisionError: float division by zero", loc));
     }
+    if (dividesInts)
+      return buildTrueDivision(convert(dividend, builder.getI64Type()),
+                               convert(divisor, builder.getI64Type()));
     if (name == "floordiv" || name == "remainder")
       return buildFloatDivision(name, lhs, rhs);
     return llvm::StringSwitch<function_ref<Value()>>(name)
@@ -276,6 +408,8 @@ Value ScalarOpBuilder::buildBinary(StringRef name, Value lhs, Value rhs,
   }
   if (name == "floordiv" || name == "remainder")
     return buildIntDivision(name, lhs, rhs);
+  if (name == "__lshift__" || name == "__rshift__")
+    return buildShift(name, lhs, rhs);
   return llvm::StringSwitch<function_ref<Value()>>(name)
       .Case("add", [&] { return create<arith::AddIOp>(lhs, rhs); })
       .Case("sub", [&] { return create<arith::SubIOp>(lhs, rhs); })
@@ -308,22 +442,25 @@ Value ScalarOpBuilder::buildUnary(StringRef name, Value arg, Type resultType) {
     return arg;
   Value wide = convert(arg, builder.getF64Type());
   checkDomain(name, wide);
-  return llvm::StringSwitch<function_ref<Value()>>(name)
-      .Case("ceil", [&] { return create<math::CeilOp>(wide); })
-      .Case("floor", [&] { return create<math::FloorOp>(wide); })
-      .Case("trunc", [&] { return create<math::TruncOp>(wide); })
-      .Case("round", [&] { return create<math::RoundEvenOp>(wide); })
-      .Case("fabs", [&] { return create<math::AbsFOp>(wide); })
-      .Case("sqrt", [&] { return create<math::SqrtOp>(wide); })
-      .Case("exp", [&] { return create<math::ExpOp>(wide); })
-      .Case("log", [&] { return create<math::LogOp>(wide); })
-      .Case("log2", [&] { return create<math::Log2Op>(wide); })
-      .Case("log10", [&] { return create<math::Log10Op>(wide); })
-      .Case("sin", [&] { return create<math::SinOp>(wide); })
-      .Case("cos", [&] { return create<math::CosOp>(wide); })
-      .Case("tan", [&] { return create<math::TanOp>(wide); })
-      .Case("tanh", [&] { return create<math::TanhOp>(wide); })
-      .Default([] { return Value(); })();
+  Value result =
+      llvm::StringSwitch<function_ref<Value()>>(name)
+          .Case("ceil", [&] { return create<math::CeilOp>(wide); })
+          .Case("floor", [&] { return create<math::FloorOp>(wide); })
+          .Case("trunc", [&] { return create<math::TruncOp>(wide); })
+          .Case("round", [&] { return create<math::RoundEvenOp>(wide); })
+          .Case("fabs", [&] { return create<math::AbsFOp>(wide); })
+          .Case("sqrt", [&] { return create<math::SqrtOp>(wide); })
+          .Case("exp", [&] { return create<math::ExpOp>(wide); })
+          .Case("log", [&] { return create<math::LogOp>(wide); })
+          .Case("log2", [&] { return create<math::Log2Op>(wide); })
+          .Case("log10", [&] { return create<math::Log10Op>(wide); })
+          .Case("sin", [&] { return create<math::SinOp>(wide); })
+          .Case("cos", [&] { return create<math::CosOp>(wide); })
+          .Case("tanh", [&] { return create<math::TanhOp>(wide); })
+          .Default([] { return Value(); })();
+  if (result)
+    checkRange(name, wide, result);
+  return result;
 }
 
 Value ScalarOpBuilder::build(StringRef name, ValueRange args, Type resultType) {
@@ -349,7 +486,10 @@ LogicalResult ssa_compiler::convertScalarOp(RewriterBase &rewriter,
   SmallVector<Value> args;
   for (Value operand : op->getOperands())
     args.push_back(toBuiltinScalar(rewriter, op->getLoc(), operand));
-  StringRef name = StringRef(schemaOp.getSchema()->name).split("::").second;
+  // Ops of the user's may have the name of one of these.
+  auto [space, name] = StringRef(schemaOp.getSchema()->name).split("::");
+  if (space != "aten" && space != "prim")
+    return failure();
   Type resultType = op->getResult(0).getType();
   Value result = ScalarOpBuilder(rewriter, op->getLoc())
                      .build(name, args, getBuiltinScalarType(resultType));

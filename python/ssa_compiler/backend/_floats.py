@@ -3,7 +3,8 @@
 It folds `(x - y) + y` to x, `x * 0.0` to 0, `x + 0.0` to x, `0.0 / x` to 0, `x % 1.0` to 0 and `x == x` to true, makes `not x > y`
 into `x <= y` and `x >= y` into `not x < y`, contracts `x * y + z` to a fused multiply-add, and stores the constant -0.0 as 0.0.
 All of these look at what defines an operand. So every operand stands behind an optimization barrier of its own, which is gone
-when the program runs, and comparisons are spelled with those predicates that the machine has.
+when the program runs, and comparisons are spelled with those predicates that the machine has. What it takes for the remainder of
+a division that truncates is that of one that rounds.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ def keep_floats(module: ir.Module) -> int:
     """
     rewritten = 0
     for op in list(walk(module.operation)):
+        if op.name == "arith.remf":
+            rewritten += _truncate(op)
+    for op in list(walk(module.operation)):
         if op.name in _ARITHMETIC or op.name in _FROM_INTEGERS:
             rewritten += _hide_operands(op)
         elif op.name == "arith.cmpf":
@@ -78,6 +82,31 @@ def _is_in_kernel(op: ir.Operation) -> bool:
     """Whether an op computes the elements of tensors."""
     parent = op.parent
     return parent is not None and parent.operation.name.startswith("linalg.")
+
+
+def _truncate(op: ir.Operation) -> int:
+    """The remainder with the sign of the dividend, of the one that is nearest to zero; adding the divisor to that is exact."""
+    if not all(map(_is_number, op.operands)) or _is_in_kernel(op):
+        return 0
+    (x, y), type_, where = op.operands, op.results[0].type, ir.InsertionPoint(op)
+    i1, i64 = (ir.IntegerType.get_signless(width, op.context) for width in (1, 64))
+
+    def made(name: str, *operands: ir.Value, result: ir.Type = type_, **attributes: ir.Attribute) -> ir.Value:
+        return build(name, [result], list(operands), where, attributes).results[0]
+
+    def below(one: ir.Value, other: ir.Value) -> ir.Value:
+        return made("arith.cmpf", one, other, result=i1, predicate=ir.IntegerAttr.get(i64, _OLT))
+
+    nearest = made("arith.remf", x, y)
+    zero = made("arith.constant", value=ir.FloatAttr.get(type_, 0.0, op.location))
+    size = made("math.absf", y)
+    falls = made("arith.andi", below(nearest, zero), below(zero, x), result=i1)
+    rises = made("arith.andi", below(zero, nearest), below(x, zero), result=i1)
+    found = made("arith.select", falls, made("arith.addf", nearest, size), nearest)
+    found = made("arith.select", rises, made("arith.subf", nearest, size), found)
+    op.results[0].replace_all_uses_with(found)
+    op.erase()
+    return 1
 
 
 def _compare(op: ir.Operation) -> int:

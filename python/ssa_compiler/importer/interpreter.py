@@ -30,7 +30,7 @@ from .python_calls import PrintCall, PythonCalls, is_told
 from .run_time_ops import run_later
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
-from .source import IN_PLACE, KEPT
+from .source import IN_PLACE, KEPT, makes_float
 from .state import ProgramRaises, State
 from .texts import RaiseCall, made_text
 from .values import (
@@ -148,8 +148,8 @@ class Interpreter(Blocks):
                 raise self.state.defect(f"PyTorch has no operator {text}")
             if kind in _AUGMENTED and isinstance(first, TensorValue) and is_augmented_assignment(highlighted(node)):
                 op = in_place_of(op, _AUGMENTED[kind])
-            if kind == "aten::floor_divide" and self._divides_in_place:
-                op, self._divides_in_place = in_place_of(op, "floor_divide_"), False
+            if kind in ("aten::floor_divide", "aten::remainder") and self._divides_in_place:
+                op, self._divides_in_place = in_place_of(op, f"{kind.removeprefix('aten::')}_"), False
             at_tensors = isinstance(first, TensorValue)  # list.index has the same name
             if isinstance(first, ListRef) and kind in ("aten::index", "aten::count", "aten::remove"):
                 raise self.state.refuse_op(f"{kind} on a list of tensors")
@@ -170,7 +170,7 @@ class Interpreter(Blocks):
             return run_later(self.python_calls, node, op, schema, arguments)
         if kind == "aten::pow" and is_call(highlighted(node)) and self.scalars.are_numbers(arguments):
             return [self.scalars.emit("math.pow", arguments)]
-        return self._scalar(op, schema, arguments)
+        return self._scalar(node, op, schema, arguments)
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op on tensors; with a run-time bool, or a value that may be None, among its operands, once for either case.
@@ -232,7 +232,7 @@ class Interpreter(Blocks):
             return value.structural
         return any(self._is_structural(element) for element in self.containers.elements(value))
 
-    def _scalar(self, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
+    def _scalar(self, node: Any, op: Any, schema: Any, arguments: list[Value]) -> list[Value]:
         if schema.name == "aten::divmod":
             return [self._constant(self.scalars.emit(name, list(arguments))) for name in ("floordiv", "remainder")]
         if any(spec.alias_info is not None and spec.alias_info.is_write for spec in schema.arguments):
@@ -242,7 +242,7 @@ class Interpreter(Blocks):
         if schema.name in ("aten::frexp", "aten::modf") and not is_const(*arguments):
             return self.scalars.several(schema, arguments)
         if schema.name in ("prim::min", "prim::max") and len(arguments) == 2 and self.scalars.are_numbers(arguments):
-            return [self._extreme(schema.name.removeprefix("prim::"), *arguments)]
+            return [self._extreme(node, schema.name.removeprefix("prim::"), *arguments)]
         texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
         if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
             return [self.scalars.text(schema, list(map(self._shown, arguments)))]
@@ -266,10 +266,11 @@ class Interpreter(Blocks):
             return [self._constant(ConstValue(value)) for value in result.value]
         return [self._constant(result)]
 
-    def _extreme(self, name: str, one: Value, other: Value) -> Value:
+    def _extreme(self, node: Any, name: str, one: Value, other: Value) -> Value:
         """`min` or `max` of two numbers: one of them, of its own type."""
         kinds = [self.scalars.kind(number) for number in (one, other)]
-        if kinds[0] is kinds[1] is not bool or is_const(one, other):
+        to_float = all(makes_float(use.user) for use in node.output().uses())
+        if kinds[0] is kinds[1] is not bool or is_const(one, other) or to_float:
             return self.scalars.emit(name, [one, other])
         second = self.scalars.emit("lt" if name == "min" else "gt", [other, one])
         if isinstance(second, ConstValue):

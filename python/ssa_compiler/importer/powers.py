@@ -49,6 +49,8 @@ def _run_time(scalars: ScalarOps, base: Any, exponent: Any) -> Value:
     zero, one, two, most = (ConstValue(number) for number in (0, 1, 2, 63))
     rising = emit("ge", [exponent, zero])
     message = "ValueError: int ** int with a negative exponent known only at run time is a float in Python: use a float"
+    nonzero = scalars.either(rising, emit("ne", [base, zero]))
+    scalars.require(nonzero, "ZeroDivisionError: 0.0 cannot be raised to a negative power")
     scalars.require(rising, message)
     small = scalars.both(emit("ge", [base, ConstValue(-1)]), emit("le", [base, one]))
     fits = scalars.either(small, emit("le", [exponent, most]))

@@ -178,8 +178,8 @@ class ScalarOps:
             return self._rounded(*arguments)
         if name == "log" and len(arguments) == 2:
             return self.emit("div", [self.emit("log", [argument]) for argument in arguments])
-        if name == "mul" and isinstance(arguments[0], ConstValue) and arguments[0].value == 1 and float not in kinds:
-            return self.converted(arguments[1], int)
+        if name == "mul" and (ones := [a for a in arguments if isinstance(a, ConstValue) and a.value == 1]):
+            return self.converted(arguments[1 - arguments.index(ones[0])], float if float in kinds else int)
         return self._arithmetic(name, arguments, kinds)
 
     def _arithmetic(self, name: str, arguments: list[Any], kinds: list[type]) -> Value:

@@ -8,7 +8,9 @@ may also raise: `x.expand(2, 3).add_(1)` does in eager. And a bool literal where
 Nothing of this can be told from the graph, therefore the syntax tree is changed before TorchScript compiles it. A value that
 a statement makes or writes is *kept*: printed with a mark that the importer knows, as TorchScript never removes a print. A
 bool literal among the operands of an op that takes numbers becomes `[True][0]`, whose conversion TorchScript cannot compute
-and the importer sees (`Interpreter._numbers`). Line and column stay, so that locations and messages are the user's.
+and the importer sees (`Interpreter._numbers`). So do numbers of which TorchScript would compute something other than Python (`5 << 70`),
+or that it would lose (-0.0, which it takes for 0.0). `float(x)`, which it leaves out of what it believes to be a float
+(`float(n ** 2)`), is multiplied by 1.0. Line and column stay, so that locations and messages are the user's.
 
 TorchScript's caches are put aside meanwhile: what the user scripts himself has nothing of this.
 """
@@ -33,12 +35,18 @@ from torch import _jit_internal
 from .effects import unfolded
 from .plain_dataclasses import plain_dataclasses, replaced
 
-__all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all"]
+__all__ = ["IN_PLACE", "KEPT", "has_everything", "makes_float", "script_all"]
 
 # The first operand of a print that keeps a value; no program of a user prints this.
 KEPT = "\0ssa_compiler.kept"
 # The first operand of a print in front of a floor division that is in place, if it is one of tensors.
 IN_PLACE = "\0ssa_compiler.in_place"
+# Operators that TorchScript does not know as augmented assignments, or takes for others: `%=` for fmod.
+_DIVISIONS = (ast.FloorDiv, ast.Mod)
+# Operators of which TorchScript computes something else than Python of constants.
+_DIFFERENT = (ast.LShift, ast.RShift, ast.FloorDiv, ast.Mod, ast.Pow, ast.Div)
+# Functions of numbers that Python has without importing them.
+_BUILTINS = frozenset({"abs", "divmod", "float", "int", "max", "min", "pow", "round"})
 # Operators of augmented assignments that TorchScript takes for pure ones.
 _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
 # Methods without a result that change a list or dict, by the schemas of TorchScript's ops.
@@ -277,8 +285,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         self.generic_visit(node)
         node.value = _hidden(node.value)
-        if isinstance(node.op, ast.FloorDiv):
-            return self._floor_divide(node)
+        if isinstance(node.op, _DIVISIONS):
+            return self._divide(node)
         if isinstance(node.target, ast.Subscript):
             if isinstance(node.op, _FORGOTTEN) and not any(
                 isinstance(n, ast.Call) for n in ast.walk(node.target.slice)
@@ -287,8 +295,8 @@ class _Rewriter(ast.NodeTransformer):
             return self._write_part(node, node.target)
         return [node, _keep(node, _load(node.target))] if isinstance(node.target, ast.Name) else node
 
-    def _floor_divide(self, node: ast.AugAssign) -> Any:
-        """`x //= y`, which TorchScript does not know: `x = x // y`, of which the importer sees that it is in place."""
+    def _divide(self, node: ast.AugAssign) -> Any:
+        """`x //= y`, which TorchScript does not know: `x = x // y`, of which the importer sees that it is in place; or `%=`."""
         if isinstance(node.target, ast.Subscript):
             return self._update_part(node, node.target)
         read = copy.deepcopy(node.target)
@@ -320,7 +328,7 @@ class _Rewriter(ast.NodeTransformer):
         part = self._named(ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target), before)
         store = ast.copy_location(ast.Name(part.id, ast.Store()), target)
         update: ast.stmt = ast.copy_location(ast.AugAssign(store, node.op, node.value), node)
-        if isinstance(node.op, ast.FloorDiv):
+        if isinstance(node.op, _DIVISIONS):
             node.value = self._named(node.value, before)
             before.append(_keep(node, part, IN_PLACE))
             update = ast.copy_location(ast.Assign([store], _quotient(node, part)), node)
@@ -343,7 +351,22 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.Pow) and type(base) is int and type(exponent) is int and exponent < 64:
             power = base**exponent  # a float to TorchScript
             return ast.copy_location(ast.Constant(power), node) if power < 2**63 else node
+        if isinstance(node.op, _DIFFERENT) and _is_number(node.left) and _is_number(node.right):
+            node.left = _unknown(node.left)
         node.left, node.right = _hidden(node.left), _hidden(node.right)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        is_zero = isinstance(node.operand, ast.Constant) and node.operand.value == 0
+        if isinstance(node.op, ast.USub) and is_zero and isinstance(node.operand.value, float):  # type: ignore[attr-defined]
+            node.operand = _unknown(node.operand)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        if _is_number(node.left) and all(map(_is_number, node.comparators)):
+            node.left = _unknown(node.left)
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
@@ -373,6 +396,12 @@ class _Rewriter(ast.NodeTransformer):
             if not (isinstance(owner, ast.Name) and owner.id == "torch"):
                 node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
                 node.args = [owner, *node.args]
+        if _is_of_python(node.func):
+            node.args = [_unknown(argument) if _is_number(argument) else argument for argument in node.args]
+            if isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1:
+                one = ast.copy_location(ast.Constant(1.0), node)
+                return ast.copy_location(ast.BinOp(node, ast.Mult(), one), node)
+            return node
         if any("number" in str(argument.type) for schema in _schemas(node) for argument in schema.arguments):
             node.args = [_hidden(argument) for argument in node.args]
             for keyword in node.keywords:
@@ -381,7 +410,7 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def _quotient(node: ast.AugAssign, value: ast.expr) -> ast.BinOp:
-    return ast.copy_location(ast.BinOp(value, ast.FloorDiv(), node.value), node)
+    return ast.copy_location(ast.BinOp(value, node.op, node.value), node)
 
 
 def _columns(value: ast.expr) -> ast.expr:
@@ -418,14 +447,42 @@ def _load(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target)
 
 
+def makes_float(node: Any) -> bool:
+    """Whether a node of a graph is the multiplication by 1.0 that `float(x)` has become."""
+    if node.kind() != "aten::mul":
+        return False
+    factor = list(node.inputs())[1].node()
+    return factor.kind() == "prim::Constant" and factor.output().toIValue() == 1.0
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether an expression is a literal of an int or a float, or minus one."""
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        value = value.operand
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float)
+
+
+def _is_of_python(function: ast.expr) -> bool:
+    """Whether what is called is a function of Python's on numbers."""
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id == "math"
+    return isinstance(function, ast.Name) and function.id in _BUILTINS
+
+
+def _unknown(value: ast.expr) -> ast.expr:
+    """A number as an element of a list: TorchScript computes nothing of it."""
+    element = ast.Subscript(ast.List([value], ast.Load()), ast.Constant(0), ast.Load())
+    ast.copy_location(element, value)
+    for node in (element.value, element.slice):
+        ast.copy_location(node, value)
+    return element
+
+
 def _hidden(value: ast.expr) -> ast.expr:
     """A bool literal as an element of a list; any other expression as it is."""
     if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
         return value
-    element = ast.Subscript(ast.List([value], ast.Load()), ast.Constant(0), ast.Load())
-    for node in ast.walk(element):
-        ast.copy_location(node, value)
-    return element
+    return _unknown(value)
 
 
 def _called_name(call: ast.Call) -> str:

@@ -6,6 +6,7 @@ a shift past the width) is an error of the IR, because the compiler must have gu
 
 from __future__ import annotations
 
+import ctypes
 import math
 import operator
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from ._ir import InterpreterError, Operation
 
 __all__ = ["build"]
 
+_LIBM = ctypes.CDLL("libm.so.6")
 _WIDTHS = {"index": 64, "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 _FLOATS: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
@@ -76,27 +78,32 @@ _FLOAT_BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "arith.minimumf": np.minimum,
     "arith.maxnumf": np.fmax,
     "arith.minnumf": np.fmin,
-    "math.powf": np.power,
-    "math.atan2": np.arctan2,
     "math.copysign": np.copysign,
 }
 _FLOAT_UNARY: dict[str, Callable[[Any], Any]] = {
     "arith.negf": operator.neg,
     "math.absf": np.abs,
     "math.roundeven": np.rint,
-    **{
-        f"math.{name}": getattr(np, name)
-        for name in (
-            "ceil floor trunc sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh cbrt".split()
-        )
-    },
-    **{
-        f"math.{name}": getattr(np, "arc" + name.removeprefix("a"))
-        for name in ("asin acos atan asinh acosh atanh".split())
-    },
+    "math.ceil": np.ceil,
+    "math.floor": np.floor,
+    "math.trunc": np.trunc,
+    "math.sqrt": np.sqrt,
     "math.rsqrt": lambda a: 1 / np.sqrt(a),
     "math.round": lambda a: np.copysign(np.floor(np.abs(a) + type(a)(0.5)), a),
 }
+# Functions of the C library, as programs call them; numpy has its own.
+_LIBRARY = frozenset(
+    f"math.{name}"
+    for name in (
+        "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf exp exp2 expm1 log log10 log1p log2 pow sin sinh tan tanh"
+    ).split()
+)
+
+
+def _library(name: str) -> Callable[..., Any]:
+    function = getattr(_LIBM, name.removeprefix("math.").removesuffix("f") if name == "math.powf" else name[5:])
+    function.restype = ctypes.c_double
+    return lambda *values: function(*map(ctypes.c_double, values))
 
 
 def _width(op: Operation, *, result: bool) -> int:
@@ -255,6 +262,8 @@ def build(op: Operation) -> Callable[..., Any] | None:
         return _compare_int(op)
     if op.name == "arith.cmpf":
         return _compare_float(op)
+    if op.name in _LIBRARY or op.name == "math.powf":
+        return _float(op.result_types[0].text, _library(op.name))
     if function := _FLOAT_BINARY.get(op.name) or _FLOAT_UNARY.get(op.name):
         return _float(op.result_types[0].text, function)
     if op.name in ("math.absi", "math.ipowi"):

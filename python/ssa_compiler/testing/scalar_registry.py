@@ -1,0 +1,335 @@
+"""Goes through TorchScript's registry of ops on numbers and strings and compares each with Python at boundary values.
+
+    python -m ssa_compiler.testing.scalar_registry
+
+Every op of the registry is a Python expression (`EXPRESSIONS`), or named with the reason why it is none (`NOT_COMPARED`); one that
+is neither is an error, so that a new PyTorch cannot add one unseen. Ops on numbers run on arguments, many in one program that an
+argument chooses from, on the interpreter at every stage and compiled; and on literals. Strings are always constants.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import itertools
+import math
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["EXPRESSIONS", "NOT_COMPARED", "Case", "Program", "cases", "compare", "differences", "programs"]
+
+_UNARY_MATH = (
+    "acos acosh asin asinh atan atanh cos cosh degrees erf erfc exp expm1 fabs gamma lgamma log log10 log1p radians sin sinh "
+    "sqrt tan tanh"
+)
+_SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "add": "+", "sub": "-", "mul": "*"}
+_METHODS = (
+    "capitalize center count endswith expandtabs find index isalnum isalpha isdecimal isdigit isidentifier islower isnumeric "
+    "isprintable isspace istitle isupper ljust lower lstrip partition replace rfind rindex rjust rpartition rsplit rstrip split "
+    "splitlines startswith strip swapcase title upper zfill"
+)
+
+EXPRESSIONS: dict[str, tuple[str, str]] = {
+    **{f"aten::{name}": (f"math.{name}({{0}})", "float") for name in _UNARY_MATH.split()},
+    **{f"aten::{name}": (f"math.{name}({{0}}, {{1}})", "float") for name in ("atan2", "copysign", "fmod", "ldexp")},
+    **{f"aten::{name}": (f"{{0}} {sign} {{1}}", "bool") for name, sign in _SIGNS.items()},
+    **{f"aten::{name}": (f"{{0}} {_SIGNS[name]} {{1}}", "") for name in ("add", "sub", "mul")},
+    **{f"aten::is{name}": (f"math.is{name}({{0}})", "bool") for name in ("nan", "inf", "finite")},
+    **{f"prim::{name}": (f"{name}({{0}}, {{1}})", "") for name in ("max", "min")},
+    "aten::Bool": ("bool({0})", "bool"),
+    "aten::Float": ("float({0})", "float"),
+    "aten::Int": ("int({0})", "int"),
+    "aten::__and__": ("{0} & {1}", ""),
+    "aten::__lshift__": ("{0} << {1}", "int"),
+    "aten::__not__": ("not {0}", "bool"),
+    "aten::__or__": ("{0} | {1}", ""),
+    "aten::__rshift__": ("{0} >> {1}", "int"),
+    "aten::__xor__": ("{0} ^ {1}", ""),
+    "aten::ceil": ("math.ceil({0})", "int"),
+    "aten::div": ("{0} / {1}", "float"),
+    "aten::divmod": ("divmod({0}, {1})[0]", ""),
+    "aten::factorial": ("math.factorial({0})", "int"),
+    "aten::floor": ("math.floor({0})", "int"),
+    "aten::floordiv": ("{0} // {1}", ""),
+    "aten::frexp": ("math.frexp({0})[0]", "float"),
+    "aten::gcd": ("math.gcd({0}, {1})", "int"),
+    "aten::mathremainder": ("math.remainder({0}, {1})", "float"),
+    "aten::modf": ("math.modf({0})[0]", "float"),
+    "aten::neg": ("-{0}", ""),
+    "aten::pow": ("{0} ** {1}", ""),
+    "aten::remainder": ("{0} % {1}", ""),
+    "aten::round": ("int(round({0}))", "int"),
+    "prim::abs": ("abs({0})", ""),
+}
+"""What an op on numbers is in Python, and the type of the result, "" for that of the operands; both may be given."""
+
+FURTHER: tuple[tuple[str, str, str], ...] = (
+    ("a", "math.pow(a, b)", "float"),
+    ("x", "math.pow(x, y)", "float"),
+    ("x", "divmod(x, y)[1]", "float"),
+    ("a", "divmod(a, b)[1]", "int"),
+    ("x", "math.modf(x)[1]", "float"),
+    ("x", "math.frexp(x)[1]", "int"),
+    ("x", "math.log(x, y)", "float"),
+    ("x", "(x - y) + y", "float"),
+    ("x", "(x + y) - y", "float"),
+    ("x", "x * y + x", "float"),
+    ("x", "x - x * y", "float"),
+    ("x", "x * 0.0", "float"),
+    ("x", "x + 0.0", "float"),
+    ("x", "0.0 / x", "float"),
+    ("x", "x % 1.0", "float"),
+    ("x", "x * -0.0", "float"),
+    ("x", "x * 0.1 * 3.0", "float"),
+    ("x", "not x > y", "bool"),
+    ("x", "not x <= y", "bool"),
+    ("x", "not x == y", "bool"),
+    ("x", "x == x", "bool"),
+    ("x", "x <= y or x > y", "bool"),
+    ("a", "a << 70", "int"),
+    ("a", "a >> 70", "int"),
+    ("a", "a == 9007199254740992.0", "bool"),
+    ("a", "int(a ** 3)", "int"),
+    ("a", "a ** -1", "float"),
+    ("x", "x ** 2", "float"),
+    ("x", "x ** 0.5", "float"),
+    ("x", "x ** -3", "float"),
+    ("a", "2.0 ** a", "float"),
+)
+"""The variable that decides the kind of the operands, an expression beyond the registry, and the type of its result."""
+
+_LIST = "an op on lists, compared by the tests of lists"
+NOT_COMPARED: dict[str, str] = {
+    "aten::Complex": "complex numbers are no scalars of the program",
+    "aten::__derive_index": "part of range()",
+    "aten::__range_length": "part of range()",
+    "aten::__round_to_zero_floordiv": "no program of Python's has it",
+    "aten::_assert_scalar": "no program of Python's has it",
+    "aten::_cufft_clear_plan_cache": "about CUDA, no number",
+    "aten::_cufft_get_plan_cache_max_size": "about CUDA, no number",
+    "aten::_cufft_get_plan_cache_size": "about CUDA, no number",
+    "aten::_cufft_set_plan_cache_max_size": "about CUDA, no number",
+    "aten::_print": "no program of Python's has it",
+    "aten::angle": "cmath.phase, which is refused",
+    "aten::can_cast": "about dtypes",
+    "aten::get_autocast_dtype": "about autocast",
+    "aten::hash": "Python's differs from process to process; refused",
+    "aten::manual_seed": "a side effect",
+    "aten::polar": "a complex number",
+    "aten::promote_types": "about dtypes",
+    "aten::result_type": "about dtypes",
+    "aten::set_grad_enabled": "a side effect",
+    "aten::sym_constrain_range": "no program of Python's has it",
+    "aten::sym_constrain_range_for_size": "no program of Python's has it",
+    "aten::warn": "a side effect",
+    "prim::AddStatValue": "no program of Python's has it",
+    "prim::RaiseException": "an exception",
+    "prim::StringIndex": "aten::__getitem__ on strings",
+    "prims::maximum_value": "about dtypes",
+    "prims::minimum_value": "about dtypes",
+}
+"""Ops on numbers and strings that no expression stands for, and why."""
+
+_STRINGS = {f"aten::{name}" for name in _METHODS.split()} | {
+    "aten::__getitem__", "aten::add", "aten::bin", "aten::chr", "aten::eq", "aten::format", "aten::ge", "aten::gt", "aten::hex",
+    "aten::join", "aten::le", "aten::len", "aten::list", "aten::lt", "aten::ne", "aten::oct", "aten::ord", "aten::percentFormat",
+    "aten::slice", "aten::str", "aten::Float", "aten::Int",
+}  # fmt: skip
+
+INTS = (0, 1, -1, 2, 3, -7, 62, 63, 64, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, 1 - 2**63, -(2**63))
+SMALL = (0, 1, -1, 2, 20, 21, 62, 63, 64, 65)
+"""What Python counts with: factorials, shifts, powers."""
+FLOATS = (
+    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, 3.0, -3.7, 0.1, 1e-3, 1e16, 2.0**53, 2.0**63, -(2.0**63), 710.0, 1e308, 5e-324, 1e-310,
+    math.inf, -math.inf, math.nan,
+)  # fmt: skip
+TEXTS = ("", "a", "Ab c", " x\ty \r\n", "straße ÄÖ", "12", "aXbXc", "X", "_n1", "%", "  ", "\u2028z")
+_ARGUMENTS = "a: int, b: int, x: float, y: float, p: bool, q: bool"
+_VARIABLES = {"int": "ab", "float": "xy", "bool": "pq"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An expression on numbers.
+
+    Attributes:
+        op: the op that it is, with its overload.
+        text: the expression, over `a`, `b` (ints), `x`, `y` (floats), `p` and `q` (bools).
+        result: "int", "float" or "bool".
+    """
+
+    op: str
+    text: str
+    result: str
+
+    @property
+    def names(self) -> str:
+        """The arguments that it reads."""
+        code = compile(self.text, "<case>", "eval")
+        return "".join(name for name in code.co_names if name in ("a", "b", "x", "y", "p", "q"))
+
+
+def cases() -> tuple[list[Case], list[str]]:
+    """Return the expressions for the registry, and the ops that are neither compared nor excepted by name."""
+    import torch
+
+    found, unknown = [], []
+    for schema in torch._C._jit_get_all_schemas():
+        kinds = [str(spec.type) for spec in schema.arguments]
+        results = [str(spec.type) for spec in schema.returns]
+        if schema.name.partition("::")[0] not in ("aten", "prim", "prims") or not kinds:
+            continue
+        if "number" in results or not {*kinds, *results} <= {"int", "float", "bool", "number", "str", "Optional[int]"}:
+            continue
+        if "str" in kinds + results:
+            if schema.name not in _STRINGS and schema.name not in NOT_COMPARED:
+                unknown.append(str(schema))
+            continue
+        if "number" in kinds or schema.name in NOT_COMPARED:
+            continue
+        if schema.name not in EXPRESSIONS:
+            unknown.append(str(schema))
+            continue
+        variables = [_VARIABLES[kind][position] for position, kind in enumerate(kinds)]
+        template, result = EXPRESSIONS[schema.name]
+        widest = "float" if "float" in kinds else kinds[0]
+        if schema.name == "aten::log" and len(kinds) == 2:
+            template = "math.log({0}, {1})"
+        if schema.name in ("prim::max", "prim::min") and len(set(kinds)) == 2:
+            template = f"float({template})"
+        if schema.name == "aten::pow" and widest == "int":
+            template = "int({0} ** {1})"
+        found.append(Case(f"{schema.name}.{schema.overload_name}", template.format(*variables), result or widest))
+    found += [Case("", text, result) for _, text, result in FURTHER]
+    return list({case.text: case for case in found}.values()), unknown
+
+
+@dataclass
+class Program:
+    """Many cases in one function, the first argument of which chooses."""
+
+    cases: list[Case]
+    function: Callable[..., Any]
+
+
+def _load(source: str, name: str) -> Any:
+    folder = tempfile.mkdtemp(prefix="ssa-scalars-")
+    path = Path(folder) / f"{name}.py"
+    path.write_text("import math\n\n\n" + source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def programs(chosen: Sequence[Case], size: int = 40) -> Iterator[Program]:
+    """Make programs of the cases, those of one type of result in one, at most `size` in each."""
+    for kind, zero in (("int", "0"), ("float", "0.0"), ("bool", "False")):
+        alike = [case for case in chosen if case.result == kind]
+        for start in range(0, len(alike), size):
+            part = alike[start : start + size]
+            body = "".join(f"    if k == {n}:\n        r = {case.text}\n" for n, case in enumerate(part))
+            source = f"def program(k: int, {_ARGUMENTS}) -> {kind}:\n    r = {zero}\n{body}    return r\n"
+            yield Program(part, _load(source, f"scalar_{kind}_{start}").program)
+
+
+def values_of(case: Case, count: int | None, draw: random.Random) -> list[tuple[Any, ...]]:
+    """Return arguments for a case: all pairs of boundary values, or `count` of them."""
+    ints = SMALL if any(part in case.text for part in ("factorial", "<<", "a ** b")) else INTS
+    pools: dict[str, tuple[Any, ...]] = {"a": INTS, "b": ints, "x": FLOATS, "y": FLOATS, "p": (False, True), "q": (False, True)}
+    if "factorial" in case.text:
+        pools["a"] = ints
+    rest = {"a": 1, "b": 1, "x": 1.0, "y": 1.0, "p": True, "q": True}
+    every = list(itertools.product(*(pools[name] if name in case.names else (rest[name],) for name in "abxypq")))
+    return every if count is None or len(every) <= count else draw.sample(every, count)
+
+
+def outcome(run: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a call returns, as text that tells types, signs of zero and NaN apart, or the type of what it raises."""
+    try:
+        return shown(run(*arguments))
+    except Exception as error:  # noqa: BLE001 - whatever is raised is compared
+        kinds = (OverflowError, ZeroDivisionError, ValueError, TypeError, IndexError)
+        return next((kind.__name__ for kind in kinds if isinstance(error, kind)), type(error).__name__)
+
+
+def shown(value: Any) -> str:
+    """A value as text; an int as its low 64 bits."""
+    from .._python_ops import wrapped
+
+    return repr(wrapped(value))
+
+
+def compare(program: Program, run: Callable[..., Any], count: int | None, seed: int = 0) -> Iterator[str]:
+    """Yield each difference between Python and another way to run a program."""
+    draw = random.Random(seed)
+    for number, case in enumerate(program.cases):
+        for values in values_of(case, count, draw):
+            expected, actual = outcome(program.function, number, *values), outcome(run, number, *values)
+            if expected != actual and not _is_limit(case, values, expected, actual):
+                given = {name: value for name, value in zip("abxypq", values) if name in case.names}
+                yield f"{case.text} with {given}: {actual}, Python {expected}"
+
+
+def _is_limit(case: Case, values: Sequence[Any], expected: str, actual: str) -> bool:
+    """Whether a difference is one of those that README and docs/Importer.md name."""
+    if actual == "OverflowError" and case.result == "int" and "x" in case.names:  # an int made of a large float
+        return values[2] >= 2.0**63 or values[2] < -(2.0**63)
+    if "**" in case.text or "pow" in case.text:  # complex powers, and ints that are floats or do not fit 64 bits, raise
+        return actual in ("ValueError", "OverflowError") and expected not in ("ValueError", "ZeroDivisionError")
+    return False
+
+
+def differences(count: int | None, *, compiled: bool, stages: bool = True) -> Iterator[str]:
+    """Yield where a stage, or the compiled program, differs from Python.
+
+    Args:
+        count: how many pairs of boundary values each case is given, None for all.
+        compiled: also compile, and give the compiled programs all pairs.
+        stages: interpret the stages.
+    """
+    import ssa_compiler
+
+    from ..importer import import_program
+    from ..pipeline import run_pipeline
+    from .interpreter import Interpreter
+
+    for program in programs(cases()[0]):
+        example = (0, 1, 1, 1.0, 1.0, True, True)
+        if stages:
+            texts_ = run_pipeline(import_program(program.function, example, {}).module).stages
+            for stage, text in texts_.items():
+                interpreter = Interpreter(text)
+                for difference in compare(program, lambda *values: interpreter.run(*values)[0], count):  # noqa: B023
+                    yield f"{stage}: {difference}"
+        if compiled:
+            for difference in compare(program, ssa_compiler.compile(program.function, example), None):
+                yield f"compiled: {difference}"
+
+
+def main() -> int:
+    """Run the check as a command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, help="how many pairs of values to interpret for each op; by default all")
+    parser.add_argument("--no-stages", action="store_true", help="compile only")
+    parser.add_argument("--interpreted", action="store_true", help="do not compile")
+    options = parser.parse_args()
+    unknown = cases()[1]
+    found = [f"not in any table: {text}" for text in unknown]
+    for line in differences(options.pairs, compiled=not options.interpreted, stages=not options.no_stages):
+        print(line, flush=True)
+        found.append(line)
+    print(f"{len(found)} differences")
+    return min(len(found), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -87,7 +87,7 @@ def _format(template: str, *values: Any) -> str:
 
 
 def _percent(template: str, *values: Any) -> str:
-    return template % values
+    return template % (values[0] if len(values) == 1 else values)
 
 
 _MATH = (
@@ -136,6 +136,7 @@ PYTHON_OPS: dict[str, Callable[..., Any]] = {
     "aten::pow": _pow,
     "aten::remainder": operator.mod,
     "aten::round": _whole(round),
+    "aten::slice": lambda text, start=None, end=None, step=1: text[start:end:step],
     "prim::StringIndex": operator.getitem,
     "prim::abs": abs,
     "prim::max": max,
@@ -144,7 +145,7 @@ PYTHON_OPS: dict[str, Callable[..., Any]] = {
 }
 """Python's function for each op by its full name, given the op's operands."""
 
-_SCALARS = (bool, int, float, str)
+_SCALARS = (bool, int, float, str, type(None))
 _OF_ANYTHING = frozenset({"aten::format", "aten::join", "aten::percentFormat", "aten::split", "aten::str"})
 
 

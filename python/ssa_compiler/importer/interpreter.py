@@ -204,11 +204,12 @@ class Interpreter(Blocks):
         return result
 
     def _unwrap(self, value: Value) -> Any:
-        """Return the Python value of constants and lists of constants; raises ValueError if something is unknown."""
+        """Return the Python value of constants, and lists and tuples of constants; raises ValueError if something is unknown."""
         if isinstance(value, ConstValue):
             return value.value
         if isinstance(value, (ListRef, TupleValue)):
-            return [self._unwrap(element) for element in self.containers.elements(value)]
+            elements = [self._unwrap(element) for element in self.containers.elements(value)]
+            return tuple(elements) if isinstance(value, TupleValue) else elements
         raise ValueError
 
     def _shown(self, value: Value) -> Value:

@@ -43,10 +43,8 @@ KEPT = "\0ssa_compiler.kept"
 IN_PLACE = "\0ssa_compiler.in_place"
 # Operators that TorchScript does not know as augmented assignments, or takes for others: `%=` for fmod.
 _DIVISIONS = (ast.FloorDiv, ast.Mod)
-# Operators of which TorchScript computes something else than Python of constants.
-_DIFFERENT = (ast.LShift, ast.RShift, ast.FloorDiv, ast.Mod, ast.Pow, ast.Div)
-# Functions of numbers that Python has without importing them.
-_BUILTINS = frozenset({"abs", "divmod", "float", "int", "max", "min", "pow", "round"})
+# Functions of numbers and strings that Python has without importing them.
+_BUILTINS = frozenset("abs bin chr divmod float hex int len max min oct ord pow round str".split())
 # Operators of augmented assignments that TorchScript takes for pure ones.
 _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
 # Methods without a result that change a list or dict, by the schemas of TorchScript's ops.
@@ -60,6 +58,8 @@ _CHANGING = frozenset(
     and schema.arguments[0].alias_info.is_write
     and not schema.name.startswith("aten::_")
 )
+# Methods of strings that search up to an end.
+_SEARCHES = frozenset({"count", "endswith", "find", "index", "rfind", "rindex", "startswith"})
 # Calls whose result is no value to TorchScript, so that it cannot be printed.
 _NO_VALUES = frozenset({"range", "zip", "enumerate", "reversed", "getattr", "super", "annotate", "isinstance", "print"})
 
@@ -264,6 +264,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
+        if isinstance(node.value, ast.Constant):
+            node.value = _unknown(node.value)
         if isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
             node.value = _columns(node.value)
         return node
@@ -277,6 +279,9 @@ class _Rewriter(ast.NodeTransformer):
         target = node.targets[0]
         if isinstance(target, ast.Subscript):
             return self._write_part(node, target)
+        if isinstance(target, ast.Name) and _is_known(node.value):
+            node.value = _unknown(node.value)
+            return node
         if not _has_value(node.value):
             return node
         names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
@@ -351,9 +356,15 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.Pow) and type(base) is int and type(exponent) is int and exponent < 64:
             power = base**exponent  # a float to TorchScript
             return ast.copy_location(ast.Constant(power), node) if power < 2**63 else node
-        if isinstance(node.op, _DIFFERENT) and _is_number(node.left) and _is_number(node.right):
+        if _is_known(node.left) and _is_known(node.right):
             node.left = _unknown(node.left)
         node.left, node.right = _hidden(node.left), _hidden(node.right)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        self.generic_visit(node)
+        if node.value is not None and isinstance(node.target, ast.Name) and _is_known(node.value):
+            node.value = _unknown(node.value)
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -365,7 +376,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
-        if _is_number(node.left) and all(map(_is_number, node.comparators)):
+        if _is_known(node.left) and all(map(_is_known, node.comparators)):
             node.left = _unknown(node.left)
         return node
 
@@ -396,9 +407,17 @@ class _Rewriter(ast.NodeTransformer):
             if not (isinstance(owner, ast.Name) and owner.id == "torch"):
                 node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
                 node.args = [owner, *node.args]
+        if isinstance(node.func, ast.Attribute) and len(node.args) == 3 and node.func.attr in _SEARCHES:
+            node.args[2] = _counted_from_end(node.args[2])
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "rsplit" and not node.args + node.keywords:
+            node.func.attr = "split"  # TorchScript's rsplit() separates at single spaces
         if _is_of_python(node.func):
-            node.args = [_unknown(argument) if _is_number(argument) else argument for argument in node.args]
-            if isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1:
+            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant):
+                node.func.value = _unknown(node.func.value)
+            if _called_name(node) == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+                return node
+            node.args = [_unknown(argument) if _is_known(argument) else argument for argument in node.args]
+            if _called_name(node) == "float" and len(node.args) == 1:
                 one = ast.copy_location(ast.Constant(1.0), node)
                 return ast.copy_location(ast.BinOp(node, ast.Mult(), one), node)
             return node
@@ -455,22 +474,44 @@ def makes_float(node: Any) -> bool:
     return factor.kind() == "prim::Constant" and factor.output().toIValue() == 1.0
 
 
-def _is_number(value: ast.expr) -> bool:
-    """Whether an expression is a literal of an int or a float, or minus one."""
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
-        value = value.operand
-    return isinstance(value, ast.Constant) and type(value.value) in (int, float)
+def _is_known(value: ast.expr) -> bool:
+    """Whether an expression is a number or a string that TorchScript could compute."""
+    if isinstance(value, ast.UnaryOp):
+        return not isinstance(value.op, ast.Not) and _is_known(value.operand)
+    if isinstance(value, ast.BinOp):
+        return _is_known(value.left) and _is_known(value.right)
+    if isinstance(value, ast.Call):
+        return _called_name(value) == "float" and len(value.args) == 1 and isinstance(value.args[0], ast.Constant)
+    if isinstance(value, ast.Attribute):
+        return isinstance(value.value, ast.Name) and value.value.id == "math"
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_known, value.elts))
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float, str)
+
+
+def _counted_from_end(end: ast.expr) -> ast.expr:
+    """The end of a search in a string: TorchScript's -1 is the end of the string."""
+    if not isinstance(end, (ast.Name, ast.UnaryOp)):
+        return end
+    zero, one = (ast.Constant(number) for number in (0, 1))
+    before = ast.BinOp(end, ast.Sub(), one)
+    chosen = ast.IfExp(ast.Compare(copy.deepcopy(end), [ast.Lt()], [zero]), before, copy.deepcopy(end))
+    for node in ast.walk(chosen):
+        ast.copy_location(node, end)
+    return chosen
 
 
 def _is_of_python(function: ast.expr) -> bool:
-    """Whether what is called is a function of Python's on numbers."""
+    """Whether what is called is a function of Python's on numbers and strings."""
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant):
+        return True
     if isinstance(function, ast.Attribute):
         return isinstance(function.value, ast.Name) and function.value.id == "math"
     return isinstance(function, ast.Name) and function.id in _BUILTINS
 
 
 def _unknown(value: ast.expr) -> ast.expr:
-    """A number as an element of a list: TorchScript computes nothing of it."""
+    """A number or string as an element of a list: TorchScript computes nothing of it."""
     element = ast.Subscript(ast.List([value], ast.Load()), ast.Constant(0), ast.Load())
     ast.copy_location(element, value)
     for node in (element.value, element.slice):

@@ -14,6 +14,7 @@ import importlib.util
 import itertools
 import math
 import random
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +22,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["EXPRESSIONS", "NOT_COMPARED", "Case", "Program", "cases", "compare", "differences", "programs"]
+__all__ = [
+    "EXPRESSIONS",
+    "NOT_COMPARED",
+    "Case",
+    "Program",
+    "cases",
+    "compare",
+    "constant_differences",
+    "differences",
+    "of_literals",
+    "of_texts",
+    "programs",
+]
 
 _UNARY_MATH = (
     "acos acosh asin asinh atan atanh cos cosh degrees erf erfc exp expm1 fabs gamma lgamma log log10 log1p radians sin sinh "
@@ -244,7 +257,14 @@ def programs(chosen: Sequence[Case], size: int = 40) -> Iterator[Program]:
 def values_of(case: Case, count: int | None, draw: random.Random) -> list[tuple[Any, ...]]:
     """Return arguments for a case: all pairs of boundary values, or `count` of them."""
     ints = SMALL if any(part in case.text for part in ("factorial", "<<", "a ** b")) else INTS
-    pools: dict[str, tuple[Any, ...]] = {"a": INTS, "b": ints, "x": FLOATS, "y": FLOATS, "p": (False, True), "q": (False, True)}
+    pools: dict[str, tuple[Any, ...]] = {
+        "a": INTS,
+        "b": ints,
+        "x": FLOATS,
+        "y": FLOATS,
+        "p": (False, True),
+        "q": (False, True),
+    }
     if "factorial" in case.text:
         pools["a"] = ints
     rest = {"a": 1, "b": 1, "x": 1.0, "y": 1.0, "p": True, "q": True}
@@ -274,18 +294,117 @@ def compare(program: Program, run: Callable[..., Any], count: int | None, seed: 
     for number, case in enumerate(program.cases):
         for values in values_of(case, count, draw):
             expected, actual = outcome(program.function, number, *values), outcome(run, number, *values)
-            if expected != actual and not _is_limit(case, values, expected, actual):
+            if expected != actual and not _is_limit(program, number, values, actual):
                 given = {name: value for name, value in zip("abxypq", values) if name in case.names}
                 yield f"{case.text} with {given}: {actual}, Python {expected}"
 
 
-def _is_limit(case: Case, values: Sequence[Any], expected: str, actual: str) -> bool:
-    """Whether a difference is one of those that README and docs/Importer.md name."""
-    if actual == "OverflowError" and case.result == "int" and "x" in case.names:  # an int made of a large float
-        return values[2] >= 2.0**63 or values[2] < -(2.0**63)
-    if "**" in case.text or "pow" in case.text:  # complex powers, and ints that are floats or do not fit 64 bits, raise
-        return actual in ("ValueError", "OverflowError") and expected not in ("ValueError", "ZeroDivisionError")
-    return False
+def _is_limit(program: Program, number: int, values: Sequence[Any], actual: str) -> bool:
+    """Whether what is raised is one of the errors that README and docs/Importer.md name where Python returns."""
+    text = program.cases[number].text
+    try:
+        raw = program.function(number, *values)
+    except Exception:  # noqa: BLE001 - Python raises, and so must the program, the same
+        return text == "int(a ** b)" and actual == "ValueError" and values[1] < 0
+    if isinstance(raw, complex):
+        return actual == "ValueError"
+    if text == "int(a ** b)" and actual == "ValueError":
+        return bool(values[1] < 0)
+    fits = not isinstance(raw, int) or -(2**63) <= raw < 2**63
+    return actual == "OverflowError" and not fits and ("**" in text or "x" in text)
+
+
+def literal(value: Any) -> str:
+    """A value as a program writes it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if value == -(2**63) and isinstance(value, int):
+        return "(-9223372036854775807 - 1)"
+    return f"({value!r})" if isinstance(value, (int, float)) and not isinstance(value, bool) else repr(value)
+
+
+def of_literals(chosen: Sequence[Case], count: int, draw: random.Random) -> list[str]:
+    """Return cases as expressions over literals, each with `count` pairs of boundary values."""
+    found = []
+    for case in chosen:
+        for values in values_of(case, count, draw):
+            text = case.text
+            for name, value in zip("abxypq", values):
+                text = re.sub(rf"\b{name}\b", lambda _: literal(value), text)  # noqa: B023
+            found.append(text)
+    return found
+
+
+TEXT_EXPRESSIONS = (
+    *(f"{{s}}.{name}()" for name in _METHODS.split() if name.startswith("is")),
+    *(f"{{s}}.{name}()" for name in ("capitalize", "lower", "swapcase", "title", "upper", "strip", "lstrip", "rstrip")),
+    *(f"{{s}}.{name}({{t}})" for name in ("count", "find", "index", "rfind", "rindex", "startswith", "endswith")),
+    *(f"{{s}}.{name}({{t}}, 1)" for name in ("count", "find", "rfind", "startswith", "endswith")),
+    *(f"{{s}}.{name}({{t}}, 0, 2)" for name in ("count", "find", "rfind", "startswith", "endswith")),
+    *(f"{{s}}.{name}({{t}}, 0, -1)" for name in ("count", "find", "rfind", "startswith", "endswith")),
+    *(f"{{s}}.{name}({{t}})" for name in ("strip", "lstrip", "rstrip", "split", "rsplit", "partition", "rpartition")),
+    *(f"{{s}}.{name}(7)" for name in ("center", "ljust", "rjust", "zfill", "expandtabs")),
+    *(f"{{s}}.{name}({{t}}, 1)" for name in ("split", "rsplit")),
+    "{s}.split()", "{s}.rsplit()", "{s}.splitlines()", "{s}.splitlines(True)", "{s}.center(6, '*')",
+    "{s}.replace({t}, 'zz')", "{s}.replace({t}, 'zz', 1)", "{t}.join([{s}, 'u', {t}])",
+    "{s} + {t}", "{s} < {t}", "{s} <= {t}", "{s} > {t}", "{s} >= {t}", "{s} == {t}", "{s} != {t}", "{s} in [{t}, 'a']",
+    "len({s})", "{s}[0]", "{s}[-1]", "{s}[1:3]", "{s}[-2:]", "ord({s})", "int({s})", "float({s})", "'<{{}}>'.format({s})",
+    "'<%s>' % {s}", "str({s})", "chr(228)", "chr(-1)", "hex(-255)", "oct(8)", "bin(-5)", "str(0.1)", "str(1.0)", "str(1e300)",
+    "str(True)", "str(-0.0)", "str(None)", "'%d %5.2f' % (3, 2.5)", "'{{}} {{}}'.format(1.0, True)",
+)  # fmt: skip
+"""Expressions on strings; a program has no strings but constants."""
+
+
+def of_texts(texts: Sequence[str] = TEXTS) -> list[str]:
+    """Return the expressions on strings, over pairs of strings."""
+    pairs = itertools.product(texts, texts)
+    return list(dict.fromkeys(template.format(s=repr(s), t=repr(t)) for s, t in pairs for template in TEXT_EXPRESSIONS))
+
+
+def constant_differences(expressions: Sequence[str], size: int = 60, raising: int | None = None) -> Iterator[str]:
+    """Yield each constant expression that the importer computes otherwise than Python.
+
+    Args:
+        expressions: expressions over literals.
+        size: how many to compute in one program.
+        raising: how many of those that raise, each of which takes a program of its own; None for all.
+    """
+    from ..errors import SsaCompilerError
+    from ..importer import build_result, import_program
+
+    def evaluated(text: str) -> Any:
+        return eval(text, {"math": math})
+
+    values = {text: outcome(evaluated, text) for text in expressions}
+    errors = [text for text in expressions if values[text].endswith("Error")]
+    large = {text for text in expressions if text not in errors and _is_large(evaluated(text))}
+    plain = [text for text in expressions if text not in errors and text not in large]
+    for start in range(0, len(plain), size):
+        part = plain[start : start + size]
+        body = "".join(f"    r{n} = {text}\n" for n, text in enumerate(part))
+        results = "".join(f"r{n}, " for n in range(len(part)))
+        program = _load(f"def program():\n{body}    return ({results})\n", f"constants_{start}").program
+        try:
+            found = build_result(import_program(program, (), {}).results, [])
+        except SsaCompilerError as error:
+            if size == 1:
+                yield f"{part[0]}: {error}"
+            else:
+                yield from constant_differences(part, 1, 0)
+            continue
+        for text, value in zip(part, found):
+            if shown(value) != values[text]:
+                yield f"{text}: {shown(value)}, Python {values[text]}"
+    for number, text in enumerate(errors[:raising]):
+        program = _load(f"def program():\n    return {text}\n", f"raising_{number}").program
+        actual = outcome(import_program, program, (), {})
+        if actual != values[text]:
+            yield f"{text}: {actual}, Python {values[text]}"
+
+
+def _is_large(value: Any) -> bool:
+    """Whether no program has this value: complex, or an int of more than 64 bits."""
+    return isinstance(value, complex) or (isinstance(value, int) and not -(2**63) <= value < 2**63)
 
 
 def differences(count: int | None, *, compiled: bool, stages: bool = True) -> Iterator[str]:
@@ -319,12 +438,18 @@ def main() -> int:
     """Run the check as a command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, help="how many pairs of values to interpret for each op; by default all")
+    parser.add_argument("--constants", type=int, default=10, help="how many pairs of literals to compute for each op")
     parser.add_argument("--no-stages", action="store_true", help="compile only")
     parser.add_argument("--interpreted", action="store_true", help="do not compile")
     options = parser.parse_args()
     unknown = cases()[1]
     found = [f"not in any table: {text}" for text in unknown]
     for line in differences(options.pairs, compiled=not options.interpreted, stages=not options.no_stages):
+        print(line, flush=True)
+        found.append(line)
+    draw = random.Random(0)
+    constants = [*of_literals(cases()[0], options.constants, draw), *of_texts()]
+    for line in constant_differences(constants):
         print(line, flush=True)
         found.append(line)
     print(f"{len(found)} differences")

@@ -49,6 +49,8 @@ _OF_NESTED = frozenset(
     {"aten::dim", "aten::is_floating_point", "prim::device", "prim::dtype", "prim::is_nested", "prim::requires_grad"}
 )
 """What is asked of a nested tensor, and is so of the padded one."""
+_OF_NUMBERS = {float: torch.float64, int: torch.int64, bool: torch.bool}
+"""The dtype of a number that TorchScript makes a tensor, of which torch.tensor would make one of the default dtype."""
 _CALLS = {
     "aten::is_floating_point": lambda t: t.is_floating_point(),
     "aten::is_complex": lambda t: t.is_complex(),
@@ -81,7 +83,7 @@ class Metadata:
         if kind in ("aten::__is__", "aten::__isnot__"):
             return [self._is(kind == "aten::__is__", arguments)]
         if kind == "prim::NumToTensor":
-            made = self.tensor([first], [], None)
+            made = self.tensor([first], [], _OF_NUMBERS.get(self.scalars.kind(first)))
             self.number_tensors.note(made, first)
             return [made]
         if kind == "aten::tensor":
@@ -285,7 +287,11 @@ class Metadata:
                 dtype = torch.bool
         if all(isinstance(leaf, ConstValue) for leaf in leaves):
             values = [leaf.value for leaf in leaves]  # type: ignore[attr-defined]
-            return self.literal(torch.tensor(values, dtype=dtype).reshape(shape))
+            try:
+                made = torch.tensor(values, dtype=dtype)
+            except (RuntimeError, OverflowError, TypeError) as error:
+                raise ProgramRaises(f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
+            return self.literal(made.reshape(shape))
         if dtype in NARROW:
             message = (
                 f"RuntimeError: value cannot be converted to type {str(dtype).removeprefix('torch.')} without overflow"

@@ -169,13 +169,16 @@ class Emitter:
         """Whether torch-mlir knows the op."""
         return self.context.is_registered_operation(name)
 
-    def torch_op(self, schema: Any, results: Sequence[ir.Type], operands: Sequence[Any]) -> ir.Operation:
+    def torch_op(
+        self, schema: Any, results: Sequence[ir.Type], operands: Sequence[Any], *, raises: bool = False
+    ) -> ir.Operation:
         """Append the op of a PyTorch schema: the registered op of its name, or `torch.operator` with the schema.
 
         Args:
             schema: a torch._C.FunctionSchema.
             results: result types.
             operands: one SSA value per schema argument.
+            raises: whether it has to run even if nobody needs its results.
         """
         name = registered_name(schema)
         if self.registered(f"torch.{name}"):
@@ -187,7 +190,7 @@ class Emitter:
                 # torch-mlir knows another version of the schema, or has narrower types.
                 created.erase()
         attributes = {"name": ir.StringAttr.get(f"torch.{name}"), "tssa.schema": ir.StringAttr.get(str(schema))}
-        if self.is_random(schema):
+        if raises or self.is_random(schema):
             attributes["tssa.random"] = ir.UnitAttr.get()
         return self.op("torch.operator", results, operands, attributes)
 

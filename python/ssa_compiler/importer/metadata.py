@@ -309,8 +309,15 @@ class Metadata:
 
     def _full(self, leaf: Value, dtype: torch.dtype) -> TensorValue:
         none = ConstValue(None)
-        arguments = [[], leaf, ConstValue(DTYPE_NUMBERS[dtype]), none, none, none]
-        return self.tensors.call_arguments(torch.ops.aten.full.default, arguments)[0]
+        narrow = self.scalars.kind(leaf) is float and dtype in (torch.float32, torch.float16, torch.bfloat16)
+        # A number that is too large is infinite to torch.tensor, and refused by torch.full.
+        made = torch.float64 if narrow and not isinstance(leaf, ConstValue) else dtype
+        arguments = [[], leaf, ConstValue(DTYPE_NUMBERS[made]), none, none, none]
+        full = self.tensors.call_arguments(torch.ops.aten.full.default, arguments)[0]
+        if made is dtype:
+            return full
+        flag = ConstValue(False)
+        return self.tensors.call(torch.ops.aten.to.dtype, [full, ConstValue(DTYPE_NUMBERS[dtype]), flag, flag, none])[0]
 
     def literal(self, tensor: torch.Tensor) -> TensorValue:
         """Make a tensor of known contents."""

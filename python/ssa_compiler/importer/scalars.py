@@ -47,6 +47,10 @@ _SHIFTS = {"__lshift__", "__rshift__"}
 _OF_INTS = {"__round_to_zero_floordiv", "factorial", "gcd", "__and__", "__or__", "__xor__", *_SHIFTS}
 _OF_NUMBERS = {*_SYMBOLIC, "__not__", "abs", "ceil", "floor", "pow", "round", "trunc"}
 """Ops that are other ones for ints than for floats; all others of those in `math` take floats, or ints as floats."""
+_RAISING = frozenset(
+    "acos acosh asin atanh cosh expm1 factorial fmod gamma ldexp lgamma log1p mathremainder sinh tan".split()
+)
+"""Functions in `math` that Python computes, and that raise where they are not defined or too large."""
 _EXACT = 2**53
 """Floats below are as many as ints."""
 
@@ -128,7 +132,7 @@ class ScalarOps:
         try:
             if schema.name == "aten::device":
                 return ConstValue(torch.device(*values))  # PyTorch's own op takes the index for the type
-            if op is None or not schema.name.startswith(("aten::", "prim::", "prims::")):
+            if op is None or schema.name == "aten::hash":
                 raise self.state.refuse_op(schema.name)
             return ConstValue(op(*values))
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -232,10 +236,12 @@ class ScalarOps:
         candidate = next((c for c in found if c.overload_name == chosen), None)
         if candidate is None:
             raise self.state.refuse_op(f"{overload} on run-time scalars")
-        to = [self.emitter.scalar_type(result)]
-        return self.emitter.memoised(
-            (overload, *operands), lambda: self.emitter.torch_op(candidate, to, operands).results[0]
-        )
+        to, raises = [self.emitter.scalar_type(result)], name.partition("::")[2] in _RAISING
+
+        def make() -> Any:
+            return self.emitter.torch_op(candidate, to, operands, raises=raises).results[0]
+
+        return self.emitter.memoised((overload, *operands), make)
 
     def _compared_exactly(self, name: str, arguments: list[Any]) -> Value:
         """An int compared with a float: by their values, which a conversion of the int may round."""

@@ -83,8 +83,8 @@ private:
   Value buildFloatDivision(StringRef name, Value lhs, Value rhs);
   Value buildShift(StringRef name, Value lhs, Value rhs);
   Value buildTrueDivision(Value lhs, Value rhs);
-  Value buildExactCompare(arith::CmpIPredicate ints,
-                          arith::CmpFPredicate floats, Value integer,
+  Value buildRoundingError(Value value, Value rounded);
+  Value buildExactCompare(arith::CmpFPredicate predicate, Value integer,
                           Value number);
   void checkDomain(StringRef name, Value arg);
   void checkRange(StringRef name, Value arg, Value result);
@@ -225,30 +225,29 @@ Value ScalarOpBuilder::buildFloatDivision(StringRef name, Value lhs,
   return create<arith::SelectOp>(isZero(quotient), signedZero, rounded);
 }
 
-/// The quotient of two ints, rounded once: each of them, and the quotient of
-/// what they are rounded to, differ from it by what is added at the end.
+/// What an int differs by from the double that it is rounded to, exactly: the
+/// int without its low bits is a double, and so are the low bits.
+Value ScalarOpBuilder::buildRoundingError(Value value, Value rounded) {
+  Type f64 = builder.getF64Type();
+  Value high = create<arith::AndIOp>(value, intConstant(~int64_t(0x7ff)));
+  Value low = create<arith::AndIOp>(value, intConstant(0x7ff));
+  Value rest =
+      create<arith::SubFOp>(create<arith::SIToFPOp>(f64, high), rounded);
+  return create<arith::AddFOp>(rest, create<arith::SIToFPOp>(f64, low));
+}
+
+/// The quotient of two ints, rounded once: what it differs by from that of the
+/// doubles that the ints are rounded to is added at the end.
 Value ScalarOpBuilder::buildTrueDivision(Value lhs, Value rhs) {
   Type f64 = builder.getF64Type();
-  Value limit = floatConstant(std::ldexp(1.0, 63));
-  auto split = [&](Value value) -> std::pair<Value, Value> {
-    Value high = create<arith::SIToFPOp>(f64, value);
-    // What is rounded to 2**63 is no int64: half of it is.
-    Value isLimit =
-        create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, high, limit);
-    Value known = create<arith::SelectOp>(isLimit, floatConstant(0.0), high);
-    Value whole = create<arith::FPToSIOp>(builder.getI64Type(), known);
-    whole = create<arith::SelectOp>(
-        isLimit, intConstant(std::numeric_limits<int64_t>::min()), whole);
-    Value rest = create<arith::SubIOp>(value, whole);
-    return {high, create<arith::SIToFPOp>(f64, rest)};
-  };
-  auto [high, low] = split(lhs);
-  auto [divisor, divisorLow] = split(rhs);
-  Value quotient = create<arith::DivFOp>(high, divisor);
+  Value dividend = create<arith::SIToFPOp>(f64, lhs);
+  Value divisor = create<arith::SIToFPOp>(f64, rhs);
+  Value quotient = create<arith::DivFOp>(dividend, divisor);
   Value negated = create<arith::NegFOp>(quotient);
-  Value rest = create<math::FmaOp>(negated, divisor, high);
-  rest = create<arith::AddFOp>(rest,
-                               create<math::FmaOp>(negated, divisorLow, low));
+  Value rest = create<math::FmaOp>(negated, divisor, dividend);
+  rest = create<arith::AddFOp>(
+      rest, create<math::FmaOp>(negated, buildRoundingError(rhs, divisor),
+                                buildRoundingError(lhs, dividend)));
   Value corrected =
       create<arith::AddFOp>(quotient, create<arith::DivFOp>(rest, divisor));
   // Of zero, the sign is that of the quotient.
@@ -299,25 +298,17 @@ void ScalarOpBuilder::checkRange(StringRef name, Value arg, Value result) {
 }
 
 /// An int compared with a float, by value: where the int is rounded to the
-/// float, it is compared with the int that the float is.
-Value ScalarOpBuilder::buildExactCompare(arith::CmpIPredicate ints,
-                                         arith::CmpFPredicate floats,
+/// float, what it was rounded by decides.
+Value ScalarOpBuilder::buildExactCompare(arith::CmpFPredicate predicate,
                                          Value integer, Value number) {
-  using Predicate = arith::CmpFPredicate;
-  Value limit = floatConstant(std::ldexp(1.0, 63));
   Value rounded = create<arith::SIToFPOp>(builder.getF64Type(), integer);
-  Value isRounded = create<arith::CmpFOp>(Predicate::OEQ, rounded, number);
-  Value isInt64 = create<arith::CmpFOp>(Predicate::OLT, rounded, limit);
-  Value comparesInts = create<arith::AndIOp>(isRounded, isInt64);
-  Value known =
-      create<arith::SelectOp>(comparesInts, number, floatConstant(0.0));
-  Value other = create<arith::FPToSIOp>(builder.getI64Type(), known);
-  // No int64 is as large as 2**63.
-  Value next = create<arith::SelectOp>(isInt64, rounded,
-                                       floatConstant(std::ldexp(1.0, 62)));
-  return create<arith::SelectOp>(comparesInts,
-                                 create<arith::CmpIOp>(ints, integer, other),
-                                 create<arith::CmpFOp>(floats, next, number));
+  Value isRounded =
+      create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, rounded, number);
+  return create<arith::SelectOp>(
+      isRounded,
+      create<arith::CmpFOp>(predicate, buildRoundingError(integer, rounded),
+                            floatConstant(0.0)),
+      create<arith::CmpFOp>(predicate, rounded, number));
 }
 
 Value ScalarOpBuilder::buildCompare(StringRef name, Value lhs, Value rhs) {
@@ -338,7 +329,7 @@ Value ScalarOpBuilder::buildCompare(StringRef name, Value lhs, Value rhs) {
   if (isFloat(lhs) && isFloat(rhs))
     return create<arith::CmpFOp>(predicates->second, lhs, rhs);
   if (isFloat(rhs))
-    return buildExactCompare(predicates->first, predicates->second,
+    return buildExactCompare(predicates->second,
                              convert(lhs, builder.getI64Type()), rhs);
   if (isFloat(lhs)) {
     static const llvm::StringMap<StringRef> swapped = {

@@ -407,31 +407,35 @@ def _is_large(value: Any) -> bool:
     return isinstance(value, complex) or (isinstance(value, int) and not -(2**63) <= value < 2**63)
 
 
-def differences(count: int | None, *, compiled: bool, stages: bool = True) -> Iterator[str]:
+def differences(
+    count: int | None, kinds: Sequence[str] = ("int", "float", "bool"), *, compiled: int | None = None
+) -> Iterator[str]:
     """Yield where a stage, or the compiled program, differs from Python.
 
     Args:
-        count: how many pairs of boundary values each case is given, None for all.
-        compiled: also compile, and give the compiled programs all pairs.
-        stages: interpret the stages.
+        count: how many pairs of boundary values the interpreter is given of each case at each stage, None for all.
+        kinds: the types of the results of the cases.
+        compiled: the same for the compiled program; 0 compiles nothing.
     """
     import ssa_compiler
 
     from ..importer import import_program
-    from ..pipeline import run_pipeline
+    from ..pipeline import STAGES, run_pipeline
     from .interpreter import Interpreter
 
-    for program in programs(cases()[0]):
-        example = (0, 1, 1, 1.0, 1.0, True, True)
-        if stages:
-            texts_ = run_pipeline(import_program(program.function, example, {}).module).stages
-            for stage, text in texts_.items():
-                interpreter = Interpreter(text)
-                for difference in compare(program, lambda *values: interpreter.run(*values)[0], count):  # noqa: B023
-                    yield f"{stage}: {difference}"
-        if compiled:
-            for difference in compare(program, ssa_compiler.compile(program.function, example), None):
+    example = (0, 1, 1, 1.0, 1.0, True, True)
+    for program in programs([case for case in cases()[0] if case.result in kinds]):
+        if compiled == 0:
+            texts = dict(run_pipeline(import_program(program.function, example, {}).module).stages)
+        else:
+            made = ssa_compiler.compile(program.function, example)
+            texts = {stage: made.mlir(stage) for stage in STAGES}
+            for difference in compare(program, made, compiled):
                 yield f"compiled: {difference}"
+        for stage, text in texts.items():
+            interpreter = Interpreter(text)
+            for difference in compare(program, lambda *values: interpreter.run(*values)[0], count):  # noqa: B023
+                yield f"{stage}: {difference}"
 
 
 def main() -> int:
@@ -439,12 +443,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, help="how many pairs of values to interpret for each op; by default all")
     parser.add_argument("--constants", type=int, default=10, help="how many pairs of literals to compute for each op")
-    parser.add_argument("--no-stages", action="store_true", help="compile only")
     parser.add_argument("--interpreted", action="store_true", help="do not compile")
     options = parser.parse_args()
     unknown = cases()[1]
     found = [f"not in any table: {text}" for text in unknown]
-    for line in differences(options.pairs, compiled=not options.interpreted, stages=not options.no_stages):
+    for line in differences(options.pairs, compiled=0 if options.interpreted else None):
         print(line, flush=True)
         found.append(line)
     draw = random.Random(0)

@@ -1,15 +1,22 @@
 // Scalar ops, with Python's semantics where the machine's differ.
 // RUN: ssa-opt --torch-to-scf %s | FileCheck %s
 
-// Rounds down, where the machine rounds to zero; raises for 0.
+// Rounds down, where the machine rounds to zero; raises for 0; the machine
+// traps for -2**63 // -1, so that nothing is divided by -1.
 // CHECK-LABEL: func.func @floor_division(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
-// CHECK: %[[C0:.+]] = arith.constant 0
+// CHECK-DAG: %[[C0:.+]] = arith.constant 0
+// CHECK-DAG: %[[C1:.+]] = arith.constant 1
+// CHECK-DAG: %[[MINUS:.+]] = arith.constant -1
 // CHECK: %[[CMPI:.+]] = arith.cmpi ne, %[[ARG1]], %[[C0]]
 // CHECK: cf.assert %[[CMPI]], "ZeroDivisionError: integer division or modulo by zero [model.py:7]"
-// CHECK: %[[FLOORDIVSI:.+]] = arith.floordivsi %[[ARG0]], %[[ARG1]]
-// CHECK: return %[[FLOORDIVSI]]
+// CHECK: %[[IS_MINUS:.+]] = arith.cmpi eq, %[[ARG1]], %[[MINUS]]
+// CHECK: %[[SAFE:.+]] = arith.select %[[IS_MINUS]], %[[C1]], %[[ARG1]]
+// CHECK: %[[FLOORDIVSI:.+]] = arith.floordivsi %[[ARG0]], %[[SAFE]]
+// CHECK: %[[NEGATED:.+]] = arith.subi %[[C0]], %[[ARG0]]
+// CHECK: %[[RESULT:.+]] = arith.select %[[IS_MINUS]], %[[NEGATED]], %[[FLOORDIVSI]]
+// CHECK: return %[[RESULT]]
 func.func @floor_division(%a: !torch.int, %b: !torch.int) -> !torch.int {
   %r = torch.aten.floordiv.int %a, %b : !torch.int, !torch.int -> !torch.int loc("model.py":7:3)
   return %r : !torch.int
@@ -19,16 +26,17 @@ func.func @floor_division(%a: !torch.int, %b: !torch.int) -> !torch.int {
 // CHECK-LABEL: func.func @remainder(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
-// CHECK: %[[C0:.+]] = arith.constant 0
+// CHECK-DAG: %[[C0:.+]] = arith.constant 0
 // CHECK: %[[CMPI:.+]] = arith.cmpi ne, %[[ARG1]], %[[C0]]
 // CHECK: cf.assert %[[CMPI]], "ZeroDivisionError: integer division or modulo by zero [model.py:7]"
-// CHECK: %[[REMSI:.+]] = arith.remsi %[[ARG0]], %[[ARG1]]
+// CHECK: %[[SAFE:.+]] = arith.select %{{.+}}, %{{.+}}, %[[ARG1]]
+// CHECK: %[[REMSI:.+]] = arith.remsi %[[ARG0]], %[[SAFE]]
 // CHECK: %[[CMPI_2:.+]] = arith.cmpi ne, %[[REMSI]], %[[C0]]
-// CHECK: %[[CMPI_3:.+]] = arith.cmpi slt, %[[ARG1]], %[[C0]]
+// CHECK: %[[CMPI_3:.+]] = arith.cmpi slt, %[[SAFE]], %[[C0]]
 // CHECK: %[[CMPI_4:.+]] = arith.cmpi slt, %[[REMSI]], %[[C0]]
 // CHECK: %[[XORI:.+]] = arith.xori %[[CMPI_4]], %[[CMPI_3]]
 // CHECK: %[[ANDI:.+]] = arith.andi %[[CMPI_2]], %[[XORI]]
-// CHECK: %[[ADDI:.+]] = arith.addi %[[REMSI]], %[[ARG1]]
+// CHECK: %[[ADDI:.+]] = arith.addi %[[REMSI]], %[[SAFE]]
 // CHECK: %[[SELECT:.+]] = arith.select %[[ANDI]], %[[ADDI]], %[[REMSI]]
 // CHECK: return %[[SELECT]]
 func.func @remainder(%a: !torch.int, %b: !torch.int) -> !torch.int {
@@ -49,17 +57,19 @@ func.func @floor_division_by_constant(%a: !torch.int) -> !torch.int {
   return %r : !torch.int
 }
 
-// Always a float.
+// Always a float, rounded once: what the operands and the quotient are rounded
+// by is added.
 // CHECK-LABEL: func.func @true_division_of_ints(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
-// CHECK: %[[C0:.+]] = arith.constant 0
-// CHECK: %[[SITOFP:.+]] = arith.sitofp %[[ARG0]]
-// CHECK: %[[SITOFP_2:.+]] = arith.sitofp %[[ARG1]]
-// CHECK: %[[CMPI:.+]] = arith.cmpi ne, %[[ARG1]], %[[C0]]
-// CHECK: cf.assert %[[CMPI]], "ZeroDivisionError: float division by zero [model.py:7]"
-// CHECK: %[[DIVF:.+]] = arith.divf %[[SITOFP]], %[[SITOFP_2]]
-// CHECK: return %[[DIVF]]
+// CHECK: cf.assert %{{.+}}, "ZeroDivisionError: float division by zero [model.py:7]"
+// CHECK: %[[DIVF:.+]] = arith.divf %[[A:.+]], %[[B:.+]] : f64
+// CHECK: %[[NEGF:.+]] = arith.negf %[[DIVF]]
+// CHECK: %[[REST:.+]] = math.fma %[[NEGF]], %[[B]], %[[A]]
+// CHECK: %[[SUM:.+]] = arith.addf %[[REST]], %{{.+}}
+// CHECK: %[[ERROR:.+]] = arith.divf %[[SUM]], %[[B]]
+// CHECK: %[[MORE:.+]] = arith.addf %[[DIVF]], %[[ERROR]]
+// CHECK: arith.select %{{.+}}, %[[DIVF]], %[[MORE]]
 func.func @true_division_of_ints(%a: !torch.int, %b: !torch.int) -> !torch.float {
   %r = torch.aten.div.int %a, %b : !torch.int, !torch.int -> !torch.float loc("model.py":7:3)
   return %r : !torch.float
@@ -74,12 +84,12 @@ func.func @true_division_of_ints(%a: !torch.int, %b: !torch.int) -> !torch.float
 // CHECK: %[[CMPF:.+]] = arith.cmpf une, %[[ARG1]], %[[ZERO]]
 // CHECK: cf.assert %[[CMPF]], "ZeroDivisionError: float division by zero
 // CHECK: %[[REMF:.+]] = arith.remf %[[ARG0]], %[[ARG1]]
-// CHECK: %[[CMPF_2:.+]] = arith.cmpf one, %[[REMF]], %[[ZERO]]
+// CHECK: %[[CMPF_5:.+]] = arith.cmpf oeq, %[[REMF]], %[[ZERO]]
 // CHECK: %[[CMPF_3:.+]] = arith.cmpf olt, %[[ARG1]], %[[ZERO]]
 // CHECK: %[[CMPF_4:.+]] = arith.cmpf olt, %[[REMF]], %[[ZERO]]
 // CHECK: %[[XORI:.+]] = arith.xori %[[CMPF_4]], %[[CMPF_3]]
+// CHECK: %[[CMPF_2:.+]] = arith.xori %[[CMPF_5]], %{{.+}}
 // CHECK: %[[ANDI:.+]] = arith.andi %[[CMPF_2]], %[[XORI]]
-// CHECK: %[[CMPF_5:.+]] = arith.cmpf oeq, %[[REMF]], %[[ZERO]]
 // CHECK: %[[SELECT:.+]] = arith.select %[[CMPF_3]], %[[MINUS_ZERO]], %[[ZERO]]
 // CHECK: %[[ADDF:.+]] = arith.addf %[[REMF]], %[[ARG1]]
 // CHECK: %[[SELECT_2:.+]] = arith.select %[[ANDI]], %[[ADDF]], %[[REMF]]
@@ -103,13 +113,16 @@ func.func @float_floor_division(%a: !torch.float, %b: !torch.float) -> !torch.fl
   return %r : !torch.float
 }
 
-// The int becomes a float.
+// By value: where the float is what the int is rounded to, the rest decides.
 // CHECK-LABEL: func.func @compare_float_with_int(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: f64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
 // CHECK: %[[SITOFP:.+]] = arith.sitofp %[[ARG1]]
-// CHECK: %[[CMPF:.+]] = arith.cmpf olt, %[[ARG0]], %[[SITOFP]]
-// CHECK: return %[[CMPF]]
+// CHECK: %[[SAME:.+]] = arith.cmpf oeq, %[[SITOFP]], %[[ARG0]]
+// CHECK: %[[CMPF:.+]] = arith.cmpf ogt, %[[SITOFP]], %[[ARG0]]
+// CHECK: %[[REST:.+]] = arith.cmpf ogt, %{{.+}}, %{{.+}}
+// CHECK: %[[RESULT:.+]] = arith.select %[[SAME]], %[[REST]], %[[CMPF]]
+// CHECK: return %[[RESULT]]
 func.func @compare_float_with_int(%a: !torch.float, %b: !torch.int) -> !torch.bool {
   %r = torch.aten.lt.float_int %a, %b : !torch.float, !torch.int -> !torch.bool
   return %r : !torch.bool
@@ -120,8 +133,11 @@ func.func @compare_float_with_int(%a: !torch.float, %b: !torch.int) -> !torch.bo
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: f64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
 // CHECK: %[[SITOFP:.+]] = arith.sitofp %[[ARG1]]
-// CHECK: %[[CMPF:.+]] = arith.cmpf une, %[[ARG0]], %[[SITOFP]]
-// CHECK: return %[[CMPF]]
+// CHECK: %[[SAME:.+]] = arith.cmpf oeq, %[[SITOFP]], %[[ARG0]]
+// CHECK: %[[CMPF:.+]] = arith.cmpf une, %[[SITOFP]], %[[ARG0]]
+// CHECK: %[[REST:.+]] = arith.cmpf une, %{{.+}}, %{{.+}}
+// CHECK: %[[RESULT:.+]] = arith.select %[[SAME]], %[[REST]], %[[CMPF]]
+// CHECK: return %[[RESULT]]
 func.func @float_is_not_equal_to_nan(%a: !torch.float, %b: !torch.int) -> !torch.bool {
   %r = torch.aten.ne.float_int %a, %b : !torch.float, !torch.int -> !torch.bool
   return %r : !torch.bool
@@ -141,9 +157,11 @@ func.func @mixed_arithmetic(%a: !torch.int, %b: !torch.float) -> !torch.float {
 // Towards zero; what does not fit is an error, since Python's int would not be.
 // CHECK-LABEL: func.func @float_to_int(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: f64
-// CHECK: %[[LIMIT:.+]] = arith.constant 9.2233720368547758E+18
-// CHECK: %[[ABSF:.+]] = math.absf %[[ARG0]]
-// CHECK: %[[CMPF:.+]] = arith.cmpf olt, %[[ABSF]], %[[LIMIT]]
+// CHECK-DAG: %[[LIMIT:.+]] = arith.constant 9.2233720368547758E+18
+// CHECK-DAG: %[[LEAST:.+]] = arith.constant -9.2233720368547758E+18
+// CHECK-DAG: %[[BELOW:.+]] = arith.cmpf olt, %[[ARG0]], %[[LIMIT]]
+// CHECK-DAG: %[[ABOVE:.+]] = arith.cmpf oge, %[[ARG0]], %[[LEAST]]
+// CHECK: %[[CMPF:.+]] = arith.andi %[[ABOVE]], %[[BELOW]]
 // CHECK: cf.assert %[[CMPF]], "OverflowError: float does not fit an int of 64 bits
 // CHECK: %[[FPTOSI:.+]] = arith.fptosi %[[ARG0]]
 // CHECK: return %[[FPTOSI]]
@@ -266,5 +284,27 @@ func.func @integer_power_as_float(%a: !torch.int, %b: !torch.float) -> !torch.fl
 // CHECK: return %[[TO_I64]]
 func.func @op_without_counterpart(%a: !torch.int, %b: !torch.int, %c: !torch.int) -> !torch.int {
   %r = torch.aten.__derive_index %a, %b, %c : !torch.int, !torch.int, !torch.int -> !torch.int
+  return %r : !torch.int
+}
+
+// The name of one of Python's ops says nothing in another namespace.
+// CHECK-LABEL: func.func @of_the_user(
+// CHECK: torch.operator "torch.my.gcd"
+// CHECK: torch.operator "torch.my.neg"
+func.func @of_the_user(%a: !torch.int, %b: !torch.float) -> (!torch.int, !torch.float) {
+  %r = torch.operator "torch.my.gcd"(%a, %a) {tssa.schema = "my::gcd(int a, int b) -> int"} : (!torch.int, !torch.int) -> !torch.int
+  %s = torch.operator "torch.my.neg"(%b) {tssa.schema = "my::neg(float a) -> float"} : (!torch.float) -> !torch.float
+  return %r, %s : !torch.int, !torch.float
+}
+
+// CHECK-LABEL: func.func @left_shift(
+// CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
+// CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
+// CHECK: %[[PAST:.+]] = arith.cmpi sgt, %[[ARG1]], %[[MOST:.+]] : i64
+// CHECK: %[[COUNT:.+]] = arith.select %[[PAST]], %[[MOST]], %[[ARG1]]
+// CHECK: %[[SHIFTED:.+]] = arith.shli %[[ARG0]], %[[COUNT]]
+// CHECK: arith.select %[[PAST]], %{{.+}}, %[[SHIFTED]]
+func.func @left_shift(%a: !torch.int, %b: !torch.int) -> !torch.int {
+  %r = torch.operator "torch.aten.__lshift__.int"(%a, %b) {tssa.schema = "aten::__lshift__.int(int a, int b) -> int"} : (!torch.int, !torch.int) -> !torch.int
   return %r : !torch.int
 }

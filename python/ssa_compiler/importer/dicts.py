@@ -80,9 +80,8 @@ class Dicts:
     # Views.
 
     def _view(self, target: Any, kind: str) -> ListRef:
-        keys = self.state.keys[target.cell]
         made = self.containers.new_list(self._shown(target.cell, kind))
-        self.state.views[made.cell] = View(target.cell, kind, keys)
+        self.state.views[made.cell] = View(target.cell, kind)
         return made
 
     def _shown(self, cell: Site, kind: str) -> Sequence[Value]:
@@ -93,15 +92,7 @@ class Dicts:
         return elements if kind == "values" else [TupleValue(pair) for pair in zip(keys, elements)]
 
     def viewed(self, view: View) -> tuple[Value, ...]:
-        """Return the elements of what `keys()`, `values()` or `items()` returned earlier.
-
-        Raises:
-            UnsupportedProgramError: the dict has got other keys since.
-        """
-        if self.state.keys[view.cell] != view.keys:
-            raise self.state.refuse(
-                f"a dict that changes its keys while the result of its {view.kind}() is in use; go through list(d.{view.kind}())"
-            )
+        """Return the elements of what `keys()`, `values()` or `items()` returned earlier."""
         return tuple(self._shown(view.cell, view.kind))
 
     def keys(self, target: Any) -> Value:

@@ -90,12 +90,10 @@ class View:
     Attributes:
         cell: the dict.
         kind: "keys", "values" or "items".
-        keys: the keys that the dict had.
     """
 
     cell: Site
     kind: str
-    keys: tuple[Any, ...]
 
 
 _INFERRING = ("aten::broadcast_to", "aten::expand", "aten::reshape", "aten::unflatten", "aten::view")

@@ -27,10 +27,26 @@ def refused(*args: Any, says: str) -> Any:
 # Ops. ----------------------------------------------------------------------------------------------------------------
 
 
-@refused(
-    [1], [1], X, says="'is' on anything but None and tensors; call it in a function that is marked @torch.jit.ignore"
-)
+@refused([1], [1], X, says="'is' on two lists, dicts or objects among the arguments; call it")
 def is_of_lists(a: list[int], b: list[int], x: Tensor):
+    if a is b:  # refused
+        return x
+    return x + 1
+
+
+@refused([1], X, says="'is' on lists, dicts or objects that control flow chose or that belong to a module; call it")
+def is_of_chosen_lists(a: list[int], x: Tensor):
+    b = [2]
+    c = a
+    if x.sum() > 0:
+        c = b
+    if a is c:  # refused
+        return x
+    return x + 1
+
+
+@refused(2, 3, X, says="'is' on anything but None, tensors, lists, dicts and objects; call it")
+def is_of_numbers(a: int, b: int, x: Tensor):
     if a is b:  # refused
         return x
     return x + 1
@@ -169,9 +185,85 @@ def scalar_op(x: Tensor, n: int):
     return x + hash(n)  # refused
 
 
-@refused(X, 2, says="on a list with elements known only at run time; call it")
-def sorts_numbers(x: Tensor, n: int):
-    return x + sorted([n, 3])[0]  # refused
+@refused(torch.ones(17), says="aten::sorted on more than 16 numbers known only at run time; use torch.sort")
+def sorts_many_numbers(x: Tensor):
+    numbers: list[float] = x.tolist()
+    return sorted(numbers)  # refused
+
+
+@refused(X, says="a list that is sorted in an order known only at run time; use an if")
+def sorts_either_way(x: Tensor):
+    numbers = [1, 2]
+    numbers.sort(bool(x[0, 0] > 0))  # refused
+    return numbers
+
+
+@refused(X, says="aten::sorted on a list with NaN; call it")
+def sorts_nan(x: Tensor):
+    return sorted([float("nan"), float(x[0, 0])])  # refused
+
+
+@refused(
+    X, says="aten::count that compares two NaNs in a list, which are equal if they are one object: ask math.isnan; call"
+)
+def counts_nan(x: Tensor):
+    return [float("nan")].count(float("nan"))  # refused
+
+
+@refused(X, says="max of lists with elements known only at run time; call it")
+def larger_list(x: Tensor):
+    return max([float(x[0, 0])], [1.0])  # refused
+
+
+@refused([X.sum(), X.max()], says="aten::sort on a list of other things than numbers and strings; call it")
+def sorts_tensors(items: list[Tensor]):
+    items.sort()  # refused
+    return items
+
+
+@refused(X, says="a list of 131072 elements; use a tensor")
+def long_list(x: Tensor):
+    return [1, 2] * 65536  # refused
+
+
+@refused(X, says="NaN as a dict key, which is found if it is the same object; use another key")
+def nan_as_key(x: Tensor):
+    return {1.0: x}[float("nan")]  # refused
+
+
+@refused(X, says="values\\(\\) of a dict as a result; return list\\(d.values\\(\\)\\)")
+def returns_a_view(x: Tensor):
+    return {1: x}.values()  # refused
+
+
+@refused(
+    X, says=r"a list or dict that changes its length while a for loop goes through it; go through a copy, list\(...\)"
+)
+def goes_through_what_it_changes(x: Tensor):
+    items = [1]
+    for item in items:  # refused
+        items.append(item)
+    return items
+
+
+@refused(torch.ones(2), says=r"tolist of a tensor that makes a List\[float\]; annotate it so")
+def tolist_of_another_type(x: Tensor):
+    y = x + 1  # refused
+    numbers: list[int] = y.tolist()
+    return numbers
+
+
+@refused(torch.ones(2, 50), says=r"tolist of a tensor with dimensions and more than 64 elements; flatten\(\) it")
+def tolist_of_many(x: Tensor):
+    y = x + 1  # refused
+    numbers: list[list[float]] = y.tolist()
+    return numbers
+
+
+@refused(X, 2, says="aten::join on a list with elements known only at run time; call it")
+def joins_texts(x: Tensor, n: int):
+    print(",".join([f"{n}", "a"]))  # refused
+    return x
 
 
 @refused(X, 2, says="on a list whose length depends on run-time values; (stack it first|call it)")
@@ -208,7 +300,7 @@ def lists_numbers(x: Tensor):
     return torch._foreach_add([x, x], numbers)  # refused
 
 
-@refused([X, X], X, says="aten::index on a list of tensors; call it")
+@refused([X, X], X, says=r"aten::index that compares elements \(tensor\) of a list; call it")
 def index_of_tensor(items: list[Tensor], x: Tensor):
     return x + items.index(x)  # refused
 

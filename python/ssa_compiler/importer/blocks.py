@@ -64,6 +64,7 @@ class Blocks:
             if self.state.locations.frames[-1] is not None:
                 break
             self.state.locations.enter_node(node)
+        self.state.locations.enter_function(source)
         try:
             outputs = self.run_block(graph, arguments)
         finally:

@@ -106,7 +106,9 @@ class Containers:
             UnsupportedProgramError: others would have to see it, and it is not known who.
         """
         if value.cell in self.state.shapes or value.cell in self.state.views:
-            kind = "torch.Size" if value.cell in self.state.shapes else f"dict_{self.state.views[value.cell].kind}"
+            kind = "torch.Size" if self._is_shape(value) else f"dict_{self.state.views[value.cell].kind}"
+            if op in ("setitem", "del"):
+                raise ProgramRaises(f"TypeError: '{kind}' object does not support item assignment or deletion")
             raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
         if value.cell in self.state.foreign:
             raise self.state.refuse(
@@ -117,6 +119,7 @@ class Containers:
                 f"{op} on a {_noun(value)} that an if or loop with run-time values chose or replaced; build a new one"
             )
         before = self.state.heap[value.cell]
+        self.state.lists.add(value.cell)
         self.state.heap[value.cell] = tuple(elements)
         if len(elements) > len(before) and not is_growing(before):
             self.growing.room.add(value.cell, len(elements) - len(before))
@@ -282,14 +285,25 @@ class Containers:
         self.store(target, elements, "del")
 
     def _list_copy(self, target: Value) -> Value:
-        return self.new_list(self.elements(target))
+        made = self.new_list(self.elements(target))
+        self.state.lists.add(made.cell)
+        return made
 
     _list_list = _list_copy
 
     def _list_add(self, target: Value, other: Value) -> Value:
-        return self._shaped_as(self.new_list((*self.elements(target), *self.elements(other))), target, other)
+        made = self.new_list((*self.elements(target), *self.elements(other)))
+        operands = [value for value in (target, other) if isinstance(value, ListRef)]
+        if any(map(self._is_shape, operands)):
+            if len(operands) == 2 and self.values.are_list_and_tuple(*operands):
+                names = ["tuple" if self._is_shape(value) else "list" for value in operands]
+                raise ProgramRaises(f'TypeError: can only concatenate {names[0]} (not "{names[1]}") to {names[0]}')
+            self.state.shapes.add(made.cell)
+        return made
 
     def _list_iadd(self, target: Value, other: Value) -> Value:
+        if self._is_shape(target):
+            return self._list_add(target, other)
         self._list_extend(target, other)
         return target
 
@@ -297,6 +311,8 @@ class Containers:
         return self._shaped_as(self.new_list(self._repeated(target, count)), target)
 
     def _list_imul(self, target: Value, count: Value) -> Value:
+        if self._is_shape(target):
+            return self._list_mul(target, count)
         self.store(target, self._repeated(target, count), "*=")
         return target
 
@@ -330,7 +346,9 @@ class Containers:
         self.store(target, self.values.ordered(target, reverse), "sort")
 
     def _list_sorted(self, target: Value) -> Value:
-        return self.new_list(self.values.ordered(target, _FALSE))
+        made = self.new_list(self.values.ordered(target, _FALSE))
+        self.state.lists.add(made.cell)
+        return made
 
     def _list_eq(self, target: Value, other: Value) -> Value:
         return self.values.equal(target, other)
@@ -356,9 +374,18 @@ class Containers:
     def _list_dict(self, pairs: Value) -> Value:
         return self.dicts.of_pairs(pairs)
 
-    def _shaped_as(self, made: ListRef, *sources: Value) -> ListRef:
-        """Note that a list is a shape if what it is made of are shapes."""
-        if all(isinstance(source, ListRef) and source.cell in self.state.shapes for source in sources):
+    def _list_Size(self, target: Value) -> Value:
+        made = self.new_list(self.elements(target))
+        self.state.shapes.add(made.cell)
+        return made
+
+    def _is_shape(self, value: Value) -> bool:
+        """Whether a list is a torch.Size in eager, a tuple that cannot be changed."""
+        return isinstance(value, ListRef) and value.cell in self.state.shapes
+
+    def _shaped_as(self, made: ListRef, source: Value) -> ListRef:
+        """Note that a list is a shape if what it is made of is one."""
+        if self._is_shape(source):
             self.state.shapes.add(made.cell)
         return made
 

@@ -33,6 +33,7 @@ from .schemas import find_op, in_place_of
 from .source import IN_PLACE, KEPT, makes_float
 from .state import ProgramRaises, State
 from .texts import RaiseCall, made_text
+from .tolist import to_list
 from .values import (
     NONE,
     ConstValue,
@@ -151,8 +152,6 @@ class Interpreter(Blocks):
             if kind in ("aten::floor_divide", "aten::remainder") and self._divides_in_place:
                 op, self._divides_in_place = in_place_of(op, f"{kind.removeprefix('aten::')}_"), False
             at_tensors = isinstance(first, TensorValue)  # list.index has the same name
-            if isinstance(first, ListRef) and kind in ("aten::index", "aten::count", "aten::remove"):
-                raise self.state.refuse_op(f"{kind} on a list of tensors")
             if kind == "aten::index" and at_tensors:
                 # `x[i] += y` is index, add_ and index_put_ with one list of indices: nobody else sees the part.
                 users = [use.user.kind() for use in list(node.inputs())[1].uses()]
@@ -207,9 +206,13 @@ class Interpreter(Blocks):
         """Return the Python value of constants, and lists and tuples of constants; raises ValueError if something is unknown."""
         if isinstance(value, ConstValue):
             return value.value
-        if isinstance(value, (ListRef, TupleValue)):
-            elements = [self._unwrap(element) for element in self.containers.elements(value)]
-            return tuple(elements) if isinstance(value, TupleValue) else elements
+        if isinstance(value, ObjectRef):
+            raise ValueError
+        if isinstance(value, (ListRef, DictRef, TupleValue)):
+            parts = [self._unwrap(element) for element in self.containers.elements(value)]
+            if isinstance(value, DictRef):
+                return dict(zip(self.state.keys[value.cell], parts))
+            return parts if isinstance(value, ListRef) else tuple(parts)
         raise ValueError
 
     def _shown(self, value: Value) -> Value:
@@ -224,7 +227,7 @@ class Interpreter(Blocks):
         """Whether `_unwrap` gives the value."""
         if isinstance(value, ListRef) and (value.cell in self.state.shapes or self.containers.is_growing(value)):
             return False
-        if isinstance(value, (ListRef, TupleValue)):
+        if isinstance(value, (ListRef, DictRef, TupleValue)) and not isinstance(value, ObjectRef):
             return all(map(self._is_known, self.containers.elements(value)))
         return isinstance(value, ConstValue)
 
@@ -247,7 +250,9 @@ class Interpreter(Blocks):
         texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
         if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
             return [self.scalars.text(schema, list(map(self._shown, arguments)))]
-        if any(isinstance(argument, (ListRef, TupleValue)) for argument in arguments):
+        if schema.name == "aten::str" and self._is_known(arguments[0]):
+            return [ConstValue(str(self._unwrap(arguments[0])))]
+        if any(isinstance(argument, (ListRef, DictRef, TupleValue)) for argument in arguments):
             try:
                 constants = [
                     ConstValue(self._unwrap(argument), self._is_structural(argument)) for argument in arguments
@@ -537,6 +542,12 @@ class Interpreter(Blocks):
             return []
         self.python_calls.call(PrintCall(), [self._lookup(value) for value in node.inputs()])
         return []
+
+    def _prim_tolist(self, node: Any) -> list[Value]:
+        value = self._lookup(next(iter(node.inputs())))
+        if not isinstance(value, TensorValue):
+            return [Uninitialized(str(node.output().type()))] if isinstance(value, Uninitialized) else [value]
+        return [to_list(self.tensors, self.scalars, self.containers, value, node.output().type())]
 
     def _prim_isinstance(self, node: Any) -> list[Value]:
         (value,) = self._identity(node)

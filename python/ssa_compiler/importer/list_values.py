@@ -7,8 +7,11 @@ neighbours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from ..errors import UnsupportedOpError
 from .growing import SCALAR_DTYPES
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
@@ -21,6 +24,9 @@ _MOST_SORTED = 16
 
 _TRUE, _FALSE, _ZERO, _ONE = ConstValue(True), ConstValue(False), ConstValue(0), ConstValue(1)
 _NANS = "two NaNs in a list, which are equal if they are one object: ask math.isnan"
+
+_DISPLAY = re.compile(r"^\[|([!=]=|\+)\s*\[")
+"""A list display among the operands of a comparison or sum."""
 
 Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
 
@@ -58,7 +64,8 @@ class ListValues:
         if _is_scalar(one) and _is_scalar(other):
             return self._equal_scalars(one, other)
         containers = (ListRef, TupleValue, DictRef)
-        if isinstance(one, containers) and isinstance(other, containers):
+        objects = isinstance(one, ObjectRef) or isinstance(other, ObjectRef)
+        if isinstance(one, containers) and isinstance(other, containers) and not objects:
             return self._equal_containers(one, other)
         none = any(isinstance(value, ConstValue) and value.value is None for value in (one, other))
         if none and isinstance(other if isinstance(one, ConstValue) else one, (ScalarValue, *containers)):
@@ -83,16 +90,10 @@ class ListValues:
         return ConstValue(_is_nan(value)) if isinstance(value, ConstValue) else self.scalars.emit("ne", [value, value])
 
     def _equal_containers(self, one: Value, other: Value) -> Value:
-        if isinstance(one, ObjectRef) or isinstance(other, ObjectRef):
-            raise self.state.refuse_op(f"{self.state.locations.kind} that compares objects")
         if type(one) is not type(other):
             return _FALSE
-        if isinstance(one, ListRef) and isinstance(other, ListRef):
-            if (one.cell in self.state.shapes) is not (other.cell in self.state.shapes):
-                # A tuple and a list to eager, of which the names of attributes and parameters do not say that they are.
-                raise self.state.refuse_op(
-                    f"{self.state.locations.kind} of the shape of a tensor and a list; compare list(x.shape)"
-                )
+        if isinstance(one, ListRef) and isinstance(other, ListRef) and self.are_list_and_tuple(one, other):
+            return _FALSE
         if isinstance(one, DictRef) and isinstance(other, DictRef):
             keys = [self.state.keys[value.cell] for value in (one, other)]
             if set(keys[0]) != set(keys[1]):
@@ -110,6 +111,15 @@ class ListValues:
             if isinstance(found[-1], ConstValue) and not found[-1].value:
                 return _FALSE
         return self._all(found)
+
+    def are_list_and_tuple(self, one: ListRef, other: ListRef) -> bool:
+        """Whether one operand of an op is the shape of a tensor, a tuple, and the other a list also in Python."""
+        shapes = [value.cell in self.state.shapes for value in (one, other)]
+        if shapes[0] == shapes[1]:
+            return False
+        plain = other if shapes[0] else one
+        known = plain.cell in self.state.lists or plain.cell in self.state.lent
+        return known or _DISPLAY.search(self.state.locations.text()) is not None
 
     def differ(self, one: Value, other: Value) -> Value:
         """Return whether two elements are not equal to a list."""
@@ -219,9 +229,11 @@ class ListValues:
             raise self.state.refuse("a list that is sorted in an order known only at run time; use an if")
         if len(elements) < 2:
             return elements
-        if is_const(*elements):
+        plain = [known[0] for known in map(self._plain, elements) if known is not None]
+        if len(plain) == len(elements):
             try:
-                return sorted(elements, key=lambda value: value.value, reverse=bool(reverse.value))  # type: ignore[attr-defined]
+                order = sorted(range(len(elements)), key=plain.__getitem__, reverse=bool(reverse.value))
+                return [elements[position] for position in order]
             except TypeError as error:
                 raise ProgramRaises(f"TypeError: {error}") from error
         kinds = {self.scalars.kind(element) if _is_scalar(element) else None for element in elements}
@@ -245,6 +257,21 @@ class ListValues:
                 pair = elements[position], elements[position + 1]
                 elements[position : position + 2] = self._exchanged(*pair, bool(reverse.value))
         return elements
+
+    def _plain(self, value: Value) -> tuple[Any] | None:
+        """The Python value of a constant, or of a tuple or list of constants, in a tuple; None if it is none."""
+        if isinstance(value, ConstValue):
+            return (value.value,)
+        if not isinstance(value, (ListRef, TupleValue)):
+            return None
+        parts = [self._plain(element) for element in self.elements(value)]
+        known = [part[0] for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        return (known if isinstance(value, ListRef) else tuple(known),)
+
+    def _no_scalars(self) -> UnsupportedOpError:
+        return self.state.refuse_op(f"{self.state.locations.kind} on a list of other things than numbers and strings")
 
     def _exchanged(self, first: Value, second: Value, reverse: bool) -> list[Value]:
         """Two neighbours in order; equal ones stay as they are."""
@@ -277,7 +304,7 @@ class ListValues:
             chosen = element if replaces else best
             return ConstValue(chosen.value, best.structural or element.structural)
         if not _is_scalar(best) or not _is_scalar(element):
-            raise self.state.refuse_op(f"{name} of a list of other things than numbers and strings")
+            raise self._no_scalars()
         kinds = {self.scalars.kind(value) for value in (best, element)}
         if kinds == {int}:
             return self.scalars.emit(name, [best, element])
@@ -296,7 +323,7 @@ class ListValues:
         result: Value = _ZERO
         for element in elements:
             if not _is_scalar(element):
-                raise self.state.refuse_op("sum of a list of other things than numbers")
+                raise self._no_scalars()
             number = self.scalars.converted(element, int) if self.scalars.kind(element) is bool else element
             result = self.scalars.emit("add", [result, number])
         return result
@@ -317,7 +344,7 @@ class ListValues:
             elif isinstance(element, ScalarValue):
                 found.append(self.scalars.converted(element, bool))
             else:
-                raise self.state.refuse_op(f"{self.state.locations.kind} of a list of other things than numbers")
+                raise self._no_scalars()
         return found
 
     def compared(self, one: Value, other: Value, name: str) -> Value:

@@ -67,13 +67,24 @@ class Locations:
     def __init__(self) -> None:
         self.frames: list[SourceLocation | None] = [None]
         self.kind = ""
+        self._node: Any = None
 
     def enter_node(self, node: Any) -> None:
         """Move to `node`; a node without source range keeps the location of the node before it."""
-        self.kind = node.kind()
+        self.kind, self._node = node.kind(), node
         match = _RANGE.search(node.sourceRange())
         if match:
             self.frames[-1] = SourceLocation(match.group(1), int(match.group(2)))
+
+    def text(self) -> str:
+        """Return the user's text of the current node."""
+        return highlighted(self._node, exact=True) if self._node is not None else ""
+
+    def enter_function(self, function: Any) -> None:
+        """Locate nodes in front of the first one that has a source range at the definition of the function, if it is known."""
+        code = getattr(function, "__code__", None)
+        if self.frames[-1] is None and code is not None:
+            self.frames[-1] = SourceLocation(code.co_filename, code.co_firstlineno)
 
     def enter_call(self) -> None:
         """Enter a callee: its nodes are located inside the current node."""

@@ -110,7 +110,20 @@ class Metadata:
             return ConstValue(all(nones) == wanted)
         if isinstance(a, TensorValue) and isinstance(b, TensorValue):
             return ConstValue(self._same_object(a, b) == wanted)
-        raise self.state.refuse_op("'is' on anything but None and tensors")
+        if isinstance(a, (ListRef, DictRef)) and isinstance(b, (ListRef, DictRef)):
+            return ConstValue(self._same_container(a, b) == wanted)
+        raise self.state.refuse_op("'is' on anything but None, tensors, lists, dicts and objects")
+
+    def _same_container(self, a: ListRef | DictRef, b: ListRef | DictRef) -> bool:
+        """Whether two names are one list, dict or object."""
+        if a.cell == b.cell:
+            return True
+        state = self.state
+        if any(value.cell in state.frozen | state.foreign | set(state.views) for value in (a, b)):
+            raise state.refuse_op("'is' on lists, dicts or objects that control flow chose or that belong to a module")
+        if a.cell in state.lent and b.cell in state.lent:
+            raise state.refuse_op("'is' on two lists, dicts or objects among the arguments")
+        return False
 
     def _same_object(self, a: TensorValue, b: TensorValue) -> bool:
         """Whether two names are one tensor object; among arguments, what the example says, to be checked by calls."""

@@ -107,6 +107,7 @@ class State:
         heap: contents of each list and dict, by cell.
         keys: keys of each dict cell.
         shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
+        lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to TorchScript.
         views: lists that show the keys or elements of a dict.
         foreign: cells of lists and dicts of the module.
         lent: those of the caller, with where they come from.
@@ -168,6 +169,7 @@ class State:
         self.heap: dict[Site, tuple[Value, ...]] = {}
         self.keys: dict[Site, tuple[Any, ...]] = {}
         self.shapes: set[Site] = set()
+        self.lists: set[Site] = set()
         self.views: dict[Site, View] = {}
         self.foreign: set[Site] = set()
         self.lent: dict[Site, Lent] = {}

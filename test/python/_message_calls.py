@@ -272,6 +272,18 @@ raises(
 )
 
 
+def changes_one(a: list[int], b: list[int]) -> int:
+    a.append(1)
+    return len(b)
+
+
+ONE_LIST = [1]
+raises(
+    lambda: ssa_compiler.compile(changes_one, (ONE_LIST, ONE_LIST), max_specialisations=1)([1], [1]),
+    "arguments 'a' and 'b': expected one list, dict or object, as in the example",
+)
+
+
 class HoldsState(nn.Module):
     def __init__(self) -> None:
         super().__init__()

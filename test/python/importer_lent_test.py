@@ -143,12 +143,43 @@ def two_lists(x: Tensor, one: List[Tensor], other: List[Tensor]) -> Tensor:
     return other[0] + x
 
 
-def test_one_list_for_two_arguments_is_refused() -> None:
+def test_one_list_for_two_arguments() -> None:
     compiled = ssa_compiler.compile(two_lists, (grid(), [grid()], [grid()]))
-    both = [grid()]
+    for program in (compiled, two_lists):
+        both = [grid()]
+        assert torch.equal(program(grid(), both, both), grid() * 2 + 1)
+        assert torch.equal(both[0], grid() + 1)
+    assert len(compiled.specialisations) == 2
+    # Compiled for one list, called with two.
+    compiled = ssa_compiler.compile(two_lists, (grid(), both, both), max_specialisations=1)
+    with pytest.raises(ssa_compiler.ArgumentValueError, match="arguments 'one' and 'other': expected one list"):
+        compiled(grid(), [grid()], [grid()])
+    compiled = ssa_compiler.compile(two_lists, (grid(), [grid()], [grid()]), max_specialisations=1)
     with pytest.raises(ssa_compiler.ArgumentValueError, match=r"'one'.*passed in two places: pass a copy"):
         compiled(grid(), both, both)
+
+
+def test_two_lists_for_two_arguments() -> None:
     check(two_lists, (grid(), [grid()], [grid() + 1]))
+
+
+def in_each_other(x: Tensor, d: Dict[str, List[Tensor]], t: Tuple[List[Tensor], List[Tensor]]) -> Tensor:
+    t[0].append(x)
+    d["new"] = t[1]
+    t[1].append(x * 2)
+    return d["a"][-1] + len(t[0])
+
+
+def test_one_list_in_several_containers() -> None:
+    def arguments() -> Tuple[Tensor, Dict[str, List[Tensor]], Tuple[List[Tensor], List[Tensor]]]:
+        one = [grid()]
+        return grid(), {"a": one, "b": []}, (one, one)
+
+    check(in_each_other, arguments(), arguments())
+    compiled = ssa_compiler.compile(in_each_other, arguments())
+    x, d, t = arguments()
+    compiled(x, d, t)
+    assert d["a"] is d["new"] is t[0]
 
 
 def length_from_data(x: Tensor, out: List[Tensor]) -> Tensor:

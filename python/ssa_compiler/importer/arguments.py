@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -21,15 +22,17 @@ from .convention import (
     ObjectSpec,
     ScalarSpec,
     SequenceSpec,
+    SharedSpec,
     TensorSpec,
     checked_number,
 )
 from .emitter import DTYPE_NUMBERS
 from .lent_containers import lend
 from .modules import fake_like
-from .state import State, Step
+from .outputs import Step
+from .state import SHARED, State
 from .symbols import expr_of
-from .values import ConstValue, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
+from .values import ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
 
 __all__ = ["Arguments"]
 
@@ -97,6 +100,7 @@ class Arguments:
         self.names: list[str] = []
         self._route: list[Step] = []
         self._count = 0
+        self._seen: dict[int, tuple[SharedSpec, Value, Site]] = {}
         self.storages: dict[int, Site] = {}
 
     def add(self, argument: Any, example: Any) -> tuple[ArgumentSpec, Value]:
@@ -138,6 +142,9 @@ class Arguments:
                 else _way_out(example)
             )
             raise ArgumentTypeError(f"argument '{path}': expected a tensor, got {type(example).__name__}: {way_out}")
+        if id(example) in self._seen and SHARED in self.state.retries:
+            first, value, _ = self._seen[id(example)]
+            return replace(first, path=path), value
         if kind == "ClassType":
             return self._object(path, example, declared)
         if isinstance(example, enum.Enum) and kind == "EnumType":
@@ -231,7 +238,7 @@ class Arguments:
         if is_tuple:
             return SequenceSpec(path, specs), TupleValue(values, *named_tuple_type(declared))
         made = self.containers.new_list(values)
-        lend(self.state, made.cell, self._route, path)
+        self._lend(made, path, example, made)
         return ListSpec(path, specs), made
 
     def _object(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
@@ -247,8 +254,9 @@ class Arguments:
         }
         spec = ObjectSpec(path, tuple((name, part[0]) for name, part in parts.items()), type(example))
         made = self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
-        lend(self.state, made.cell, self._route, path)
-        return spec, ObjectRef(made.cell, declared.annotation_str.removeprefix("__torch__."))
+        value = ObjectRef(made.cell, declared.annotation_str.removeprefix("__torch__."))
+        self._lend(made, path, example, value)
+        return spec, value
 
     def _dict(self, path: str, example: dict[Any, Any], declared: Any) -> tuple[InputSpec, Value]:
         if declared.kind() != "DictType":
@@ -257,5 +265,12 @@ class Arguments:
         parts = {key: self._part(f"{path}[{key!r}]", ("item", key), value, element) for key, value in example.items()}
         spec = DictSpec(path, tuple((key, part[0]) for key, part in parts.items()))
         made = self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
-        lend(self.state, made.cell, self._route, path)
+        self._lend(made, path, example, made)
         return spec, made
+
+    def _lend(self, made: ListRef | DictRef, path: str, example: Any, value: Value) -> None:
+        """Note a container of the caller's, and whether it has been passed before."""
+        first = self._seen.setdefault(id(example), (SharedSpec(path, path, tuple(self._route)), value, made.cell))
+        lend(self.state, made.cell, self._route, path, first[2] != made.cell)
+        if first[2] != made.cell:
+            self.state.lent[first[2]] = replace(self.state.lent[first[2]], repeated=True)

@@ -28,7 +28,7 @@ from ..errors import ArgumentTypeError, ArgumentValueError
 from .changed_objects import ChangedObject, OwnObject
 from .lent_containers import ChangedContainer
 from .module_facts import ModuleFacts
-from .outputs import OutputSpec, build_result
+from .outputs import OutputSpec, Step, build_result, find_argument
 from .size_checks import SizeChecks
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "SameObject",
     "ScalarSpec",
     "SequenceSpec",
+    "SharedSpec",
     "StorageAsExample",
     "StridesAsExample",
     "TensorSpec",
@@ -147,7 +148,22 @@ class ObjectSpec(DictSpec):
     kind: type = object
 
 
-InputSpec = TensorSpec | ScalarSpec | ConstantSpec | SequenceSpec | ListSpec | DictSpec
+@dataclass(frozen=True)
+class SharedSpec:
+    """A list, dict or object that is passed in another place as well, which the program changes.
+
+    Attributes:
+        path: its name as the user sees it.
+        other: that of the first place.
+        route: the position of the argument that it is there, or is in, and the steps that lead to it.
+    """
+
+    path: str
+    other: str
+    route: tuple[Step, ...]
+
+
+InputSpec = TensorSpec | ScalarSpec | ConstantSpec | SequenceSpec | ListSpec | DictSpec | SharedSpec
 
 
 @dataclass(frozen=True)
@@ -419,7 +435,7 @@ class ImportedProgram:
                 pending += reversed(spec.elements)
             elif isinstance(spec, DictSpec):
                 pending += [element for _, element in reversed(spec.items)]
-            else:
+            elif not isinstance(spec, SharedSpec):
                 yield spec
 
     def describe(self) -> list[str]:
@@ -483,8 +499,14 @@ def _is_constant(value: Any, constant: Any) -> bool:
     return bool(value.hex() == constant.hex() if isinstance(constant, float) else value == constant)
 
 
-def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
-    if isinstance(spec, TensorSpec):
+def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[Any]) -> None:
+    """Append the leaves of one of the `values`, or of a part of one."""
+    if isinstance(spec, SharedSpec):
+        if value is not find_argument(spec.route, values):
+            raise ArgumentValueError(
+                f"arguments '{spec.other}' and '{spec.path}': expected one list, dict or object, as in the example"
+            ).as_mismatch()
+    elif isinstance(spec, TensorSpec):
         if not isinstance(value, torch.Tensor):
             raise _mismatch(spec.path, "a tensor", value)
         leaves.append(value)
@@ -505,7 +527,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
         if type(value) is not spec.kind:
             raise _mismatch(spec.path, f"a {spec.kind.__name__}", value)
         for key, element in spec.items:
-            _flatten(element, getattr(value, key), leaves)
+            _flatten(element, getattr(value, key), leaves, values)
     elif isinstance(spec, DictSpec):
         if not isinstance(value, dict):
             raise _mismatch(spec.path, "a dict", value)
@@ -514,7 +536,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
                 f"argument '{spec.path}': expected the keys {[key for key, _ in spec.items]} in this order, got {list(value)}"
             ).as_mismatch()
         for key, element in spec.items:
-            _flatten(element, value[key], leaves)
+            _flatten(element, value[key], leaves, values)
     else:
         expected = tuple if isinstance(spec, SequenceSpec) else list
         if not isinstance(value, expected):
@@ -524,7 +546,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any]) -> None:
                 f"argument '{spec.path}': expected {len(spec.elements)} elements, got {len(value)}"
             ).as_mismatch()
         for element_spec, element in zip(spec.elements, value):
-            _flatten(element_spec, element, leaves)
+            _flatten(element_spec, element, leaves, values)
 
 
 def flatten_arguments(
@@ -544,8 +566,9 @@ def flatten_arguments(
         ArgumentValueError: a specialised value, length or key differs.
     """
     leaves: list[Any] = []
-    for argument, value in zip(program.arguments, program.bind(args, kwargs)):
-        _flatten(argument.spec, value, leaves)
+    values = program.bind(args, kwargs)
+    for argument, value in zip(program.arguments, values):
+        _flatten(argument.spec, value, leaves, values)
     leaves.extend(attribute.current() for attribute in program.attributes)
     leaves.extend(parameter.current() for parameter in program.parameters)
     return leaves

@@ -13,8 +13,8 @@ from typing import Any
 
 from ..errors import ArgumentValueError
 from .growing import is_growing
-from .outputs import OutputSpec, ResultBuilder, find_argument
-from .state import Lent, State, Step
+from .outputs import OutputSpec, ResultBuilder, Step, find_argument
+from .state import SHARED, Lent, Retry, State
 from .values import Site, Value
 
 __all__ = ["ChangedContainer", "change_containers", "changed_containers", "check_own_containers", "lend"]
@@ -61,6 +61,8 @@ def changed_containers(state: State, output: Callable[[Value], OutputSpec]) -> t
         kept = _kept(lent.keys, names) if keys is not None else names
         items = [(n, value) for n, value in zip(names, now) if whole or n not in kept or before[n] is not value]
         removed = tuple(name for name in before if name not in kept) if keys is not None else ()
+        if lent.repeated and (items or removed or whole):
+            raise Retry({SHARED})
         if items or removed or whole:
             outputs = tuple((name, output(value)) for name, value in items)
             found.append(ChangedContainer(lent.route, lent.path, outputs, removed, len(now) if whole else None))
@@ -111,7 +113,7 @@ def check_own_containers(changed: Sequence[ChangedContainer], specs: Sequence[An
         if counts[id(find_argument(change.route, values))] > 1:
             raise ArgumentValueError(
                 f"argument '{change.path}': the program changes its contents, and it is passed in two places: pass a copy"
-            )
+            ).as_mismatch()
 
 
 def change_containers(changed: Sequence[ChangedContainer], values: Sequence[Any], builder: ResultBuilder) -> None:
@@ -137,6 +139,14 @@ def change_containers(changed: Sequence[ChangedContainer], values: Sequence[Any]
                 setattr(target, name, value)
 
 
-def lend(state: State, cell: Site, route: Sequence[Step], path: str) -> None:
-    """Note a container of the caller's."""
-    state.lent[cell] = Lent(tuple(route), path, state.heap[cell], state.keys.get(cell, ()))
+def lend(state: State, cell: Site, route: Sequence[Step], path: str, repeated: bool) -> None:
+    """Note a container of the caller's.
+
+    Args:
+        state: the interpretation.
+        cell: its cell.
+        route: where it comes from.
+        path: its name as the user sees it.
+        repeated: whether the example is passed in another place as well.
+    """
+    state.lent[cell] = Lent(tuple(route), path, state.heap[cell], state.keys.get(cell, ()), repeated)

@@ -27,11 +27,16 @@ __all__ = [
     "OutputSpec",
     "OutputTuple",
     "ResultBuilder",
+    "Step",
     "build_result",
     "find_argument",
     "output_leaves",
     "returns_arguments",
 ]
+
+
+Step = tuple[str, Any]
+"""`("item", key)` or `("attribute", name)`."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ class OutputObject(OutputDict):
 class OutputArgument:
     """A list, dict or object of the caller's: the position of the argument that it is, or is in, and the steps to it."""
 
-    route: tuple[tuple[str, Any], ...]
+    route: tuple[Step, ...]
 
 
 OutputSpec = (
@@ -137,7 +142,7 @@ def build_result(spec: OutputSpec, results: Sequence[Any]) -> Any:
     return ResultBuilder(results).build(spec)
 
 
-def find_argument(route: Sequence[tuple[str, Any]], values: Sequence[Any]) -> Any:
+def find_argument(route: Sequence[Step], values: Sequence[Any]) -> Any:
     """Return an argument, or what is in it.
 
     Args:

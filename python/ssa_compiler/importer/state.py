@@ -17,12 +17,16 @@ from .attempts import AnotherAttempt
 from .emitter import Emitter
 from .layouts import Layouts
 from .locations import Locations
+from .outputs import Step
 from .ranges import Ranges
 from .symbols import Symbols, expr_of
 from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value, made_at
 
-__all__ = ["Lent", "ProgramRaises", "Retry", "State", "Step", "Unjoinable", "View"]
+__all__ = ["SHARED", "Lent", "ProgramRaises", "Retry", "State", "Unjoinable", "View"]
 
+
+SHARED = "shared containers"
+"""The key of the `Retry` after which a container that is passed in two places is one."""
 
 _IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
 
@@ -62,10 +66,6 @@ class Unjoinable(UnsupportedProgramError):
         return self._refusal
 
 
-Step = tuple[str, Any]
-"""`("item", key)` or `("attribute", name)`."""
-
-
 @dataclass(frozen=True)
 class Lent:
     """A list, dict or object of the caller's.
@@ -75,12 +75,14 @@ class Lent:
         path: its name as the user sees it.
         elements: what it held at the start.
         keys: the keys of a dict, the names of an object's attributes.
+        repeated: whether the example is passed in another place as well.
     """
 
     route: tuple[Step, ...]
     path: str
     elements: tuple[Value, ...]
     keys: tuple[Any, ...] = ()
+    repeated: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from iree.compiler import ir
 
 from ._callbacks import erase_unused
 from ._copies import _builtin_type
-from ._ir import build, constant_integer, torch_integer
+from ._ir import DTYPES, build, constant_integer, element_of, torch_integer
 from ._masks import listed, sizes
 
 __all__ = ["VIEWS", "forget_sizes", "regroup"]
@@ -31,6 +31,8 @@ def regroup(op: ir.Operation) -> int:
     before, after, given = sizes(source), sizes(target), listed(op.operands[1])
     if "?" not in (*before, *after) or len(given) != len(after) or not before or not after:
         return 0
+    if "0" in after:
+        return _of_nothing(op)
     first, behind = _kept(source, before, after, given)
     if first + behind == len(before) == len(after):
         return 0
@@ -75,6 +77,20 @@ def forget_sizes(op: ir.Operation) -> int:
     tensor = build("tensor.cast", [_builtin_type(result.type)], [tensor], where).results[0]
     result.replace_all_uses_with(build("torch_c.from_builtin_tensor", [result.type], [tensor], where).results[0])
     op.erase()
+    return 1
+
+
+def _of_nothing(op: ir.Operation) -> int:
+    """A view without elements is as good as a new tensor; the sizes of parts of nothing cannot be computed from it."""
+    type_ = op.results[0].type
+    number = DTYPES.get(element_of(type_))
+    if number is None:
+        return 0
+    where = ir.InsertionPoint(op)
+    none = build("torch.constant.none", [ir.Type.parse("!torch.none", op.context)], [], where).results[0]
+    operands = [op.operands[1], torch_integer(number, where), none, none, none]
+    op.results[0].replace_all_uses_with(build("torch.aten.zeros", [type_], operands, where).results[0])
+    erase_unused(op)
     return 1
 
 

@@ -20,6 +20,7 @@ from .complex_numbers import takes_tensors, without_complex
 from .decompose import is_not_lowered
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
+from .empties import check_elements
 from .fakes import Record, Trace, run, same_view, shares_storage
 from .growing import GrowingValue
 from .indexing import Indexing
@@ -232,6 +233,7 @@ class TensorOps:
         except ProgramRaises:
             state.layouts.failed(op, args, python)
             raise
+        check_elements(state, op, python)
         state.layouts.passed(op, args, python)
         settled = self._of_settled(op, args, python, trace)
         if settled is not None:
@@ -294,7 +296,7 @@ class TensorOps:
         # A composite op whose schema announces an alias, but which copied, has to show the copy it made; so has one that
         # writes, which only its parts announce.
         named = not shared and not writes and (self._name_known(op) or not trace.records or _checks(trace))
-        named = named and not (op.name() in _REGROUPING and any(_is_open(tensor) for tensor in inputs))
+        named = named and not (op.name() in _REGROUPING and any(map(_is_empty, inputs)))
         if named and not self.indexing.is_hidden(args, trace):
             result = self._fresh(op, args, trace.out)
         else:
@@ -474,11 +476,11 @@ class TensorOps:
 
 
 _REGROUPING = frozenset({"aten::einsum"})
-"""Composite ops that torch-mlir takes apart by views, of sizes that it takes for others where it does not know them."""
+"""Composite ops that torch-mlir takes apart by views, of sizes that it takes for others if there are no elements."""
 
 
-def _is_open(tensor: torch.Tensor) -> bool:
-    return not all(isinstance(size, int) and size for size in tensor.shape)
+def _is_empty(tensor: torch.Tensor) -> bool:
+    return any(isinstance(size, int) and size == 0 for size in tensor.shape)
 
 
 def _arranged(out: Any, values: Iterator[Value]) -> Any:

@@ -75,6 +75,7 @@ class Emitter:
         torch_dialect.register_dialect(self.context)
         with self.context, ir.Location.unknown():
             self.module = ir.Module.create()
+            self.asserts = False
             self.function = ir.Operation.create(
                 "func.func",
                 attributes={
@@ -249,6 +250,7 @@ class Emitter:
 
     def assertion(self, condition: Any, message: str) -> None:
         """Append `torch.runtime.assert condition, message`; `message` is "ExceptionName: text"."""
+        self.asserts = True
         self.op("torch.runtime.assert", (), [condition], {"message": ir.StringAttr.get(message)})
 
     # Expressions over symbols.

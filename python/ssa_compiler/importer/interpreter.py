@@ -345,9 +345,10 @@ class Interpreter(Blocks):
             return [value] * node.outputsSize()
         elements = self.containers.elements(value)
         if len(elements) != node.outputsSize():
-            raise ProgramRaises(
-                f"RuntimeError: Expected {node.outputsSize()} elements in a list but found {len(elements)}"
-            )
+            text = f"expected {node.outputsSize()}"
+            if len(elements) > node.outputsSize():
+                raise ProgramRaises(f"ValueError: too many values to unpack ({text})")
+            raise ProgramRaises(f"ValueError: not enough values to unpack ({text}, got {len(elements)})")
         return list(elements)
 
     _prim_TupleUnpack = _unpack

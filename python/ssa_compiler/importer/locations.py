@@ -78,7 +78,7 @@ class Locations:
 
     def text(self) -> str:
         """Return the user's text of the current node."""
-        return highlighted(self._node, exact=True) if self._node is not None else ""
+        return highlighted(self._node) if self._node is not None else ""
 
     def enter_function(self, function: Any) -> None:
         """Locate nodes in front of the first one that has a source range at the definition of the function, if it is known."""

@@ -58,6 +58,7 @@ from .state import ProgramRaises, Retry, State, Unjoinable
 from .surroundings import quiet
 from .symbols import expr_of
 from .values import (
+    NONE,
     ConstValue,
     DictRef,
     ListRef,
@@ -96,7 +97,8 @@ def import_program(
             need not wait for the host.
         dynamic_shapes: which sizes are not fixed, in torch.export's vocabulary (`dynamic_shapes.py`).
         lenient: make static what `dynamic_shapes` wants open and the program cannot have so for these examples, and leave
-            out of it what does not fit them: for a further specialisation.
+            out of it what does not fit them; where a program surely raises, but may do so before, let the call find out:
+            for a further specialisation.
     Returns:
         The module's text and the calling convention.
     Raises:
@@ -214,7 +216,8 @@ class _Importer:
                 self.retries, constants, index_checks=checks, sizes=sizes, splits=self.splits, opaque=self.opaque
             )
             try:
-                return _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined).run(*self.examples), None
+                one = _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined, defers=self.lenient)
+                return one.run(*self.examples), None
             except Restart as restart:
                 self.assigned.append(restart.path)
             except Inline:
@@ -263,7 +266,10 @@ class _Importer:
 class _ProgramImport:
     """One run of the importer."""
 
-    def __init__(self, opened: OpenedModel, assigned: list[str], state: State, *, inlined: bool = False) -> None:
+    def __init__(
+        self, opened: OpenedModel, assigned: list[str], state: State, *, inlined: bool = False, defers: bool = False
+    ) -> None:
+        self.defers = defers
         self.opened, self.model, self.name = opened, opened.owner, opened.name
         self.assigned = assigned
         self.scripted = scripted = opened.scripted
@@ -294,21 +300,30 @@ class _ProgramImport:
                 self.modules.prepare(self.assigned)
                 result = self.interpreter.run_graph(self.opened.method or self.name, self.graph, values)
             except ProgramRaises as raised:
+                if self.defers and state.emitter.asserts:
+                    # A call asks for it, which an assertion before this one may end with another error.
+                    state.emitter.assertion(state.emitter.constant(False), raised.text)
+                    return self._finished(NONE, specs, arguments)
                 location = state.locations.user()
                 suffix = f" [{location}]" if location else ""
                 raise program_error(f"{raised.text}{suffix}") from raised
-            output = self._output(result)
-            self._store_attributes()
-            self.changed = self.callers.changed(self._parameters(arguments), self.modules, self._output, self._leaf)
-            self.containers = changed_containers(state, self._output)
-            self.interpreter.python_calls.register()
-            self.attributes = self._numbers(len(arguments.names))
-            if failed := state.ranges.failed(state.written):
-                raise Retry(failed)
-            state.emitter.op("func.return", [], self.results)
-            self._finish_function(arguments.names)
-            state.emitter.module.operation.verify()
-            text = state.emitter.module.operation.get_asm(enable_debug_info=True)
+            return self._finished(result, specs, arguments)
+
+    def _finished(self, result: Value, specs: tuple[ArgumentSpec, ...], arguments: Arguments) -> ImportedProgram:
+        """Return the program with this result."""
+        state = self.state
+        output = self._output(result)
+        self._store_attributes()
+        self.changed = self.callers.changed(self._parameters(arguments), self.modules, self._output, self._leaf)
+        self.containers = changed_containers(state, self._output)
+        self.interpreter.python_calls.register()
+        self.attributes = self._numbers(len(arguments.names))
+        if failed := state.ranges.failed(state.written):
+            raise Retry(failed)
+        state.emitter.op("func.return", [], self.results)
+        self._finish_function(arguments.names)
+        state.emitter.module.operation.verify()
+        text = state.emitter.module.operation.get_asm(enable_debug_info=True)
         return self._program(text, specs, arguments, output)
 
     def _arguments(

@@ -64,8 +64,12 @@ def check_auto_sizes(
             checked = check(
                 model, *pending, compiled=compiled, rtol=rtol, atol=atol, options=dict(given), refusals=True
             )
-        except ProgramError as error:
-            expect_error(model, pending[0], error)
+        except ProgramError:
+            # A further specialisation raises what eager does, whatever the import finds first.
+            try:
+                check(model, pending[0], options=dict(given), lenient=True)
+            except ProgramError as error:
+                expect_error(model, pending[0], error)
             found.raised += 1
             del pending[0]
             continue

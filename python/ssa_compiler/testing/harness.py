@@ -99,6 +99,7 @@ def check(
     options: Mapping[str, Any] | None = None,
     refusals: bool = False,
     exact: bool = False,
+    lenient: bool = False,
 ) -> Checked:
     """Check that every stage of compiling a model does what eager does.
 
@@ -115,6 +116,7 @@ def check(
             compiled for (another string, a written argument that shares memory). They run on no side; that the compiled
             program refuses them is checked.
         exact: hold Python floats to eager's bit for bit; by default they may differ as tensors may.
+        lenient: import the program as for a further specialisation (see `import_program`); it is not compiled then.
     Returns:
         The stages' texts and block counts.
     Raises:
@@ -129,14 +131,14 @@ def check(
     if not sets:
         raise ValueError("expected at least one input set")
     oracle = _copy(model)
-    runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None
+    runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled and not lenient else None
     if runner is not None and not isinstance(model, torch.nn.Module):
         checked = Checked(runner.program.imported, dict(runner.program.stages))
     else:  # ignored methods run on the module that was imported: the compiled program's is its own
         shapes = (options or {}).get("dynamic_shapes")
         own = _copy(model)
         with untouched(own, sets[0].args, sets[0].kwargs):
-            imported = import_program(own, sets[0].args, sets[0].kwargs, dynamic_shapes=shapes)
+            imported = import_program(own, sets[0].args, sets[0].kwargs, dynamic_shapes=shapes, lenient=lenient)
         checked = Checked(imported, dict(run_pipeline(imported.module).stages))
     checked.compiled = runner.program if runner is not None else None
     program = checked.program

@@ -47,7 +47,7 @@ _EXPRESSIONS: dict[str, list[tuple[int, int, str]]] = {
         (1, 1, "torch.cat([-{t}[{h}:], {t}[:{h}]])"),
         (2, 2, "torch.cat([{t}, {t}[{h}:]], 0)"),
         (2, 2, "torch.cat([{t}, {t}.flip({d})], {e})"),
-        (1, 2, "torch.stack([{t}, {t}.roll(1)], {k} - 1)"),
+        (1, 2, "torch.stack([{t}, {t}.roll(1)], {k} % 2)"),
         (2, 3, "torch.stack([{t}, -{t}], {d})"),
         (2, 1, "torch.hstack([{t}.flatten(), {t}.sum(0)])"),
     ],

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ._interrupts import uninterrupted
 from .errors import ProgramError, SourceLocation
 
 if TYPE_CHECKING:
@@ -223,6 +224,7 @@ def is_message(operator: str) -> bool:
     return operator.startswith((f"{NAMESPACE}::{RAISING}.", f"{NAMESPACE}::{WARNING}."))
 
 
+@uninterrupted
 def register(schema: str, call: IgnoredCall) -> None:
     """Make an operator known to PyTorch.
 

@@ -14,6 +14,7 @@ from functools import update_wrapper, wraps
 from typing import TYPE_CHECKING, Any
 
 from ._forks import new_lock
+from ._interrupts import InterruptGuard
 from ._versions import check_versions
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 from .frontend import open_source
@@ -74,7 +75,7 @@ def compile(
         ssa_opt: the ssa-opt executable; searched for if None.
         timeout_s: wall-clock limit of each tool run in seconds.
         cache: take what iree-compile made from the cache on disk if it is there, and keep it there if not
-            (docs/Backend.md); with `dump_dir` it is always made anew. The environment variable SSA_COMPILER_CACHE=0 turns
+            (docs/Backend.md); with `dump_dir` it is always made anew. The environment variable SSA_COMPILER_CACHE=off turns
             the cache off everywhere.
         gradients: what a call does where eager would record gradients, as a parameter or an argument requires grad and grad
             mode is on: "raise" ArgumentValueError, or "detach" the results. Compiled programs record none.
@@ -174,9 +175,10 @@ class CompiledProgram:
     ) -> None:
         if max_specialisations < 1:
             raise ArgumentValueError(f"max_specialisations: expected at least 1, got {max_specialisations}")
-        check_versions()
+        with InterruptGuard():
+            check_versions()
+            self._source = open_source(model)
         self._model = model
-        self._source = open_source(model)
         self._options = options
         self._limit = max_specialisations
         self._made: list[Specialisation] = []
@@ -296,7 +298,8 @@ class CompiledProgram:
         if number and options.dump_dir is not None:
             options = replace(options, dump_dir=os.path.join(options.dump_dir, f"specialisation-{number + 1}"))
         reason = "" if difference is None or not number else str(difference)
-        made = compile_one(self._source, args, kwargs, options, reason=reason, further=number > 0)
+        with InterruptGuard():
+            made = compile_one(self._source, args, kwargs, options, reason=reason, further=number > 0)
         self._made.append(made)
         if self._order:
             self._prefer(made)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._forks import new_lock
 from ._ignored import is_message
+from ._interrupts import InterruptGuard
 from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
 from .frontend import ImportOptions, Source
 from .pipeline import STAGES, dump_stage, run_pipeline
@@ -170,7 +171,8 @@ class Specialisation:
         if self._call is None:
             from ._call import make_call
 
-            with self._lock:  # loaded once: threads share the parameters' views and the counts of callbacks
+            # Loaded once: threads share the parameters' views and the counts of callbacks.
+            with self._lock, InterruptGuard():
                 if self._call is None:
                     self._call = make_call(self.imported, self._loaded(), detach=self.detach)
         return self._call

@@ -19,7 +19,7 @@ from torch import Tensor
 import ssa_compiler
 from ssa_compiler._process import Completed
 from ssa_compiler.backend import _driver
-from ssa_compiler.backend._cache import ProgramCache
+from ssa_compiler.backend._cache import ProgramCache, open_cache
 
 X = torch.arange(12.0).reshape(4, 3)
 
@@ -187,8 +187,16 @@ def test_cache_can_be_left_out(folder: Path, tmp_path: Path, monkeypatch: pytest
     scripted = ssa_compiler.script(program, cache=False)
     torch.testing.assert_close(scripted(X), X - 1)
     assert not scripted.explain().cached
-    monkeypatch.setenv("SSA_COMPILER_CACHE", "0")
+    monkeypatch.setenv("SSA_COMPILER_CACHE", "off")
     assert not ssa_compiler.compile(program, (X,)).explain().cached
+
+
+@pytest.mark.parametrize(
+    ("word", "off"), [("0", True), ("OFF", True), (" false", True), ("no", True), ("1", False), ("", False)]
+)
+def test_words_that_turn_the_cache_off(word: str, off: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSA_COMPILER_CACHE", word)
+    assert (open_cache() is None) == off
 
 
 def test_what_the_clock_stopped_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

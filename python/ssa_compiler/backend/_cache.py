@@ -28,8 +28,9 @@ from ._targets import Target
 
 __all__ = ["CACHE_VARIABLE", "FOLDER_VARIABLE", "SIZE_VARIABLE", "ProgramCache", "digest_of", "open_cache"]
 
-# 0 turns the cache off.
+# Any of `_OFF` turns the cache off.
 CACHE_VARIABLE = "SSA_COMPILER_CACHE"
+_OFF = frozenset({"0", "off", "false", "no"})
 # Its folder; `ssa-compiler` in the user's folder for caches (XDG_CACHE_HOME, else ~/.cache) if not set.
 FOLDER_VARIABLE = "SSA_COMPILER_CACHE_DIR"
 # What all entries together may take, in GiB.
@@ -153,7 +154,7 @@ def open_cache() -> ProgramCache | None:
     Raises:
         ToolError: an environment variable has no meaning.
     """
-    if os.environ.get(CACHE_VARIABLE, "") == "0":
+    if os.environ.get(CACHE_VARIABLE, "").strip().lower() in _OFF:
         return None
     text = os.environ.get(SIZE_VARIABLE, "")
     try:

@@ -20,6 +20,7 @@ import torch
 from torch.jit import _builtins
 
 from .._ignored import keep_library
+from .._interrupts import uninterrupted
 from .plain_dataclasses import replaced
 
 __all__ = ["is_built_in", "is_pure", "original", "unfolded"]
@@ -73,6 +74,7 @@ keep_library(_library)
 _originals: dict[str, str] = {}
 
 
+@uninterrupted
 def _twin(name: str) -> str:
     """Return the name of the twin of an operator, `ssa_compiler_unfolded::my__log`."""
     namespace, _, rest = name.partition("::")

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .._interrupts import uninterrupted
+
 __all__ = ["define_missing"]
 
 _LIBRARIES: list[Any] = []
@@ -17,6 +19,7 @@ _LIBRARIES: list[Any] = []
 
 
 @cache
+@uninterrupted
 def define_missing() -> tuple[str, ...]:
     """Define the operators of torchvision that nobody has defined.
 

@@ -85,6 +85,9 @@ class CallbackHost:
                 # What the user's own Python code raises is his.
                 self.error = error if is_ignored(in_place or site.op) else _like_eager(error, located)
                 raise
+            except BaseException as error:  # Ctrl-C, which IREE would turn into an error of its own
+                self.error = error
+                raise
             finally:
                 self.seconds += time.perf_counter() - start
 

@@ -56,7 +56,7 @@ class CallbackUse:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How a program was compiled.
+    """How a program was compiled: its first specialisation, unless that of another is asked.
 
     Attributes:
         target: "cpu" or "cuda:sm_80" and so on.
@@ -67,8 +67,10 @@ class Explanation:
         specialised: the arguments that the program is specialised on, as `name=value`, with why a number or bool had to be.
         sizes: the sizes that `dynamic_shapes` asked for: dynamic, or static and why, and what was taken for granted of them.
         others: one line for each further specialisation, with why it was made; see `Specialisation`.
-        native_ops: how many ops of PyTorch's IREE compiles; `callbacks` are the others.
-        native_time: the part of the run time, from 0 to 1, that was not spent in callbacks; 1 before the first call.
+        native_ops: how many ops of PyTorch's IREE compiles, as they stand in the program that it is given, ops on numbers and
+            those of decompositions and library programs included; each once, however often it runs. `callbacks` are the others.
+        native_time: the part of the time of all calls, from 0 to 1, that was not spent in PyTorch; what IREE needs to get there
+            and back counts as native. 1 before the first call. CPU kernels run on one thread, the caller's.
         cached: whether the compiled code comes from the cache on disk.
         compile_s: seconds that `compile` took, of the first specialisation.
     """

@@ -79,6 +79,25 @@ def test_variances_of_large_and_small_numbers() -> None:
     check(moments, *[(x,) for x in (A, A * 1e25, A * 1e-25, A.abs() * 1e38, NANS, INFINITE, close)])
 
 
+def between(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.lerp(x, y, 0.5), torch.lerp(x, y, 0.25), torch.lerp(x, y, x.abs())
+
+
+def test_numbers_between_infinities() -> None:
+    check(between, (A, B), (INFINITE, B), (A, -INFINITE), (INFINITE, INFINITE), (NANS, B))
+
+
+def shifted(x: Tensor, y: Tensor) -> list[Tensor]:
+    found = [x << 64, x >> 70, x >> 64, x >> -1, x << -1, x >> 63, x << 63, x << y, x >> y, x.to(torch.int32) >> 40]
+    found += [x.to(torch.int32) >> 32, x.to(torch.int32) << 32, x.to(torch.uint8) >> 8, x.to(torch.int8) >> 9]
+    return found
+
+
+def test_shifts_by_more_bits_than_there_are() -> None:
+    x = torch.tensor([2**63 - 1, -(2**63), -1, 0, 1, 2**31, -(2**31), 200, -128])
+    check(shifted, (x, torch.arange(9)), (x.flip(0), torch.tensor([63, 64, 65, -1, 0, 1, 32, 100, -64])))
+
+
 def running(x: Tensor) -> tuple[Tensor, Tensor]:
     return x.cumsum(1), x.cumprod(1)
 

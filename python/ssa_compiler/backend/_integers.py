@@ -1,6 +1,8 @@
-"""Floor division of int64 by a constant, which torch-mlir computes in floating point: wrong beyond 2**53.
+"""Ops on integers with constants that torch-mlir or LLVM gets wrong.
 
-Division towards zero is exact, and what is left over says whether the quotient has to be one less.
+Floor division of int64 goes through floating point: wrong beyond 2**53. Division towards zero is exact, and what is left over
+says whether the quotient has to be one less. Shifts by as many bits as a number has, or by less than none, are not defined in
+LLVM; in PyTorch they leave nothing but the sign, which a shift to the right keeps.
 """
 
 from __future__ import annotations
@@ -8,9 +10,9 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ._callbacks import erase_unused, torch_operator
-from ._ir import build, constant_integer, torch_integer
+from ._ir import build, constant_integer, element_of, torch_integer
 
-__all__ = ["divide_integers", "divides_by_constant"]
+__all__ = ["SHIFTS", "divide_integers", "divides_by_constant", "shift_integers"]
 
 _INT64 = ",si64>"
 
@@ -72,5 +74,28 @@ def divide_integers(op: ir.Operation) -> int:
         minus = emit("__rshift__.Scalar", remainder, torch_integer(63, where))
         quotient = emit("add.Tensor", quotient, minus, one)
     op.results[0].replace_all_uses_with(quotient)
+    erase_unused(op)
+    return 1
+
+
+SHIFTS = ("torch.aten.__lshift__.Scalar", "torch.aten.__rshift__.Scalar")
+
+
+def shift_integers(op: ir.Operation) -> int:
+    """Rewrite a shift of a tensor by a constant that is no number of bits; returns how many ops were rewritten.
+
+    Args:
+        op: one of `SHIFTS`; erased if it is rewritten.
+    """
+    amount, element = constant_integer(op.operands[1]), element_of(op.results[0].type)
+    width = int(element[2:]) if element[:2] in ("si", "ui") else 0
+    if amount is None or not width or 0 <= amount < width:
+        return 0
+    where = ir.InsertionPoint(op)
+    vanishes = op.name == SHIFTS[0] or element[0] == "u"
+    name, number = ("torch.aten.mul.Scalar", 0) if vanishes else (op.name, width - 1)
+    operands = [op.operands[0], torch_integer(number, where)]
+    shifted = build(name, [op.results[0].type], operands, where).results[0]
+    op.results[0].replace_all_uses_with(shifted)
     erase_unused(op)
     return 1

@@ -11,7 +11,7 @@ from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from ._callbacks import erase_unused
 from ._copies import barrier
 from ._halves import widen_halves
-from ._integers import divide_integers
+from ._integers import SHIFTS, divide_integers, shift_integers
 from ._ir import build, constant_integer, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
 from ._narrow import widen_integers
@@ -43,6 +43,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _negate_integers(op)
         elif op.name in ("torch.aten.floor_divide.Scalar", "torch.aten.div.Scalar_mode"):
             rewritten += divide_integers(op)
+        elif op.name in SHIFTS:
+            rewritten += shift_integers(op)
         elif op.name in _LOSES_NAN:
             rewritten += _keep_nan(op)
         elif op.name in _TAKES_NUMBERS:

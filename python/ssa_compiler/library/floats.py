@@ -144,3 +144,22 @@ def log10(self: Tensor) -> Tensor:
     """The decimal logarithm, by way of float64: that of a power of ten is a whole number."""
     value = torch.log(self.to(torch.float64)) * 0.43429448190325182765
     return value.to(self.dtype if self.is_floating_point() else torch.float32)
+
+
+def _is_wide(arguments: Mapping[str, Any]) -> bool:
+    """Whether the numbers are of one dtype, and not of half precision, which eager computes in single precision."""
+    return all(arguments[name].dtype in (torch.float32, torch.float64) for name in ("self", "end"))
+
+
+@implements("aten::lerp.Scalar", where=_is_wide)
+def lerp(self: Tensor, end: Tensor, weight: float) -> Tensor:
+    """The number between two others, counted from the nearer one: of infinities the other way is NaN."""
+    distance = end - self
+    return self + weight * distance if abs(weight) < 0.5 else end - distance * (1 - weight)
+
+
+@implements("aten::lerp.Tensor", where=_is_wide)
+def lerp_of_tensors(self: Tensor, end: Tensor, weight: Tensor) -> Tensor:
+    """The same with a weight for each."""
+    distance = end - self
+    return torch.where(torch.abs(weight) < 0.5, self + weight * distance, end - distance * (1 - weight))

@@ -28,8 +28,12 @@ def _moments(
     dim: Optional[list[int]],  # noqa: UP045 - TorchScript
     correction: Optional[float],  # noqa: UP045
     keepdim: bool,
+    rounds: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The variance and the mean over dimensions, all if there is none."""
+    """The variance and the mean over dimensions, all if there is none.
+
+    `rounds` says that the mean of all elements is rounded on the way, and may overflow, as in eager's `var` and `std`.
+    """
     dims = list(range(self.dim()))
     if dim is not None and len(dim) > 0:
         dims = dim
@@ -38,7 +42,7 @@ def _moments(
         count = count * self.size(each)
     x = self.to(torch.float64)
     mean = x.mean(dims, keepdim=True)
-    if len(dims) == self.dim() and self.dtype == torch.float32:  # eager's mean of all elements may overflow
+    if rounds and len(dims) == self.dim() and self.dtype == torch.float32:
         mean = self.mean(dims, keepdim=True).to(torch.float64)
     offset = x - mean
     less = 1.0 if correction is None else float(correction)
@@ -56,7 +60,7 @@ def var(
     keepdim: bool,
 ) -> Tensor:
     """The sum of squared distances from the mean, by the number of elements less the correction, at least 0."""
-    return _moments(self, dim, correction, keepdim)[0].to(self.dtype)
+    return _moments(self, dim, correction, keepdim, True)[0].to(self.dtype)
 
 
 @implements("aten::std.correction", where=_is_real)
@@ -67,7 +71,7 @@ def std(
     keepdim: bool,
 ) -> Tensor:
     """The root of the variance."""
-    return _moments(self, dim, correction, keepdim)[0].sqrt().to(self.dtype)
+    return _moments(self, dim, correction, keepdim, True)[0].sqrt().to(self.dtype)
 
 
 @implements("aten::var_mean.correction", where=_is_real)
@@ -106,7 +110,7 @@ def var_of_dimensions(
     keepdim: bool,
 ) -> Tensor:
     """The variance over dimensions."""
-    return _moments(self, dim, _correction(unbiased), keepdim)[0].to(self.dtype)
+    return _moments(self, dim, _correction(unbiased), keepdim, True)[0].to(self.dtype)
 
 
 @implements("aten::std.dim", where=_is_real)
@@ -117,19 +121,19 @@ def std_of_dimensions(
     keepdim: bool,
 ) -> Tensor:
     """The root of the variance over dimensions."""
-    return _moments(self, dim, _correction(unbiased), keepdim)[0].sqrt().to(self.dtype)
+    return _moments(self, dim, _correction(unbiased), keepdim, True)[0].sqrt().to(self.dtype)
 
 
 @implements("aten::var", where=_is_real)
 def var_of_all(self: Tensor, unbiased: bool) -> Tensor:
     """The variance of all elements."""
-    return _moments(self, None, _correction(unbiased), False)[0].to(self.dtype)
+    return _moments(self, None, _correction(unbiased), False, True)[0].to(self.dtype)
 
 
 @implements("aten::std", where=_is_real)
 def std_of_all(self: Tensor, unbiased: bool) -> Tensor:
     """The root of the variance of all elements."""
-    return _moments(self, None, _correction(unbiased), False)[0].sqrt().to(self.dtype)
+    return _moments(self, None, _correction(unbiased), False, True)[0].sqrt().to(self.dtype)
 
 
 @implements("aten::var_mean.dim", where=_is_real)

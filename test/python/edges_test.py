@@ -249,6 +249,50 @@ def test_no_elements_of_dynamic_sizes() -> None:
         check(program, (x,), (x[:0],), (x[:, :0],), (x[:2],), compiled=False, options=options, refusals=True)
 
 
+def stepped(x: Tensor, k: int) -> Tensor:
+    y = x
+    if k == 0:
+        y = x[::0]
+    elif k < 0:
+        y = x[1:3:-1]
+    return y.sum()
+
+
+def test_steps_that_slices_refuse() -> None:
+    x = torch.arange(6.0)
+    checked = check(stepped, (x, 1), (x, 0), (x, -1), compiled=False)
+    assert [type(error) for error in checked.errors] == [type(None), ValueError, ValueError]
+
+
+def counted(x: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.bincount(x, w), torch.pixel_unshuffle(w.reshape(1, 1, 0, 6), 3)
+
+
+def test_results_of_no_elements_that_look_another_way() -> None:
+    check(counted, (torch.zeros(0, dtype=torch.int64), torch.zeros(0)), compiled=False)
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, m: Tensor) -> list[Tensor]:
+    sdpa = [
+        F.scaled_dot_product_attention(q, k, v, attn_mask=m),
+        F.scaled_dot_product_attention(q, k, v, is_causal=True),
+    ]
+    sdpa += [F.scaled_dot_product_attention(q, k, v[..., :2], is_causal=True)]
+    sdpa += [F.scaled_dot_product_attention(q[0], k[0], v[0], is_causal=True)]
+    return sdpa
+
+
+def test_masks_of_infinite_scores() -> None:
+    """Eager adds masks; its fused kernel for causal attention chooses."""
+    q, k, v = torch.ones(1, 1, 3, 4), torch.randn(1, 1, 3, 4, generator=generator), torch.randn(1, 1, 3, 4)
+    holed, infinite = k.clone(), k.clone()
+    holed[..., 2, :], infinite[..., 2, :] = NAN, INF
+    seen = torch.tensor([[True, True, False], [False, False, False], [True, True, True]])
+    for mask in (seen, torch.where(seen, 0.0, -INF)):
+        inputs = [(q, key, v, mask) for key in (k, holed, infinite, -infinite)]
+        check(attention, *inputs, compiled=mask.dtype == torch.bool)
+
+
 def substituted(a: Tensor, b: Tensor) -> list[Tensor]:
     lower = torch.linalg.solve_triangular(a, b, upper=False)
     return [lower, torch.linalg.solve_triangular(a, b, upper=True), torch.cholesky_solve(b, a)]

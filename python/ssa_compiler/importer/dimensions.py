@@ -1,4 +1,4 @@
-"""Dimension numbers out of range, which some ops take without a word on FakeTensors and raise for in eager."""
+"""Numbers out of range that some ops take without a word on FakeTensors, or that Python's syntax refuses with its own error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .trials import try_op
 
-__all__ = ["dimension_error"]
+__all__ = ["dimension_error", "step_error"]
 
 _NAMES = re.compile(r"dim|axis")
 
@@ -51,3 +51,16 @@ def dimension_error(op: Any, positional: Sequence[Any], keywords: dict[str, Any]
     except Exception:  # noqa: BLE001 - what else eager dislikes of such tensors says nothing of the program's
         return None
     return None
+
+
+def step_error(op: Any, positional: Sequence[Any]) -> str | None:
+    """Return what eager raises for the step of `x[::step]`, None if it takes it; the op itself raises something else.
+
+    Args:
+        op: an OpOverload.
+        positional: its positional arguments.
+    """
+    step = positional[4] if op is torch.ops.aten.slice.Tensor and len(positional) > 4 else 1
+    if type(step) is not int or step > 0:
+        return None
+    return "ValueError: " + ("step must be greater than zero" if step else "slice step cannot be zero")

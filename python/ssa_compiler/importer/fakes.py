@@ -30,7 +30,7 @@ from ..errors import SsaCompilerError, UnsupportedOpError
 from .argument_sizes import MakeStatic
 from .attempts import AnotherAttempt
 from .decompose import decomposition, is_followed
-from .dimensions import dimension_error
+from .dimensions import dimension_error, step_error
 from .effects import is_built_in
 from .emitter import DTYPE_NUMBERS
 from .opaque import agrees_on_examples, outcome_on_examples, shaped_as_on_examples
@@ -299,6 +299,8 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
             positional.append(value)
     if (text := dimension_error(op, positional, keywords)) is not None:
         raise ProgramRaises(f"IndexError: {text}")
+    if (text := step_error(op, positional)) is not None:
+        raise ProgramRaises(text)
     if not has_fake_kernel(op):
         return _unseen(state, op, args)
     state.sizes.place = (op.name(), state.locations.user())

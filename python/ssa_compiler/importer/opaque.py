@@ -146,8 +146,8 @@ _HALVES = (torch.float16, torch.bfloat16)
 def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) -> Any:
     """Return what an op's results look like, if they do not look as FakeTensors say; what FakeTensors say otherwise.
 
-    Some kernels for FakeTensors know of fast paths for single precision only (`embedding_bag`), so ops on half precision that
-    are seldom used are asked.
+    Some kernels for FakeTensors know of fast paths for single precision only (`embedding_bag`), and few of what eager returns
+    early where there are no elements (`bincount` of none with weights), so ops on such tensors that are seldom used are asked.
 
     Args:
         state: the interpretation.
@@ -157,18 +157,22 @@ def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) 
     """
     if op.namespace != "aten" or op.is_view or torch.Tag.core in op.tags or torch.Tag.pointwise in op.tags:
         return out
-    leaves = tree_leaves([list(args), out])
-    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-    numbers = [number for tensor in tensors for number in (*tensor.shape, *tensor.stride())]
-    if not any(t.dtype in _HALVES for t in tensors) or not all(type(n) is int for n in numbers):
+    given, made = ([leaf for leaf in tree_leaves(part) if isinstance(leaf, torch.Tensor)] for part in (list(args), out))
+    if not _are_known(given) or sum(tensor.numel() for tensor in given) > _LARGEST:
         return out
-    if sum(tensor.numel() for tensor in tensors) > _LARGEST:
+    none, known = any(not tensor.numel() for tensor in given), _are_known(made)
+    if not none and not (known and any(tensor.dtype in _HALVES for tensor in (*given, *made))):
         return out
     real = _run(op, args, _zeros)
-    if real is None or real is _SHARES or _shapes(real) == _shapes(out):
+    compare = _shapes if known else _looks
+    if real is None or real is _SHARES or compare(real) == compare(out):
         return out
     found = outcome_on_examples(state, op, args)
     return out if found is None else found
+
+
+def _are_known(tensors: Sequence[torch.Tensor]) -> bool:
+    return all(type(number) is int for tensor in tensors for number in (*tensor.shape, *tensor.stride()))
 
 
 def _shapes(outcome: Any) -> list[Any]:

@@ -143,7 +143,10 @@ def scaled_dot_product_attention(
     scale: Optional[float],
     enable_gqa: bool,
 ) -> Tensor:
-    """Attention (..., queries, size); where a mask hides every key the result is 0, as in eager."""
+    """Attention (..., queries, size); where a mask hides every key the result is 0, as in eager.
+
+    Eager adds masks, so that they do not hide NaN and infinity; only its fused kernel for causal attention does.
+    """
     factor = 1.0 / math.sqrt(max(query.size(-1), 1)) if scale is None else scale
     keys, values = key, value
     if enable_gqa:
@@ -153,10 +156,13 @@ def scaled_dot_product_attention(
         scores = torch.matmul(query * factor, keys.transpose(-2, -1))
     if is_causal:
         seen = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
-        scores = torch.where(seen, scores, -math.inf)
+        if query.dim() == 4 and query.size(-1) == value.size(-1):
+            scores = torch.where(seen, scores, -math.inf)
+        else:
+            scores = scores + torch.where(seen, 0.0, -math.inf)
     if attn_mask is not None:
         if attn_mask.dtype == torch.bool:
-            scores = torch.where(attn_mask, scores, -math.inf)
+            scores = scores + torch.where(attn_mask, 0.0, -math.inf)
         else:
             scores = scores + attn_mask.to(scores.dtype)
     if key.size(-2) == 0:

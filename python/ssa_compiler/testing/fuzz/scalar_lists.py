@@ -147,6 +147,11 @@ def _(g: Writer) -> bool:
     items = make(g, least=2)
     if not items.exact or items.growing:
         return False
+    if items.kind == "float" and g.choice.random() < 0.9:  # where NaN goes is refused when the program runs
+        name, each = g.fresh("q"), g.fresh("e")
+        g.emit(f"{name} = [0.0 if {each} != {each} else {each} for {each} in {items.text}]")
+        items = Items(name, "float", [Cell(items.least, g.regions[-1])])
+        g.python.lists.append(items)
     form = g.choice.choice(["{0}.sort()", "{0}.sort()", "{0}.sort(reverse=True)", "{1} = sorted({0})"])
     name = g.fresh("q")
     g.emit(form.format(items.text, name))
@@ -288,7 +293,7 @@ def _(g: Writer) -> bool:
     g.python.lists.append(alias)
     value, exact = _element(g, items.kind)
     forms = ["{0}[0] = {1}", "{0}.reverse()"]
-    if items.exact and not items.growing:
+    if items.exact and not items.growing and items.kind != "float":
         forms.append("{0}.sort()")
     if _here(g, items):
         forms += ["{0}.append({1})", "{0} += [{1}]"]
@@ -314,6 +319,8 @@ def _(g: Writer) -> bool:
     g.emit(f"if {boolean(g, 1)[0]}:")
     g.emit(f"    {name} = {other.text}")
     alias = Items(name, items.kind, [*items.cells, *other.cells])
+    for cell in alias.cells:  # a list that is one of several does not change its length
+        cell.region, cell.lent = -1, True
     if g.choice.random() < 0.8:
         return assign(g, items.kind, f"{name}[{g.choice.choice(['0', '-1'])}]", alias.exact)
     value, exact = _element(g, items.kind)  # refused, honestly
@@ -361,7 +368,7 @@ def _(g: Writer) -> bool:
         g.integers.append(counter)
         value = counter if items.kind == "int" else f"float({counter})"
         forms = ["{0}[{1} % 2] += {2}", "{0}[0] = {0}[1] - {2}", "{0}[{1} % len({0})] = {2}", "{0}.reverse()"]
-        if items.exact and not items.growing:
+        if items.exact and not items.growing and items.kind != "float":
             forms.append("{0}.sort()")
         if not items.lent:
             forms += ["{0}.append({2})"] * 2
@@ -379,7 +386,7 @@ def _(g: Writer) -> bool:
     items = make(g, least=2)
     (one, first), (other, second) = _element(g, items.kind), _element(g, items.kind)
     forms = ["{0}[0] = {1}", "{0}[-1] = {1}", "{0}.reverse()", "{0}[0], {0}[1] = {0}[1], {0}[0]"]
-    if items.exact and not items.growing:
+    if items.exact and not items.growing and items.kind != "float":
         forms.append("{0}.sort()")
     g.emit(f"if {boolean(g, 1)[0]}:")
     g.emit("    " + g.choice.choice(forms).format(items.text, one))

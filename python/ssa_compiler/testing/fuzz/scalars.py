@@ -129,19 +129,19 @@ def _(g: Writer) -> bool:
     """`c += a`, `c //= 3`, `c <<= 2`, `c &= a`"""
     a = known(g, "int")[0]
     forms = [f"{{0}} += {a}", f"{{0}} -= {a}", "{0} *= 3", "{0} //= 3", "{0} //= -2"]
-    forms += ["{0} **= 2", "{0} <<= 2", "{0} >>= 1", f"{{0}} &= {a}", f"{{0}} |= {a}", f"{{0}} ^= {a}"]
+    forms += ["{0} <<= 2", "{0} >>= 1", f"{{0}} &= {a}", f"{{0}} |= {a}", f"{{0}} ^= {a}"]
     return _augment(g, "int", forms)
 
 
 @python("scalar.augmented_modulo", 0.6)
 def _(g: Writer) -> bool:
-    """`c %= 5` of an int, which TorchScript types as a float"""
+    """`c %= 5`, `c **= 2` of an int, which TorchScript types as a float"""
     if g.depth or g.in_helper or g.returns:
         return False
     value, exact = known(g, "int")
     name = g.fresh("r")
     g.emit(f"{name} = {value}")
-    g.emit(f"{name} %= {g.choice.choice(['5', '-3', '(' + known(g, 'int')[0] + ' | 1)'])}")
+    g.emit(f"{name} {g.choice.choice(['%= 5', '%= -3', '%= (' + known(g, 'int')[0] + ' | 1)', '**= 2', '**= 3'])}")
     return _typed_as_float(g, name, exact)
 
 

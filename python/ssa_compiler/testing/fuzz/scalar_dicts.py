@@ -95,6 +95,8 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`d['new'] = a`, `d.setdefault('new', a)`, `d.update({...})`"""
     table = make(g, here=True)
+    if table.lent and g.returns:
+        return False  # the way out before leaves it as it was
     key = _key(g, table, new=g.choice.random() < 0.7)
     value, exact = _value(g, table.value)
     form = g.choice.choice(["{0}[{1}] = {2}", "{0}.update({{{1}: {2}}})", "{3} = {0}.setdefault({1}, {2})"])
@@ -110,6 +112,8 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`d.pop('a')`, `d.pop('z', 1)`, `del d['a']`"""
     table = make(g, here=True)
+    if table.lent and g.returns:
+        return False  # the way out before leaves it as it was
     if table.region != g.regions[-1] or len(table.keys) < 2:
         return False
     key = _key(g, table)

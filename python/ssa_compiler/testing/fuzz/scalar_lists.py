@@ -61,6 +61,8 @@ def _here(g: Writer, items: Items) -> bool:
 
 def _resize(g: Writer, items: Items, change: int) -> bool:
     """Note that a list gets longer or shorter; False where the compiler is known to refuse that."""
+    if items.lent and g.returns:
+        return False  # the way out before leaves it as it was
     if not _here(g, items):
         if items.lent or change <= 0:
             return False

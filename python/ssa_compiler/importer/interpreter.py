@@ -19,6 +19,7 @@ from .devices import check_devices
 from .effects import is_built_in, is_pure, original
 from .empty_sizes import check_sizes
 from .growing_lists import GrowingLists
+from .literals import makes_float
 from .locations import highlighted, is_augmented_assignment, is_call
 from .masks import masks_as_positions, plain_masks
 from .metadata import Metadata
@@ -30,7 +31,7 @@ from .python_calls import PrintCall, PythonCalls, is_told
 from .run_time_ops import run_later
 from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
-from .source import IN_PLACE, KEPT, makes_float
+from .source import IN_PLACE, KEPT
 from .state import ProgramRaises, State
 from .texts import RaiseCall, made_text
 from .tolist import to_list

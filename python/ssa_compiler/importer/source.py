@@ -33,9 +33,10 @@ import torch.jit.frontend as frontend
 from torch import _jit_internal
 
 from .effects import unfolded
+from .literals import counted_from_end, is_known, is_of_python, unknown
 from .plain_dataclasses import plain_dataclasses, replaced
 
-__all__ = ["IN_PLACE", "KEPT", "has_everything", "makes_float", "script_all"]
+__all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all"]
 
 # The first operand of a print that keeps a value; no program of a user prints this.
 KEPT = "\0ssa_compiler.kept"
@@ -43,8 +44,6 @@ KEPT = "\0ssa_compiler.kept"
 IN_PLACE = "\0ssa_compiler.in_place"
 # Operators that TorchScript does not know as augmented assignments, or takes for others: `%=` for fmod.
 _DIVISIONS = (ast.FloorDiv, ast.Mod)
-# Functions of numbers and strings that Python has without importing them.
-_BUILTINS = frozenset("abs bin chr divmod float hex int len max min oct ord pow round str".split())
 # Operators of augmented assignments that TorchScript takes for pure ones.
 _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
 # Methods without a result that change a list or dict, by the schemas of TorchScript's ops.
@@ -265,7 +264,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         if isinstance(node.value, ast.Constant):
-            node.value = _unknown(node.value)
+            node.value = unknown(node.value)
         if isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
             node.value = _columns(node.value)
         return node
@@ -279,8 +278,8 @@ class _Rewriter(ast.NodeTransformer):
         target = node.targets[0]
         if isinstance(target, ast.Subscript):
             return self._write_part(node, target)
-        if isinstance(target, ast.Name) and _is_known(node.value):
-            node.value = _unknown(node.value)
+        if isinstance(target, ast.Name) and is_known(node.value):
+            node.value = unknown(node.value)
             return node
         if not _has_value(node.value):
             return node
@@ -356,28 +355,28 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.Pow) and type(base) is int and type(exponent) is int and exponent < 64:
             power = base**exponent  # a float to TorchScript
             return ast.copy_location(ast.Constant(power), node) if power < 2**63 else node
-        if _is_known(node.left) and _is_known(node.right):
-            node.left = _unknown(node.left)
+        if is_known(node.left) and is_known(node.right):
+            node.left = unknown(node.left)
         node.left, node.right = _hidden(node.left), _hidden(node.right)
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         self.generic_visit(node)
-        if node.value is not None and isinstance(node.target, ast.Name) and _is_known(node.value):
-            node.value = _unknown(node.value)
+        if node.value is not None and isinstance(node.target, ast.Name) and is_known(node.value):
+            node.value = unknown(node.value)
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         self.generic_visit(node)
         is_zero = isinstance(node.operand, ast.Constant) and node.operand.value == 0
         if isinstance(node.op, ast.USub) and is_zero and isinstance(node.operand.value, float):  # type: ignore[attr-defined]
-            node.operand = _unknown(node.operand)
+            node.operand = unknown(node.operand)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
-        if _is_known(node.left) and all(map(_is_known, node.comparators)):
-            node.left = _unknown(node.left)
+        if is_known(node.left) and all(map(is_known, node.comparators)):
+            node.left = unknown(node.left)
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
@@ -408,15 +407,15 @@ class _Rewriter(ast.NodeTransformer):
                 node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
                 node.args = [owner, *node.args]
         if isinstance(node.func, ast.Attribute) and len(node.args) == 3 and node.func.attr in _SEARCHES:
-            node.args[2] = _counted_from_end(node.args[2])
+            node.args[2] = counted_from_end(node.args[2])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "rsplit" and not node.args + node.keywords:
             node.func.attr = "split"  # TorchScript's rsplit() separates at single spaces
-        if _is_of_python(node.func):
+        if is_of_python(node.func):
             if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant):
-                node.func.value = _unknown(node.func.value)
+                node.func.value = unknown(node.func.value)
             if _called_name(node) == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
                 return node
-            node.args = [_unknown(argument) if _is_known(argument) else argument for argument in node.args]
+            node.args = [unknown(argument) if is_known(argument) else argument for argument in node.args]
             if _called_name(node) == "float" and len(node.args) == 1:
                 one = ast.copy_location(ast.Constant(1.0), node)
                 return ast.copy_location(ast.BinOp(node, ast.Mult(), one), node)
@@ -466,64 +465,11 @@ def _load(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target)
 
 
-def makes_float(node: Any) -> bool:
-    """Whether a node of a graph is the multiplication by 1.0 that `float(x)` has become."""
-    if node.kind() != "aten::mul":
-        return False
-    factor = list(node.inputs())[1].node()
-    return factor.kind() == "prim::Constant" and factor.output().toIValue() == 1.0
-
-
-def _is_known(value: ast.expr) -> bool:
-    """Whether an expression is a number or a string that TorchScript could compute."""
-    if isinstance(value, ast.UnaryOp):
-        return not isinstance(value.op, ast.Not) and _is_known(value.operand)
-    if isinstance(value, ast.BinOp):
-        return _is_known(value.left) and _is_known(value.right)
-    if isinstance(value, ast.Call):
-        return _called_name(value) == "float" and len(value.args) == 1 and isinstance(value.args[0], ast.Constant)
-    if isinstance(value, ast.Attribute):
-        return isinstance(value.value, ast.Name) and value.value.id == "math"
-    if isinstance(value, ast.Tuple):
-        return all(map(_is_known, value.elts))
-    return isinstance(value, ast.Constant) and type(value.value) in (int, float, str)
-
-
-def _counted_from_end(end: ast.expr) -> ast.expr:
-    """The end of a search in a string: TorchScript's -1 is the end of the string."""
-    if not isinstance(end, (ast.Name, ast.UnaryOp)):
-        return end
-    zero, one = (ast.Constant(number) for number in (0, 1))
-    before = ast.BinOp(end, ast.Sub(), one)
-    chosen = ast.IfExp(ast.Compare(copy.deepcopy(end), [ast.Lt()], [zero]), before, copy.deepcopy(end))
-    for node in ast.walk(chosen):
-        ast.copy_location(node, end)
-    return chosen
-
-
-def _is_of_python(function: ast.expr) -> bool:
-    """Whether what is called is a function of Python's on numbers and strings."""
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant):
-        return True
-    if isinstance(function, ast.Attribute):
-        return isinstance(function.value, ast.Name) and function.value.id == "math"
-    return isinstance(function, ast.Name) and function.id in _BUILTINS
-
-
-def _unknown(value: ast.expr) -> ast.expr:
-    """A number or string as an element of a list: TorchScript computes nothing of it."""
-    element = ast.Subscript(ast.List([value], ast.Load()), ast.Constant(0), ast.Load())
-    ast.copy_location(element, value)
-    for node in (element.value, element.slice):
-        ast.copy_location(node, value)
-    return element
-
-
 def _hidden(value: ast.expr) -> ast.expr:
     """A bool literal as an element of a list; any other expression as it is."""
     if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
         return value
-    return _unknown(value)
+    return unknown(value)
 
 
 def _called_name(call: ast.Call) -> str:

@@ -1,0 +1,73 @@
+"""Literals of numbers and strings that are hidden from TorchScript, as it would compute with them otherwise than Python.
+
+They are rewritten in the syntax tree by `source.py`: `5 << 70` becomes `[5][0] << 70`.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import Any
+
+__all__ = ["counted_from_end", "is_known", "is_of_python", "makes_float", "unknown"]
+
+# Functions of numbers and strings that Python has without importing them.
+_BUILTINS = frozenset("abs bin chr divmod float hex int len max min oct ord pow round str".split())
+
+
+def makes_float(node: Any) -> bool:
+    """Whether a node of a graph is the multiplication by 1.0 that `float(x)` has become."""
+    if node.kind() != "aten::mul":
+        return False
+    factor = list(node.inputs())[1].node()
+    return factor.kind() == "prim::Constant" and factor.output().toIValue() == 1.0
+
+
+def is_known(value: ast.expr) -> bool:
+    """Whether an expression is a number or a string that TorchScript could compute."""
+    if isinstance(value, ast.UnaryOp):
+        return not isinstance(value.op, ast.Not) and is_known(value.operand)
+    if isinstance(value, ast.BinOp):
+        return is_known(value.left) and is_known(value.right)
+    if isinstance(value, ast.Call):
+        return (
+            isinstance(value.func, ast.Name)
+            and value.func.id == "float"
+            and len(value.args) == 1
+            and isinstance(value.args[0], ast.Constant)
+        )
+    if isinstance(value, ast.Attribute):
+        return isinstance(value.value, ast.Name) and value.value.id == "math"
+    if isinstance(value, ast.Tuple):
+        return all(map(is_known, value.elts))
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float, str)
+
+
+def counted_from_end(end: ast.expr) -> ast.expr:
+    """The end of a search in a string: TorchScript's -1 is the end of the string."""
+    if not isinstance(end, (ast.Name, ast.UnaryOp)):
+        return end
+    zero, one = (ast.Constant(number) for number in (0, 1))
+    before = ast.BinOp(end, ast.Sub(), one)
+    chosen = ast.IfExp(ast.Compare(copy.deepcopy(end), [ast.Lt()], [zero]), before, copy.deepcopy(end))
+    for node in ast.walk(chosen):
+        ast.copy_location(node, end)
+    return chosen
+
+
+def is_of_python(function: ast.expr) -> bool:
+    """Whether what is called is a function of Python's on numbers and strings."""
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant):
+        return True
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id == "math"
+    return isinstance(function, ast.Name) and function.id in _BUILTINS
+
+
+def unknown(value: ast.expr) -> ast.expr:
+    """A number or string as an element of a list: TorchScript computes nothing of it."""
+    element = ast.Subscript(ast.List([value], ast.Load()), ast.Constant(0), ast.Load())
+    ast.copy_location(element, value)
+    for node in (element.value, element.slice):
+        ast.copy_location(node, value)
+    return element

@@ -84,6 +84,7 @@ private:
   Value buildShift(StringRef name, Value lhs, Value rhs);
   Value buildTrueDivision(Value lhs, Value rhs);
   Value buildRoundingError(Value value, Value rounded);
+  Value buildProductError(Value lhs, Value rhs, Value product);
   Value buildExactCompare(arith::CmpFPredicate predicate, Value integer,
                           Value number);
   void checkDomain(StringRef name, Value arg);
@@ -236,6 +237,28 @@ Value ScalarOpBuilder::buildRoundingError(Value value, Value rounded) {
   return create<arith::AddFOp>(rest, create<arith::SIToFPOp>(f64, low));
 }
 
+/// What the product of two doubles differs by from what it is rounded to,
+/// exactly, by Dekker's products of halves: IREE's virtual machine has no fused
+/// multiply-add, though it has an op for it.
+Value ScalarOpBuilder::buildProductError(Value lhs, Value rhs, Value product) {
+  auto split = [&](Value value) -> std::pair<Value, Value> {
+    Value scaled =
+        create<arith::MulFOp>(value, floatConstant(std::ldexp(1.0, 27) + 1));
+    Value high =
+        create<arith::SubFOp>(scaled, create<arith::SubFOp>(scaled, value));
+    return {high, create<arith::SubFOp>(value, high)};
+  };
+  auto multiply = [&](Value one, Value other) {
+    return create<arith::MulFOp>(one, other);
+  };
+  auto [lhsHigh, lhsLow] = split(lhs);
+  auto [rhsHigh, rhsLow] = split(rhs);
+  Value error = create<arith::SubFOp>(multiply(lhsHigh, rhsHigh), product);
+  error = create<arith::AddFOp>(error, multiply(lhsHigh, rhsLow));
+  error = create<arith::AddFOp>(error, multiply(lhsLow, rhsHigh));
+  return create<arith::AddFOp>(error, multiply(lhsLow, rhsLow));
+}
+
 /// The quotient of two ints, rounded once: what it differs by from that of the
 /// doubles that the ints are rounded to is added at the end.
 Value ScalarOpBuilder::buildTrueDivision(Value lhs, Value rhs) {
@@ -243,11 +266,14 @@ Value ScalarOpBuilder::buildTrueDivision(Value lhs, Value rhs) {
   Value dividend = create<arith::SIToFPOp>(f64, lhs);
   Value divisor = create<arith::SIToFPOp>(f64, rhs);
   Value quotient = create<arith::DivFOp>(dividend, divisor);
-  Value negated = create<arith::NegFOp>(quotient);
-  Value rest = create<math::FmaOp>(negated, divisor, dividend);
-  rest = create<arith::AddFOp>(
-      rest, create<math::FmaOp>(negated, buildRoundingError(rhs, divisor),
-                                buildRoundingError(lhs, dividend)));
+  Value product = create<arith::MulFOp>(quotient, divisor);
+  Value rest =
+      create<arith::SubFOp>(create<arith::SubFOp>(dividend, product),
+                            buildProductError(quotient, divisor, product));
+  Value low = create<arith::SubFOp>(
+      buildRoundingError(lhs, dividend),
+      create<arith::MulFOp>(quotient, buildRoundingError(rhs, divisor)));
+  rest = create<arith::AddFOp>(rest, low);
   Value corrected =
       create<arith::AddFOp>(quotient, create<arith::DivFOp>(rest, divisor));
   // Of zero, the sign is that of the quotient.

@@ -154,7 +154,26 @@ _STRINGS = {f"aten::{name}" for name in _METHODS.split()} | {
     "aten::slice", "aten::str", "aten::Float", "aten::Int",
 }  # fmt: skip
 
-INTS = (0, 1, -1, 2, 3, -7, 62, 63, 64, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, 1 - 2**63, -(2**63))
+INTS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    -7,
+    62,
+    63,
+    64,
+    2**31,
+    37511488,
+    -441410671957101725,
+    2**53,
+    2**53 + 1,
+    -(2**53) - 1,
+    2**63 - 1,
+    1 - 2**63,
+    -(2**63),
+)
 SMALL = (0, 1, -1, 2, 20, 21, 62, 63, 64, 65)
 """What Python counts with: factorials, shifts, powers."""
 FLOATS = (

@@ -64,10 +64,9 @@ func.func @floor_division_by_constant(%a: !torch.int) -> !torch.int {
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
 // CHECK: cf.assert %{{.+}}, "ZeroDivisionError: float division by zero [model.py:7]"
 // CHECK: %[[DIVF:.+]] = arith.divf %[[A:.+]], %[[B:.+]] : f64
-// CHECK: %[[NEGF:.+]] = arith.negf %[[DIVF]]
-// CHECK: %[[REST:.+]] = math.fma %[[NEGF]], %[[B]], %[[A]]
-// CHECK: %[[SUM:.+]] = arith.addf %[[REST]], %{{.+}}
-// CHECK: %[[ERROR:.+]] = arith.divf %[[SUM]], %[[B]]
+// CHECK: %[[PRODUCT:.+]] = arith.mulf %[[DIVF]], %[[B]]
+// CHECK: arith.subf %[[A]], %[[PRODUCT]]
+// CHECK: %[[ERROR:.+]] = arith.divf %{{.+}}, %[[B]]
 // CHECK: %[[MORE:.+]] = arith.addf %[[DIVF]], %[[ERROR]]
 // CHECK: arith.select %{{.+}}, %[[DIVF]], %[[MORE]]
 func.func @true_division_of_ints(%a: !torch.int, %b: !torch.int) -> !torch.float {

@@ -392,3 +392,32 @@ def set_anywhere(n: List[int], w: List[float], i: int):
 
 def test_a_list_of_the_callers_is_set_anywhere() -> None:
     check(set_anywhere, *(([3, 1, 2], [0.5, 1.5, 2.5], i) for i in (1, 0, -1, -3, 2, 3, -4)))
+
+
+# Made in loops and branches. -------------------------------------------------------------------------------------------
+
+
+def returned_from_a_loop(x: Tensor, n: int):
+    for v in [5, 2, 7]:
+        if v == n:
+            return {"a": v * n}, [[v], [v + n]], x * v
+    return {"a": n}, [[n], [n]], x
+
+
+def found_in_a_loop(n: int):
+    found: Optional[List[int]] = None
+    seen: List[int] = []
+    for v in [5, 2, 7, 2]:
+        if v == n:
+            found = [v, n]
+        if v not in seen:
+            seen.append(v)
+    total = 0
+    if found is not None:
+        total = sum(found)
+    return total, seen
+
+
+def test_made_in_a_loop() -> None:
+    check(returned_from_a_loop, *((torch.ones(2), n) for n in (2, 0, 5, 7)), compiled=False)
+    check(found_in_a_loop, *((n,) for n in (2, 0, 5)), compiled=False)

@@ -97,13 +97,13 @@ class Blocks:
                 if node.kind() != "prim::If" or not self.state.splits:
                     results = self._node(node)
                 else:
-                    heap, room = self.state.heap, self.control.growing.room
+                    heap, keys, room = self.state.heap, dict(self.state.keys), self.control.growing.room
                     self.state.heap, added = dict(heap), dict(room.added)
                     try:
                         with self.state.emitter.attempt():
                             results = self._node(node)
                     except Unjoinable as refusal:
-                        self.state.heap, room.added = heap, added
+                        self.state.heap, self.state.keys, room.added = heap, keys, added
                         rest = partial(self._continue, block, number + 1, place, after)
                         return self._split(node, refusal, rest)
             self._bind(node.outputs(), results)

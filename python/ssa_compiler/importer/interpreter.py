@@ -86,6 +86,7 @@ class Interpreter(Blocks):
 
     def __init__(self, state: State, modules: Modules) -> None:
         super().__init__(state, modules)
+        state.scripted = isinstance(modules.root, torch.jit.ScriptModule)
         self.tensors = TensorOps(state)
         self.scalars = ScalarOps(state)
         self.control = Control(state, self.scalars, self._growing_lists, self.run_block)
@@ -412,6 +413,8 @@ class Interpreter(Blocks):
             elif made.kind() == "aten::len" and not highlighted(made).startswith("len("):
                 owners.append(self._lookup(made.input()))
         lists = [(owner, self.containers.extent(owner)) for owner in owners if isinstance(owner, ListRef)]
+        if not lists:
+            return Iteration(lambda again: None)
 
         def check(again: Value | None) -> None:
             if again is not None and flag:
@@ -422,7 +425,7 @@ class Interpreter(Blocks):
                     "a list or dict that changes its length while a for loop goes through it; go through a copy, list(...)"
                 )
 
-        return Iteration(check, known.value if breaks and lists and isinstance(known, ConstValue) else None)
+        return Iteration(check, known.value if breaks and isinstance(known, ConstValue) else None)
 
     def _prim_RaiseException(self, node: Any) -> list[Value]:
         message, *named = (self._lookup(value) for value in node.inputs())

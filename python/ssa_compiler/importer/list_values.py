@@ -115,7 +115,7 @@ class ListValues:
     def are_list_and_tuple(self, one: ListRef, other: ListRef) -> bool:
         """Whether one operand of an op is the shape of a tensor, a tuple, and the other a list also in Python."""
         shapes = [value.cell in self.state.shapes for value in (one, other)]
-        if shapes[0] == shapes[1]:
+        if shapes[0] == shapes[1] or self.state.scripted:
             return False
         plain = other if shapes[0] else one
         known = plain.cell in self.state.lists or plain.cell in self.state.lent

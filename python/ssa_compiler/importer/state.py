@@ -110,6 +110,7 @@ class State:
         keys: keys of each dict cell.
         shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
         lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to TorchScript.
+        scripted: whether the program came scripted: then lists are what they are to TorchScript.
         views: lists that show the keys or elements of a dict.
         foreign: cells of lists and dicts of the module.
         lent: those of the caller, with where they come from.
@@ -172,6 +173,7 @@ class State:
         self.keys: dict[Site, tuple[Any, ...]] = {}
         self.shapes: set[Site] = set()
         self.lists: set[Site] = set()
+        self.scripted = False
         self.views: dict[Site, View] = {}
         self.foreign: set[Site] = set()
         self.lent: dict[Site, Lent] = {}

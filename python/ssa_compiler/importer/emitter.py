@@ -75,7 +75,7 @@ class Emitter:
         torch_dialect.register_dialect(self.context)
         with self.context, ir.Location.unknown():
             self.module = ir.Module.create()
-            self.asserts = False
+            self.asserts = False  # whether an op may raise what is found out at run time
             self.function = ir.Operation.create(
                 "func.func",
                 attributes={

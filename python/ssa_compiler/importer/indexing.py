@@ -15,6 +15,7 @@ import sympy
 import torch
 
 from .index_checks import Check, checks, is_checked
+from .ones import with_known_ones
 from .scalars import ScalarOps
 from .state import State
 from .symbols import expr_of
@@ -136,10 +137,11 @@ class Indexing:
         """
         if not is_checked(op) or self._is_checked:
             return args
+        if "index_put" in op._schema.name:
+            args = with_known_ones(self.tensors, op, args) or args
+            self._check_values(op, *(self.tensors.python(argument) for argument in args[:3]))
         known = _tensors_by_fake(args)
         python = [self.tensors.python(argument) for argument in args]
-        if "index_put" in op._schema.name:
-            self._check_values(*python[:3])
         replaced = {}
         for number, check in enumerate(checks(op, python)):
             index = known[id(check.tensor)]
@@ -150,7 +152,7 @@ class Indexing:
             return args
         return [args[0], [replaced.get(id(index), index) for index in args[1]], *args[2:]]
 
-    def _check_values(self, base: Any, indices: list[Any], values: Any) -> None:
+    def _check_values(self, op: Any, base: Any, indices: list[Any], values: Any) -> None:
         """Make the program raise where values do not fit what is indexed; FakeTensors do not ask."""
         if any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in indices):
             return  # one value for all: the mask's sizes are those of what it indexes
@@ -158,9 +160,12 @@ class Indexing:
             shape = torch.ops.aten.index.Tensor(base, indices).shape
         for number, wanted in enumerate(reversed(shape)):
             size = expr_of(values.shape[-1 - number]) if number < values.dim() else 1
-            if size != 1:
+            fits = sympy.Eq(size, expr_of(wanted))
+            if size != 1 and self.state.sizes.covers(fits):
+                self.state.require(fits, op.name())  # of a size that is 1 another time, the values are repeated
+            elif size != 1:
                 text = "RuntimeError: shape mismatch: the values cannot be broadcast to the indexing result"
-                self.state.check(sympy.Eq(size, expr_of(wanted)), text)
+                self.state.check(fits, text)
 
     @contextmanager
     def already_checked(self) -> Iterator[None]:

@@ -42,7 +42,7 @@ def with_known_ones(tensors: TensorOps, op: Any, args: list[Any]) -> list[Any] |
         return made
 
     found = [
-        argument if spec.alias_info is not None else known(argument)
+        argument if spec.alias_info is not None and spec.alias_info.is_write else known(argument)
         for spec, argument in zip(op._schema.arguments, args)
     ]
     return found if changed else None

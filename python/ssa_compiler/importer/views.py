@@ -61,6 +61,8 @@ class Views:
             sizes, strides = ([ConstValue(number) for number in numbers] for numbers in (out.shape, out.stride()))
             op = torch.ops.aten.as_strided.default
             args, offset = self.strided.operands([base, sizes, strides, ConstValue(None)], offset)
+        if op.name() == "aten::select.int" and isinstance(args[2], ScalarValue):
+            self._state.emitter.asserts = True  # it checks its index
         ssa = self._tensors.emit(op, args, [self._state.type_of(out)])[0]
         self._state.define_sizes(ssa, out)
         offset = self._offset(op, args, out, base) if offset is None else offset
@@ -238,7 +240,16 @@ class Views:
 
     def _unbind(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
         base, dim = args[0], args[1]
-        return [
-            self.view(torch.ops.aten.select.int, [base, dim, ConstValue(index)], piece, base)
-            for index, piece in enumerate(out)
-        ]
+        select, state, pieces = torch.ops.aten.select.int, self._state, []
+        for index, piece in enumerate(out):
+            if piece.dim() == base.fake.dim():
+                # Of a size that is only guarded, PyTorch keeps a dimension of size 1.
+                axis = dim.value % base.fake.dim()
+                sizes = [number for number, _ in enumerate(base.fake.shape) if number != axis]
+                with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
+                    stride = expr_of(base.fake.stride()[axis])
+                    offset = state.symbols.to_symint(expr_of(base.fake.storage_offset()) + index * stride)
+                    shape = [base.fake.shape[number] for number in sizes]
+                    piece = base.fake.as_strided(shape, [base.fake.stride()[number] for number in sizes], offset)
+            pieces.append(self.view(select, [base, dim, ConstValue(index)], piece, base))
+        return pieces

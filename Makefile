@@ -10,7 +10,7 @@ export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean \
-  sanitize mutation-test coverage coverage-edges nightly bench bench-full bench-packages
+  sanitize mutation-test coverage coverage-edges nightly nightly-sizes bench bench-full bench-packages
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -93,6 +93,11 @@ sanitize: setup
 
 mutation-test: setup
 	$(BIN)/python tools/mutation-testing/mutation_test.py
+
+# Every program of the suite, and random ones, with dynamic sizes that vary from call to call: about an hour.
+nightly-sizes: setup
+	SSA_COMPILER_NIGHTLY=1 SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n auto --maxprocesses 4 \
+	  test/python/e2e/auto_sizes_test.py
 
 # How this stands beside what a user would pick instead (benchmarks/README.md): docs/benchmarks. About 10 minutes, and hours.
 # BENCH_FLAGS go to `python -m benchmarks run`: BENCH_FLAGS="--only lstm --peer jax,ours".

@@ -224,7 +224,7 @@ class Writes:
         if not isinstance(value, TensorValue):
             raise self.state.defect(f"{op.name()}, whose functional form gives no tensor")
         if op._schema.arguments[-1].is_out and _sizes(value.fake) != _sizes(target.fake):
-            raise self.state.refuse_op(f"{op.name()}, which changes the size of its out argument")
+            raise self.state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
         copy = torch.ops.aten.copy_.default
         self.tensors.emit(copy, [target, value, ConstValue(False)], [self.state.type_of(target.fake)])
 

@@ -52,6 +52,31 @@ class Model(nn.Module):
         return y
 
 
+class Decorated(nn.Module):
+    """Gradients are off by a decorator."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    @torch.no_grad()
+    def forward(self, x: Tensor) -> tuple[Tensor, bool]:
+        return x * self.weight + self.weight, torch.is_grad_enabled()
+
+    @torch.jit.export
+    def partly(self, x: Tensor) -> tuple[Tensor, bool]:
+        return scaled(x, self.weight), torch.is_grad_enabled()
+
+    @torch.jit.export
+    def outside(self, x: Tensor) -> Tensor:
+        return scaled(x, self.weight) + self.weight
+
+
+@torch.inference_mode()
+def scaled(x: Tensor, y: Tensor) -> Tensor:
+    return x * y * (1 if torch.is_grad_enabled() else 2)
+
+
 def raises_where_eager_records(model: Callable[..., Any], compiled: Callable[..., Any], *args: Any) -> None:
     """Under each mode: a call raises only if a result of eager requires grad, and returns else what eager does."""
     for mode in (torch.enable_grad(), torch.no_grad(), torch.inference_mode()):
@@ -84,6 +109,12 @@ def test_parameters_that_require_grad() -> None:
     raises_where_eager_records(model, compiled, X)
     with torch.no_grad():
         assert torch.equal(compiled(X), X * 2)
+
+
+def test_decorators_that_turn_gradients_off() -> None:
+    model = Decorated()
+    for method in (model, model.partly, model.outside):
+        raises_where_eager_records(method, ssa_compiler.compile(method, (X,)), X)
 
 
 def test_branches_and_loops_count_as_taken() -> None:

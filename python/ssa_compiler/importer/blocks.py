@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import torch
+
 from .control import Control
 from .dropped import check_dropped_writes
 from .modules import Modules
@@ -60,6 +62,9 @@ class Blocks:
             raise self.state.refuse(f"recursion: {name} calls itself; write a loop")
         self._calls.append(name)
         self._environments.append({})
+        modes = len(self.state.grad_modes)
+        if _is_without_gradients(source):
+            self.state.grad_modes.append(False)
         for node in graph.nodes():  # the first ones may have no source range
             if self.state.locations.frames[-1] is not None:
                 break
@@ -68,6 +73,7 @@ class Blocks:
         try:
             outputs = self.run_block(graph, arguments)
         finally:
+            del self.state.grad_modes[modes:]
             self._environments.pop()
             self._calls.pop()
         return outputs[0] if outputs else NONE
@@ -152,3 +158,16 @@ class Blocks:
             return self.run_graph(name, graph, arguments)
         finally:
             self.state.locations.leave_call()
+
+
+def _is_without_gradients(function: Any) -> bool:
+    """Whether a function is decorated with `torch.no_grad()` or alike, which TorchScript does not see."""
+    while (inner := getattr(function, "__wrapped__", None)) is not None:
+        for cell in getattr(function, "__closure__", None) or ():
+            context = getattr(cell.cell_contents, "__self__", cell.cell_contents)
+            if isinstance(context, torch.no_grad):
+                return True
+            if isinstance(context, torch.inference_mode) and context.mode:
+                return True
+        function = inner
+    return False

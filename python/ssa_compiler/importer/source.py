@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -146,7 +147,7 @@ def _plain_functions() -> Iterator[None]:
     create = _jit_internal.createResolutionCallbackFromClosure
 
     def unwrapping(function: Any) -> Any:
-        resolve = create(function)
+        resolve = create(inspect.unwrap(function))  # names are those of what was decorated
 
         def lookup(name: str) -> Any:
             found = resolve(name)
@@ -162,7 +163,7 @@ def _plain_functions() -> Iterator[None]:
 def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
     """Let TorchScript see `rewrite(function, parsed)` for each function that it parses."""
     parse = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
-    with replaced(frontend, "parse_def", lambda function: rewrite(function, parse(function))):
+    with replaced(frontend, "parse_def", lambda function: rewrite(function, parse(inspect.unwrap(function)))):
         yield
 
 

@@ -4,6 +4,7 @@ The line that the message is about ends in `# refused`. Annotations are evaluate
 functions as they are.
 """
 
+import functools
 from typing import Any, NamedTuple, Union
 
 import torch
@@ -387,6 +388,20 @@ def sets_grad_mode(x: Tensor):
 @refused(X, says="aten::zeros on meta; the arguments of the program are on cpu")
 def on_another_device(x: Tensor):
     return x + torch.zeros(2, device="meta")  # refused
+
+
+def doubled(function: Any) -> Any:
+    @functools.wraps(function)
+    def call(x: Tensor) -> Tensor:
+        return function(x) * 2
+
+    return call
+
+
+@refused(X, says="a decorator of 'decorated', which TorchScript leaves out; call what it wraps")
+@doubled
+def decorated(x: Tensor):
+    return x + 1  # refused
 
 
 @refused(X, says="a Generator, a stream of random numbers of its own; use torch.manual_seed")

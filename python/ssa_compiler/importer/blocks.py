@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -63,7 +64,8 @@ class Blocks:
         self._calls.append(name)
         self._environments.append({})
         modes = len(self.state.grad_modes)
-        if _is_without_gradients(source):
+        decorations = _decorations(source)
+        if any(isinstance(each, torch.no_grad) or getattr(each, "mode", False) for each in decorations):
             self.state.grad_modes.append(False)
         for node in graph.nodes():  # the first ones may have no source range
             if self.state.locations.frames[-1] is not None:
@@ -71,6 +73,10 @@ class Blocks:
             self.state.locations.enter_node(node)
         self.state.locations.enter_function(source)
         try:
+            if any(isinstance(each, types.FunctionType) for each in decorations) and not _is_torchs(source):
+                raise self.state.refuse(
+                    f"a decorator of '{source.__name__}', which TorchScript leaves out; call what it wraps, and do here what it does"
+                )
             outputs = self.run_block(graph, arguments)
         finally:
             del self.state.grad_modes[modes:]
@@ -160,14 +166,20 @@ class Blocks:
             self.state.locations.leave_call()
 
 
-def _is_without_gradients(function: Any) -> bool:
-    """Whether a function is decorated with `torch.no_grad()` or alike, which TorchScript does not see."""
-    while (inner := getattr(function, "__wrapped__", None)) is not None:
-        for cell in getattr(function, "__closure__", None) or ():
-            context = getattr(cell.cell_contents, "__self__", cell.cell_contents)
-            if isinstance(context, torch.no_grad):
-                return True
-            if isinstance(context, torch.inference_mode) and context.mode:
-                return True
+def _decorations(function: Any) -> list[Any]:
+    """What a function is decorated with, as far as decorators say whom they wrap; TorchScript sees none of it.
+
+    Contexts of PyTorch's (`torch.no_grad()`) as themselves, other wrappers as functions.
+    """
+    found: list[Any] = []
+    while isinstance(function, types.FunctionType) and (inner := getattr(function, "__wrapped__", None)) is not None:
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        contexts = [getattr(content, "__self__", content) for content in cells]
+        found.append(next((c for c in contexts if isinstance(c, (torch.no_grad, torch.inference_mode))), function))
         function = inner
-    return False
+    return found
+
+
+def _is_torchs(function: Any) -> bool:
+    """Whether a function is PyTorch's own: its decorators do nothing where TorchScript compiles it."""
+    return str(function.__module__).partition(".")[0] in ("torch", "torchvision")

@@ -46,6 +46,8 @@ def _is_scripting(warning: warnings.WarningMessage) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
+    if one is None:
+        return True  # NumPy was not loaded
     if isinstance(one, torch.Tensor):
         return torch.equal(one, other)
     return bool(one == other)

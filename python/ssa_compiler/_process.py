@@ -152,13 +152,19 @@ def run_tool(
         stdout, stderr = process.communicate(stdin, timeout=timeout_s)
         return Completed(stdout, stderr, process.returncode)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        _kill(process.pid)
         stdout, stderr = process.communicate()
         return Completed(stdout or "", stderr or "", None)
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
+        _kill(process.pid)
         process.wait()
         raise
+
+
+def _kill(group: int) -> None:
+    """Kill a process and its children, unless it has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 def parse_diagnostics(stderr: str) -> list[Diagnostic]:

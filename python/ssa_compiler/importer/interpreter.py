@@ -410,7 +410,7 @@ class Interpreter(Blocks):
             made = lengths.pop().node()
             if made.kind() in ("prim::min", "prim::ListConstruct"):  # zip, enumerate
                 lengths += made.inputs()
-            elif made.kind() == "aten::len" and not highlighted(made).startswith("len("):
+            elif made.kind() == "aten::len" and highlighted(made) != "len":
                 owners.append(self._lookup(made.input()))
         lists = [(owner, self.containers.extent(owner)) for owner in owners if isinstance(owner, ListRef)]
         if not lists:

@@ -49,12 +49,12 @@ def is_augmented_assignment(text: str) -> bool:
     return _AUGMENTED_OPERATOR.search(lines[0]) is not None
 
 
-_CALL = re.compile(r"\w+(\.\w+)+\(")
+_CALL = re.compile(r"\w+(\.\w+)+(\(.*)?", re.DOTALL)
 
 
 def is_call(text: str) -> bool:
-    """Whether the code at the start of a line is a call of a function in a module, `math.pow(x, y)`, and no operator."""
-    return _CALL.match(text) is not None
+    """Whether the text of an op is a function in a module, `math.pow`, and no operator: of a call it is what is called."""
+    return _CALL.fullmatch(text) is not None
 
 
 class Locations:

@@ -7,11 +7,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any
 
 import torch
 
-from ._compare import StageMismatch, leaves
+from ._compare import StageMismatch
 
 __all__ = ["untouched"]
 
@@ -67,7 +68,7 @@ def _facts(model: Any, arguments: Any) -> dict[str, Any]:
         "the number of threads": torch.get_num_threads(),
         "oneDNN": torch._C._get_mkldnn_enabled(),
     }
-    for number, leaf in enumerate(leaves(arguments)):
+    for number, leaf in enumerate(_leaves(arguments)):
         facts[f"argument {number}"] = _fact(leaf)
     if isinstance(model, torch.nn.Module):
         for path, module in model.named_modules():
@@ -75,6 +76,17 @@ def _facts(model: Any, arguments: Any) -> dict[str, Any]:
                 for name, value in space.items():
                     facts[f"the module's {path}.{name}".replace("module's .", "module's ")] = _fact(value)
     return facts
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The leaves of nested containers and objects, whether the classes of these have been scripted yet or not."""
+    found = list(torch.utils._pytree.tree_leaves(value))
+    single = (torch.Tensor, torch.nn.Module, Enum, type)
+    return [
+        leaf
+        for part in found
+        for leaf in (_leaves(vars(part)) if hasattr(part, "__dict__") and not isinstance(part, single) else [part])
+    ]
 
 
 def _fact(value: Any) -> Any:

@@ -97,7 +97,7 @@ mutation-test: setup
 # Every program of the suite, and random ones, with dynamic sizes that vary from call to call: about an hour.
 nightly-sizes: setup
 	SSA_COMPILER_NIGHTLY=1 SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n auto --maxprocesses 4 \
-	  test/python/e2e/auto_sizes_test.py
+	  test/python/e2e/programs_with_auto_sizes_test.py
 
 # How this stands beside what a user would pick instead (benchmarks/README.md): docs/benchmarks. About 10 minutes, and hours.
 # BENCH_FLAGS go to `python -m benchmarks run`: BENCH_FLAGS="--only lstm --peer jax,ours".

@@ -49,6 +49,9 @@ def interrupted(delay: float) -> bool:
 
 
 def main() -> None:
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # the parent may ignore interrupts, and so would this process
     x = torch.rand(3, 3)
     found = [interrupted(delay) for delay in (FIRST, *MOMENTS)]
     compiled = ssa_compiler.compile(program, (x, 2))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -55,6 +55,15 @@ def _run(*steps: Callable[[], object]) -> None:
             step()
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let interrupts raise KeyboardInterrupt: a process that runs tests for another one ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupts_wait_for_the_end_of_what_must_not_be_broken() -> None:
     before = signal.getsignal(signal.SIGINT)
     done: list[str] = []

@@ -94,4 +94,4 @@ def _fact(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         version = None if value.is_inference() else value._version
         return id(value), version, tuple(value.shape), value.stride(), value.requires_grad
-    return value if isinstance(value, (bool, int, float, str)) else id(value)
+    return repr(value) if isinstance(value, (bool, int, float, str)) else id(value)  # NaN equals nothing

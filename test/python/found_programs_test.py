@@ -337,3 +337,18 @@ def tensors_returned_in_a_loop(n: int, a: int) -> tuple[dict[str, list[Tensor]],
 @pytest.mark.parametrize("program", [list_returned_in_a_loop, tensors_returned_in_a_loop])
 def test_containers_made_on_the_way_out_of_a_loop(program: Callable[..., object]) -> None:
     check(program, *[(n, a) for n in (3, 0, 1, 2, 5) for a in (7, -1)])
+
+
+def zero_that_changes_its_sign(n: int, flag: bool) -> tuple[float, float]:
+    a = 0.0
+    for _ in range(n):
+        a = a / -0.5
+    b = 0.0
+    if flag:
+        b = -0.0
+    return a, b
+
+
+def test_zeros_of_two_signs_are_two_constants() -> None:
+    """What a loop or branch makes of 0.0 was taken for the same constant."""
+    check(zero_that_changes_its_sign, *((n, flag) for n in (1, 0, 2, 3) for flag in (True, False)), exact=True)

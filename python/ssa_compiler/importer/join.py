@@ -134,7 +134,11 @@ def _same(a: Value, b: Value) -> bool:
     if isinstance(a, (TensorValue, ScalarValue)) and type(a) is type(b):
         return bool(a.ssa == b.ssa)
     if isinstance(a, ConstValue) and isinstance(b, ConstValue):
-        return type(a.value) is type(b.value) and (a.value == b.value or repr(a.value) == repr(b.value))
+        if type(a.value) is not type(b.value):
+            return False
+        if isinstance(a.value, (float, complex)):
+            return repr(a.value) == repr(b.value)  # 0.0 equals -0.0, and NaN nothing
+        return bool(a.value == b.value) or repr(a.value) == repr(b.value)
     if isinstance(a, (ListRef, DictRef)):
         return a == b
     return False

@@ -84,7 +84,7 @@ nightly: setup
 	coverage="$(BIN)/python -m ssa_compiler.testing.coverage --results $(NIGHTLY)/coverage.jsonl"; \
 	$$coverage --jobs $(NIGHTLY_JOBS) $(NIGHTLY_COVERAGE) || status=1; \
 	$$coverage --summary; ! grep -qE '"status": "(wrong|crashed)"' $(NIGHTLY)/coverage.jsonl || status=1; \
-	$(MAKE) --no-print-directory coverage-edges || status=1; \
+	for part in coverage-edges nightly-sizes; do $(MAKE) --no-print-directory $$part || status=1; done; \
 	if [ $$status = 0 ]; then echo "nightly: nothing wrong"; else echo "nightly: see above and $(NIGHTLY)"; fi; exit $$status
 
 # Not part of `make test`: both build ssa-opt anew and take long (docs/Testing.md).

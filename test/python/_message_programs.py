@@ -73,7 +73,7 @@ def _broken_kernel(x: Tensor) -> None:
     x.no_such_attribute()
 
 
-@refused(X, says="messages::broken_kernel, whose kernel for FakeTensors raised AttributeError: .*; mend the kernel")
+@refused(X, says="messages::broken_kernel, whose kernel for FakeTensors raised AttributeError: .*; correct the kernel")
 def calls_broken_kernel(x: Tensor):
     y = x * 2
     torch.ops.messages.broken_kernel(y)  # refused

@@ -341,7 +341,7 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
     except Exception as error:
         # An op of the user's has a kernel of the user's.
         raise state.refuse_op(
-            f"{op.name()}, whose kernel for FakeTensors raised {type(error).__name__}: {_first_line(error)}; mend the kernel"
+            f"{op.name()}, whose kernel for FakeTensors raised {type(error).__name__}: {_first_line(error)}; correct the kernel"
         ) from error
     finally:
         logger.disabled = disabled

@@ -135,17 +135,16 @@ class Interpreter(Blocks):
         first = arguments[0] if arguments else NONE
         has_tensor = any("Tensor" in str(spec.type) for spec in (*schema.arguments, *schema.returns))
         if kind == "aten::mul" and isinstance(first, (ConstValue, ScalarValue)) and isinstance(arguments[-1], ListRef):
-            first, *arguments = arguments[::-1]  # `2 * list`
-            arguments = [first, *arguments]
+            arguments = arguments[::-1]  # `2 * list`
+            first = arguments[0]
         generic_list = schema.arguments and str(schema.arguments[0].type) in ("List[t]", "List[Tensor]", "List[str]")
         if isinstance(first, DictRef) or (isinstance(first, ListRef) and (generic_list or not has_tensor)):
             if not (has_tensor and not generic_list) and self.containers.knows(kind, first):
                 return self.containers.call(kind, arguments)
         foreign = not is_built_in(schema.name)
         if foreign and not schema.is_mutable and all(is_told(spec.type) for spec in schema.returns):
-            return run_later(
-                self.python_calls, node, op, schema, arguments
-            )  # no result whose looks it has to be asked for
+            # There is no result whose looks it has to be asked for.
+            return run_later(self.python_calls, node, op, schema, arguments)
         if has_tensor:
             if op is None:
                 raise self.state.defect(f"PyTorch has no operator {text}")
@@ -242,9 +241,8 @@ class Interpreter(Blocks):
         if schema.name == "aten::divmod":
             return [self._constant(self.scalars.emit(name, list(arguments))) for name in ("floordiv", "remainder")]
         if any(spec.alias_info is not None and spec.alias_info.is_write for spec in schema.arguments):
-            return self.containers.call(
-                schema.name, arguments
-            )  # which says why not: nobody would see a change of a copy
+            # It says why not: nobody would see a change of a copy.
+            return self.containers.call(schema.name, arguments)
         if schema.name in ("aten::frexp", "aten::modf") and not is_const(*arguments):
             return self.scalars.several(schema, arguments)
         if schema.name in ("prim::min", "prim::max") and len(arguments) == 2 and self.scalars.are_numbers(arguments):

@@ -24,7 +24,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -47,21 +47,25 @@ IN_PLACE = "\0ssa_compiler.in_place"
 _DIVISIONS = (ast.FloorDiv, ast.Mod)
 # Operators of augmented assignments that TorchScript takes for pure ones.
 _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
-# Methods without a result that change a list or dict, by the schemas of TorchScript's ops.
-_CHANGING = frozenset(
-    schema.name.removeprefix("aten::")
-    for schema in torch._C._jit_get_all_schemas()
-    if schema.arguments
-    and not schema.returns
-    and schema.arguments[0].type.kind() in ("ListType", "DictType")
-    and schema.arguments[0].alias_info is not None
-    and schema.arguments[0].alias_info.is_write
-    and not schema.name.startswith("aten::_")
-)
 # Methods of strings that search up to an end.
 _SEARCHES = frozenset({"count", "endswith", "find", "index", "rfind", "rindex", "startswith"})
 # Calls whose result is no value to TorchScript, so that it cannot be printed.
 _NO_VALUES = frozenset({"range", "zip", "enumerate", "reversed", "getattr", "super", "annotate", "isinstance", "print"})
+
+
+@cache
+def _changing_methods() -> frozenset[str]:
+    """Methods without a result that change a list or dict, by the schemas of TorchScript's ops."""
+    return frozenset(
+        schema.name.removeprefix("aten::")
+        for schema in torch._C._jit_get_all_schemas()
+        if schema.arguments
+        and not schema.returns
+        and schema.arguments[0].type.kind() in ("ListType", "DictType")
+        and schema.arguments[0].alias_info is not None
+        and schema.arguments[0].alias_info.is_write
+        and not schema.name.startswith("aten::_")
+    )
 
 
 def script_all(script: Callable[[], Any], *, methods: bool = False) -> Any:
@@ -232,7 +236,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if _has_value(node.value):
             return _keep(node, node.value)
-        if isinstance(node.value, ast.Call) and _called_name(node.value) in _CHANGING:
+        if isinstance(node.value, ast.Call) and _called_name(node.value) in _changing_methods():
             return self._change(node, node.value)
         if isinstance(node.value, ast.Call) and _called_name(node.value) not in _NO_VALUES:
             # An op without results writes its operands, perhaps the tensors of a list that is made for it.

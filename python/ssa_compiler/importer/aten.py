@@ -23,6 +23,7 @@ from .emitter import DTYPE_NUMBERS
 from .empties import check_elements
 from .fakes import Record, Trace, run, same_view, shares_storage
 from .growing import GrowingValue
+from .index_checks import is_checked
 from .indexing import Indexing
 from .layouts import other_layouts
 from .objects import change_object, make_room, room_of
@@ -289,6 +290,9 @@ class TensorOps:
         shared = any(shares_storage(out, tensor) for out in _tensors(trace.out) for tensor in inputs)
         is_base = len(trace.records) == 1 and trace.records[0].op is op
         args = self.indexing.checked(op, args)
+        if is_checked(op) and isinstance(trace.out, torch.Tensor) and not shared and _is_known_empty(trace.out):
+            # What it consists of would raise for indices that this op does not look at.
+            return self.literal(torch.empty(tuple(trace.out.shape), dtype=trace.out.dtype))
         if is_base:
             return self._base(op, args, trace.out)
         annotated = any(result.alias_info is not None for result in op._schema.returns)
@@ -297,10 +301,11 @@ class TensorOps:
         # writes, which only its parts announce.
         named = not shared and not writes and (self._name_known(op) or not trace.records or _checks(trace))
         named = named and not (op.name() in _REGROUPING and any(map(_is_empty, inputs)))
-        if named and not self.indexing.is_hidden(args, trace):
-            result = self._fresh(op, args, trace.out)
-        else:
-            result = self._replay(op, args, python, trace)
+        with self.indexing.already_checked(op):
+            if named and not self.indexing.is_hidden(args, trace):
+                result = self._fresh(op, args, trace.out)
+            else:
+                result = self._replay(op, args, python, trace)
         if annotated or shared:
             self._note_alias_decision(op, args, python, trace, result)
         return result
@@ -481,6 +486,11 @@ _REGROUPING = frozenset({"aten::einsum"})
 
 def _is_empty(tensor: torch.Tensor) -> bool:
     return any(isinstance(size, int) and size == 0 for size in tensor.shape)
+
+
+def _is_known_empty(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has no elements, and all its sizes are known."""
+    return _is_empty(tensor) and all(isinstance(size, int) for size in tensor.shape)
 
 
 def _arranged(out: Any, values: Iterator[Value]) -> Any:

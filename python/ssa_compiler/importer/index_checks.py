@@ -8,7 +8,7 @@ raises; a test compares each entry with eager.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,8 @@ class Check:
         message: "ExceptionName: text".
         ignored: a number that is no index; None if there is none.
         excluded: a number that is refused, whatever the bounds; None if there is none.
+        unread: a symbolic condition under which eager looks at none of the numbers, as there are no elements to index.
+        position: where in a list of indices the tensor is: one tensor may index several dimensions.
     """
 
     tensor: torch.Tensor
@@ -40,6 +42,8 @@ class Check:
     message: str
     ignored: int | None = None
     excluded: int | None = None
+    unread: Any = sympy.false
+    position: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class _Rule:
     negative: bool = False
     asked: bool = False
     """Whether what eager raises depends on sizes and strides, so that it is asked."""
+    unread: Callable[[dict[str, Any]], Any] = lambda arguments: sympy.false
+    """When eager looks at no index."""
 
 
 def _along_dim(arguments: dict[str, Any]) -> Any:
@@ -59,6 +65,23 @@ def _along_dim(arguments: dict[str, Any]) -> Any:
 
 def _numel(arguments: dict[str, Any]) -> Any:
     return arguments["self"].numel()
+
+
+def _product(sizes: Iterable[Any]) -> Any:
+    return math.prod(map(expr_of, sizes), start=sympy.Integer(1))
+
+
+def _empty_slices(arguments: dict[str, Any]) -> Any:
+    """Whether an index along a dimension stands for no element."""
+    tensor = arguments["self"]
+    along = arguments["dim"] % tensor.dim() if tensor.dim() else 0
+    return sympy.Eq(_product(size for dim, size in enumerate(tensor.shape) if dim != along), 0)
+
+
+def _empty_rows(arguments: dict[str, Any]) -> Any:
+    """The same for `index_add`, which looks at the indices of a vector even if it has no elements."""
+    tensor = arguments["self"]
+    return sympy.Eq(_product(tensor.shape), 0) if tensor.dim() > 1 else sympy.false
 
 
 def _rows(arguments: dict[str, Any]) -> Any:
@@ -95,10 +118,10 @@ _RULES: dict[str, _Rule] = {
     "scatter_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
     "scatter_reduce": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
     "index_select": _Rule("index", _along_dim, "IndexError: index out of range in self"),
-    "index_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}", asked=True),
-    "index_copy": _Rule("index", _along_dim, f"IndexError: {_OUT}"),
+    "index_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}", asked=True, unread=_empty_rows),
+    "index_copy": _Rule("index", _along_dim, f"IndexError: {_OUT}", unread=_empty_slices),
     "index_reduce": _Rule("index", _along_dim, "IndexError: index out of range in self"),
-    "index_fill": _Rule("index", _along_dim, f"IndexError: {_OUT}", negative=True),
+    "index_fill": _Rule("index", _along_dim, f"IndexError: {_OUT}", negative=True, unread=_empty_slices),
     "take": _Rule("index", _numel, "IndexError: out of range: tried to access an element that is not there", True),
     "put": _Rule("index", _numel, "IndexError: out of range: tried to access an element that is not there", True),
     "one_hot": _Rule(
@@ -164,7 +187,8 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
     size = expr_of(rule.size(arguments))
     low = -size if rule.negative else sympy.Integer(0)
     message = (rule.asked and _raised(op, args, arguments[rule.index])) or rule.message
-    yield Check(arguments[rule.index], low, size, message, arguments.get("ignore_index"))
+    ignored = arguments.get("ignore_index")
+    yield Check(arguments[rule.index], low, size, message, ignored, unread=rule.unread(arguments))
 
 
 def _raised(op: Any, args: Sequence[Any], index: torch.Tensor) -> str | None:
@@ -192,13 +216,28 @@ def _raised(op: Any, args: Sequence[Any], index: torch.Tensor) -> str | None:
 
 
 def _of_list(tensor: torch.Tensor, indices: Sequence[torch.Tensor | None]) -> Iterator[Check]:
-    dim = 0
-    for index in indices:
+    numbers: list[tuple[int, int, torch.Tensor]] = []
+    dim, whole = 0, []
+    for position, index in enumerate(indices):
         if index is not None and index.dtype in (torch.bool, torch.uint8):
             dim += index.dim()
             continue
-        if index is not None:
-            size = expr_of(tensor.shape[dim])
-            text = f"IndexError: index is out of bounds for dimension {dim}"
-            yield Check(index, -size, size, text + (f" with size {size}" if size.is_Integer else ""))
+        if index is None:
+            whole.append(tensor.shape[dim])
+        else:
+            numbers.append((position, dim, index))
         dim += 1
+    sizes = [expr_of(tensor.shape[dim]) for _, dim, _ in numbers]
+    # Eager looks at no index if each of them stands for no element, or if no position is asked for.
+    unread = sympy.And(sympy.Eq(_product([*whole, *tensor.shape[dim:]]), 0), *(sympy.Gt(size, 0) for size in sizes))
+    unread = sympy.Or(unread, *(sympy.Eq(_product(index.shape), 0) for _, _, index in numbers))
+    for (position, dim, index), size in zip(numbers, sizes):
+        text = f"IndexError: index is out of bounds for dimension {dim}"
+        yield Check(
+            index,
+            -size,
+            size,
+            text + (f" with size {size}" if size.is_Integer else ""),
+            unread=unread,
+            position=position,
+        )

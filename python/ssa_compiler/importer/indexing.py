@@ -45,7 +45,7 @@ class Indexing:
     def __init__(self, state: State, tensors: TensorOps) -> None:
         self.state, self.tensors = state, tensors
         self.put_back = False
-        self._is_checked = False
+        self._checked_op: Any = None
         self._scalars = ScalarOps(state)
 
     # 0-d indices.
@@ -135,22 +135,23 @@ class Indexing:
             The arguments to emit it with: what is written is indexed from the front, as IREE writes somewhere else at
             negative indices.
         """
-        if not is_checked(op) or self._is_checked:
+        if not is_checked(op) or self.state.in_library or op is self._checked_op:
             return args
-        if "index_put" in op._schema.name:
+        if "index_put" in op._schema.name and self._checked_op is None:
             args = with_known_ones(self.tensors, op, args) or args
             self._check_values(op, *(self.tensors.python(argument) for argument in args[:3]))
         known = _tensors_by_fake(args)
         python = [self.tensors.python(argument) for argument in args]
-        replaced = {}
+        replaced: dict[int, TensorValue] = {}
         for number, check in enumerate(checks(op, python)):
             index = known[id(check.tensor)]
-            self._check(check, index, ("range", number))
+            if self._checked_op is None:
+                self._check(check, index, ("range", number))
             if "index_put" in op._schema.name and not self._known(check, index, 0, ("sign", number)):
-                replaced[id(index)] = self._from_front(index, check.high)
+                replaced[check.position] = self._from_front(index, check.high)
         if not replaced:
             return args
-        return [args[0], [replaced.get(id(index), index) for index in args[1]], *args[2:]]
+        return [args[0], [replaced.get(position, index) for position, index in enumerate(args[1])], *args[2:]]
 
     def _check_values(self, op: Any, base: Any, indices: list[Any], values: Any) -> None:
         """Make the program raise where values do not fit what is indexed; FakeTensors do not ask."""
@@ -168,13 +169,16 @@ class Indexing:
                 self.state.check(fits, text)
 
     @contextmanager
-    def already_checked(self) -> Iterator[None]:
-        """Emit the functional form of an op that has been checked, or ops that need no check."""
-        before, self._is_checked = self._is_checked, True
+    def already_checked(self, op: Any) -> Iterator[None]:
+        """Emit an op whose arguments have been through `checked`: what it consists of has to be in range, too.
+
+        Only the ops that write parts of a tensor still count negative indices from the front.
+        """
+        before, self._checked_op = self._checked_op, op if is_checked(op) else self._checked_op
         try:
             yield
         finally:
-            self._is_checked = before
+            self._checked_op = before
 
     def is_hidden(self, args: list[Any], trace: Trace) -> bool:
         """Check the indexing ops that a composite op consists of.
@@ -185,7 +189,7 @@ class Indexing:
         Returns:
             Whether one of them indexes with a tensor that it makes itself, so that only its parts can be checked.
         """
-        if not self.state.index_checks:
+        if not self.state.index_checks or self._checked_op is not None:
             return False
         known = _tensors_by_fake(args)
         found = [check for record in trace.records if is_checked(record.op) for check in checks(record.op, record.args)]
@@ -210,7 +214,8 @@ class Indexing:
 
     def _check(self, check: Check, index: TensorValue, purpose: Any) -> None:
         state, call, ops = self.state, self.tensors.call_arguments, torch.ops.aten
-        if not state.index_checks or (isinstance(index.fake.numel(), int) and index.fake.numel() == 0):
+        unread = state.symbols.known(check.unread)
+        if not state.index_checks or unread or (isinstance(index.fake.numel(), int) and index.fake.numel() == 0):
             return
         least = check.low if check.excluded is None else sympy.Integer(check.excluded + 1)
         if least.is_Integer and self._known(check, index, int(least), purpose):
@@ -222,6 +227,9 @@ class Indexing:
         if index.fake.dim():
             inside = call(ops.all.default, [inside])[0]
         verdict = self._scalars.item(inside, bool)
+        if unread is None:
+            condition = self._scalars.boolean(state.emitter.expression(check.unread), check.unread)
+            verdict = self._scalars.either(verdict, condition)
         state.emitter.assertion(verdict.ssa, check.message)  # type: ignore[attr-defined]
 
     def _inside(self, check: Check, index: TensorValue) -> TensorValue:

@@ -329,7 +329,7 @@ class ScalarOps:
         if name == "__not__":
             (argument,) = arguments
             expr = sympy.Not(expr_of(argument.sym))
-            return self._boolean(self.emitter.scalar_op("aten.__not__", bool, [argument.ssa]), expr)
+            return self.boolean(self.emitter.scalar_op("aten.__not__", bool, [argument.ssa]), expr)
         constants = [argument.value for argument in arguments if isinstance(argument, ConstValue)]
         dynamic = [argument for argument in arguments if isinstance(argument, ScalarValue)]
         if name == "__xor__":
@@ -341,7 +341,7 @@ class ScalarOps:
             return dynamic[0] if dynamic else ConstValue(not absorbing)
         connective = sympy.Or if name == "__or__" else sympy.And
         expr = connective(*(expr_of(argument.sym) for argument in dynamic))
-        return self._boolean(self.emitter.scalar_op(f"aten.{name}.bool", bool, [a.ssa for a in dynamic]), expr)
+        return self.boolean(self.emitter.scalar_op(f"aten.{name}.bool", bool, [a.ssa for a in dynamic]), expr)
 
     def _equal_bools(self, name: str, arguments: list[Any]) -> Value:
         constants = [argument for argument in arguments if isinstance(argument, ConstValue)]
@@ -353,7 +353,7 @@ class ScalarOps:
         ssa = self.emitter.scalar_op(f"aten.{name}.bool", bool, [a.ssa for a in dynamic])
         return self.state.opaque_scalar(bool, ssa, (name, *(expr_of(a.sym) for a in dynamic)))
 
-    def _boolean(self, ssa: Any, expr: Any) -> Value:
+    def boolean(self, ssa: Any, expr: Any) -> Value:
         if expr is sympy.true or expr is sympy.false:
             return ConstValue(bool(expr))
         sym = self.state.symbols.env.create_symboolnode(expr)

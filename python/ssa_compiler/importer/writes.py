@@ -219,7 +219,7 @@ class Writes:
 
     def _functional(self, op: Any, functional: Any, args: list[Any], target: TensorValue) -> None:
         """Emit the functional op, then `copy_` into the target."""
-        with self.tensors.indexing.already_checked():
+        with self.tensors.indexing.already_checked(functional):
             value = self.tensors.call_arguments(functional, args)[0]
         if not isinstance(value, TensorValue):
             raise self.state.defect(f"{op.name()}, whose functional form gives no tensor")

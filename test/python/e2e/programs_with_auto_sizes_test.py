@@ -7,7 +7,6 @@ Every stage runs under the interpreter, some programs are compiled, too. All of 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import pytest
 
@@ -35,15 +34,7 @@ def test_programs_of_the_suite(name: str) -> None:
         assert refusal.location is not None  # noqa: PT017 - which call it is refused for does not matter
 
 
-_KNOWN = {2: "index_fill_ of a tensor of shape [0, 0]: IndexError, where eager looks at no index"}
-
-
-def _seed(seed: int) -> Any:
-    marks = [pytest.mark.xfail(reason=_KNOWN[seed], strict=True)] if seed in _KNOWN else []
-    return pytest.param(seed, marks=marks)
-
-
-@pytest.mark.parametrize("seed", map(_seed, _SEEDS))
+@pytest.mark.parametrize("seed", _SEEDS)
 def test_random_programs(seed: int) -> None:
     record = run_program(auto_program(seed), "auto-sizes")
     assert record.status in ("ok", "refused"), record.message

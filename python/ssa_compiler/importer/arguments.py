@@ -110,16 +110,14 @@ class Arguments:
             argument: the schema's argument.
             example: its example value.
         Returns:
-            Its spec, and its value in the program.
+            Its spec, without the default, and its value in the program.
         Raises:
             ArgumentTypeError: the example does not fit the declared type.
         """
         self._route[:] = [("item", self._count)]
         self._count += 1
         spec, value = self._leaf(argument.name, example, argument.type)
-        has_default = argument.has_default_value()
-        default = argument.default_value if has_default else None
-        return ArgumentSpec(argument.name, spec, has_default, default, argument.kwarg_only), value
+        return ArgumentSpec(argument.name, spec, argument.has_default_value(), None, argument.kwarg_only), value
 
     def _leaf(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
         kind = declared.kind()
@@ -154,12 +152,12 @@ class Arguments:
             if expected is not None and kind not in (*expected, "AnyType", "UnionType"):
                 raise _mismatch(path, declared, example)
             if isinstance(example, bool):
-                return self._scalar(path, example, "BoolType")
+                return self._scalar(path, example)
             return ConstantSpec(path, example), self._constant(example)
         if isinstance(example, (int, float)):
             if kind not in _NUMBER_KINDS or (kind == "IntType" and isinstance(example, float)):
                 raise _mismatch(path, declared, example)
-            return self._scalar(path, example, kind)
+            return self._scalar(path, example)
         if isinstance(example, dict):
             return self._dict(path, example, declared)
         if isinstance(example, (list, tuple)):
@@ -204,10 +202,10 @@ class Arguments:
         strides = tuple(map(expr_of, fake.stride())) if state.sizes.hints else tuple(example.stride())
         return TensorSpec(path, index, example.dtype, tuple(example.shape), strides), value
 
-    def _scalar(self, path: str, example: bool | int | float, declared: str) -> tuple[InputSpec, Value]:
-        kind: type = bool
-        if not isinstance(example, bool):
-            kind = float if declared == "FloatType" or isinstance(example, float) else int
+    def _scalar(self, path: str, example: bool | int | float) -> tuple[InputSpec, Value]:
+        # What the annotation says does not matter: Python computes with an int that is passed for a float.
+        kind = next(kind for kind in (bool, int, float) if isinstance(example, kind))
+        if kind is not bool:
             example = checked_number(path, kind, example)
         if path in self.state.constants:
             return ConstantSpec(path, example, self.state.constants[path]), ConstValue(example)

@@ -486,10 +486,12 @@ def checked_number(path: str, kind: type, value: int | float) -> int | float:
 
 
 def _checked_scalar(path: str, kind: type, value: Any) -> bool | int | float:
-    fits = isinstance(value, (int, float) if kind is float else kind)
-    if not fits or isinstance(value, bool) != (kind is bool):
-        raise _mismatch(path, {bool: "a bool", int: "an int", float: "a float"}[kind], value)
-    return value if kind is bool else checked_number(path, kind, value)
+    if isinstance(value, bool) and kind is bool:
+        return value
+    fits = isinstance(value, kind) and not isinstance(value, bool)
+    if fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
+        return checked_number(path, type(value), value)
+    raise _mismatch(path, {bool: "a bool", int: "an int", float: "a float"}[kind], value)
 
 
 def _is_constant(value: Any, constant: Any) -> bool:

@@ -17,6 +17,7 @@ from .containers import Containers
 from .control import Control, Iteration
 from .devices import check_devices
 from .effects import is_built_in, is_pure, original
+from .emitter import DTYPE_NUMBERS
 from .empty_sizes import check_sizes
 from .growing_lists import GrowingLists
 from .literals import makes_float
@@ -248,6 +249,8 @@ class Interpreter(Blocks):
         if schema.name in ("prim::min", "prim::max") and len(arguments) == 2 and self.scalars.are_numbers(arguments):
             return [self._extreme(node, schema.name.removeprefix("prim::"), *arguments)]
         texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
+        if texts:
+            arguments = [_with_dtype(value, argument) for value, argument in zip(node.inputs(), arguments)]
         if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
             return [self.scalars.text(schema, list(map(self._shown, arguments)))]
         if schema.name == "aten::str" and self._is_known(arguments[0]):
@@ -481,18 +484,26 @@ class Interpreter(Blocks):
         if not isinstance(owner, ModuleValue):
             raise self.state.defect(f"attribute {node.s('name')} of a {type(owner).__name__}")
         value = self.modules.attribute(owner, node.s("name"))
-        return [value if isinstance(value, Value) else self._attribute(value, owner, node.s("name"))]
+        if isinstance(value, Value):
+            return [value]
+        return [self._attribute(value, owner, node.s("name"), node.output().type())]
 
-    def _attribute(self, value: Any, owner: ModuleValue, name: str) -> Value:
+    def _attribute(self, value: Any, owner: ModuleValue, name: str, declared: Any) -> Value:
+        if declared.kind() == "OptionalType":
+            declared = declared.getElementType()
+        if declared.kind() == "ClassType":
+            raise self.state.refuse(f"the attribute {name}, an object of a class; keep what it holds in the module")
         if isinstance(value, (list, tuple)):
-            parts = [self._attribute(e, owner, f"{name}[{i}]") for i, e in enumerate(value)]
+            kinds = declared.elements() if isinstance(value, tuple) else [declared.getElementType()] * len(value)
+            parts = [self._attribute(e, owner, f"{name}[{i}]", t) for i, (e, t) in enumerate(zip(value, kinds))]
             if isinstance(value, tuple):
-                return TupleValue(tuple(parts))
+                return TupleValue(tuple(parts), *named_tuple_type(declared))
             made: ListRef | DictRef = self.containers.new_list(parts)
             self.state.foreign.add(made.cell)
             return made
         if isinstance(value, dict):
-            parts = [self._attribute(e, owner, f"{name}[{k!r}]") for k, e in value.items()]
+            kind = declared.getValueType()
+            parts = [self._attribute(e, owner, f"{name}[{k!r}]", kind) for k, e in value.items()]
             made = self.containers.new_dict(list(value), parts)
             self.state.foreign.add(made.cell)
             return made
@@ -543,7 +554,8 @@ class Interpreter(Blocks):
         if first is not None and isinstance(mark := self._lookup(first), ConstValue) and mark.value in (KEPT, IN_PLACE):
             self._divides_in_place = mark.value == IN_PLACE
             return []
-        self.python_calls.call(PrintCall(), [self._lookup(value) for value in node.inputs()])
+        call = PrintCall([self._shown(_with_dtype(value, self._lookup(value))) for value in node.inputs()])
+        self.python_calls.call(call, call.values)
         return []
 
     def _prim_tolist(self, node: Any) -> list[Value]:
@@ -558,3 +570,11 @@ class Interpreter(Blocks):
         if known is None:
             raise self.state.refuse_op("isinstance on a value whose type is known only at run time; annotate it")
         return [ConstValue(known)]
+
+
+def _with_dtype(value: Any, argument: Value) -> Value:
+    """What is made a text: a dtype instead of the number that it is to TorchScript."""
+    if value.node().kind() != "prim::dtype" or not isinstance(argument, ConstValue):
+        return argument
+    dtypes = [dtype for dtype, number in DTYPE_NUMBERS.items() if number == argument.value]
+    return ConstValue(dtypes[0]) if dtypes else argument

@@ -35,6 +35,7 @@ from .state import State
 from .symbols import expr_of
 from .values import (
     EARLIER,
+    SOME_STR,
     ConstValue,
     DictRef,
     ListRef,
@@ -187,6 +188,8 @@ def _describe(state: State, a: Abstract) -> str:
         tensor = a if isinstance(a, AnyTensor) else any_tensor(state, a.value)  # type: ignore[arg-type]
         sizes = ", ".join("?" if size is None else str(size) for size in tensor.sizes)
         return f"a {DTYPE_NAMES.get(tensor.dtype, tensor.dtype)} tensor of shape [{sizes}]"
+    if isinstance(a, Same) and isinstance(a.value, ScalarValue):
+        return f"a run-time {a.value.kind.__name__}"
     if isinstance(a, Same):
         return repr(a.value.value) if isinstance(a.value, ConstValue) else type(a.value).__name__
     if isinstance(a, AnyScalar):
@@ -274,9 +277,11 @@ def join(
     if isinstance(a, Same) and isinstance(b, Same):
         if isinstance(a.value, (RuntimeStr, ConstValue)) and isinstance(b.value, (RuntimeStr, ConstValue)):
             if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)) and not state.splits:
-                return Same(RuntimeStr("?"))
+                return Same(SOME_STR)
+    numbers = {kind_a, kind_b} == {int, float}
     raise state.refuse(
-        f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values; make them alike with to() or reshape()"
+        f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values; "
+        + ("pass or assign a float from the start" if numbers else "make them alike with to() or reshape()")
     )
 
 

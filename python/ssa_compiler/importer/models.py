@@ -10,7 +10,7 @@ import functools
 import inspect
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,7 @@ class OpenedModel:
         method: the method that is the program; "" for functions.
         name: the user's name for it.
         keyword_only: parameters that may be passed by keyword only, though TorchScript does not say so.
+        defaults: the ints that are defaults of parameters annotated float: Python does not convert them.
         looks: what ignored Python functions return, as far as they were asked.
     """
 
@@ -44,6 +45,7 @@ class OpenedModel:
     method: str
     name: str
     keyword_only: frozenset[str] = frozenset()
+    defaults: Mapping[str, int] = field(default_factory=dict)
     looks: dict[Any, Any] = field(default_factory=dict, compare=False)
 
 
@@ -69,12 +71,12 @@ def open_model(model: Any) -> OpenedModel:
         _refuse_module(model)
         scripted = script_model(model)
         method = _forward_name(scripted, model)
-        return OpenedModel(model, scripted, method, _type_name(model), _keyword_only(getattr(model, "forward", None)))
+        return OpenedModel(model, scripted, method, _type_name(model), *_declared(getattr(model, "forward", None)))
     if not isinstance(model, torch.jit.ScriptFunction):
         _refuse_callable(model)
     scripted = script_model(model)
     python = getattr(model, "_torchdynamo_inline", None) if isinstance(model, torch.jit.ScriptFunction) else model
-    return OpenedModel(model, scripted, "", scripted.name, _keyword_only(python))
+    return OpenedModel(model, scripted, "", scripted.name, *_declared(python))
 
 
 def _method(method: Any) -> OpenedModel:
@@ -90,7 +92,7 @@ def _method(method: Any) -> OpenedModel:
         return OpenedModel(owner, owner, name, f"{_type_name(owner)}.{name}")
     _refuse_module(owner)
     return OpenedModel(
-        owner, script_method(owner, name), name, f"{_type_name(owner)}.{name}", _keyword_only(getattr(owner, name))
+        owner, script_method(owner, name), name, f"{_type_name(owner)}.{name}", *_declared(getattr(owner, name))
     )
 
 
@@ -130,13 +132,18 @@ def _type_name(module: Any) -> str:
     return str(getattr(module, "original_name", "") or type(module).__name__)
 
 
-def _keyword_only(function: Any) -> frozenset[str]:
-    """The parameters of a Python function that may be passed by keyword only."""
+def _declared(function: Any) -> tuple[frozenset[str], dict[str, int]]:
+    """What TorchScript forgets of the parameters of a Python function.
+
+    Returns:
+        Those that may be passed by keyword only, and the defaults that are ints.
+    """
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return frozenset()
-    return frozenset(name for name, value in parameters.items() if value.kind is inspect.Parameter.KEYWORD_ONLY)
+        return frozenset(), {}
+    only = frozenset(name for name, value in parameters.items() if value.kind is inspect.Parameter.KEYWORD_ONLY)
+    return only, {name: value.default for name, value in parameters.items() if type(value.default) is int}
 
 
 def _forward_name(scripted: Any, model: Any) -> str:

@@ -8,6 +8,8 @@ what has changed since.
 from __future__ import annotations
 
 import copy
+import enum
+import types
 import typing
 from collections.abc import Iterable
 from typing import Any
@@ -38,6 +40,7 @@ class ModuleFacts:
         self._values = {name: copy.deepcopy(value) for name, value in found.items() if _is_plain(value)}
         self._types = _types(module)
         self._hooked = _hooks(module)
+        self._chosen = _chosen(module)
         self._find()
 
     def _find(self) -> None:
@@ -50,9 +53,12 @@ class ModuleFacts:
                 self._others.append(name)
             else:
                 self._held.append((holder, name.rpartition(".")[2], holder.get(name.rpartition(".")[2])))
+        for path, value in self._chosen.items():
+            owner, last = _owner(self._module, path)
+            self._held.append((vars(owner), last, value))
         modules = () if self._scripted else tuple(self._module.modules())
         self._children = [(m._modules, list(m._modules.items())) for m in modules if m._modules]
-        self._unhooked = [(vars(m)[_HOOKS[0]], vars(m)[_HOOKS[1]], vars(m)) for m in modules]
+        self._unhooked = [(vars(m)[_HOOKS[0]], vars(m)[_HOOKS[1]], vars(m), len(vars(m))) for m in modules]
 
     def difference(self) -> str | None:
         """Return what of the module the program was not made for, None if nothing."""
@@ -64,8 +70,8 @@ class ModuleFacts:
                 if holder.get(name, _MISSING) is not value:
                     break
             else:
-                for hooks, pre_hooks, space in self._unhooked:
-                    if hooks or pre_hooks or "forward" in space:
+                for hooks, pre_hooks, space, count in self._unhooked:
+                    if hooks or pre_hooks or "forward" in space or len(space) != count:
                         break
                 else:
                     return self._compare(self._others) if self._others else None
@@ -73,13 +79,17 @@ class ModuleFacts:
 
     def _look(self) -> str | None:
         """Compare everything, by value; the submodules may be others of the same types."""
-        types = _types(self._module)
-        if types != self._types:
-            changed = sorted(name or "(root)" for name, _ in dict.fromkeys((*types.items(), *self._types.items()))
-                             if types.get(name) is not self._types.get(name))  # fmt: skip
+        kinds = _types(self._module)
+        if kinds != self._types:
+            names = {**kinds, **self._types}
+            changed = sorted(name or "(root)" for name in names if kinds.get(name) != self._types.get(name))
             return f"the submodules of the module changed: {', '.join(changed)}"
         if _hooks(self._module) != self._hooked:
             return "the hooks or the forward of the module or of a submodule changed"
+        chosen = _chosen(self._module)
+        if chosen != self._chosen:
+            changed = [name for name in {**chosen, **self._chosen} if chosen.get(name) != self._chosen.get(name)]
+            return f"attributes of the module changed: {', '.join(sorted(changed))}"
         found = self._compare(self._values)
         if found is None:
             self._find()
@@ -162,10 +172,26 @@ def _is_final(note: Any) -> bool:
     return note is typing.Final or typing.get_origin(note) is typing.Final or torch._jit_internal.is_final(note)
 
 
-def _types(module: torch.nn.Module) -> dict[str, type]:
+def _types(module: torch.nn.Module) -> dict[str, tuple[type, str]]:
+    """The type of each submodule, and the first name under which the module has it."""
     if isinstance(module, torch.jit.ScriptModule):
         return {}
-    return {name: type(each) for name, each in module.named_modules(remove_duplicate=False)}
+    first: dict[int, str] = {}
+    named = module.named_modules(remove_duplicate=False)
+    return {name: (type(each), first.setdefault(id(each), name)) for name, each in named}
+
+
+def _chosen(module: torch.nn.Module) -> dict[str, Any]:
+    """The attributes that say what is computed: functions (`self.act = F.relu`), which may hide methods, and enums."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return {}
+    kinds = (enum.Enum, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+    return {
+        f"{path}.{name}".removeprefix("."): value
+        for path, each in module.named_modules()
+        for name, value in vars(each).items()
+        if isinstance(value, kinds)
+    }
 
 
 def _hooks(module: torch.nn.Module) -> dict[str, tuple[Any, ...]]:

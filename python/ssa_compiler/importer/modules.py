@@ -127,7 +127,16 @@ class Modules:
         self.constants.add(path)
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
-        return value
+        return self._as_assigned(path, value)
+
+    def _as_assigned(self, path: str, value: Any) -> Any:
+        """Return a constant as the user's module has it: TorchScript makes floats of ints where the class says float."""
+        if type(value) is not float:
+            return value
+        own: Any = self.root
+        for part in path.split("."):
+            own = getattr(own, part, None)
+        return own if type(own) is int and own == value else value
 
     def _first_name(self, path: str) -> str:
         """Return the first name of a submodule that the user's module has under several: TorchScript made several of it."""
@@ -184,7 +193,10 @@ class Modules:
             for part in path.split(".")[:-1]:
                 owner = self.attribute(owner, part)
             owners[path] = owner
-        numbers = {path: owner.script.getattr(path.rpartition(".")[2]) for path, owner in owners.items()}
+        numbers = {
+            path: self._as_assigned(path, owner.script.getattr(path.rpartition(".")[2]))
+            for path, owner in owners.items()
+        }
         for path, number in numbers.items():
             if isinstance(number, (bool, int, float)):
                 self._number(path, type(number))

@@ -152,7 +152,7 @@ class _Importer:
         scripted, method = self.opened.scripted, self.opened.method
         schema = scripted._c._get_method(method).schema if method else scripted.schema
         declared = list(schema.arguments)[1 if method else 0 :]
-        values = _bind(self.opened.name, declared, self.opened.keyword_only, *self.examples)
+        values = _bind(self.opened, declared, *self.examples)
         self.requests = requested_sizes(dynamic_shapes, [a.name for a in declared], values, lenient=lenient)
         for request in self.requests.values():
             # PyTorch takes sizes of 0 and 1 for something else (broadcasting, tensors without elements).
@@ -333,12 +333,12 @@ class _ProgramImport:
         declared = list(self.schema.arguments)[1 if self.is_module else 0 :]
         values: list[Value] = [ModuleValue(self.scripted._c, "")] if self.is_module else []
         specs = []
-        examples = _bind(self.name, declared, self.opened.keyword_only, args, kwargs)
+        examples = _bind(self.opened, declared, args, kwargs)
         with self.state.at("arguments"):
             for argument, example in zip(declared, examples):
                 spec, value = arguments.add(argument, example)
                 only = spec.keyword_only or argument.name in self.opened.keyword_only
-                specs.append(replace(spec, keyword_only=only))
+                specs.append(replace(spec, keyword_only=only, default=_default(self.opened, argument)))
                 values.append(value)
         self.callers.prepare()
         check_default_device(self.state, self.model)
@@ -539,20 +539,25 @@ class _ProgramImport:
         return ModuleFacts(self.model, self.modules.constants - assigned)
 
 
-def _bind(
-    name: str, declared: list[Any], keyword_only: frozenset[str], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> list[Any]:
+def _default(opened: OpenedModel, argument: Any) -> Any:
+    """The default of a declared argument, None if it has none."""
+    default = argument.default_value if argument.has_default_value() else None
+    own = opened.defaults.get(argument.name)
+    return own if type(default) is float and own == default else default
+
+
+def _bind(opened: OpenedModel, declared: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """Return one example per declared argument."""
     empty = ImportedProgram(
         module="",
-        name=name,
+        name=opened.name,
         arguments=tuple(
             ArgumentSpec(
                 a.name,
                 spec=None,  # type: ignore[arg-type]
                 has_default=a.has_default_value(),
-                default=a.default_value if a.has_default_value() else None,
-                keyword_only=a.kwarg_only or a.name in keyword_only,
+                default=_default(opened, a),
+                keyword_only=a.kwarg_only or a.name in opened.keyword_only,
             )
             for a in declared
         ),

@@ -14,7 +14,7 @@ import inspect
 import textwrap
 import types
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +43,14 @@ from .outputs import (
 from .overlap import meets_itself
 from .state import State
 from .surroundings import own_numbers
+from .texts import joined
 from .values import (
     ConstValue,
     DictRef,
     ListRef,
     ModuleValue,
     OptionalValue,
+    RuntimeStr,
     ScalarValue,
     TensorValue,
     TupleValue,
@@ -73,16 +75,30 @@ class _Made:
     location: SourceLocation | None
 
 
-def _print(*values: object) -> None:
-    print(*values)
-
-
 class PrintCall:
     """The node of a call of `print`, which is an op to TorchScript, as that of a Python function."""
 
+    def __init__(self, printed: Sequence[Value]) -> None:
+        """Create it.
+
+        Args:
+            printed: the operands; strings may have run-time values in them.
+        """
+        self._forms: list[list[Any] | None] = []
+        self.values: list[Value] = []
+        for value in printed:
+            pieces = value.pieces if isinstance(value, RuntimeStr) else ()
+            self._forms.append([p if isinstance(p, str) else p[:1] for p in pieces] if pieces else None)
+            self.values += [piece[1] for piece in pieces if not isinstance(piece, str)] if pieces else [value]
+
     def pyobj(self) -> Any:
-        """Return what is called."""
-        return _print
+        """Return what is called with the values."""
+
+        def print_all(*values: Any) -> None:
+            rest = iter(values)
+            print(*(_filled(forms, rest) if forms is not None else next(rest) for forms in self._forms))
+
+        return print_all
 
     def pyname(self) -> str:
         """Return what the user calls it."""
@@ -91,6 +107,11 @@ class PrintCall:
     def outputsSize(self) -> int:
         """Return the number of results."""
         return 0
+
+
+def _filled(forms: Sequence[Any], values: Iterator[Any]) -> str:
+    """A string of pieces, each of them text or a format of the next of the values."""
+    return joined([form if isinstance(form, str) else (*form, next(values)) for form in forms])
 
 
 class PythonCalls:

@@ -19,7 +19,7 @@ from .powers import power
 from .state import ProgramRaises, State, Unjoinable
 from .symbols import expr_of
 from .texts import made_text
-from .values import ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
+from .values import SOME_STR, ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
 
 __all__ = ["ScalarOps"]
 
@@ -150,7 +150,7 @@ class ScalarOps:
         if (made := made_text(name, arguments)) is not None:
             return made
         if name in ("format", "percentFormat", "join"):
-            return RuntimeStr("?")
+            return SOME_STR
         raise Unjoinable(self.state.refuse_op(f"{schema.name} on a string that depends on run-time values"))
 
     def emit(self, name: str, arguments: list[Any]) -> Value:

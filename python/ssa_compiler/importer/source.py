@@ -266,6 +266,16 @@ class _Rewriter(ast.NodeTransformer):
         owners = [target.value for target in node.targets if isinstance(target, ast.Subscript)]
         return [node, *(_keep(node, _load(owner)) for owner in owners if isinstance(owner, ast.Name))]
 
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        """`raise KeyError` as `raise KeyError()`: TorchScript forgets the class of the former."""
+        self.generic_visit(node)
+        exception = node.exc
+        if (isinstance(exception, ast.Name) and exception.id not in self._locals) or isinstance(
+            exception, ast.Attribute
+        ):
+            node.exc = ast.copy_location(ast.Call(exception, [], []), exception)
+        return node
+
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         if isinstance(node.value, ast.Constant):
@@ -281,6 +291,8 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.targets) != 1:
             return node
         target = node.targets[0]
+        if isinstance(target, ast.Tuple) and any(isinstance(t, ast.Subscript) and _calls(t.slice) for t in target.elts):
+            return self._one_by_one(node, target)
         if isinstance(target, ast.Subscript):
             return self._write_part(node, target)
         if isinstance(target, ast.Name) and is_known(node.value):
@@ -291,15 +303,24 @@ class _Rewriter(ast.NodeTransformer):
         names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         return [node, *(_keep(node, _load(name)) for name in names if isinstance(name, ast.Name))]
 
+    def _one_by_one(self, node: ast.Assign, targets: ast.Tuple) -> list[ast.stmt]:
+        """`a, x[f()] = v`: first all values, then one target after another."""
+        parts: list[ast.stmt] = []
+        for number, target in enumerate(targets.elts):
+            self._temporaries += 1
+            name = f"_ssa_compiler_{self._temporaries}"
+            targets.elts[number] = ast.copy_location(ast.Name(name, ast.Store()), target)
+            read = ast.copy_location(ast.Name(name, ast.Load()), target)
+            parts.append(ast.copy_location(ast.Assign([target], read), node))
+        return [node, *(made for part in parts for made in self.statements([part]))]
+
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         self.generic_visit(node)
         node.value = _hidden(node.value)
         if isinstance(node.op, _DIVISIONS):
             return self._divide(node)
         if isinstance(node.target, ast.Subscript):
-            if isinstance(node.op, _FORGOTTEN) and not any(
-                isinstance(n, ast.Call) for n in ast.walk(node.target.slice)
-            ):
+            if isinstance(node.op, _FORGOTTEN):
                 return self._update_part(node, node.target)
             return self._write_part(node, node.target)
         return [node, _keep(node, _load(node.target))] if isinstance(node.target, ast.Name) else node
@@ -320,12 +341,15 @@ class _Rewriter(ast.NodeTransformer):
     def _write_part(self, node: ast.Assign | ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
         """`a.b[i] = v`, where what is written has to be kept: it gets a name if it has none."""
         before: list[ast.stmt] = []
-        if not isinstance(target.value, ast.Name) and not _is_attribute(target.value):
-            if isinstance(node, ast.Assign) and not isinstance(node.value, (ast.Constant, ast.Name, ast.UnaryOp)):
+        has_name = isinstance(target.value, ast.Name) or _is_attribute(target.value)
+        if isinstance(node, ast.Assign) and not isinstance(node.value, (ast.Constant, ast.Name, ast.UnaryOp)):
+            if not has_name or _calls(target.slice):
                 node.value = self._named(node.value, before)  # Python computes the value first
+        if not has_name:
             target.value = self._named(target.value, before)
+        self._name_indices(target, before)
         if not isinstance(target.value, ast.Name):
-            return [node]  # a part of an attribute: TorchScript drops no write of a module's state
+            return [*before, node]  # a part of an attribute: TorchScript drops no write of a module's state
         return [*before, node, _keep(node, _load(target.value))]
 
     def _update_part(self, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
@@ -333,6 +357,7 @@ class _Rewriter(ast.NodeTransformer):
         before: list[ast.stmt] = []
         if not isinstance(target.value, ast.Name) and not _is_attribute(target.value):
             target.value = self._named(target.value, before)
+        self._name_indices(target, before)
         owner = copy.deepcopy(target.value)
         part = self._named(ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target), before)
         store = ast.copy_location(ast.Name(part.id, ast.Store()), target)
@@ -343,6 +368,21 @@ class _Rewriter(ast.NodeTransformer):
             update = ast.copy_location(ast.Assign([store], _quotient(node, part)), node)
         back = ast.copy_location(ast.Subscript(owner, copy.deepcopy(target.slice), ast.Store()), target)
         return [*before, update, ast.copy_location(ast.Assign([back], part), node), _keep(node, part)]
+
+    def _name_indices(self, target: ast.Subscript, before: list[ast.stmt]) -> None:
+        """Give names to the indices of what is written, if one calls something: TorchScript computes them twice."""
+        if not _calls(target.slice):
+            return
+        indices = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+        for number, index in enumerate(indices):
+            if isinstance(index, ast.Slice):
+                for bound in ("lower", "upper", "step"):
+                    if not isinstance(getattr(index, bound), (ast.Constant, type(None))):
+                        setattr(index, bound, self._named(getattr(index, bound), before))
+            elif not isinstance(index, ast.Constant):
+                indices[number] = self._named(index, before)
+        if not isinstance(target.slice, ast.Tuple):
+            target.slice = indices[0]
 
     def _named(self, value: ast.expr, before: list[ast.stmt]) -> ast.Name:
         """Give a value a name, by an assignment in `before`."""
@@ -496,6 +536,10 @@ def _schemas(call: ast.Call) -> list[Any]:
     *path, name = ast.unparse(call.func).split(".")
     namespace = path[-1] if path[:-1] == ["torch", "ops"] else "aten"
     return list(torch._C._jit_get_schemas_for_operator(f"{namespace}::{name}")) if name.isidentifier() else []
+
+
+def _calls(expression: ast.expr) -> bool:
+    return any(isinstance(node, ast.Call) for node in ast.walk(expression))
 
 
 def _is_attribute(expression: ast.expr) -> bool:

@@ -18,6 +18,7 @@ from ..errors import SourceLocation
 __all__ = [
     "EARLIER",
     "NONE",
+    "SOME_STR",
     "ConstValue",
     "DictRef",
     "FunctionValue",
@@ -92,6 +93,10 @@ class RuntimeStr(Value):
 
     text: str
     pieces: tuple[Any, ...] = ()
+
+
+SOME_STR = RuntimeStr("?")
+"""A string of which nothing is known; one object, so that a loop that carries it comes to a fixed point."""
 
 
 @dataclass(eq=False)

@@ -46,6 +46,7 @@ from ._ir import walk
 from ._masks import choose_at_masks
 from ._mended import mend_ops
 from ._moves import find_shared_registers, mend_moves
+from ._ordinals import restore_ordinals
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers, own_updates
 from ._probe import failing_ops, is_lasting, known_to_fail, probe_memory, refusal
 from ._refused import must_call_back
@@ -260,11 +261,16 @@ class _Compilation:
                 continue
             start = time.perf_counter()
             stream = _last_dump(completed.stderr)
-            violations, copied = self._examine(stream)
+            checked = ir.Module.parse(stream, self._context)
+            violations, copied = self._examine(checked)
             self._seconds["verify"] += time.perf_counter() - start
             if not violations and number < _PATIENCE and self._repairs.read_before_updates(self._ops(attempt, copied)):
                 continue
             if not violations:
+                start = time.perf_counter()
+                repaired = restore_ordinals(checked, scheduled, self._context)
+                self._seconds["verify"] += time.perf_counter() - start
+                _logger.debug("attempt %d: %d kernels with repaired workloads", number, repaired)
                 completed = self._compile(attempt, number, scheduled, output, (*_SECOND_HALF, *_PRINT_MACHINE))
                 if completed is None:
                     continue
@@ -354,13 +360,12 @@ class _Compilation:
         found = [attempt.op_at(line) for line in lines]
         return [op for op in found if op is not None]
 
-    def _examine(self, stream: str) -> tuple[list[tuple[str, bool, list[int]]], list[int]]:
+    def _examine(self, module: ir.Module) -> tuple[list[tuple[str, bool, list[int]]], list[int]]:
         """Check the stream IR.
 
         Returns:
             Kind, emplaced and the source lines of each violation, and the source lines of IREE's copies.
         """
-        module = ir.Module.parse(stream, self._context)
         violations = find_violations(module, fills_arguments=self._target.kind == "cpu")
         found = [(found.kind, found.emplaced, found.source_lines(module)) for found in violations]
         return found, cloned_lines(module)

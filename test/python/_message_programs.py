@@ -608,6 +608,21 @@ class HoldsBits(nn.Module):
         return x + self.bits.numel()  # refused
 
 
+@torch.jit.script
+class Holder:
+    def __init__(self, n: int):
+        self.n = n
+
+
+class HoldsObject(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.holder = Holder(3)
+
+    def forward(self, x: Tensor):
+        return x + self.holder.n  # refused
+
+
 class IgnoresAndWrites(HasMethods):
     @torch.jit.ignore
     def helper(self, x: Tensor) -> Tensor:
@@ -630,6 +645,7 @@ refused(X, says="on a dict that belongs to a module, which would not see it; cop
 refused(X, says="resize_, which makes the storage of a module.s tensor larger; assign a new tensor")(Enlarges())
 refused(X, says="the attribute state, a tensor that is not strided; make it dense")(HoldsSparse())
 refused(X, says=r"the attribute state, a quantized tensor; dequantize\(\) it")(HoldsQuantized())
+refused(X, says="the attribute holder, an object of a class; keep what it holds in the module")(HoldsObject())
 refused(X, says=r"dtype torch.bits8; convert the tensor with to\(\)")(HoldsBits())
 refused(X, says="'helper' of a module whose 'state' the program writes.*; make it a function")(IgnoresAndWrites())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -95,12 +96,14 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
     Raises:
         ScriptError: TorchScript refuses, with its own explanation of the user's text and the way out.
     """
+    repeated: list[SourceLocation] = []
     for methods in (False, True):
-        if (everything := _attempt(lambda: script_all(script, methods=methods))) is not None:  # noqa: B023
+        attempt = functools.partial(script_all, script, methods=methods, repeated=repeated)
+        if (everything := _attempt(attempt)) is not None:
             return everything
     try:
         with quiet(), plain_dataclasses(), unfolded():
-            return script()
+            scripted = script()
     except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
         text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
         way_out = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text, re.DOTALL)), _ANY_WAY_OUT)
@@ -108,6 +111,13 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
             f"TorchScript cannot script {name}: {text.rstrip()}\n{way_out}",
             location=_user_line(text) or _error_location(error) or _definition(definition),
         ) from error
+    if repeated:
+        raise ScriptError(
+            f"TorchScript computes a part of {name} several times, which has effects, and of which Python computes each once: "
+            "give it a name, by an assignment in front of the statement",
+            location=repeated[0],
+        )
+    return scripted
 
 
 def _attempt(script: Callable[[], Any]) -> Any:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import itertools
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -33,7 +34,9 @@ import torch.jit._state as jit_state
 import torch.jit.frontend as frontend
 from torch import _jit_internal
 
+from ..errors import SourceLocation
 from .effects import unfolded
+from .evaluation_order import compute_once, schemas
 from .literals import counted_from_end, is_known, is_of_python, unknown
 from .plain_dataclasses import plain_dataclasses, replaced
 
@@ -68,18 +71,21 @@ def _changing_methods() -> frozenset[str]:
     )
 
 
-def script_all(script: Callable[[], Any], *, methods: bool = False) -> Any:
+def script_all(
+    script: Callable[[], Any], *, methods: bool = False, repeated: list[SourceLocation] | None = None
+) -> Any:
     """Script a function or module, keeping all that its statements compute.
 
     Args:
         script: scripts it.
         methods: let `x.f()` be `torch.f(x)` where tensors of Python have such a method and those of TorchScript have none.
+        repeated: receives the places of what TorchScript would compute several times.
     Returns:
         The ScriptFunction or ScriptModule, for the importer only.
     Raises:
         Exception: whatever TorchScript raises; also where only what is added here is refused.
     """
-    rewrite = partial(_rewritten, methods=methods)
+    rewrite = partial(_rewritten, methods=methods, repeated=repeated if repeated is not None else [])
     with (
         _private_caches(),
         _renormalising(),
@@ -171,13 +177,19 @@ def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
         yield
 
 
-def _rewritten(function: Any, parsed: Any, *, methods: bool) -> Any:
+def _rewritten(function: Any, parsed: Any, *, methods: bool, repeated: list[SourceLocation]) -> Any:
     """Rewrite a parsed function, unless it is one of PyTorch's own."""
     if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
         return parsed
     tree = copy.deepcopy(parsed.ast)
     definition = tree.body[0]
     # Decorators, defaults and annotations are not statements of the program.
+    names = map("_ssa_compiler_part_{}".format, itertools.count())
+    lines: list[int] = []
+    try:
+        compute_once(definition, lambda: next(names), lines)
+    finally:
+        repeated += [SourceLocation(str(parsed.filename), parsed.file_lineno - 1 + line) for line in lines]
     rewriter = _Rewriter(methods, _variables(definition))
     definition.body = rewriter.statements(definition.body)
     _let_defaults_be(definition.args)
@@ -291,8 +303,6 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.targets) != 1:
             return node
         target = node.targets[0]
-        if isinstance(target, ast.Tuple) and any(isinstance(t, ast.Subscript) and _calls(t.slice) for t in target.elts):
-            return self._one_by_one(node, target)
         if isinstance(target, ast.Subscript):
             return self._write_part(node, target)
         if isinstance(target, ast.Name) and is_known(node.value):
@@ -302,17 +312,6 @@ class _Rewriter(ast.NodeTransformer):
             return node
         names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         return [node, *(_keep(node, _load(name)) for name in names if isinstance(name, ast.Name))]
-
-    def _one_by_one(self, node: ast.Assign, targets: ast.Tuple) -> list[ast.stmt]:
-        """`a, x[f()] = v`: first all values, then one target after another."""
-        parts: list[ast.stmt] = []
-        for number, target in enumerate(targets.elts):
-            self._temporaries += 1
-            name = f"_ssa_compiler_{self._temporaries}"
-            targets.elts[number] = ast.copy_location(ast.Name(name, ast.Store()), target)
-            read = ast.copy_location(ast.Name(name, ast.Load()), target)
-            parts.append(ast.copy_location(ast.Assign([target], read), node))
-        return [node, *(made for part in parts for made in self.statements([part]))]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         self.generic_visit(node)
@@ -341,13 +340,10 @@ class _Rewriter(ast.NodeTransformer):
     def _write_part(self, node: ast.Assign | ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
         """`a.b[i] = v`, where what is written has to be kept: it gets a name if it has none."""
         before: list[ast.stmt] = []
-        has_name = isinstance(target.value, ast.Name) or _is_attribute(target.value)
-        if isinstance(node, ast.Assign) and not isinstance(node.value, (ast.Constant, ast.Name, ast.UnaryOp)):
-            if not has_name or _calls(target.slice):
+        if not isinstance(target.value, ast.Name) and not _is_attribute(target.value):
+            if isinstance(node, ast.Assign) and not isinstance(node.value, (ast.Constant, ast.Name, ast.UnaryOp)):
                 node.value = self._named(node.value, before)  # Python computes the value first
-        if not has_name:
             target.value = self._named(target.value, before)
-        self._name_indices(target, before)
         if not isinstance(target.value, ast.Name):
             return [*before, node]  # a part of an attribute: TorchScript drops no write of a module's state
         return [*before, node, _keep(node, _load(target.value))]
@@ -357,7 +353,6 @@ class _Rewriter(ast.NodeTransformer):
         before: list[ast.stmt] = []
         if not isinstance(target.value, ast.Name) and not _is_attribute(target.value):
             target.value = self._named(target.value, before)
-        self._name_indices(target, before)
         owner = copy.deepcopy(target.value)
         part = self._named(ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target), before)
         store = ast.copy_location(ast.Name(part.id, ast.Store()), target)
@@ -368,21 +363,6 @@ class _Rewriter(ast.NodeTransformer):
             update = ast.copy_location(ast.Assign([store], _quotient(node, part)), node)
         back = ast.copy_location(ast.Subscript(owner, copy.deepcopy(target.slice), ast.Store()), target)
         return [*before, update, ast.copy_location(ast.Assign([back], part), node), _keep(node, part)]
-
-    def _name_indices(self, target: ast.Subscript, before: list[ast.stmt]) -> None:
-        """Give names to the indices of what is written, if one calls something: TorchScript computes them twice."""
-        if not _calls(target.slice):
-            return
-        indices = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
-        for number, index in enumerate(indices):
-            if isinstance(index, ast.Slice):
-                for bound in ("lower", "upper", "step"):
-                    if not isinstance(getattr(index, bound), (ast.Constant, type(None))):
-                        setattr(index, bound, self._named(getattr(index, bound), before))
-            elif not isinstance(index, ast.Constant):
-                indices[number] = self._named(index, before)
-        if not isinstance(target.slice, ast.Tuple):
-            target.slice = indices[0]
 
     def _named(self, value: ast.expr, before: list[ast.stmt]) -> ast.Name:
         """Give a value a name, by an assignment in `before`."""
@@ -465,7 +445,7 @@ class _Rewriter(ast.NodeTransformer):
                 one = ast.copy_location(ast.Constant(1.0), node)
                 return ast.copy_location(ast.BinOp(node, ast.Mult(), one), node)
             return node
-        if any("number" in str(argument.type) for schema in _schemas(node) for argument in schema.arguments):
+        if any("number" in str(argument.type) for schema in schemas(node) for argument in schema.arguments):
             node.args = [_hidden(argument) for argument in node.args]
             for keyword in node.keywords:
                 keyword.value = _hidden(keyword.value)
@@ -528,18 +508,7 @@ def _has_value(expression: ast.expr) -> bool:
         return not (_is_attribute(expression.value) and isinstance(expression.value, ast.Attribute))
     if not isinstance(expression, ast.Call):
         return isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare))
-    return _called_name(expression) not in _NO_VALUES and all(schema.returns for schema in _schemas(expression))
-
-
-def _schemas(call: ast.Call) -> list[Any]:
-    """The schemas of the operators that a call may call, by its name."""
-    *path, name = ast.unparse(call.func).split(".")
-    namespace = path[-1] if path[:-1] == ["torch", "ops"] else "aten"
-    return list(torch._C._jit_get_schemas_for_operator(f"{namespace}::{name}")) if name.isidentifier() else []
-
-
-def _calls(expression: ast.expr) -> bool:
-    return any(isinstance(node, ast.Call) for node in ast.walk(expression))
+    return _called_name(expression) not in _NO_VALUES and all(schema.returns for schema in schemas(expression))
 
 
 def _is_attribute(expression: ast.expr) -> bool:

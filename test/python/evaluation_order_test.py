@@ -1,0 +1,119 @@
+"""Parts of expressions that TorchScript computes several times: they have their effects once, in Python's order."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+import ssa_compiler
+from ssa_compiler.errors import ScriptError
+from ssa_compiler.importer.source import script_all
+from ssa_compiler.testing import check
+
+X = torch.arange(4.0)
+
+
+def tick(xs: list[int]) -> int:
+    xs.append(len(xs))
+    return len(xs)
+
+
+def tock(count: Tensor) -> int:
+    count += 1
+    return int(count)
+
+
+def read(x: Tensor, xs: list[int], count: Tensor):  # type: ignore[no-untyped-def]
+    return x[tick(xs)], x[[tick(xs) % 2, tick(xs) % 2]], x[tick(xs) - 3 :, None], len(xs)
+
+
+def write(x: Tensor, xs: list[int], count: Tensor):  # type: ignore[no-untyped-def]
+    x[tick(xs)] = tick(xs)
+    x[tick(xs) % 4] += tick(xs)
+    xs[tick(xs) % 2] %= tick(xs)
+    a, x[xs.pop() % 3] = tick(xs), xs.pop()
+    return x, a, xs
+
+
+def compare(x: Tensor, xs: list[int], count: Tensor):  # type: ignore[no-untyped-def]
+    trips = 0
+    while 0 < tock(count) < 5:
+        trips += 1
+    if 0 < x.add_(1).sum() < 100:
+        trips += 10
+    return trips, 3 > tick(xs) > 7, len(xs), x * 2
+
+
+def choose(x: Tensor, xs: list[int], count: Tensor):  # type: ignore[no-untyped-def]
+    sign = 1 if tick(xs) % 2 == 0 else -1
+    sign *= 3 if int(x[tock(count) % 4]) == 1 else 2
+    return (x if xs.pop() > 0 else x + 1) * sign, len(xs)
+
+
+def connect(x: Tensor, xs: list[int], count: Tensor, y: Tensor | None = None):  # type: ignore[no-untyped-def]
+    found = y is not None and bool(y[tick(xs)] > 0)
+    other = count > 5 or x[tock(count) % 4] > 2
+    return found, bool(other), xs[0] + tick(xs) * x[tick(xs) % 4], len(xs)
+
+
+@pytest.mark.parametrize("function", [read, write, compare, choose, connect])
+def test_effects_happen_once(function) -> None:  # type: ignore[no-untyped-def]
+    count = torch.tensor(0)
+    check(function, (X, [0], count), (X + 1, [1], count + 2), (-X, [3], count + 8), compiled=False)
+
+
+# Forms of expressions and statements, with calls of ignored functions: f and g give ints and bools, t tensors, l lists, s strings.
+_FORMS = """f(k) + n;f(k) % n;n % f(k);f(k) // n;n ** f(k);-f(k);not g(k);g(k) and g(k);f(k) < n < f(k);n < f(k) < n;f(k) in y;
+n in l(k);y[f(k)];l(k)[0];l(k)[n:f(k)];t(k)[f(k)];t(k)[n:f(k):n];t(k)[t(k)];t(k)[..., f(k)];t(k)[[f(k)]];x[f(k), f(k)];[f(k)][0];
+(f(k), f(k))[1];{1: f(k)}[1];str(f(k));float(f(k));min(f(k), n);len(l(k));[f(i) for i in y];[i for i in l(k)];
+f'{f(k)}';'%d' % f(k);s(k) % n;'{}'.format(f(k));isinstance(f(k), int);x.add(f(k));t(k) % n;t(k) < t(k);torch.zeros([f(k), n]);
+torch.tensor([f(k)]);f(f(k));f(k) if b else n;n if g(k) else n;x if n > f(k) else x;sorted(l(k));l(k) == y;divmod(f(k), n);
+dict([(f(k), n)]);{f(k): f(k)};t(k)[:, f(k)];x[l(k)];x[y[f(k)]];x.view(f(k), -1);s(k)[f(k)]"""
+_STATEMENTS = """x[f(k)] = n;x[f(k)] += f(k);y[f(k)] += f(k);y[f(k)] %= f(k);x[f(k) % 4, n] = f(k);x[t(k)] = n;t(k)[0] += n;a, x[f(k)] = f(k), f(k);
+assert g(k), s(k);n += f(k);l(k).append(f(k));t(k).add_(f(k));x[0] = x[f(k)];x[y[f(k)]] = n;x, y = t(k), l(k);raise ValueError(s(k))"""
+_BLOCKS = """g(k);f(k) < n;n < f(k) < n;f(k) % n == 0"""
+_HEAD = """import torch
+from torch import Tensor
+from typing import Dict, List
+{functions}
+def program(x: Tensor, k: int, n: int, b: bool, y: List[int]):
+"""
+_IGNORED = """@torch.jit.ignore
+def {name}(k: int) -> {kind}: ...
+"""
+
+
+def test_every_form_is_computed_once(tmp_path: Path) -> None:
+    kinds = {"f": "int", "g": "bool", "t": "Tensor", "l": "List[int]", "s": "str"}
+    head = _HEAD.format(functions="".join(_IGNORED.format(name=name, kind=kind) for name, kind in kinds.items()))
+    bodies = [f"    z = {form.strip()}\n    return z\n" for form in _FORMS.split(";")]
+    bodies += [f"    {form.strip()}\n    return x, n, y\n" for form in _STATEMENTS.split(";")]
+    bodies += [f"    if {form}: n = 1\n    return n\n" for form in _BLOCKS.split(";")]
+    for number, body in enumerate(bodies):
+        path = tmp_path / f"form_{number}.py"
+        path.write_text(head + body)
+        spec = importlib.util.spec_from_file_location(f"evaluation_order_form_{number}", path)
+        module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+        spec.loader.exec_module(module)  # type: ignore[union-attr]
+        graph = str(script_all(lambda: torch.jit.script(module.program)).graph)  # noqa: B023
+        assert graph.count("= ^") == len(re.findall(r"\b[fgtls]\(", body)), body
+
+
+def test_random_indices_are_drawn_once() -> None:
+    def shuffled(x: Tensor) -> Tensor:
+        return x[torch.randperm(4)] + torch.rand(4)
+
+    check(shuffled, (X,), (X + 1,), compiled=False)
+
+
+def test_what_cannot_be_taken_apart_is_refused() -> None:
+    def refused(x: Tensor, xs: list[int]) -> list[Tensor]:
+        return [x[tick(xs)] for i in range(2)]
+
+    with pytest.raises(ScriptError, match="give it a name"):
+        ssa_compiler.compile(refused, (X, [0]))

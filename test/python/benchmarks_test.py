@@ -23,6 +23,7 @@ from benchmarks.peers import PEERS
 from benchmarks.report import markdown
 from benchmarks.run import make_plan
 from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads.discrete import BitonicSort, EditDistance, UnionFind, Viterbi
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 
@@ -222,6 +223,35 @@ def test_workload_can_be_scripted_and_leaves_its_inputs_alone(name: str) -> None
         measure.check_result(scripted(*args), expected, workload.rtol, workload.atol)
         measure.check_result(args, before, 0.0, 0.0)
         assert all(isinstance(value, int) for value in built.facts(expected).values())
+
+
+def test_union_find_finds_connected_components() -> None:
+    edges = torch.tensor([[7, 5], [1, 2], [2, 1], [5, 3], [3, 7], [6, 6]])
+    components, count = UnionFind(8)(edges)
+    assert components.tolist() == [0, 1, 1, 3, 4, 3, 6, 3]
+    assert count == 5
+
+
+def test_bitonic_network_sorts() -> None:
+    x = torch.randn(3, 16, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(BitonicSort()(x), x.sort(dim=1).values)
+
+
+def test_edit_distance_is_levenshteins() -> None:
+    kitten, sitting = (torch.tensor([[ord(c)] for c in word]) for word in ("kitten", "sitting"))
+    assert EditDistance()(kitten, sitting, 6, 7).tolist() == [3]
+    assert EditDistance()(kitten, sitting, 0, 4).tolist() == [4]
+
+
+def test_viterbi_finds_the_best_of_all_paths() -> None:
+    start, change, seen = torch.randn(3), torch.randn(3, 3), torch.randn(4, 3)
+    best, score = Viterbi()(start, change, seen, 4)
+    paths = torch.cartesian_prod(*[torch.arange(3)] * 4)
+    scores = (
+        start[paths[:, 0]] + seen[torch.arange(4), paths].sum(dim=1) + change[paths[:, :-1], paths[:, 1:]].sum(dim=1)
+    )
+    assert best.tolist() == paths[scores.argmax()].tolist()
+    torch.testing.assert_close(score, scores.max())
 
 
 def test_detectors_let_tens_to_hundreds_of_boxes_reach_nms() -> None:

@@ -1,4 +1,4 @@
-"""Numeric loops: stencil sweeps, recurrences, a Kalman filter, and steps of differential equations."""
+"""Numeric loops: stencil sweeps, recurrences, a Kalman and an adaptive filter, and steps of differential equations."""
 
 # TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from torch import nn
 
 from ..workload import Built, Workload
 
-__all__ = ["WORKLOADS", "GaussSeidel", "Jacobi", "KalmanFilter", "LinearRecurrence", "OrdinarySteps"]
+__all__ = ["WORKLOADS", "AdaptiveFilter", "GaussSeidel", "Jacobi", "KalmanFilter", "LinearRecurrence", "OrdinarySteps"]
 
 
 class Jacobi(nn.Module):
@@ -301,6 +301,75 @@ def build_rk4(*, points: int, steps: int) -> Built:
     return _build_steps(True, points, steps)
 
 
+class AdaptiveFilter(nn.Module):
+    """An adaptive filter (normalised least mean squares): after each sample its weights change in place.
+
+    Args:
+        taps: number of weights.
+    """
+
+    def __init__(self, taps: int) -> None:
+        super().__init__()
+        self.taps = taps
+
+    def forward(self, signal: torch.Tensor, wanted: torch.Tensor, rate: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the error at each sample, float32 [time], and the weights at the end, float32 [taps].
+
+        Args:
+            signal: float32 [time].
+            wanted: float32 [time], what the filtered signal should be.
+            rate: of learning.
+        """
+        weights = torch.zeros(self.taps, device=signal.device)
+        window = torch.zeros(self.taps, device=signal.device)
+        errors = torch.zeros_like(wanted)
+        for t in range(signal.shape[0]):
+            window[1:] = window[:-1].clone()
+            window[0] = signal[t]
+            error = wanted[t] - window @ weights
+            weights += rate * error / (window @ window + 1e-3) * window
+            errors[t] = error
+        return errors, weights
+
+
+def _adaptive_jax(model: Any) -> Callable[..., Any]:
+    import jax
+    import jax.numpy as jnp
+
+    taps = model.taps
+
+    def forward(signal: Any, wanted: Any, rate: Any) -> Any:
+        def body(carried: Any, now: Any) -> Any:
+            weights, window = carried
+            sample, target = now
+            window = jnp.concatenate([sample[None], window[:-1]])
+            error = target - window @ weights
+            weights = weights + rate * error / (window @ window + 1e-3) * window
+            return (weights, window), error
+
+        (weights, _), errors = jax.lax.scan(body, (jnp.zeros(taps), jnp.zeros(taps)), (signal, wanted))
+        return errors, weights
+
+    return forward
+
+
+def build_adaptive(*, steps: int, taps: int) -> Built:
+    """Make the filter, which finds an echo of white noise and of a signal whose samples are alike, slowly and quickly."""
+    echo = torch.randn(taps) * torch.exp(-4.0 * torch.arange(taps) / taps)
+
+    def inputs(signal: torch.Tensor, rate: float) -> tuple[Any, ...]:
+        padded = torch.nn.functional.pad(signal, (taps - 1, 0))
+        return signal, padded.unfold(0, taps, 1).flip(1) @ echo + 0.01 * torch.randn(steps), rate
+
+    white = torch.randn(steps)
+    alike = torch.nn.functional.avg_pool1d(torch.randn(1, steps + 3), 4, 1)[0]
+    return Built(
+        AdaptiveFilter(taps),
+        {"noise": inputs(white, 0.5), "alike samples": inputs(alike, 0.5), "slow": inputs(white, 0.1)},
+        jax=_adaptive_jax,
+    )
+
+
 WORKLOADS = (
     Workload(
         "jacobi",
@@ -357,5 +426,15 @@ WORKLOADS = (
         build_rk4,
         {"points": 1024, "steps": 100},
         {"points": 4, "steps": 4},
+    ),
+    Workload(
+        "adaptive_filter",
+        "numeric",
+        "adaptive filter (normalised least mean squares): a delay line and weights that change in place at each sample",
+        "Haykin, Adaptive Filter Theory, chapter on the normalised LMS algorithm; Widrow and Hoff 1960",
+        build_adaptive,
+        {"steps": 1000, "taps": 32},
+        {"steps": 6, "taps": 4},
+        sweeps={"steps": (500, 1000, 2000)},
     ),
 )

@@ -24,6 +24,7 @@ from benchmarks.report import markdown
 from benchmarks.run import make_plan
 from benchmarks.workloads import WORKLOADS
 from benchmarks.workloads.discrete import BitonicSort, EditDistance, UnionFind, Viterbi
+from benchmarks.workloads.numeric import AdaptiveFilter
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 
@@ -252,6 +253,12 @@ def test_viterbi_finds_the_best_of_all_paths() -> None:
     )
     assert best.tolist() == paths[scores.argmax()].tolist()
     torch.testing.assert_close(score, scores.max())
+
+
+def test_adaptive_filter_finds_the_echo() -> None:
+    signal = torch.randn(400, generator=torch.Generator().manual_seed(0))
+    _, weights = AdaptiveFilter(3)(signal, 0.5 * signal + 0.25 * signal.roll(2), 0.5)
+    torch.testing.assert_close(weights, torch.tensor([0.5, 0.0, 0.25]), atol=1e-3, rtol=0)
 
 
 def test_detectors_let_tens_to_hundreds_of_boxes_reach_nms() -> None:

@@ -1,4 +1,4 @@
-"""Decoding with choices: beam search, and sampling among the most likely tokens."""
+"""Decoding with choices: beam search, and sampling among the most likely tokens, of a few or of a whole vocabulary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import nn
 
 from ..workload import Built, Workload
 
-__all__ = ["WORKLOADS", "BeamSearch", "Sampler"]
+__all__ = ["WORKLOADS", "BeamSearch", "Sampler", "TopPSampler"]
 
 
 class BeamSearch(nn.Module):
@@ -200,6 +200,78 @@ def build_sampler(*, hidden: int, vocabulary: int, choices: int, batch: int, ste
     )
 
 
+class TopPSampler(nn.Module):
+    """Samples tokens of a whole vocabulary among the fewest that make up a probability (top-p)."""
+
+    def forward(
+        self, logits: torch.Tensor, uniform: torch.Tensor, temperature: float, probability: float
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return tokens, int64 [batch], and how many there were to choose from, int64 [batch].
+
+        Args:
+            logits: float32 [batch, vocabulary].
+            uniform: float32 [batch, 1], between 0 and 1: decides which token it is.
+            temperature: what the logits are divided by.
+            probability: p of top-p.
+        """
+        likely, names = (logits / temperature).sort(dim=1, descending=True)
+        chances = torch.softmax(likely, dim=1)
+        removed = chances.cumsum(dim=1) > probability
+        removed[:, 1:] = removed[:, :-1].clone()  # the token that goes beyond p stays
+        removed[:, 0] = False
+        chances[removed] = 0.0
+        chances /= chances.sum(dim=1, keepdim=True)
+        pick = (chances.cumsum(dim=1) < uniform).sum(dim=1, keepdim=True)
+        pick.clamp_(max=logits.shape[1] - 1)
+        return names.gather(1, pick).squeeze(1), (~removed).sum(dim=1)
+
+
+def _top_p_jax(model: Any) -> Callable[..., Any]:
+    import jax
+    import jax.numpy as jnp
+
+    def forward(logits: Any, uniform: Any, temperature: Any, probability: Any) -> Any:
+        scaled = logits / temperature
+        names = jnp.argsort(scaled, axis=1, descending=True)
+        likely = jnp.take_along_axis(scaled, names, axis=1)
+        chances = jax.nn.softmax(likely, axis=1)
+        kept = jnp.cumsum(chances, axis=1) - chances <= probability
+        chances = jnp.where(kept, chances, 0.0)
+        chances = chances / chances.sum(axis=1, keepdims=True)
+        pick = jnp.minimum((jnp.cumsum(chances, axis=1) < uniform).sum(axis=1), logits.shape[1] - 1)
+        return jnp.take_along_axis(names, pick[:, None], axis=1)[:, 0], kept.sum(axis=1)
+
+    return forward
+
+
+def _undisputed(sums: torch.Tensor, wanted: float) -> float:
+    """A number near `wanted` that is far from all cumulative sums, so that rounding errors do not decide what is taken."""
+    numbers = wanted + torch.linspace(-0.01, 0.01, 101, dtype=torch.float64)
+    distance = torch.stack([(row[:, None] - numbers).abs().amin(dim=0) for row in sums]).amin(dim=0)
+    return float(numbers[distance.argmax()])
+
+
+def build_top_p(*, vocabulary: int, batch: int) -> Built:
+    """Make the sampler, with tens of tokens to choose from, fewer and more."""
+    logits = 5.0 * torch.randn(batch, vocabulary)
+    wanted = 0.02 + 0.96 * torch.rand(batch)
+
+    def inputs(temperature: float, probability: float) -> tuple[Any, ...]:
+        chances = torch.softmax(logits.double() / temperature, dim=1).sort(dim=1, descending=True).values
+        probability = _undisputed(chances.cumsum(dim=1), probability)
+        chances *= chances.cumsum(dim=1) - chances <= probability
+        sums = (chances / chances.sum(dim=1, keepdim=True)).cumsum(dim=1)
+        uniform = torch.tensor([[_undisputed(row[None], float(number))] for row, number in zip(sums, wanted)])
+        return logits, uniform, temperature, probability
+
+    return Built(
+        TopPSampler(),
+        {"p 0.9": inputs(1.0, 0.9), "cold": inputs(0.7, 0.9), "hot": inputs(1.1, 0.9)},
+        facts=lambda result: {"tokens to choose from": int(result[1].sum())},
+        jax=_top_p_jax,
+    )
+
+
 WORKLOADS = (
     Workload(
         "beam_search",
@@ -218,5 +290,15 @@ WORKLOADS = (
         build_sampler,
         {"hidden": 256, "vocabulary": 500, "choices": 50, "batch": 1, "steps": 30},
         {"hidden": 16, "vocabulary": 20, "choices": 5, "batch": 2, "steps": 4},
+    ),
+    Workload(
+        "top_p",
+        "decoding",
+        "top-p sampling from a whole vocabulary: sort, cumulative sum, a mask moved by one and written through",
+        "Holtzman et al., The Curious Case of Neural Text Degeneration, 2020, section 3.1; a vocabulary as that of Llama 2",
+        build_top_p,
+        {"vocabulary": 32000, "batch": 1},
+        {"vocabulary": 20, "batch": 2},
+        sweeps={"batch": (1, 4, 16)},
     ),
 )

@@ -25,6 +25,7 @@ from benchmarks.run import make_plan
 from benchmarks.workloads import WORKLOADS
 from benchmarks.workloads.discrete import BitonicSort, EditDistance, UnionFind, Viterbi
 from benchmarks.workloads.numeric import AdaptiveFilter
+from benchmarks.workloads.sampling import TopPSampler
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 
@@ -259,6 +260,13 @@ def test_adaptive_filter_finds_the_echo() -> None:
     signal = torch.randn(400, generator=torch.Generator().manual_seed(0))
     _, weights = AdaptiveFilter(3)(signal, 0.5 * signal + 0.25 * signal.roll(2), 0.5)
     torch.testing.assert_close(weights, torch.tensor([0.5, 0.0, 0.25]), atol=1e-3, rtol=0)
+
+
+def test_top_p_takes_the_fewest_tokens_that_make_up_p() -> None:
+    logits = torch.tensor([[0.1, 0.5, 0.05, 0.35]]).log().repeat(3, 1)
+    tokens, choices = TopPSampler()(logits, torch.tensor([[0.1], [0.6], [0.999]]), 1.0, 0.7)
+    assert choices.tolist() == [2, 2, 2]
+    assert tokens.tolist() == [1, 3, 3]
 
 
 def test_detectors_let_tens_to_hundreds_of_boxes_reach_nms() -> None:

@@ -5,7 +5,7 @@ The networks are not run: their outputs are the inputs, drawn so that a known nu
 
 # TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -150,30 +150,49 @@ def build_yolov3(*, size: int, coarse: int, classes: int, batch: int, before: in
     return Built(model, {f"{n} boxes": maps(n) for n in (100, 20, 300)}, facts=detection_facts)
 
 
-def _ssd_priors(size: int) -> torch.Tensor:
-    """Priors of SSD300's arrangement for an image of a size: float32 [priors, 4], corners in pixels."""
-    grids = [math.ceil(size / stride) for stride in (16, 32, 64, 107, 160, 320)]
-    ratios = [(2.0,), (2.0, 3.0), (2.0, 3.0), (2.0, 3.0), (2.0, 3.0), (2.0, 3.0)]
-    edges = [0.15, 0.33, 0.47, 0.61, 0.75, 0.9, 1.05]
-    priors = []
-    for level, grid in enumerate(grids):
-        shapes = [(edges[level], edges[level])]
-        middle = math.sqrt(edges[level] * edges[level + 1])
-        shapes.append((middle, middle))
-        for ratio in ratios[level]:
-            root = math.sqrt(ratio)
-            shapes += [(edges[level] * root, edges[level] / root), (edges[level] / root, edges[level] * root)]
-        for y in range(grid):
-            for x in range(grid):
-                cx, cy = (x + 0.5) / grid, (y + 0.5) / grid
-                priors += [(cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2) for w, h in shapes]
-    return torch.tensor(priors, dtype=torch.float32) * size
+class _SSDLevels(NamedTuple):
+    """The six levels of SSD: how many pixels from cell to cell, edges of priors as parts of the image, ratios of sides."""
+
+    strides: tuple[int, ...]
+    edges: tuple[float, ...]  # one more: a level has a prior between its edge and the next one's
+    ratios: tuple[tuple[float, ...], ...]
+
+    def grids(self, size: int) -> list[int]:
+        """Width and height of each level's map."""
+        return [math.ceil(size / stride) for stride in self.strides]
+
+    def anchors(self) -> list[int]:
+        """How many priors a cell of each level has."""
+        return [2 + 2 * len(ratios) for ratios in self.ratios]
+
+    def priors(self, size: int) -> torch.Tensor:
+        """Priors for an image of a size: float32 [priors, 4], corners in pixels."""
+        priors = []
+        for grid, edge, larger, ratios in zip(self.grids(size), self.edges, self.edges[1:], self.ratios):
+            middle = math.sqrt(edge * larger)
+            shapes = [(edge, edge), (middle, middle)]
+            for root in map(math.sqrt, ratios):
+                shapes += [(edge * root, edge / root), (edge / root, edge * root)]
+            for y in range(grid):
+                for x in range(grid):
+                    cx, cy = (x + 0.5) / grid, (y + 0.5) / grid
+                    priors += [(cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2) for w, h in shapes]
+        return torch.tensor(priors, dtype=torch.float32) * size
+
+
+_SSD320 = _SSDLevels(
+    (16, 32, 64, 107, 160, 320), (0.15, 0.33, 0.47, 0.61, 0.75, 0.9, 1.05), ((2.0,), *[(2.0, 3.0)] * 5)
+)
+_SSD300 = _SSDLevels(
+    (8, 16, 32, 64, 100, 300), (0.1, 0.2, 0.37, 0.54, 0.71, 0.88, 1.05), ((2.0,), *[(2.0, 3.0)] * 3, (2.0,), (2.0,))
+)
 
 
 class SSDHead(nn.Module):
     """Boxes from the outputs of the six levels of SSD.
 
     Args:
+        priors: float32 [priors, 4], corners in pixels.
         size: image size in pixels.
         classes: number of classes, without the background.
         before: the most boxes that take part in NMS.
@@ -182,13 +201,13 @@ class SSDHead(nn.Module):
 
     priors: torch.Tensor
 
-    def __init__(self, size: int, classes: int, before: int, limit: int) -> None:
+    def __init__(self, priors: torch.Tensor, size: int, classes: int, before: int, limit: int) -> None:
         super().__init__()
         self.size = float(size)
         self.classes = classes
         self.before = before
         self.limit = limit
-        self.register_buffer("priors", _ssd_priors(size))
+        self.register_buffer("priors", priors)
 
     def forward(
         self, scores: list[torch.Tensor], deltas: list[torch.Tensor]
@@ -222,12 +241,10 @@ class SSDHead(nn.Module):
         return boxes, labels, kept, reached
 
 
-def build_ssd(*, size: int, classes: int, batch: int, before: int, limit: int) -> Built:
-    """Make the head; the input sets have 100, 20 and 300 confident boxes an image, fewer for small sizes."""
-    model = SSDHead(size, classes, before, limit)
-    grids = [math.ceil(size / stride) for stride in (16, 32, 64, 107, 160, 320)]
-    anchors = [4, 6, 6, 6, 6, 6]
-    counts = [grid * grid * number for grid, number in zip(grids, anchors)]
+def _build_ssd(layout: _SSDLevels, size: int, classes: int, batch: int, before: int, limit: int) -> Built:
+    model = SSDHead(layout.priors(size), size, classes, before, limit)
+    grids = layout.grids(size)
+    counts = [grid * grid * number for grid, number in zip(grids, layout.anchors())]
 
     def levels(confident: int) -> tuple[Any, ...]:
         logits = 0.5 * torch.randn(batch, sum(counts), classes + 1)
@@ -244,6 +261,16 @@ def build_ssd(*, size: int, classes: int, batch: int, before: int, limit: int) -
         return split(logits), split(deltas)
 
     return Built(model, {f"{n} boxes": levels(n) for n in (100, 20, 300)}, facts=detection_facts)
+
+
+def build_ssd(*, size: int, classes: int, batch: int, before: int, limit: int) -> Built:
+    """Make the head; the input sets have 100, 20 and 300 confident boxes an image, fewer for small sizes."""
+    return _build_ssd(_SSD320, size, classes, batch, before, limit)
+
+
+def build_ssd300(*, size: int, classes: int, batch: int, before: int, limit: int) -> Built:
+    """Make the head with the levels of the paper; the input sets are as those of `build_ssd`."""
+    return _build_ssd(_SSD300, size, classes, batch, before, limit)
 
 
 class FCOSHead(nn.Module):
@@ -390,6 +417,16 @@ WORKLOADS = (
         {"size": 32, "classes": 3, "batch": 2, "before": 12, "limit": 5},
         variants=({"batch": 8},),
         sweeps={"batch": (1, 2, 4, 8, 16)},
+    ),
+    Workload(
+        "ssd300",
+        "detection",
+        "SSD post-processing with the 8,732 priors of the paper",
+        "Liu et al., SSD, 2016, sections 2 and 3.1 (SSD300, PASCAL VOC: 20 classes; 80 for COCO)",
+        build_ssd300,
+        {"size": 300, "classes": 20, "batch": 1, "before": 400, "limit": 200},
+        {"size": 32, "classes": 3, "batch": 2, "before": 12, "limit": 5},
+        variants=({"classes": 80},),
     ),
     Workload(
         "fcos",

@@ -276,6 +276,14 @@ def test_detectors_let_tens_to_hundreds_of_boxes_reach_nms() -> None:
     assert counts == [100, 20, 300]
 
 
+def test_ssd300_has_the_priors_of_the_paper() -> None:
+    workload = WORKLOADS["ssd300"]
+    built = workload.at()
+    scores, deltas = next(iter(built.inputs.values()))
+    assert sum(level.shape[1] * level.shape[2] * level.shape[3] for level in deltas) == 4 * 8732
+    assert scores[0].shape == (1, 4 * 21, 38, 38)
+
+
 def test_sweeps_and_variants_name_sizes_that_there_are() -> None:
     for workload in WORKLOADS.values():
         for changes in (*workload.variants, *({name: 1} for name in workload.sweeps), workload.small):

@@ -284,6 +284,15 @@ def test_ssd300_has_the_priors_of_the_paper() -> None:
     assert scores[0].shape == (1, 4 * 21, 38, 38)
 
 
+@pytest.mark.parametrize("name", ["yolov3", "ssd", "fcos", "yolact"])
+def test_number_of_boxes_depends_on_the_scores(name: str) -> None:
+    workload = WORKLOADS[f"{name}_filtered"]
+    built = workload.at({**workload.small, "size": 64})
+    found = [built.facts(built.model(*args)) for args in built.inputs.values()]
+    assert len({facts["boxes in NMS"] for facts in found}) > 1
+    assert all(0 < facts["kept"] <= workload.small["limit"] for facts in found)
+
+
 def test_sweeps_and_variants_name_sizes_that_there_are() -> None:
     for workload in WORKLOADS.values():
         for changes in (*workload.variants, *({name: 1} for name in workload.sweeps), workload.small):

@@ -293,6 +293,13 @@ def test_number_of_boxes_depends_on_the_scores(name: str) -> None:
     assert all(0 < facts["kept"] <= workload.small["limit"] for facts in found)
 
 
+def test_workloads_are_listed_by_group() -> None:
+    text = (PUBLISHED.parents[1] / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    for workload in WORKLOADS.values():
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| {workload.group} |")]
+        assert f"`{workload.name}`" in row, f"{workload.name} is missing from benchmarks/README.md"
+
+
 def test_sweeps_and_variants_name_sizes_that_there_are() -> None:
     for workload in WORKLOADS.values():
         for changes in (*workload.variants, *({name: 1} for name in workload.sweeps), workload.small):

@@ -9,6 +9,7 @@ described this way can be called.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from iree.compiler import ir
@@ -19,18 +20,23 @@ from ._copies import _builtin_type
 from ._ir import attribute, build
 
 __all__ = [
+    "EFFECT",
     "MODULE_NAME",
     "CallbackSite",
     "Constant",
     "Listed",
     "Passed",
     "erase_unused",
+    "is_callback",
+    "is_random",
     "overload_of",
     "to_callback",
     "torch_operator",
 ]
 
 MODULE_NAME = "tssa_callbacks"
+EFFECT = "tssa.effect"
+"""Attribute of a callback that does something beside computing its results of its operands."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class CallbackSite:
         op: the operator as PyTorch writes it, `aten::index.Tensor`.
         arguments: how to rebuild its arguments, in schema order; `Passed` ones in the order in which they are passed.
         results: what it returns.
-        convention: IREE's calling convention, such as `0rI_r`.
+        convention: IREE's calling convention, such as `0rI_rI`; the last operand and result are the token (`_sequence`).
         location: the user's line.
         reason: why it is not compiled.
     """
@@ -112,6 +118,20 @@ def overload_of(operator: str) -> Any:
     return getattr(packet, overload or "default", None)
 
 
+@cache
+def is_random(operator: str) -> bool:
+    """Whether PyTorch tags an operator as drawing from the global random stream."""
+    import torch
+
+    chosen = overload_of(operator)
+    return chosen is not None and torch.Tag.nondeterministic_seeded in getattr(chosen, "tags", ())
+
+
+def is_callback(op: ir.Operation) -> bool:
+    """Whether an op is the call of a callback."""
+    return op.name == "util.call" and ir.FlatSymbolRefAttr(op.attributes["callee"]).value.startswith(f"{MODULE_NAME}.")
+
+
 def to_callback(
     module: ir.Module, op: ir.Operation, number: int, *, location: SourceLocation | None, reason: str
 ) -> CallbackSite | None:
@@ -145,6 +165,10 @@ def to_callback(
         text, code = ("!hal.buffer_view", "r") if result.kind == "tensor" else _scalar_of(result.kind)
         result_types.append(ir.Type.parse(text, context))
         result_codes += code
+    i64 = ir.IntegerType.get_signless(64, context)
+    result_types.append(i64)
+    start = build("arith.constant", [i64], [], where, {"value": ir.IntegerAttr.get(i64, 0)}).results[0]
+    call_operands.append(start)
     callee = f"{MODULE_NAME}.{name}"
     declaration = (
         f'util.func private @"{callee}"({", ".join(str(operand.type) for operand in call_operands)})'
@@ -154,21 +178,18 @@ def to_callback(
     first = next(iter(declared.body.operations)).operation
     first.detach_from_parent()
     ir.InsertionPoint.at_block_begin(module.body).insert(first)
-    call = build(
-        "util.call",
-        result_types,
-        call_operands,
-        where,
-        {"callee": ir.FlatSymbolRefAttr.get(callee, context)},
-    )
-    for old, new, result in zip(op.results, call.results, known_results, strict=True):
+    attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, context)}
+    if "tssa.random" in op.attributes or is_random(operator):
+        attributes[EFFECT] = ir.UnitAttr.get(context)
+    call = build("util.call", result_types, call_operands, where, attributes)
+    for old, new, result in zip(op.results, list(call.results)[:-1], known_results, strict=True):
         old.replace_all_uses_with(_received(old.type, new, result, where))
     site = CallbackSite(
         name,
         operator,
         tuple(known_arguments),
         tuple(known_results),
-        f"0{operand_codes or 'v'}_{result_codes}",
+        f"0{operand_codes}I_{result_codes}I",
         location,
         reason,
     )

@@ -51,6 +51,7 @@ from ._ownership import consume_written_arguments, copy_all_handovers, own_hando
 from ._probe import failing_ops, is_lasting, known_to_fail, probe_memory, refusal
 from ._refused import must_call_back
 from ._repairs import Repairs
+from ._sequence import keep_order
 from ._sizes import carry_sizes, loosen_loops
 from ._targets import Target
 from ._waits import hide_awaited
@@ -231,6 +232,7 @@ class _Compilation:
         refused += [(op, reason) for op, reason in known if all(op != other for other, _ in refused)]
         for op, reason in refused:
             self._call_back(op, reason)
+        keep_order(self._module)
         carry_as_integers(self._module)
         choose_at_masks(self._module)
         mend_ops(self._module)

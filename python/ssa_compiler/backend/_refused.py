@@ -8,13 +8,12 @@ rest of the op's uses compile.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 from iree.compiler import ir
 
 from .._functionalized import original_operator
 from .._ignored import is_ignored
-from ._callbacks import overload_of, torch_operator
+from ._callbacks import is_random, overload_of, torch_operator
 from ._carried import has_carried
 from ._constants import FILLING, constant_number
 from ._integers import divides_by_constant
@@ -188,15 +187,6 @@ _REFUSED_WRITES: tuple[tuple[Callable[[ir.Operation], bool], str], ...] = (
 )
 
 
-@cache
-def _is_random(operator: str) -> bool:
-    """Whether PyTorch tags an operator as drawing from the global random stream."""
-    import torch
-
-    chosen = overload_of(operator)
-    return chosen is not None and torch.Tag.nondeterministic_seeded in getattr(chosen, "tags", ())
-
-
 def must_call_back(op: ir.Operation) -> str | None:
     """Return why an op has to run in PyTorch, None if it may be compiled.
 
@@ -225,7 +215,7 @@ def must_call_back(op: ir.Operation) -> str | None:
         return "torch-mlir and IREE compute wrongly with a constant that is NaN"
     if operator in _REFUSED and _REFUSED[operator][0](op):
         return _REFUSED[operator][1]
-    if _is_random(operator):
+    if is_random(operator):
         return "it draws from PyTorch's random stream"
     if op.name == "torch.operator":
         return "torch-mlir has no such op"

@@ -52,7 +52,7 @@ class Iteration:
 class _Branch:
     """An imported branch: its block, what it yields, the heap at its end; `raises` if its end is not reached.
 
-    `emitted`: whether its code raises that, so that it has to stay.
+    `emitted`: whether its code raises that, or is seen before that is raised, so that it has to stay.
     """
 
     block: Any
@@ -163,7 +163,7 @@ class Control:
             with state.region(), state.at(name), self.emitter.region(block) as scope:
                 return _Branch(block, scope, run(), state.heap)
         except ProgramRaises as raised:
-            return _Branch(block, None, [], state.heap, raised.text, raised.emitted)
+            return _Branch(block, None, [], state.heap, raised.text, raised.emitted or _is_seen(block))
 
     def _assert_and_continue(
         self,
@@ -479,6 +479,17 @@ class _LoopPass:
         for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
             state.heap[cell] = value.elements  # type: ignore[attr-defined]
         return rebuilt[: len(self.head)]
+
+
+def _is_seen(block: Any) -> bool:
+    """Whether a block does something that is seen though what it computes is not: prints, draws, or raises by itself."""
+    ops = [view.operation for view in block.operations]
+    return any(
+        "tssa.random" in op.attributes
+        or op.name == "torch.runtime.assert"
+        or any(_is_seen(inner) for region in op.regions for inner in region.blocks)
+        for op in ops
+    )
 
 
 def _refined(value: Value, fact: Any) -> Value:

@@ -32,6 +32,7 @@ from .values import (
 __all__ = ["Classes", "attribute_types", "compare_enums", "named_tuple_type", "python_class"]
 
 _SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
+_ANY = {"AnyListType": ListRef, "AnyTupleType": TupleValue}
 
 
 class Classes:
@@ -89,6 +90,11 @@ class Classes:
             return None if inner is not False or name == "NoneType" else False
         if name == "OptionalType":
             return self._fits(value, kind.getElementType()) or (isinstance(value, ConstValue) and value.value is None)
+        if name == "UnionType":
+            fits = [self._fits(value, part) for part in kind.containedTypes()]
+            return True if True in fits else None if None in fits else False
+        if name in _ANY:  # `list` and `tuple`, whatever is in them
+            return isinstance(value, _ANY[name])
         if isinstance(value, TensorValue):
             return bool(name == "TensorType")
         if isinstance(value, ScalarValue):

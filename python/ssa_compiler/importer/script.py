@@ -11,9 +11,7 @@ import torch
 import torch.jit._recursive as recursive
 
 from ..errors import ScriptError, SourceLocation
-from .effects import unfolded
-from .plain_dataclasses import plain_dataclasses
-from .source import script_all
+from .source import script_all, script_plainly
 from .surroundings import quiet
 
 __all__ = ["script_method", "script_model"]
@@ -60,7 +58,9 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
         # A trace knows its function, too, but is what it has recorded.
         is_scripted = getattr(model, "__name__", None) == "ScriptFunction"
         original = getattr(model, "_torchdynamo_inline", None) if is_scripted else None
-        return (_attempt(lambda: script_all(lambda: torch.jit.script(original))) if original else None) or model
+        return (
+            _attempt(lambda: script_all(lambda: torch.jit.script(original), scripted=True)) if original else None
+        ) or model
     definition = type(model).forward if isinstance(model, torch.nn.Module) else model
     return _scripted(lambda: torch.jit.script(model), _name(model), definition)
 
@@ -102,8 +102,8 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
         if (everything := _attempt(attempt)) is not None:
             return everything
     try:
-        with quiet(), plain_dataclasses(), unfolded():
-            scripted = script()
+        with quiet():
+            plain = script_plainly(script)
     except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
         text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
         way_out = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text, re.DOTALL)), _ANY_WAY_OUT)
@@ -117,7 +117,7 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
             "give it a name, by an assignment in front of the statement",
             location=repeated[0],
         )
-    return scripted
+    return plain
 
 
 def _attempt(script: Callable[[], Any]) -> Any:

@@ -24,7 +24,7 @@ import itertools
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from typing import Any
 
@@ -35,12 +35,13 @@ import torch.jit.frontend as frontend
 from torch import _jit_internal
 
 from ..errors import SourceLocation
+from .as_eager import as_eager, unused_functions_run
 from .effects import unfolded
 from .evaluation_order import compute_once, schemas
 from .literals import counted_from_end, is_known, is_of_python, unknown
 from .plain_dataclasses import plain_dataclasses, replaced
 
-__all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all"]
+__all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all", "script_plainly"]
 
 # The first operand of a print that keeps a value; no program of a user prints this.
 KEPT = "\0ssa_compiler.kept"
@@ -72,28 +73,44 @@ def _changing_methods() -> frozenset[str]:
 
 
 def script_all(
-    script: Callable[[], Any], *, methods: bool = False, repeated: list[SourceLocation] | None = None
+    script: Callable[[], Any],
+    *,
+    methods: bool = False,
+    scripted: bool = False,
+    repeated: list[SourceLocation] | None = None,
 ) -> Any:
     """Script a function or module, keeping all that its statements compute.
 
     Args:
         script: scripts it.
         methods: let `x.f()` be `torch.f(x)` where tensors of Python have such a method and those of TorchScript have none.
+        scripted: whether eager runs TorchScript, too.
         repeated: receives the places of what TorchScript would compute several times.
     Returns:
         The ScriptFunction or ScriptModule, for the importer only.
     Raises:
         Exception: whatever TorchScript raises; also where only what is added here is refused.
     """
-    rewrite = partial(_rewritten, methods=methods, repeated=repeated if repeated is not None else [])
+    rewrite = partial(_rewritten, methods=methods, scripted=scripted, repeated=repeated if repeated is not None else [])
     with (
         _private_caches(),
         _renormalising(),
         _plain_functions(),
         plain_dataclasses(),
         unfolded(),
+        nullcontext() if scripted else unused_functions_run(),
         _parsed_with(rewrite),
     ):
+        return script()
+
+
+def script_plainly(script: Callable[[], Any]) -> Any:
+    """Script a function or module as TorchScript does it, but with eager's answers to `torch.jit.is_scripting()`.
+
+    Args:
+        script: scripts it.
+    """
+    with _private_caches(), plain_dataclasses(), unfolded(), unused_functions_run(), _parsed_with(as_eager):
         return script()
 
 
@@ -177,17 +194,18 @@ def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
         yield
 
 
-def _rewritten(function: Any, parsed: Any, *, methods: bool, repeated: list[SourceLocation]) -> Any:
+def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, repeated: list[SourceLocation]) -> Any:
     """Rewrite a parsed function, unless it is one of PyTorch's own."""
     if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
         return parsed
-    tree = copy.deepcopy(parsed.ast)
+    tree = copy.deepcopy((parsed if scripted else as_eager(function, parsed)).ast)
     definition = tree.body[0]
     # Decorators, defaults and annotations are not statements of the program.
     names = map("_ssa_compiler_part_{}".format, itertools.count())
     lines: list[int] = []
     try:
-        compute_once(definition, lambda: next(names), lines)
+        if not scripted:
+            compute_once(definition, lambda: next(names), lines)
     finally:
         repeated += [SourceLocation(str(parsed.filename), parsed.file_lineno - 1 + line) for line in lines]
     rewriter = _Rewriter(methods, _variables(definition))

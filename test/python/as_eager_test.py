@@ -1,0 +1,125 @@
+"""Questions about TorchScript and about types, which have eager's answers; functions that are unused only by TorchScript."""
+
+from typing import Dict, List, Optional, Tuple, Union  # noqa: UP035 - as TorchScript reads them
+
+import pytest
+import torch
+import torch.jit as jit
+from torch import Tensor, nn
+from torch.jit import is_scripting  # type: ignore[attr-defined]
+
+from ssa_compiler import ScriptError
+from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check
+
+X = torch.ones(2)
+
+
+def asks(x: Tensor, n: int) -> Tuple[Tensor, int, bool]:  # noqa: UP006
+    if torch.jit.is_scripting():
+        x = x + 100
+    if not torch.jit.is_scripting() and x.dim() == 1:
+        x = x * 2
+    if is_scripting() or n > 2:
+        x = x + 3
+    flag = torch.jit.is_scripting()
+    return x, 1 if jit.is_scripting() else 2, flag
+
+
+def test_eager_is_not_scripting() -> None:
+    check(asks, (X, 1), (X, 3), compiled=False)
+
+
+@torch.jit.script
+def scripted(x: Tensor) -> Tensor:
+    if torch.jit.is_scripting():
+        return x + 1
+    return x
+
+
+def calls_scripted(x: Tensor) -> Tensor:
+    return scripted(x) * 2
+
+
+def test_what_is_scripted_in_eager_is_scripting() -> None:
+    check(scripted, (X,), compiled=False)
+    check(calls_scripted, (X,), compiled=False)
+
+
+def of_eager_only(x: Tensor) -> Tensor:
+    if not torch.jit.is_scripting():
+        x = x + len({i for i in range(3)})  # noqa: C416
+    return x
+
+
+def test_what_torchscript_is_not_to_see_is_refused() -> None:
+    with pytest.raises(ScriptError, match=r"as_eager_test\.py"):
+        import_program(of_eager_only, (X,))
+
+
+@torch.jit.unused
+def unused_function(x: Tensor, n: int) -> Tensor:
+    return x.clone() + n
+
+
+class Unused(nn.Module):
+    @torch.jit.unused
+    def never(self, x: Tensor) -> Tensor:
+        return x * 100
+
+    @torch.jit.unused
+    def both(self, x: Tensor, k: int) -> Tuple[Tensor, int]:  # noqa: UP006
+        return x + k, k + 1
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        if n == 5:
+            return self.never(x)
+        y, k = self.both(x, n)
+        return unused_function(y, n) * k
+
+
+def test_unused_functions_run_as_in_eager() -> None:
+    check(Unused(), (X, 1), (X, 5), compiled=False)
+
+
+def is_list(x: Union[int, List[int]]) -> int:  # noqa: UP006,UP007
+    if isinstance(x, list):
+        return 2
+    return 7
+
+
+def is_tuple(x: Union[Tensor, Tuple[int, int], Dict[str, int]]) -> int:  # noqa: UP006,UP007
+    if isinstance(x, tuple):
+        return 3
+    return 7
+
+
+def kinds(x: List[int], y: Tuple[int, int], z: Optional[List[int]]) -> Tuple[bool, bool, bool, bool]:  # noqa: UP006,UP045
+    return isinstance(x, list), isinstance(y, (list, float)), isinstance(x, (list, tuple)), isinstance(z, list)
+
+
+def test_any_list_is_a_list() -> None:
+    for listed in (1, [1], []):
+        check(is_list, (listed,), compiled=False)
+    for several in (X, (1, 2), {"a": 1}):
+        check(is_tuple, (several,), compiled=False)
+    for optional in ([1], None):
+        check(kinds, ([1], (1, 2), optional), compiled=False)
+
+
+def bools(x: int, y: bool, z: float, v: Union[bool, Tensor], w: Union[int, float]) -> float:  # noqa: UP007
+    found = 1000.5
+    if isinstance(x, int) and not isinstance(z, int):
+        found += 1
+    if isinstance(y, int) and isinstance(y, (float, int)) and isinstance(y, bool) and not isinstance(x, bool):
+        found += 10
+    if isinstance(v, int):
+        found += 100
+    if isinstance(w, int):
+        return found + w // 2
+    return found + w
+
+
+def test_a_bool_is_an_int() -> None:
+    check(bools, (1, True, 2.0, True, 3), compiled=False)
+    check(bools, (1, True, 2.0, X, 2.5), compiled=False)

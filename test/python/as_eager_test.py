@@ -123,3 +123,70 @@ def bools(x: int, y: bool, z: float, v: Union[bool, Tensor], w: Union[int, float
 def test_a_bool_is_an_int() -> None:
     check(bools, (1, True, 2.0, True, 3), compiled=False)
     check(bools, (1, True, 2.0, X, 2.5), compiled=False)
+
+
+class Scaled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 2
+
+
+class Asking(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.sub = Scaled()
+        self.there = 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        if hasattr(self, "extra"):
+            x = x + self.extra
+        if hasattr(self.sub, "scale"):
+            x = x * self.sub.scale
+        return x * getattr(self, "eps", 2) + (1 if hasattr(self, "there") else 0)
+
+
+def test_the_answer_of_hasattr_is_checked_at_each_call() -> None:
+    model = Asking()
+    facts = import_program(model, (X,)).facts
+    assert facts is not None
+    assert facts.difference() is None
+    for owner, name in ((model, "extra"), (model.sub, "scale"), (model, "eps")):
+        for value in (3, torch.ones(1), nn.Parameter(torch.ones(1)), nn.ReLU()):
+            setattr(owner, name, value)
+            assert facts.difference() is not None
+            delattr(owner, name)
+            assert facts.difference() is None
+    del model.there
+    assert "there" in str(facts.difference())
+    model.there = 1
+    assert facts.difference() is None
+
+
+def as_tensors(
+    x: Tensor,
+    xs: List[int],  # noqa: UP006
+    ys: List[float],  # noqa: UP006
+    n: int,
+    z: float,
+    b: bool,
+) -> Tuple[List[Tensor], Tensor, List[int]]:  # noqa: UP006
+    grown = [1]
+    for i in range(n):
+        grown.append(i)
+    own = torch.as_tensor(xs)
+    own += 1
+    shared = torch.as_tensor(x)
+    shared.add_(1)
+    made = [torch.as_tensor(ys), torch.as_tensor(ys, dtype=torch.float64), torch.as_tensor(n), torch.as_tensor(z)]
+    made += [torch.as_tensor(b), torch.as_tensor([[n, 1]], dtype=torch.int32), torch.as_tensor([b, True])]
+    made += [torch.as_tensor(x, dtype=torch.int32), own, torch.as_tensor(grown)]
+    return made, shared, xs
+
+
+def test_numbers_and_lists_as_tensors() -> None:
+    rest = (1.5, True), (0.5, False)
+    check(
+        as_tensors,
+        *((X.clone(), [1, 2], [1.0, 2.0], n, *r) for n, r in zip((0, 1, 3), (*rest, rest[0]))),
+        compiled=False,
+    )
+    check(as_tensors, (X.clone(), [], [], 2, 1.5, True), compiled=False)

@@ -86,7 +86,7 @@ class Metadata:
             made = self.tensor([first], [], _OF_NUMBERS.get(self.scalars.kind(first)))
             self.number_tensors.note(made, first)
             return [made]
-        if kind == "aten::tensor":
+        if kind == "aten::tensor" or (kind == "aten::as_tensor" and not isinstance(first, TensorValue)):
             return [self._tensor(arguments)]
         if kind == "aten::__range_length" or kind == "aten::__derive_index":
             return [self._range(kind, list(arguments))]

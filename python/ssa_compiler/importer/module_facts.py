@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 
+from .asked_attributes import asked_spaces, present_attributes
+
 __all__ = ["ModuleFacts"]
 
 _MISSING = object()
@@ -39,6 +41,7 @@ class ModuleFacts:
         found = {name: _value(module, name) for name in sorted(names)}
         self._values = {name: copy.deepcopy(value) for name, value in found.items() if _is_plain(value)}
         self._types = _types(module)
+        self._present = {} if self._scripted else present_attributes(module)
         self._hooked = _hooks(module)
         self._chosen = _chosen(module)
         self._find()
@@ -58,6 +61,7 @@ class ModuleFacts:
             self._held.append((vars(owner), last, value))
         modules = () if self._scripted else tuple(self._module.modules())
         self._children = [(m._modules, list(m._modules.items())) for m in modules if m._modules]
+        self._asked = [] if self._scripted else asked_spaces(self._module)
         self._unhooked = [(vars(m)[_HOOKS[0]], vars(m)[_HOOKS[1]], vars(m), len(vars(m))) for m in modules]
 
     def difference(self) -> str | None:
@@ -74,7 +78,8 @@ class ModuleFacts:
                     if hooks or pre_hooks or "forward" in space or len(space) != count:
                         break
                 else:
-                    return self._compare(self._others) if self._others else None
+                    if all((name in space) is there for space, name, there in self._asked):
+                        return self._compare(self._others) if self._others else None
         return self._look()
 
     def _look(self) -> str | None:
@@ -86,6 +91,9 @@ class ModuleFacts:
             return f"the submodules of the module changed: {', '.join(changed)}"
         if _hooks(self._module) != self._hooked:
             return "the hooks or the forward of the module or of a submodule changed"
+        for name, there in self._present.items() if not self._scripted else ():
+            if (_value(self._module, name) is not _MISSING) is not there:
+                return f"attribute '{name}' of the module: {'is missing now' if there else 'was missing'}"
         chosen = _chosen(self._module)
         if chosen != self._chosen:
             changed = [name for name in {**chosen, **self._chosen} if chosen.get(name) != self._chosen.get(name)]

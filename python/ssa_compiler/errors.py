@@ -193,6 +193,14 @@ def program_error_name(kind: type[BaseException]) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def eager_error_name(error: Exception) -> str:
+    """Return that word for what an op of PyTorch raised: the class itself, or the first base of it that is eager's."""
+    kinds = type(error).__mro__
+    return program_error_name(
+        next(kind for kind in kinds if kind.__module__ in ("builtins", "torch._C", "torch.linalg"))
+    )
+
+
 def _named_class(name: str) -> type[Exception] | None:
     """The exception class of a name as TorchScript gives it: of a builtin, or with its module, without classes around it."""
     module, dot, own = name.rpartition(".")

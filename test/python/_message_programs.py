@@ -321,7 +321,7 @@ def needs_numbers(x: Tensor) -> Tensor:
     return torch.ones(int(1 / float(x[0, 0])))
 
 
-@refused(X, 2, says="'say', which is given a RuntimeStr; pass tensors, numbers, strings")
+@refused(X, 2, says="'say', which is given a string known only at run time; pass tensors, numbers, strings")
 def ignored_text(x: Tensor, n: int):
     say(f"{n}", x)  # refused
     return x
@@ -364,7 +364,7 @@ COMPOSITES.define("masks(Tensor x) -> Tensor")
 COMPOSITES.impl("masks", lambda x: x.new_zeros([x.shape[0] & 3]), "CompositeImplicitAutograd")
 
 
-@refused(X, 2, says="an op on a RuntimeStr; call it")
+@refused(X, 2, says="an op on a string known only at run time; call it")
 def name_from_number(x: Tensor, n: int):
     return torch.ops.messages.named(x, f"{n}")  # refused
 
@@ -430,7 +430,7 @@ def bits_of_size(x: Tensor, n: int):
     return torch.ops.prims.masks(x[:n])  # refused
 
 
-@refused(X, 2, says="a result of type RuntimeStr; return tensors, numbers, strings")
+@refused(X, 2, says="a result that is a string known only at run time; return tensors")
 def returns_text(x: Tensor, n: int):
     return x, f"{n}"  # refused
 

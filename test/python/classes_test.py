@@ -249,7 +249,7 @@ def replaced(x: Tensor, n: Tensor) -> Tensor:
         (
             replaced,
             (X, torch.tensor(3)),
-            "a Data that an if or loop with run-time values chose or replaced; build a new one",
+            "an object of class Data that an if or loop with run-time values chose or replaced; build a new one",
         ),
     ],
 )

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check
 
 X = torch.zeros(4, 3)
 
@@ -190,3 +191,56 @@ def test_tensors_that_are_not_dense_are_refused(function: Callable[[Tensor], Ten
         import_program(function, (X,))
     assert raised.value.location is not None
     assert raised.value.location.line == refused_line(function)
+
+
+def norm_of_integers(x: Tensor, n: int) -> Tensor:
+    if n > 3:
+        return nn.functional.layer_norm(x, [2]).to(torch.int64)
+    return x
+
+
+def gelu_of_integers(x: Tensor) -> Tensor:
+    return nn.functional.gelu(x)
+
+
+def test_ops_without_a_kernel_for_integers_raise_eagers_class() -> None:
+    x = torch.ones(2, 2, dtype=torch.int64)
+    check(norm_of_integers, (x, 1), (x, 4), compiled=False)
+    with pytest.raises(errors.ProgramError, match="not implemented for 'Long'") as raised:
+        import_program(gelu_of_integers, (x,))
+    assert isinstance(raised.value, NotImplementedError)
+
+
+@torch.jit.script
+class Counter:
+    def __init__(self, count: int):
+        self.count = count
+
+
+def exchanged(x: Tensor, n: int) -> Tensor:
+    one, other = Counter(1), Counter(2)
+    for _ in range(n):
+        one, other = other, one
+        one.count = 3  # refused
+    return x + one.count
+
+
+def test_objects_are_named_in_the_users_words() -> None:
+    message = "assignment to the attribute 'count' on an object of class Counter that an if or loop"
+    with pytest.raises(errors.UnsupportedProgramError, match=message) as raised:
+        import_program(exchanged, (X, 3))
+    assert raised.value.location is not None
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.counter = Counter(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.counter.count
+
+
+def test_objects_of_a_module_are_refused() -> None:
+    with pytest.raises(errors.UnsupportedProgramError, match="the attribute counter, an object of a class; keep what"):
+        import_program(Counting(), (X,))

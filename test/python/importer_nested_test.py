@@ -71,5 +71,5 @@ def test_other_uses_are_refused() -> None:
     x, mask = torch.randn(2, 5, 16), torch.ones(2, 5, dtype=torch.bool)
     with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"aten::select.int of a nested tensor; make nn.Trans"):
         import_program(takes_a_part, (x, mask))
-    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="a result of type NestedValue"):
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="a result that is a nested value"):
         import_program(returns_it, (x, mask))

@@ -33,6 +33,7 @@ ELSEWHERE = {
     "ssa_compiler.script cannot compile a method": "script_test.py",
     "a subclass of it, got the class": "script_test.py",
     "the program is compiled when it is called first": "script_test.py",
+    "the attribute …, an object of a class": "importer_errors_test.py",
     "the ignored function '…' changed": "ignored_calls_test.py",
     "the ignored function '…' returned": "ignored_calls_test.py",
     "the ignored function '…' wrote": "ignored_calls_test.py",

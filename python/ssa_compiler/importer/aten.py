@@ -32,7 +32,7 @@ from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
 from .symbols import expr_of
 from .unannounced import writes_unannounced
-from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, tensor_values
+from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words, tensor_values
 from .views import Views
 from .writes import Writes
 
@@ -114,7 +114,7 @@ class TensorOps:
             raise self.state.refuse_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
             )
-        raise self.state.refuse_op(f"an op on a {type(argument).__name__}")
+        raise self.state.refuse_op(f"an op on {in_words(argument)}")
 
     def value(self, python: Any, known: dict[int, TensorValue]) -> Argument:
         """Return the value for what a recorded op was called with."""

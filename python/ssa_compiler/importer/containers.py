@@ -14,23 +14,17 @@ from .values import (
     ConstValue,
     DictRef,
     ListRef,
-    ObjectRef,
     ScalarValue,
     TensorValue,
     TupleValue,
     Value,
+    in_words,
 )
 
 __all__ = ["Containers"]
 
 _ONE, _LAST, _FALSE = ConstValue(1), ConstValue(-1), ConstValue(False)
 _MOST_REPEATED = 1 << 16  # elements of `list * int`
-
-
-def _noun(value: Value) -> str:
-    if isinstance(value, ObjectRef):
-        return value.short_name
-    return "list" if isinstance(value, ListRef) else "dict"
 
 
 class Containers:
@@ -112,11 +106,11 @@ class Containers:
             raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
         if value.cell in self.state.foreign:
             raise self.state.refuse(
-                f"{op} on a {_noun(value)} that belongs to a module, which would not see it; copy it first"
+                f"{op} on {in_words(value)} that belongs to a module, which would not see it; copy it first"
             )
         if value.cell in self.state.frozen:
             raise self.state.refuse(
-                f"{op} on a {_noun(value)} that an if or loop with run-time values chose or replaced; build a new one"
+                f"{op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new one"
             )
         before = self.state.heap[value.cell]
         self.state.lists.add(value.cell)

@@ -109,14 +109,16 @@ class Dicts:
     def set_item(self, target: Any, key: Value, element: Value) -> None:
         position = self._position(target, key)
         elements = list(self._elements(target))
+        is_object = isinstance(target, ObjectRef) and isinstance(key, ConstValue)
+        op = f"assignment to the attribute '{key.value}'" if is_object else "dict setitem"  # type: ignore[attr-defined]
         if position is None:
             noun = "attribute" if isinstance(target, ObjectRef) else "dict key"
             self._refuse_in_region(target, f"a new {noun}", "set it to something before")
-            self.containers.store(target, [*elements, element], "dict setitem")
+            self.containers.store(target, [*elements, element], op)
             self.state.keys[target.cell] += (self.constant_key(key),)
             return
         elements[position] = element
-        self.containers.store(target, elements, "dict setitem")
+        self.containers.store(target, elements, op)
 
     def pop(self, target: Any, key: Value, *default: Value) -> Value:
         position = self._position(target, key)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from ..errors import eager_error_name
 from .trials import try_op
 from .values import ConstValue, TensorValue, Value
 
@@ -17,7 +18,7 @@ __all__ = ["Described", "describe", "refuses", "run_example"]
 
 Described = tuple[Any, ...]
 _COMMON = (torch.float32, torch.float64, torch.int64)
-"""Dtypes that almost every op has kernels for."""
+"""Dtypes that almost every op has kernels for, if one of them is floating point."""
 _ABOUT_DTYPES = re.compile(
     r"not implemented for '|(?i:bool|complex|half|integ|dtype).*not supported|not supported.*(?i:bool)"
 )
@@ -44,13 +45,14 @@ def refuses(op: Any, described: Described) -> str:
         described: its operands, from `describe`.
     """
     tensors = [one for one in described if one is not None and isinstance(one[0], torch.dtype)]
-    if all(dtype in _COMMON for dtype, _, _ in tensors) or any(device != "cpu" for _, _, device in tensors):
+    common = all(dtype in _COMMON for dtype, _, _ in tensors) and any(d.is_floating_point for d, _, _ in tensors)
+    if common or not tensors or any(device != "cpu" for _, _, device in tensors):
         return ""
     try:
         run_example(op, described, {})
     except (RuntimeError, NotImplementedError) as error:
         text = str(error).splitlines()[0] if str(error) else ""
-        return f"{type(error).__name__}: {text}" if _ABOUT_DTYPES.search(text) else ""
+        return f"{eager_error_name(error)}: {text}" if _ABOUT_DTYPES.search(text) else ""
     except Exception:  # the example does not suit the op
         return ""
     return ""

@@ -26,7 +26,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
-from ..errors import SsaCompilerError, UnsupportedOpError
+from ..errors import SsaCompilerError, UnsupportedOpError, eager_error_name
 from .argument_sizes import MakeStatic
 from .attempts import AnotherAttempt
 from .decompose import decomposition, is_followed
@@ -434,8 +434,7 @@ def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str,
 
 
 def _raised(error: Exception) -> ProgramRaises:
-    name = next(kind.__name__ for kind in _EAGER_ERRORS if isinstance(error, kind))
-    return ProgramRaises(f"{name}: {_first_line(error)}")
+    return ProgramRaises(f"{eager_error_name(error)}: {_first_line(error)}")
 
 
 def _first_line(error: Exception) -> str:

@@ -16,6 +16,7 @@ import sympy
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..errors import eager_error_name
 from .symbols import expr_of
 
 __all__ = ["Check", "checks", "divides_integers", "is_checked"]
@@ -208,10 +209,8 @@ def _raised(op: Any, args: Sequence[Any], index: torch.Tensor) -> str | None:
         named = list(given)
         try:
             op(*[v for a, v in named if not a.kwarg_only], **{a.name: v for a, v in named if a.kwarg_only})
-        except IndexError as error:
-            return f"IndexError: {error}"
-        except RuntimeError as error:
-            return f"RuntimeError: {error}"
+        except (IndexError, RuntimeError) as error:
+            return f"{eager_error_name(error)}: {error}"
     return None
 
 

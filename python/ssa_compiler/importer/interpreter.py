@@ -52,6 +52,7 @@ from .values import (
     TupleValue,
     Uninitialized,
     Value,
+    in_words,
     is_const,
 )
 
@@ -269,7 +270,7 @@ class Interpreter(Blocks):
             arguments = list(constants)
         for argument in arguments:
             if not isinstance(argument, (ConstValue, ScalarValue, RuntimeStr)):
-                raise self.state.refuse_op(f"{schema.name} on a {type(argument).__name__}")
+                raise self.state.refuse_op(f"{schema.name} on {in_words(argument)}")
         result = self.scalars.call(op, schema, arguments)
         if len(schema.returns) > 1 and isinstance(result, ConstValue):
             return [self._constant(ConstValue(value)) for value in result.value]

@@ -70,6 +70,7 @@ from .values import (
     TensorValue,
     TupleValue,
     Value,
+    in_words,
 )
 
 __all__ = ["import_program"]
@@ -374,7 +375,7 @@ class _ProgramImport:
         if isinstance(value, OptionalValue):
             return OutputOptional(self._leaf(value.present.ssa, bool), self._output(value.value))
         raise self.state.refuse(
-            f"a result of type {type(value).__name__}; return tensors, numbers, strings, or containers of them"
+            f"a result that is {in_words(value)}; return tensors, numbers, strings known at import, or containers of them"
         )
 
     def _container(self, value: DictRef | ListRef) -> OutputSpec:

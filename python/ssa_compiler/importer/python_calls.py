@@ -55,6 +55,7 @@ from .values import (
     TensorValue,
     TupleValue,
     Value,
+    in_words,
 )
 
 __all__ = ["PrintCall", "PythonCalls", "is_told"]
@@ -232,7 +233,7 @@ class PythonCalls:
                 return OutputList(parts)
             return OutputDict(tuple(zip(self.state.keys[value.cell], parts)))
         raise self.state.refuse_op(
-            f"the ignored function '{name}', which is given a {type(value).__name__}; pass tensors, numbers, strings, or "
+            f"the ignored function '{name}', which is given {in_words(value)}; pass tensors, numbers, strings, or "
             "tuples, lists and dicts of them"
         )
 

@@ -34,6 +34,7 @@ __all__ = [
     "TupleValue",
     "Uninitialized",
     "Value",
+    "in_words",
     "is_const",
     "made_at",
     "tensor_values",
@@ -226,6 +227,30 @@ class Uninitialized(Value):
 
 
 NONE = ConstValue(None)
+
+
+_WORDS: tuple[tuple[type[Value], str], ...] = (
+    (RuntimeStr, "a string known only at run time"),
+    (TensorValue, "a tensor"),
+    (TupleValue, "a tuple"),
+    (ListRef, "a list"),
+    (DictRef, "a dict"),
+    (ModuleValue, "a module"),
+    (FunctionValue, "a function"),
+    (GradMode, "a context manager"),
+    (OptionalValue, "a value that may be None"),
+)
+
+
+def in_words(value: Value) -> str:
+    """Say what a value is, as the user knows it."""
+    if isinstance(value, ObjectRef):
+        return f"an object of class {value.short_name}"
+    if isinstance(value, (ConstValue, ScalarValue)):
+        kind = value.kind if isinstance(value, ScalarValue) else type(value.value)
+        return f"{'an' if kind is int else 'a'} {kind.__name__}"
+    known = next((words for kind, words in _WORDS if isinstance(value, kind)), None)
+    return known or f"a {type(value).__name__.removesuffix('Value').lower()} value"
 
 
 def is_const(*values: Value) -> bool:

@@ -41,6 +41,25 @@ def test_classes_that_there_are_not(wrong: list[int]) -> None:
         compiled(ROWS, torch.tensor(wrong))
 
 
+def ignoring(x: Tensor, classes: Tensor, ignored: int) -> tuple[Tensor, Tensor, Tensor]:
+    return (
+        F.cross_entropy(x, classes, ignore_index=ignored),
+        F.nll_loss(x, classes, reduction="none", ignore_index=ignored),
+        F.cross_entropy(x.half(), classes, ignore_index=ignored, label_smoothing=0.1),
+    )
+
+
+def test_the_ignored_class_is_an_argument() -> None:
+    given = [([0, 1, 2, 0], -100), ([0, 1, 2, 0], 0), ([0, 1, 7, 0], 7), ([0, 1, 7, 0], 2)]
+    checked = check(ignoring, *[(ROWS, torch.tensor(classes), n) for classes, n in given], compiled=False)
+    assert [type(error) for error in checked.errors] == [type(None)] * 3 + [IndexError]
+    check(of_itself, (ROWS, torch.tensor([2, 0, 1, 2])), (ROWS, torch.tensor([1, 2, 1, 1])), compiled=False)
+
+
+def of_itself(x: Tensor, classes: Tensor) -> Tensor:
+    return F.cross_entropy(x, classes, ignore_index=int(classes[0]))
+
+
 def weighted(x: Tensor, classes: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     return F.cross_entropy(x, classes, weight), F.nll_loss(x, classes, weight, reduction="none", ignore_index=2)
 

@@ -31,7 +31,7 @@ class Check:
         low: 0, or minus the size.
         high: the size, an int or a symbolic expression.
         message: "ExceptionName: text".
-        ignored: a number that is no index; None if there is none.
+        ignored: a number that is no index, an int or a symbol; None if there is none.
         excluded: a number that is refused, whatever the bounds; None if there is none.
         unread: a symbolic condition under which eager looks at none of the numbers, as there are no elements to index.
         position: where in a list of indices the tensor is: one tensor may index several dimensions.
@@ -41,7 +41,7 @@ class Check:
     low: Any
     high: Any
     message: str
-    ignored: int | None = None
+    ignored: int | torch.SymInt | None = None
     excluded: int | None = None
     unread: Any = sympy.false
     position: int = 0

@@ -222,7 +222,7 @@ class Indexing:
             return
         inside = self._inside(check, index)
         if check.ignored is not None:
-            ignored = call(ops.eq.Scalar, [index, ConstValue(check.ignored)])[0]
+            ignored = call(ops.eq.Scalar, [index, self.tensors.value(check.ignored, {})])[0]
             inside = call(ops.logical_or.default, [inside, ignored])[0]
         if index.fake.dim():
             inside = call(ops.all.default, [inside])[0]

@@ -345,6 +345,17 @@ def test_itself_is_not_equal_to_nan(tmp_path: Path) -> None:
     assert torch.equal(_call(compile_module(text, TARGET).path, text, [x]), x == x)
 
 
+def _equals(x: Tensor, z: Tensor) -> list[Tensor]:
+    return [z == z, z != z, z.clone().eq(z), torch.isclose(x, x), torch.isclose(x, x, equal_nan=True), x == x, x <= x]
+
+
+def test_complex_and_half_nan_is_not_equal_to_itself() -> None:
+    x = torch.tensor([math.nan, 1.0, 0.0, math.inf, -math.inf], dtype=torch.float16)
+    z = torch.complex(x.float(), x.float().roll(1))
+    checked = check(_equals, (x, z), (-x, z.conj().resolve_conj()))
+    assert {use.op for use in checked.compiled.explain().callbacks} == {"aten::ne.Tensor"}
+
+
 def _powers(x: Tensor, y: Tensor, e: float) -> list[Tensor]:
     found = [x**y, y**x, x.double() ** y, x**e, e**x, x**-1, x**-3.0, x**1.5, x**33, (-2.0) ** x, 1.0**x, 0.0**x]
     found += [torch.isclose(x, y), torch.isclose(x, y, equal_nan=True)]

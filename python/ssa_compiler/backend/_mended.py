@@ -139,12 +139,18 @@ def _is_nan(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
 
 
 def _equal_itself(op: ir.Operation) -> int:
-    """`x == x` is true to torch-mlir, also of NaN."""
-    if op.operands[0] != op.operands[1] or element_of(op.operands[0].type) not in _FLOATS:
+    """`x == x` is true to torch-mlir, also of NaN, and of what has a part that is NaN."""
+    value, flags, where = op.operands[0], op.results[0].type, ir.InsertionPoint(op)
+    element = element_of(value.type)
+    if value != op.operands[1] or not (element in _FLOATS or element.startswith("complex")):
         return 0
-    where = ir.InsertionPoint(op)
-    missing = _is_nan(op.operands[0], where)
-    known = build("torch.aten.logical_not", [op.results[0].type], [missing], where).results[0]
+    if element in _FLOATS:
+        missing = _is_nan(value, where)
+    else:
+        part_type = with_element(value.type, element.removeprefix("complex<").rstrip(">"))
+        parts = [build(f"torch.aten.{part}", [part_type], [value], where).results[0] for part in ("real", "imag")]
+        missing = build("torch.aten.logical_or", [flags], [_is_nan(part, where) for part in parts], where).results[0]
+    known = build("torch.aten.logical_not", [flags], [missing], where).results[0]
     op.results[0].replace_all_uses_with(known)
     op.erase()
     return 1

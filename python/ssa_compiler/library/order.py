@@ -209,7 +209,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float) -> Tensor:
 
 
 def _are_floats(arguments: Mapping[str, Any]) -> bool:
-    return arguments["self"].dtype == arguments["other"].dtype and arguments["self"].dtype in _REAL
+    return arguments["self"].dtype == arguments["other"].dtype and arguments["self"].dtype.is_floating_point
 
 
 @implements("aten::isclose", where=_are_floats)

@@ -97,7 +97,9 @@ def _truncate(op: ir.Operation) -> int:
     def below(one: ir.Value, other: ir.Value) -> ir.Value:
         return made("arith.cmpf", one, other, result=i1, predicate=ir.IntegerAttr.get(i64, _OLT))
 
-    nearest = made("arith.remf", x, y)
+    nearest = _hidden(
+        made("arith.remf", x, y), where
+    )  # or IREE moves it into a kernel, which cannot be linked with `fmod`
     zero = made("arith.constant", value=ir.FloatAttr.get(type_, 0.0, op.location))
     size = made("math.absf", y)
     falls = made("arith.andi", below(nearest, zero), below(zero, x), result=i1)

@@ -467,6 +467,14 @@ def two_dtypes(x: Tensor, n: int):
     return y
 
 
+@refused(X, says="a tuple of one class or of another, depending on a.* with run-time values; unpack it")
+def two_classes(x: Tensor):
+    found = x.max(0)
+    if bool(x.sum() > 1):  # refused
+        found = x.min(0)
+    return found
+
+
 @refused(X, 2, says="pop on a dict in an if or loop that depends on run-time values; set the key to something instead")
 def loses_a_key(x: Tensor, n: int):
     d = {"a": x, "b": x + 1}

@@ -7,6 +7,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ssa_compiler.importer import import_program
+from ssa_compiler.importer.outputs import build_result, output_leaves
 from ssa_compiler.testing import check
 
 
@@ -109,3 +111,43 @@ def chosen_shape(x: Tensor, n: int):
 def test_shapes_are_no_lists() -> None:
     check(chosen_shape, *[(grid(), n) for n in (0, 1, 2)])
     check(shapes, *[(grid(), torch.arange(grid().size(0)) < k) for k in (1, 0, 3)])
+
+
+def tuples_of_ops(x: Tensor, n: int):
+    largest = x.max(0)
+    for i in range(n):
+        largest = (x * i).max(0)
+    values, indices = x.sort(0)
+    x.add_(largest.values)
+    return largest, [x.aminmax(), x.median(0)], {"n": x.topk(1)}, largest[:1], (values, indices)
+
+
+def one_of_two(x: Tensor, smallest: bool):
+    if smallest:
+        return x.min(0)
+    return x.max(0)
+
+
+def one_of_two_for_its_values(x: Tensor):
+    found = x.min(0) if bool(x[0, 0] > 0) else x.max(0)
+    return found.values + 1
+
+
+def test_tuples_have_the_classes_of_their_ops() -> None:
+    check(tuples_of_ops, *[(grid(), n) for n in (0, 1, 2)], compiled=False)
+    program = import_program(tuples_of_ops, (grid(), 2))
+    expected = tuples_of_ops(grid(), 2)
+    count = max(leaf.index for leaf in output_leaves(program.results)) + 1
+    made = build_result(program.results, [grid()] * count)
+    for part in (
+        lambda r: r[0],
+        lambda r: r[1][0],
+        lambda r: r[1][1],
+        lambda r: r[2]["n"],
+        lambda r: r[3],
+        lambda r: r[4],
+    ):
+        assert type(part(made)) is type(part(expected))
+    assert made[2]["n"].values is not None
+    check(one_of_two, (grid(), True), compiled=False)
+    check(one_of_two_for_its_values, (grid(),), (grid() + 1,), compiled=False)

@@ -29,7 +29,7 @@ from .values import (
     Value,
 )
 
-__all__ = ["Classes", "attribute_types", "compare_enums", "named_tuple_type", "python_class"]
+__all__ = ["Classes", "attribute_types", "compare_enums", "named_tuple_type", "python_class", "tuple_class"]
 
 _SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
 _ANY = {"AnyListType": ListRef, "AnyTupleType": TupleValue}
@@ -149,6 +149,28 @@ def named_tuple_type(kind: Any) -> tuple[tuple[str, ...], str]:
         return (), ""
     name = kind.annotation_str
     return _fields(text), name.removeprefix("__torch__.") if name.startswith("__torch__.") else ""
+
+
+def tuple_class(node: Any) -> tuple[tuple[str, ...], str]:
+    """Return the field names and the class's qualified name of a tuple that is made.
+
+    All results of one of PyTorch's ops are a tuple of a class in `torch.return_types`, which TorchScript has no name for;
+    those of an operator of the user's are a plain tuple in eager.
+
+    Args:
+        node: a prim::TupleConstruct.
+    """
+    fields, name = named_tuple_type(node.output().type())
+    if name or not fields:
+        return fields, name
+    elements = list(node.inputs())
+    op = elements[0].node()
+    if [value.debugName() for value in op.outputs()] != [value.debugName() for value in elements]:
+        return fields, name
+    namespace, _, name = op.kind().partition("::")
+    if namespace != "aten":
+        return (), ""
+    return fields, f"{torch.return_types.__name__}.{name}"
 
 
 def _fields(text: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from .aten import TensorOps
 from .blocks import Blocks
 from .bools import call_with_bools
-from .classes import Classes, compare_enums, named_tuple_type
+from .classes import Classes, compare_enums, tuple_class
 from .containers import Containers
 from .control import Control, Iteration
 from .devices import check_devices
@@ -333,8 +333,7 @@ class Interpreter(Blocks):
 
     def _prim_TupleConstruct(self, node: Any) -> list[Value]:
         elements = tuple(self._lookup(value) for value in node.inputs())
-        fields, name = named_tuple_type(node.output().type())
-        return [TupleValue(elements, fields, name)]
+        return [TupleValue(elements, *tuple_class(node))]
 
     def _prim_DictConstruct(self, node: Any) -> list[Value]:
         inputs = [self._lookup(value) for value in node.inputs()]
@@ -498,7 +497,7 @@ class Interpreter(Blocks):
             kinds = declared.elements() if isinstance(value, tuple) else [declared.getElementType()] * len(value)
             parts = [self._attribute(e, owner, f"{name}[{i}]", t) for i, (e, t) in enumerate(zip(value, kinds))]
             if isinstance(value, tuple):
-                return TupleValue(tuple(parts), *named_tuple_type(declared))
+                return TupleValue(tuple(parts), *tuple_class(declared))
             made: ListRef | DictRef = self.containers.new_list(parts)
             self.state.foreign.add(made.cell)
             return made

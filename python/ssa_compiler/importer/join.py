@@ -247,6 +247,10 @@ def join(
     if isinstance(a, Elements) and isinstance(b, Elements):
         alike = is_growing_abstract(a) is is_growing_abstract(b)
         if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
+            if a.kind is tuple and (a.fields, a.type_name) != (b.fields, b.type_name):
+                raise state.refuse(
+                    f"a tuple of one class or of another, depending on a {what} with run-time values; unpack it first"
+                )
             joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
             # A shape or a list is taken for a list.
             keeps = a.kind is not list or a.type_name == b.type_name

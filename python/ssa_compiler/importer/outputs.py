@@ -250,9 +250,12 @@ def output_leaves(spec: OutputSpec) -> Iterator[OutputLeaf]:
 
 
 def _named_tuple_class(qualified: str, fields: tuple[str, ...]) -> Callable[..., Any]:
-    """Return the user's class where it is found under its name, otherwise one like it."""
+    """Return the user's class where it is found under its name, or PyTorch's for an op, otherwise one like it."""
     module, _, name = qualified.rpartition(".")
     found = getattr(sys.modules.get(module or "__main__"), name, None)
+    if module == torch.return_types.__name__ and isinstance(found, type):
+        made = found  # it takes its elements as one sequence
+        return lambda *elements: made(elements)
     if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
         return found
     return collections.namedtuple(name or "Result", fields)

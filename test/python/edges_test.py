@@ -241,6 +241,17 @@ def test_no_elements_known_at_import() -> None:
     _same_or_raises(sampled, torch.zeros(2, 3, 0, 4), torch.zeros(2, 1, 1, 2))
 
 
+def without_right_sides(a: Tensor, b: Tensor) -> list[Tensor]:
+    x, info = torch.linalg.solve_ex(a, b)
+    return [torch.linalg.solve(a, b), torch.linalg.solve(a, b.mT, left=False), x, info, torch.linalg.inv(a[:0, :0])]
+
+
+def test_a_matrix_is_not_singular_for_want_of_right_sides() -> None:
+    a, b = torch.eye(3) * 2, torch.zeros(3, 0)
+    checked = check(without_right_sides, (a, b), (-a, b), (a * 0, b), compiled=False)
+    assert [error is not None for error in checked.errors] == [False, False, True]
+
+
 def test_no_elements_of_dynamic_sizes() -> None:
     options = {"dynamic_shapes": Dim.AUTO}
     x = torch.randn(3, 4, generator=generator)

@@ -2,13 +2,14 @@
 
 Eager is asked: an op runs on real tensors of the sizes at hand with 0 for one that may be 0. If it raises then, whatever the
 other sizes are, and does not if no size is 0, the program raises that at run time. Of ops on several tensors, whose sizes depend
-on one another, only those are asked whose sizes are known, and that take no indices, which zeros need not be.
+on one another, only those are asked whose sizes are known, and that take no indices, which zeros need not be; what they raise
+has to be the same whatever the numbers are.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -16,6 +17,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
+from ..errors import program_error_name
 from .symbols import expr_of
 
 if TYPE_CHECKING:
@@ -85,7 +87,19 @@ def _refusal_of_known(op: Any, python: Sequence[Any], tensors: Sequence[torch.Te
     floats = all(tensor.is_floating_point() or tensor.is_complex() for tensor in tensors)
     if not floats or not all(type(size) is int for size in sizes) or all(sizes):
         return None
-    return _ask(op, python, {id(tensor): list(tensor.shape) for tensor in tensors})
+    shapes = {id(tensor): list(tensor.shape) for tensor in tensors}
+    answer = _ask(op, python, shapes)
+    if answer is not None and any(_ask(op, python, shapes, filled) != answer for filled in (torch.ones, _diagonal)):
+        return None  # it is the numbers that eager refuses: a matrix of zeros is singular
+    return answer
+
+
+def _diagonal(shape: list[int], *, dtype: torch.dtype) -> torch.Tensor:
+    """Zeros, and ones on the diagonals of matrices."""
+    made = torch.zeros(shape, dtype=dtype)
+    if made.dim() > 1:
+        made.diagonal(0, -2, -1).fill_(1)
+    return made
 
 
 def _asked(op: Any, python: Sequence[Any], tensor: torch.Tensor, shape: list[int]) -> str | None:
@@ -96,23 +110,25 @@ def _asked(op: Any, python: Sequence[Any], tensor: torch.Tensor, shape: list[int
     return _answers[key]
 
 
-def _ask(op: Any, python: Sequence[Any], shapes: dict[int, list[int]]) -> str | None:
-    """What eager raises for tensors of zeros of these shapes, by the FakeTensors that they stand for."""
+def _ask(
+    op: Any,
+    python: Sequence[Any],
+    shapes: dict[int, list[int]],
+    filled: Callable[..., torch.Tensor] = torch.zeros,
+) -> str | None:
+    """What eager raises for tensors of these shapes, by the FakeTensors that they stand for; of zeros unless filled otherwise."""
     from .fakes import python_argument
 
     if sum(map(math.prod, shapes.values())) > _LARGEST:
         return None
     given = [python_argument(value, argument) for argument, value in zip(op._schema.arguments, python)]
     with _disable_current_modes(), torch.no_grad(), torch.random.fork_rng(devices=[]):
-        given = tree_map(
-            lambda leaf: torch.zeros(shapes[id(leaf)], dtype=leaf.dtype) if id(leaf) in shapes else leaf, given
-        )
+        given = tree_map(lambda leaf: filled(shapes[id(leaf)], dtype=leaf.dtype) if id(leaf) in shapes else leaf, given)
         positional = [value for spec, value in zip(op._schema.arguments, given) if not spec.kwarg_only]
         keywords = {spec.name: value for spec, value in zip(op._schema.arguments, given) if spec.kwarg_only}
         try:
             op(*positional, **keywords)
         except _ERRORS as error:
-            name = next(kind.__name__ for kind in _ERRORS if isinstance(error, kind))
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            return f"{name}: {lines[0] if lines else op.name()}"
+            return f"{program_error_name(type(error))}: {lines[0] if lines else op.name()}"
     return None

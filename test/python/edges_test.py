@@ -174,6 +174,21 @@ def test_images_with_infinities_and_places_that_are_none() -> None:
     check(sampled, *images, compiled=False)
 
 
+def roots(x: Tensor, h: Tensor, e: float, n: int) -> list[Tensor]:
+    y = x.clone()
+    for _ in range(n):
+        y = y**e
+        e -= 0.25
+    found = [y, x**e, x.float_power(e), h**e, h**0.5, h**-0.5, x**0.5, x**-0.5]
+    return found + [power.reciprocal() for power in found]
+
+
+def test_powers_that_are_roots_of_infinities_and_zeros() -> None:
+    """Eager takes roots for exponents of 0.5 and -0.5, but not of float16; reciprocals tell zeros of two signs apart."""
+    x = torch.tensor([-INF, -0.0, 0.0, 4.0, -2.0, INF, math.nan])
+    check(roots, *[(x, x.half(), e, n) for e, n in ((0.5, 0), (-0.5, 0), (1.5, 0), (0.5, 1), (1.0, 3))])
+
+
 def of_some(x: Tensor, n: Tensor, op: int) -> tuple[Tensor, int]:
     """Ops on as many elements as are positive, places and numbers that eager refuses."""
     y = x[x > 0]

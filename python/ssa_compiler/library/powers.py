@@ -39,7 +39,28 @@ def _needs_a_logarithm(arguments: Mapping[str, Any]) -> bool:
         return False
     if not _is_constant(exponent):
         return isinstance(exponent, (torch.SymInt, torch.SymFloat))
-    return exponent not in (0.5, -0.5) and not (0 <= exponent <= 128 and exponent == int(exponent))
+    if exponent in (0.5, -0.5):
+        return not _takes_roots(arguments)
+    return not (0 <= exponent <= 128 and exponent == int(exponent))
+
+
+def _takes_roots(arguments: Mapping[str, Any]) -> bool:
+    """Whether eager takes the square root for an exponent of 0.5, and its inverse for -0.5: of -inf and -0.0 those differ."""
+    return arguments["self"].dtype in (torch.bfloat16, torch.float32, torch.float64)
+
+
+def _may_be_root(arguments: Mapping[str, Any]) -> bool:
+    return isinstance(arguments["exponent"], torch.SymFloat) and _takes_roots(arguments)
+
+
+@implements("aten::pow.Tensor_Scalar", where=_may_be_root)
+def power_or_root(self: Tensor, exponent: float) -> Tensor:
+    """A power with a number that may be 0.5 or -0.5."""
+    if exponent == 0.5:
+        return torch.sqrt(self)
+    if exponent == -0.5:
+        return torch.rsqrt(self)
+    return torch.pow(self, torch.full([], exponent, dtype=self.dtype, device=self.device))
 
 
 @implements("aten::pow.Tensor_Scalar", where=_needs_a_logarithm)

@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.export import Dim
 
 import ssa_compiler
 from ssa_compiler.testing import check
@@ -75,6 +76,20 @@ def of_one(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def test_one_row() -> None:
     check(of_one, *[(ROWS[0].clone(), torch.tensor(at)) for at in (1, -100, 5)])
+
+
+def of_signs(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return F.soft_margin_loss(x, y), F.soft_margin_loss(x * 100, y, reduction="none"), F.soft_margin_loss(x.half(), y)
+
+
+def test_targets_that_do_not_fit() -> None:
+    for y in (ROWS.sign(), ROWS[0].sign(), ROWS[:, :1].sign().long()):
+        check(of_signs, (ROWS, y), compiled=False)
+    for y in (ROWS[None], ROWS):
+        with pytest.raises(RuntimeError, match=r"output with shape \[(4, )?1\] doesn't match the broadcast shape"):
+            ssa_compiler.compile(of_signs, (ROWS[:, :1] if y is ROWS else ROWS[0, :1], y))
+    options = {"dynamic_shapes": Dim.AUTO}
+    check(of_signs, (ROWS, ROWS.sign()), (ROWS[:2], ROWS[:2]), compiled=False, options=options)
 
 
 def of_probabilities(x: Tensor, p: Tensor) -> Tensor:

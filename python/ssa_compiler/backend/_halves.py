@@ -40,7 +40,7 @@ _ACCUMULATING = frozenset(
         *("_adaptive_avg_pool2d", "_adaptive_avg_pool3d"),
         *(f"{name}{rank}d" for name in ("adaptive_avg_pool", "avg_pool") for rank in (1, 2, 3)),
         *("binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss", "kl_div", "l1_loss", "mse_loss"),
-        *("nll_loss2d_forward", "nll_loss_forward", "smooth_l1_loss", "soft_margin_loss"),
+        *("nll_loss2d_forward", "nll_loss_forward", "smooth_l1_loss"),
         "scaled_dot_product_attention",
         *("upsample_bicubic2d", "upsample_bilinear2d", "upsample_linear1d", "upsample_trilinear3d"),
         *("scatter_add", "scatter_reduce"),  # but not index_add and index_put, which round each sum in eager too

@@ -105,6 +105,20 @@ def _reduced(losses: Tensor, reduction: int) -> Tensor:
     return losses.sum() if reduction == 2 else losses
 
 
+@implements("aten::soft_margin_loss", where=lambda arguments: arguments["self"].dtype.is_floating_point)
+def soft_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """The logarithm of 1 and the exponential of how wrong signs are.
+
+    Raises RuntimeError, as eager does, for a target of more elements: it is multiplied with in place.
+    """
+    wrong = -self * target
+    if wrong.shape != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(wrong.shape)}"
+        )
+    return _reduced(torch.log1p(torch.exp(wrong.to(self.dtype))), reduction)
+
+
 @implements("aten::binary_cross_entropy")
 def binary_cross_entropy(
     self: Tensor,

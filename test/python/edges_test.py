@@ -248,6 +248,15 @@ def _same_or_raises(program: Callable[..., Any], *arguments: Tensor) -> None:
     assert isinstance(raised.value, IndexError) == isinstance(expected, IndexError)
 
 
+def test_parts_of_complex_numbers_of_two_dtypes() -> None:
+    _same_or_raises(torch_complex, torch.ones(2), torch.ones(2))
+    _same_or_raises(torch_complex, torch.ones(2), torch.ones(2, dtype=torch.float64))
+
+
+def torch_complex(x: Tensor, y: Tensor) -> Tensor:
+    return torch.complex(x, y)
+
+
 def test_no_elements_known_at_import() -> None:
     for shape in ((0,), (2, 0), (0, 2)):
         _same_or_raises(largest, torch.zeros(shape))

@@ -17,10 +17,11 @@ from .values import ConstValue, TensorValue, Value
 __all__ = ["Described", "describe", "refuses", "run_example"]
 
 Described = tuple[Any, ...]
-_COMMON = (torch.float32, torch.float64, torch.int64)
-"""Dtypes that almost every op has kernels for, if one of them is floating point."""
+_COMMON = {torch.float32, torch.float64}
+"""Dtypes that almost every op has kernels for, if all its tensors have the same."""
 _ABOUT_DTYPES = re.compile(
     r"not implemented for '|(?i:bool|complex|half|integ|dtype).*not supported|not supported.*(?i:bool)"
+    r"|Expected object of scalar type"
 )
 
 
@@ -45,8 +46,8 @@ def refuses(op: Any, described: Described) -> str:
         described: its operands, from `describe`.
     """
     tensors = [one for one in described if one is not None and isinstance(one[0], torch.dtype)]
-    common = all(dtype in _COMMON for dtype, _, _ in tensors) and any(d.is_floating_point for d, _, _ in tensors)
-    if common or not tensors or any(device != "cpu" for _, _, device in tensors):
+    dtypes = {dtype for dtype, _, _ in tensors}
+    if (len(dtypes) < 2 and dtypes <= _COMMON) or any(device != "cpu" for _, _, device in tensors):
         return ""
     try:
         run_example(op, described, {})

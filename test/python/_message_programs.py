@@ -729,3 +729,8 @@ def asks_for_contiguity(x: Tensor, k: int):
     if x.t()[:k].is_contiguous():  # refused
         return x
     return x + 1
+
+
+@refused(torch.tensor(2), says=r"prim::min of a tensor that is passed for a number; read it with int\(x\), float\(x\)")
+def tensor_for_number(x: Tensor):
+    return min(x, 3)  # refused

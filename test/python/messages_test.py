@@ -25,6 +25,7 @@ sys.path.insert(0, str(GENERATOR.parent))
 import gen_messages  # noqa: E402 - a tool, found by its path
 
 ELSEWHERE = {
+    "a list with a tensor of": "importer_implicit_test.py",
     "dynamic_shapes": "dynamic_shapes_test.py",
     "sizes: expected": "dynamic_shapes_test.py",
     "by dynamic_shapes": "dynamic_shapes_test.py",

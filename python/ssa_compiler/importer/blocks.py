@@ -37,6 +37,7 @@ class Blocks:
         self.modules = modules
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
+        self._from_python: list[bool] = []
         self._splits = 0
 
     def _node(self, node: Any) -> list[Value]:
@@ -62,6 +63,7 @@ class Blocks:
         if name in self._calls:
             raise self.state.refuse(f"recursion: {name} calls itself; write a loop")
         self._calls.append(name)
+        self._from_python.append(isinstance(source, types.FunctionType) and not self.state.scripted)
         self._environments.append({})
         modes = len(self.state.grad_modes)
         decorations = _decorations(source)
@@ -81,6 +83,7 @@ class Blocks:
         finally:
             del self.state.grad_modes[modes:]
             self._environments.pop()
+            self._from_python.pop()
             self._calls.pop()
         return outputs[0] if outputs else NONE
 

@@ -6,7 +6,7 @@ conversion shows in the graph (for literals thanks to `source.py`), and is taken
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -17,9 +17,9 @@ from .complex_numbers import with_tensors
 from .fakes import run
 from .scalars import ScalarOps
 from .state import State
-from .values import ConstValue, TensorValue, Value
+from .values import ConstValue, ScalarValue, TensorValue, Value
 
-__all__ = ["call_with_bools"]
+__all__ = ["bool_tensor", "call_with_bools", "converted_bools"]
 
 Call = Callable[[Any, list[Value]], list[Value]]
 
@@ -50,20 +50,14 @@ def call_with_bools(
     Raises:
         ProgramRaises: the op takes an int, and no bool.
     """
-    bools = [
-        number
-        for number, (source, spec) in enumerate(zip(node.inputs(), op._schema.arguments))
-        if "number" in str(spec.type)
-        and (made := source.node()).kind() == "aten::Int"
-        and made.sourceRange() == node.sourceRange()  # the conversion is TorchScript's, not the user's int()
-        and scalars.kind(lookup(made.input())) is bool
-    ]
+    numbers = [n for n, spec in enumerate(op._schema.arguments) if "number" in str(spec.type)]
+    bools = converted_bools(node, numbers, scalars, lookup)
     if not bools:
         return call(op, arguments)
-    overload = with_tensors(op, bools)
+    overload = with_tensors(op, list(bools))
     if overload is not None:
         # A tensor without dimensions counts as a number of its kind does.
-        return call(overload, [_tensor(tensors, v) if n in bools else v for n, v in enumerate(arguments)])
+        return call(overload, [bool_tensor(tensors.call, v) if n in bools else v for n, v in enumerate(arguments)])
     values = [tensors.python(tensors.argument(argument)) for argument in arguments]
     trace = run(state, op, [True if number in bools else value for number, value in enumerate(values)])
     results = call(op, arguments)
@@ -74,8 +68,23 @@ def call_with_bools(
     return results
 
 
-def _tensor(tensors: TensorOps, value: Value) -> Value:
-    """A tensor of one bool."""
+def converted_bools(
+    node: Any, numbers: Iterable[int], scalars: ScalarOps, lookup: Callable[[Any], Value]
+) -> dict[int, Value]:
+    """Return the bools among some operands of a node that TorchScript, not the user's `int()`, makes ints, by position."""
+    found: dict[int, Value] = {}
+    sources = list(node.inputs())
+    for number in numbers:
+        made = sources[number].node() if number < len(sources) else None
+        if made is None or made.kind() != "aten::Int" or made.sourceRange() != node.sourceRange():
+            continue
+        value = lookup(made.input())
+        if isinstance(value, (ConstValue, ScalarValue)) and scalars.kind(value) is bool:
+            found[number] = value
+    return found
+
+
+def bool_tensor(call: Call, value: Value) -> Value:
+    """A tensor of one bool, without dimensions."""
     operands = [value, ConstValue(torch.bool), *[ConstValue(None)] * 3]
-    made: Value = tensors.call(torch.ops.aten.scalar_tensor.default, operands)[0]
-    return made
+    return call(torch.ops.aten.scalar_tensor.default, operands)[0]

@@ -20,6 +20,7 @@ from .effects import is_built_in, is_pure, original
 from .emitter import DTYPE_NUMBERS
 from .empty_sizes import check_sizes
 from .growing_lists import GrowingLists
+from .implicit import IMPLICIT, Implicit
 from .literals import makes_float
 from .locations import highlighted, is_augmented_assignment, is_call
 from .masks import masks_as_positions, plain_masks
@@ -97,6 +98,7 @@ class Interpreter(Blocks):
         self.classes = Classes(state, self.containers)
         self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
         self.programs = OpPrograms(self.tensors, self._call)
+        self.implicit = Implicit(state, self.scalars, self.containers, self._lookup, self._settled_op)
         self.nested = NestedTensors(self.tensors, self.containers, self._tensor_op)
         self.tensors.programs = lambda op, arguments: self.programs.call(op, [self._wrap(value) for value in arguments])
         self._divides_in_place = False
@@ -126,6 +128,15 @@ class Interpreter(Blocks):
         if (compared := compare_enums(kind, arguments)) is not None:
             return [compared]
         check_devices(self.state, self.modules.root, node, arguments)
+        first = arguments[0] if arguments else NONE
+        if kind in IMPLICIT and isinstance(first, TensorValue) and self._from_python[-1] and not self.state.in_library:
+            return [first]  # to Python it stays a tensor
+        operated = self.implicit.operator(node, kind, arguments, self._divides_in_place)
+        if operated is not None:
+            self._divides_in_place = False
+            return operated
+        if self.implicit.counts(node, kind, arguments):
+            arguments = [self.implicit.number(argument, int) for argument in arguments]
         found = self.metadata.call(kind, node, arguments)
         if found is not None:
             return found
@@ -133,7 +144,7 @@ class Interpreter(Blocks):
         if text == "(no schema)":
             raise self.state.refuse_op(kind)
         schema = torch._C.parse_schema(text)
-        op = find_op(schema)
+        op, arguments = self.implicit.settled(node, find_op(schema), schema, arguments)
         first = arguments[0] if arguments else NONE
         has_tensor = any("Tensor" in str(spec.type) for spec in (*schema.arguments, *schema.returns))
         if kind == "aten::mul" and isinstance(first, (ConstValue, ScalarValue)) and isinstance(arguments[-1], ListRef):
@@ -173,6 +184,10 @@ class Interpreter(Blocks):
         if kind == "aten::pow" and is_call(highlighted(node)) and self.scalars.are_numbers(arguments):
             return [self.scalars.emit("math.pow", arguments)]
         return self._scalar(node, op, schema, arguments)
+
+    def _settled_op(self, op: Any, arguments: list[Value]) -> list[Value]:
+        """Import an op that no node stands for."""
+        return self._tensor_op(op, promote(self.tensors, self.scalars, op, arguments))
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op on tensors; with a run-time bool, or a value that may be None, among its operands, once for either case.
@@ -385,7 +400,7 @@ class Interpreter(Blocks):
         return [value]
 
     def _prim_If(self, node: Any) -> list[Value]:
-        condition = self._lookup(node.input())
+        condition = self.implicit.number(self._lookup(node.input()), bool)
         if isinstance(condition, Uninitialized):
             # Only code that is not reached branches on a variable that is not set.
             return [Uninitialized(str(output.type())) for output in node.outputs()]
@@ -393,6 +408,7 @@ class Interpreter(Blocks):
 
     def _prim_Loop(self, node: Any) -> list[Value]:
         trip, condition, *initial = (self._lookup(value) for value in node.inputs())
+        trip, condition = self.implicit.number(trip, int), self.implicit.number(condition, bool)
         return self.control.loop(trip, condition, initial, node, self._iteration(node))
 
     def _iteration(self, node: Any) -> Iteration:

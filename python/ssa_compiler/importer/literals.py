@@ -9,16 +9,44 @@ import ast
 import copy
 from typing import Any
 
-__all__ = ["counted_from_end", "is_known", "is_of_python", "makes_float", "unknown"]
+__all__ = ["converted", "converts", "counted_from_end", "is_known", "is_of_python", "makes_float", "unknown"]
 
 # Functions of numbers and strings that Python has without importing them.
 _BUILTINS = frozenset("abs bin chr divmod float hex int len max min oct ord pow round str".split())
 
 
-def makes_float(node: Any) -> bool:
-    """Whether a node of a graph is the multiplication by 1.0 that `float(x)` has become."""
+def converted(call: ast.Call) -> ast.expr:
+    """A call of `int`, `float` or `bool` such that it is in the graph although TorchScript believes that it does nothing.
+
+    It leaves out `float(n ** 2)`, and `int(n)` of a parameter that is declared an int, which may be a tensor to Python.
+    """
+    kind = call.func.id if isinstance(call.func, ast.Name) and len(call.args) == 1 and not call.keywords else ""
+    if kind in ("int", "float"):
+        one = unknown(ast.copy_location(ast.Constant(1 if kind == "int" else 1.0), call))
+        return ast.copy_location(ast.BinOp(call, ast.Mult(), one), call)
+    if kind == "bool" and isinstance(call.args[0], (ast.Name, ast.Compare)):
+        opposite = ast.copy_location(ast.UnaryOp(ast.Not(), call), call)
+        return ast.copy_location(ast.UnaryOp(ast.Not(), opposite), call)
+    return call
+
+
+def converts(node: Any) -> type | None:
+    """Return int or float for a node of a graph that is what `converted` makes of `int(x)` or `float(x)`, None for others."""
     if node.kind() != "aten::mul":
-        return False
+        return None
+    factor = list(node.inputs())[1].node()
+    made = next(factor.inputs()).node() if factor.kind() == "aten::__getitem__" else factor
+    elements = list(made.inputs()) if made.kind() == "prim::ListConstruct" else []
+    if len(elements) != 1 or elements[0].node().kind() != "prim::Constant":
+        return None
+    value = elements[0].toIValue()
+    return type(value) if type(value) in (int, float) and value == 1 else None
+
+
+def makes_float(node: Any) -> bool:
+    """Whether a node of a graph makes an int a float: it is `float(x)`, or `x * 1.0`."""
+    if node.kind() != "aten::mul" or converts(node) is float:
+        return node.kind() == "aten::mul"
     factor = list(node.inputs())[1].node()
     return factor.kind() == "prim::Constant" and factor.output().toIValue() == 1.0
 

@@ -254,12 +254,16 @@ class Metadata:
     def _tensor(self, arguments: Sequence[Value]) -> Value:
         data, dtype = arguments[0], arguments[1]
         if isinstance(data, TensorValue):
-            return self.tensors.call(torch.ops.aten.clone.default, [data, ConstValue(None)])[0]
+            if not isinstance(dtype, ConstValue) or dtype.value is None:
+                return self.tensors.call(torch.ops.aten.clone.default, [data, ConstValue(None)])[0]
+            operands = [data, dtype, ConstValue(False), ConstValue(True), ConstValue(None)]
+            return self.tensors.call(torch.ops.aten.to.dtype, operands)[0]
         wanted = dtype.value if isinstance(dtype, ConstValue) else None
         number = {v: k for k, v in DTYPE_NUMBERS.items()}
         if isinstance(data, ListRef) and self.containers.is_growing(data):
             return self._of_growing(data, wanted)
         leaves, shape = self._nested(data)
+        leaves = [self._leaf(leaf, wanted) for leaf in leaves]
         return self.tensor(leaves, shape, None if wanted is None else number[wanted])
 
     def _of_growing(self, data: ListRef, dtype: int | None) -> Value:
@@ -274,6 +278,14 @@ class Metadata:
         number = ConstValue(DTYPE_NUMBERS[made.fake.dtype] if dtype is None else dtype)
         flag = ConstValue(False)
         return self.tensors.call(torch.ops.aten.to.dtype, [made, number, flag, flag, ConstValue(None)])[0]
+
+    def _leaf(self, leaf: Value, wanted: int | None) -> Value:
+        """An element of a tensor literal: a number, also if it is a tensor that is passed for one."""
+        if not isinstance(leaf, TensorValue):
+            return leaf
+        if wanted is None and leaf.fake.dtype not in (torch.int64, torch.bool, torch.get_default_dtype()):
+            raise self.state.refuse_op(f"torch.tensor of a list with a tensor of {leaf.fake.dtype}; give the dtype")
+        return self.scalars.item(leaf, None)
 
     def _nested(self, value: Value) -> tuple[list[Value], list[int]]:
         """Return the scalars of nested lists and the shape."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ __all__ = [
     "find_op",
     "functional_of",
     "in_place_of",
+    "overload_of",
     "registered_name",
     "with_numbers",
     "writes_list_elements",
@@ -128,3 +130,13 @@ def in_place_of(op: Any, name: str) -> Any:
         if [str(argument.type) for argument in candidate._schema.arguments] == expected:
             return candidate
     return op
+
+
+def overload_of(packet: Any, types: Sequence[str]) -> Any:
+    """Return the overload whose first arguments are of these types and whose others have defaults, None if there is none."""
+    for candidate in (getattr(packet, overload) for overload in packet.overloads()):
+        arguments = candidate._schema.arguments
+        found = [str(argument.type) for argument in arguments[: len(types)]]
+        if found == list(types) and all(argument.has_default_value() for argument in arguments[len(types) :]):
+            return candidate
+    return None

@@ -10,7 +10,7 @@ a statement makes or writes is *kept*: printed with a mark that the importer kno
 bool literal among the operands of an op that takes numbers becomes `[True][0]`, whose conversion TorchScript cannot compute
 and the importer sees (`Interpreter._numbers`). So do numbers of which TorchScript would compute something other than Python (`5 << 70`),
 or that it would lose (-0.0, which it takes for 0.0). `float(x)`, which it leaves out of what it believes to be a float
-(`float(n ** 2)`), is multiplied by 1.0. Line and column stay, so that locations and messages are the user's.
+(`float(n ** 2)`), is multiplied by 1.0, `int(x)` by 1. Line and column stay, so that locations and messages are the user's.
 
 TorchScript's caches are put aside meanwhile: what the user scripts himself has nothing of this.
 """
@@ -38,7 +38,7 @@ from ..errors import SourceLocation
 from .as_eager import as_eager, unused_functions_run
 from .effects import unfolded
 from .evaluation_order import compute_once, schemas
-from .literals import counted_from_end, is_known, is_of_python, unknown
+from .literals import converted, counted_from_end, is_known, is_of_python, unknown
 from .plain_dataclasses import plain_dataclasses, replaced
 
 __all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all", "script_plainly"]
@@ -459,10 +459,9 @@ class _Rewriter(ast.NodeTransformer):
             if _called_name(node) == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
                 return node
             node.args = [unknown(argument) if is_known(argument) else argument for argument in node.args]
-            if _called_name(node) == "float" and len(node.args) == 1:
-                one = ast.copy_location(ast.Constant(1.0), node)
-                return ast.copy_location(ast.BinOp(node, ast.Mult(), one), node)
-            return node
+            return converted(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "bool":
+            return converted(node)
         if any("number" in str(argument.type) for schema in schemas(node) for argument in schema.arguments):
             node.args = [_hidden(argument) for argument in node.args]
             for keyword in node.keywords:

@@ -12,10 +12,10 @@ from ._callbacks import erase_unused
 from ._copies import barrier
 from ._halves import widen_halves
 from ._integers import SHIFTS, divide_integers, shift_integers
-from ._ir import build, constant_integer, element_of, torch_integer, walk, with_element
+from ._ir import build, constant_integer, constant_number, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
 from ._narrow import widen_integers
-from ._numbers import round_numbers
+from ._numbers import number_tensor, round_numbers
 from ._paddings import PADDINGS, cut_before_padding
 from ._powers import raise_negatives
 from ._reshapes import VIEWS, forget_sizes, regroup
@@ -85,7 +85,7 @@ _LOSES_NAN = frozenset(
 
 
 def _keep_nan(op: ir.Operation) -> int:
-    """What bounds a number leaves NaN as it is."""
+    """What bounds a number leaves NaN as it is, and a bound that is NaN bounds nothing: of `clamp` NaN is the result then."""
     type_ = op.results[0].type
     if op.operands[0].type != type_ or element_of(type_) not in _FLOATS:
         return 0
@@ -94,6 +94,12 @@ def _keep_nan(op: ir.Operation) -> int:
     bounded = build(op.name, [type_], operands, where).results[0]
     missing = _is_nan(operands[0], where)
     kept = build("torch.aten.where.self", [type_], [missing, operands[0], bounded], where).results[0]
+    of_threshold = op.name == "torch.aten.threshold"
+    for bound in operands[1:2] if of_threshold else operands[1:]:
+        if str(bound.type) == "!torch.float" and constant_number(bound) is None:
+            number = number_tensor(bound, element_of(type_), where)
+            chosen = [_is_nan(number, where), operands[0] if of_threshold else number, kept]
+            kept = build("torch.aten.where.self", [type_], chosen, where).results[0]
     op.results[0].replace_all_uses_with(kept)
     op.erase()
     return 1

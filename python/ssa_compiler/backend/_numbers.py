@@ -12,7 +12,7 @@ from iree.compiler import ir
 from ._callbacks import overload_of, torch_operator
 from ._ir import DTYPES, build, constant_number, element_of, torch_integer
 
-__all__ = ["round_numbers"]
+__all__ = ["number_tensor", "round_numbers"]
 
 _COMPARISONS = frozenset(f"torch.aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 
@@ -54,7 +54,7 @@ def round_numbers(op: ir.Operation) -> int:
     if op.name in _COMPARISONS and constant_number(op.operands[1]) is None:
         if element == "f64" and str(op.operands[1].type) == "!torch.float":
             return changed
-        one = _tensor(op.operands[1], element, where)
+        one = number_tensor(op.operands[1], element, where)
         name = op.name.replace(".Scalar", ".Tensor")
         compared = build(name, [op.results[0].type], [op.operands[0], one], where)
         op.results[0].replace_all_uses_with(compared.results[0])
@@ -70,7 +70,7 @@ def _float(number: float, where: ir.InsertionPoint) -> ir.Value:
     return build("torch.constant.float", [type_], [], where, {"value": attribute}).results[0]
 
 
-def _tensor(number: ir.Value, element: str, where: ir.InsertionPoint) -> ir.Value:
+def number_tensor(number: ir.Value, element: str, where: ir.InsertionPoint) -> ir.Value:
     """A tensor without dimensions of a number."""
     context = where.block.owner.context
     sizes = build("torch.prim.ListConstruct", [ir.Type.parse("!torch.list<int>", context)], [], where).results[0]

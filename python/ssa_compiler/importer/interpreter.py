@@ -16,6 +16,7 @@ from .classes import Classes, compare_enums, tuple_class
 from .containers import Containers
 from .control import Control, Iteration
 from .devices import check_devices
+from .dimensions import check_dimensions
 from .effects import is_built_in, is_pure, original
 from .emitter import DTYPE_NUMBERS
 from .empty_sizes import check_sizes
@@ -211,6 +212,7 @@ class Interpreter(Blocks):
             return self.control.choose(condition, *map(with_case, cases))
         if not self.state.in_library:
             opened = [self.tensors.argument(value) for value in arguments]
+            check_dimensions(self.scalars, op, opened)
             check_sizes(self.state, op, [self.tensors.python(value) for value in opened])
         results = self.programs.call(op, arguments)
         return [self._wrap(result) for result in self.tensors.call(op, arguments)] if results is None else results

@@ -5,11 +5,14 @@ Compiled code writes somewhere else in memory at an index that is not counted fr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
 
 import ssa_compiler
+from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check, check_auto_sizes
 
 X = torch.linspace(-1.5, 2.0, 12).reshape(3, 4)
@@ -70,7 +73,20 @@ _SHAPES = [(3, 4), (0, 0), (0, 4), (3, 0)]
 def test_indices_of_no_elements(function) -> None:  # type: ignore[no-untyped-def]
     """Eager looks at an index only if it stands for elements, or if there is nothing at all to index."""
     for shape in _SHAPES[1:]:
-        check(function, (torch.ones(shape), torch.tensor([7, 3])), compiled=False)
+        arguments = torch.ones(shape), torch.tensor([7, 3])
+        surely = _raised(lambda: import_program(function, arguments))  # noqa: B023 - called here
+        if surely is None:
+            check(function, arguments, compiled=False)
+        else:
+            assert isinstance(surely, type(_raised(lambda: function(*arguments))))  # noqa: B023
+
+
+def _raised(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except (RuntimeError, IndexError) as error:
+        return error
+    return None
 
 
 @pytest.mark.parametrize("function", _FUNCTIONS)

@@ -247,7 +247,7 @@ class TensorOps:
                 raise state.defect(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
             state.note_size(requirement, op.name())
-            state.require(requirement, op.name())
+            state.require(requirement, op.name(), "IndexError" if op is torch.ops.aten.index.Tensor else "RuntimeError")
         if op._schema.is_mutable:
             args = self.indexing.checked(op, args)
             return self.writes.call(op, args, python, trace.out)
@@ -389,7 +389,8 @@ class TensorOps:
                 outcome: Any = self.writes.call(op, arguments, record.args, record.out)
                 outcome = outcome[0] if len(outcome) == 1 else outcome
             else:
-                made = self.programs(op, arguments)
+                with self.indexing.already_checked(op):
+                    made = self.programs(op, arguments)
                 if made is None:
                     outcome = self._base(op, arguments, record.out)
                 else:

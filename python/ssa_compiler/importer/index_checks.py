@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import sympy
@@ -19,7 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ..errors import eager_error_name
 from .symbols import expr_of
 
-__all__ = ["Check", "checks", "divides_integers", "is_checked"]
+__all__ = ["Check", "checks", "demands", "divides_integers", "is_checked"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Check:
         excluded: a number that is refused, whatever the bounds; None if there is none.
         unread: a symbolic condition under which eager looks at none of the numbers, as there are no elements to index.
         position: where in a list of indices the tensor is: one tensor may index several dimensions.
+        counted: the sizes that a mask is expanded to; that at which it holds is counted, and the count is the number.
     """
 
     tensor: torch.Tensor
@@ -45,6 +47,7 @@ class Check:
     excluded: int | None = None
     unread: Any = sympy.false
     position: int = 0
+    counted: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class _Rule:
     """Whether what eager raises depends on sizes and strides, so that it is asked."""
     unread: Callable[[dict[str, Any]], Any] = lambda arguments: sympy.false
     """When eager looks at no index."""
+    counted: Callable[[dict[str, Any]], tuple[Any, ...]] | None = None
 
 
 def _along_dim(arguments: dict[str, Any]) -> Any:
@@ -103,6 +107,22 @@ def _any(arguments: dict[str, Any]) -> Any:
     return 2**62
 
 
+def _source_numel(arguments: dict[str, Any]) -> Any:
+    """How often a mask may hold, and one more."""
+    return expr_of(arguments["source"].numel()) + 1
+
+
+def _masked_sizes(arguments: dict[str, Any]) -> tuple[Any, ...]:
+    """The sizes that a mask and what it masks are expanded to."""
+    one, other = (tuple(map(expr_of, arguments[name].shape)) for name in ("self", "mask"))
+    pairs = zip_longest(reversed(one), reversed(other), fillvalue=sympy.Integer(1))
+    return tuple(second if first == 1 else first for first, second in pairs)[::-1]
+
+
+def _source_suffices(arguments: dict[str, Any]) -> Any:
+    return sympy.Le(_product(_masked_sizes(arguments)), expr_of(arguments["source"].numel()))
+
+
 def _class_count(arguments: dict[str, Any]) -> Any:
     """One more than the largest class, whatever that is, where -1 is given."""
     count = arguments["num_classes"]
@@ -125,6 +145,13 @@ _RULES: dict[str, _Rule] = {
     "index_fill": _Rule("index", _along_dim, f"IndexError: {_OUT}", negative=True, unread=_empty_slices),
     "take": _Rule("index", _numel, "IndexError: out of range: tried to access an element that is not there", True),
     "put": _Rule("index", _numel, "IndexError: out of range: tried to access an element that is not there", True),
+    "masked_scatter": _Rule(
+        "mask",
+        _source_numel,
+        "RuntimeError: Number of elements of source < number of ones in mask",
+        unread=_source_suffices,
+        counted=_masked_sizes,
+    ),
     "one_hot": _Rule(
         "self", _class_count, "RuntimeError: Class values must be non-negative and smaller than num_classes."
     ),
@@ -189,7 +216,16 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
     low = -size if rule.negative else sympy.Integer(0)
     message = (rule.asked and _raised(op, args, arguments[rule.index])) or rule.message
     ignored = arguments.get("ignore_index")
-    yield Check(arguments[rule.index], low, size, message, ignored, unread=rule.unread(arguments))
+    counted = rule.counted(arguments) if rule.counted is not None else None
+    yield Check(arguments[rule.index], low, size, message, ignored, unread=rule.unread(arguments), counted=counted)
+
+
+def demands(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+    """Yield what an op demands of the sizes of its tensors, and FakeTensors do not: conditions, with what eager raises."""
+    if _name(op) == "put":
+        named = {argument.name: value for argument, value in zip(op._schema.arguments, args)}
+        counts = (expr_of(named[name].numel()) for name in ("source", "index"))
+        yield sympy.Eq(*counts), "IndexError: put_(): Expected source and index to have the same number of elements"
 
 
 def _raised(op: Any, args: Sequence[Any], index: torch.Tensor) -> str | None:

@@ -7,14 +7,15 @@ from the view; where somebody could, the import starts again (`Retry`) with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import sympy
 import torch
 
-from .index_checks import Check, checks, is_checked
+from .fakes import run
+from .index_checks import Check, checks, demands, is_checked
 from .ones import with_known_ones
 from .scalars import ScalarOps
 from .state import State
@@ -142,6 +143,8 @@ class Indexing:
             self._check_values(op, *(self.tensors.python(argument) for argument in args[:3]))
         known = _tensors_by_fake(args)
         python = [self.tensors.python(argument) for argument in args]
+        for condition, message in demands(op, python) if self._checked_op is None else ():
+            self.state.check(condition, message)
         replaced: dict[int, TensorValue] = {}
         for number, check in enumerate(checks(op, python)):
             index = known[id(check.tensor)]
@@ -154,11 +157,13 @@ class Indexing:
         return [args[0], [replaced.get(position, index) for position, index in enumerate(args[1])], *args[2:]]
 
     def _check_values(self, op: Any, base: Any, indices: list[Any], values: Any) -> None:
-        """Make the program raise where values do not fit what is indexed; FakeTensors do not ask."""
+        """Make the program raise where indices do not fit one another, or values what is indexed; FakeTensors do not ask."""
         if any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in indices):
             return  # one value for all: the mask's sizes are those of what it indexes
-        with self.state.symbols.mode, self.state.symbols.transaction(), torch.no_grad():
-            shape = torch.ops.aten.index.Tensor(base, indices).shape
+        read = run(self.state, torch.ops.aten.index.Tensor, [base, indices])
+        for requirement in read.requirements:
+            self.state.require(requirement, op.name(), "IndexError")
+        shape = read.out.shape
         for number, wanted in enumerate(reversed(shape)):
             size = expr_of(values.shape[-1 - number]) if number < values.dim() else 1
             fits = sympy.Eq(size, expr_of(wanted))
@@ -218,7 +223,9 @@ class Indexing:
         if not state.index_checks or unread or (isinstance(index.fake.numel(), int) and index.fake.numel() == 0):
             return
         least = check.low if check.excluded is None else sympy.Integer(check.excluded + 1)
-        if least.is_Integer and self._known(check, index, int(least), purpose):
+        if check.counted is not None:
+            index = self._count(check.counted, index)
+        elif least.is_Integer and self._known(check, index, int(least), purpose):
             return
         inside = self._inside(check, index)
         if check.ignored is not None:
@@ -231,6 +238,13 @@ class Indexing:
             condition = self._scalars.boolean(state.emitter.expression(check.unread), check.unread)
             verdict = self._scalars.either(verdict, condition)
         state.emitter.assertion(verdict.ssa, check.message)  # type: ignore[attr-defined]
+
+    def _count(self, sizes: Sequence[Any], mask: TensorValue) -> TensorValue:
+        """How often a mask holds that is expanded to some sizes."""
+        call, ops = self.tensors.call_arguments, torch.ops.aten
+        wanted = [self.tensors.symbolic(size) for size in sizes]
+        expanded = call(ops.expand.default, [mask, wanted, ConstValue(False)])[0]
+        return call(ops.sum.default, [expanded, ConstValue(torch.int64)])[0]
 
     def _inside(self, check: Check, index: TensorValue) -> TensorValue:
         call, ops = self.tensors.call_arguments, torch.ops.aten

@@ -29,6 +29,7 @@ from .metadata import Metadata
 from .modules import Inline, Modules
 from .nested import NestedTensors
 from .op_programs import OpPrograms
+from .operand_checks import check_operands
 from .promotion import promote
 from .python_calls import PrintCall, PythonCalls, is_told
 from .run_time_ops import run_later
@@ -212,8 +213,10 @@ class Interpreter(Blocks):
             return self.control.choose(condition, *map(with_case, cases))
         if not self.state.in_library:
             opened = [self.tensors.argument(value) for value in arguments]
+            python = [self.tensors.python(value) for value in opened]
             check_dimensions(self.scalars, op, opened)
-            check_sizes(self.state, op, [self.tensors.python(value) for value in opened])
+            check_operands(self.state, op, python)
+            check_sizes(self.state, op, python)
         results = self.programs.call(op, arguments)
         return [self._wrap(result) for result in self.tensors.call(op, arguments)] if results is None else results
 

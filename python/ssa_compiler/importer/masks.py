@@ -75,7 +75,10 @@ def masks_as_positions(tensors: TensorOps, containers: Containers, arguments: Se
     base, indices, *rest = arguments
     given = containers.elements(indices)
     masks = [index for index in given if _is_mask(index)]
-    if not isinstance(base, TensorValue) or not masks or (rest and _stores_same(base, given, rest)):
+    if not isinstance(base, TensorValue) or not masks:
+        return list(arguments)
+    _check_sizes(tensors, given, base)
+    if rest and _stores_same(base, given, rest):
         return list(arguments)
     aten, dim = torch.ops.aten, 0
     found: list[Value] = []
@@ -85,7 +88,6 @@ def masks_as_positions(tensors: TensorOps, containers: Containers, arguments: Se
             dim += 1
             continue
         rank = index.fake.dim()
-        _check_sizes(tensors, index, base, dim)
         if rank > 1 and not rest and len(masks) == 1:
             # What is read may be flattened, and one list of positions is found faster than several.
             base = _call(tensors, aten.flatten.using_ints, base, dim, dim + rank - 1)
@@ -112,16 +114,22 @@ def _stores_same(base: TensorValue, given: Sequence[Value], rest: Sequence[Value
     return values.fake.dim() <= behind or expr_of(values.fake.shape[values.fake.dim() - behind - 1]) == 1
 
 
-def _check_sizes(tensors: TensorOps, mask: TensorValue, base: TensorValue, dim: int) -> None:
-    sizes, indexed = tuple(mask.fake.shape), tuple(base.fake.shape)
-    if len(indexed) - dim < len(sizes):
+def _check_sizes(tensors: TensorOps, given: Sequence[Value], base: TensorValue) -> None:
+    """Make the program raise where there are more indices than dimensions, or a mask has other sizes than what it indexes."""
+    indexed = tuple(base.fake.shape)
+    spans = [index.fake.dim() if isinstance(index, TensorValue) and _is_mask(index) else 1 for index in given]
+    if sum(spans) > len(indexed):
         raise ProgramRaises(f"IndexError: too many indices for tensor of dimension {len(indexed)}")
-    for number, (size, wanted) in enumerate(zip(sizes, indexed[dim:])):
-        tensors.state.check(
-            sympy.Eq(expr_of(size), expr_of(wanted)),
-            f"IndexError: The shape of the mask {_shown(sizes)} at index {number} does not match the shape of the indexed "
-            f"tensor {_shown(indexed)} at index {dim + number}",
-        )
+    for position, index in enumerate(given):
+        if not isinstance(index, TensorValue) or not _is_mask(index):
+            continue
+        sizes, dim = tuple(index.fake.shape), sum(spans[:position])
+        for number, (size, wanted) in enumerate(zip(sizes, indexed[dim:])):
+            tensors.state.check(
+                sympy.Eq(expr_of(size), expr_of(wanted)),
+                f"IndexError: The shape of the mask {_shown(sizes)} at index {number} does not match the shape of the "
+                f"indexed tensor {_shown(indexed)} at index {dim + number}",
+            )
 
 
 def _shown(sizes: Sequence[Any]) -> str:

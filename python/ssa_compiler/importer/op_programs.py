@@ -55,6 +55,7 @@ class OpPrograms:
         program = None if has_carried(tree_leaves(python)) else find_program(op.name(), dict(zip(names, python)))
         if program is None:
             return None
+        self._tensors.indexing.checked(op, opened)
         values = dict(zip(names, arguments))
         graph = program.script.graph
         with self._trusted():

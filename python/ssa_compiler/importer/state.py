@@ -271,12 +271,16 @@ class State:
         if known is None:
             self.emitter.assertion(self.emitter.expression(expr), message)
 
-    def require(self, relation: Any, op: str) -> None:
+    def require(self, relation: Any, op: str, error: str = "RuntimeError") -> None:
         """Take for granted, or check at run time, what an op requires of sizes.
 
         Of sizes of arguments it is taken for granted, and checked by each call: eager may do something else for sizes that
         break it (broadcast a size of 1), and a call with such sizes is for another specialisation.
 
+        Args:
+            relation: a boolean expression over symbols.
+            op: the op's name.
+            error: the class of what is raised at run time.
         Raises:
             ProgramRaises: it surely does not hold.
         """
@@ -285,7 +289,7 @@ class State:
             self.sizes.assume(relation)
             self.sizes.settle()
         else:
-            self.check(relation, f"RuntimeError: {op}: the sizes do not fit, required {relation}")
+            self.check(relation, f"{error}: {op}: the sizes do not fit, required {relation}")
 
     def note_size(self, relation: Any, op: str) -> None:
         """Note which ints among the arguments an op takes for sizes where -1 stands for one that it infers.

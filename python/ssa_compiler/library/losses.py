@@ -23,15 +23,8 @@ def _applies(arguments: Mapping[str, Any]) -> bool:
 def _likelihood(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    """Of log probabilities (N, C, ...) and classes (N, ...): the loss of each, their sum or mean, and the sum of the weights.
-
-    Raises IndexError, as eager does, for a class that there is not.
-    """
-    classes = self.size(1)
+    """Of log probabilities (N, C, ...) and classes (N, ...): the loss of each, their sum or mean, and the sum of the weights."""
     counts = target != ignore_index
-    wrong = torch.logical_and(counts, torch.logical_or(target < 0, target >= classes))
-    if bool(wrong.any()):
-        raise IndexError("Target is out of bounds.")  # eager says which
     known = torch.where(counts, target, 0)
     picked = self.gather(1, known.unsqueeze(1)).squeeze(1)
     weights = counts.to(self.dtype)

@@ -30,8 +30,6 @@ def _reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, 
     result = self.movedim(dim, 0).clone(memory_format=torch.contiguous_format)
     rows = source.movedim(dim, 0)
     places = index.reshape(-1).to(torch.int64)
-    if bool(torch.logical_or(places < 0, places >= result.size(0)).any()):
-        raise IndexError("index out of range in self")
     if not include_self:
         start = 0.0
         if reduce == "prod":
@@ -73,8 +71,6 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor
     """Store or add elements at places in the flattened tensor."""
     flat = self.reshape(-1).clone()
     places = index.reshape(-1)
-    if bool(torch.logical_or(places < -flat.size(0), places >= flat.size(0)).any()):
-        raise IndexError("out of range: tried to access an index beyond the elements of the tensor")
     places = torch.where(places < 0, places + flat.size(0), places)
     flat = flat.index_put([places], source.reshape(-1), accumulate)
     return flat.reshape(self.shape)

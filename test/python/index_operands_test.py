@@ -1,0 +1,166 @@
+"""What eager refuses of the sizes and dtypes of indices, masks and values, in reading and in writing.
+
+Kernels for FakeTensors take much of it, and compiled code would read or write outside of the tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler import errors
+from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check, check_auto_sizes
+
+I = torch.tensor  # noqa: E741
+X = torch.linspace(-1.5, 2.0, 9).reshape(3, 3)
+MASK = I([True, False, True])
+
+
+def write(x: Tensor, i: Tensor, v: Tensor) -> Tensor:
+    y = x.clone()
+    y[i] = v
+    return y
+
+
+def write_number(x: Tensor, i: Tensor) -> Tensor:
+    y = x.clone()
+    y[i] = 1.0
+    return y
+
+
+def write_two(x: Tensor, i: Tensor, j: Tensor, v: Tensor) -> Tensor:
+    y = x.clone()
+    y[i, j] = v
+    return y
+
+
+def put(x: Tensor, i: Tensor, v: Tensor) -> Tensor:
+    return x.put(i, v)
+
+
+def put_in_place(x: Tensor, i: Tensor, v: Tensor) -> Tensor:
+    return x.clone().put_(i, v)
+
+
+def fill(x: Tensor, i: Tensor) -> Tensor:
+    return x.index_fill(0, i, 1.0)
+
+
+def gather(x: Tensor, i: Tensor) -> Tensor:
+    return x.gather(0, i)
+
+
+def scatter(x: Tensor, i: Tensor, v: Tensor) -> Tensor:
+    return x.scatter(0, i, v)
+
+
+def scatter_mask(x: Tensor, m: Tensor, v: Tensor) -> Tensor:
+    return x.masked_scatter(m, v)
+
+
+def scatter_mask_in_place(x: Tensor, m: Tensor, v: Tensor) -> Tensor:
+    y = x.clone()
+    y.masked_scatter_(m, v)
+    return y
+
+
+def select_mask(x: Tensor, m: Tensor) -> Tensor:
+    return x.masked_select(m)
+
+
+def scatter_row(x: Tensor, v: Tensor) -> Tensor:
+    return x.select_scatter(v, 0, 1)
+
+
+def scatter_rows(x: Tensor, v: Tensor) -> Tensor:
+    return x.slice_scatter(v, 0, 1)
+
+
+def scatter_diagonal(x: Tensor, v: Tensor) -> Tensor:
+    return x.diagonal_scatter(v)
+
+
+V = torch.arange(3.0)
+REFUSED: list[tuple[Callable[..., Any], tuple[Tensor, ...]]] = [
+    (write, (X, I([0.0, 1.0]), V)),
+    (write, (X, I([True, False]), I([1.0]))),
+    (write, (X, torch.ones(3, 2, dtype=torch.bool), I([1.0]))),
+    (write, (X, torch.ones(3, 3, 1, dtype=torch.bool), V)),
+    (write, (I(1.0), I([0, 0]), I(1.0))),
+    (write, (X, I([0, 1]), V[:2])),
+    (write_number, (X, I([True, False]))),
+    (write_number, (X, torch.ones(3, 3, 1, dtype=torch.bool))),
+    (write_two, (X, I([0, 2]), I([1, 1, 1]), V)),
+    (write_two, (V, I([0, 2]), I([1]), V)),
+    (put, (X, I([0, 2]), V)),
+    (put, (X, I([0, 1, 2]), I([1.0]))),
+    (put_in_place, (X, I([0, 1, 2]), I([1.0]))),
+    (put, (X, I([0, 2]), I([1, 2]))),
+    (fill, (X, I([0], dtype=torch.int16))),
+    (fill, (X[:, :0], I([True]))),
+    (gather, (I(1.0), I([[0]]))),
+    (scatter, (I(1.0), I([[0]]), I([[1.0]]))),
+    (scatter_mask, (X, X, X)),
+    (scatter_mask, (X, X > 0, I([1, 2, 3]))),
+    (select_mask, (X, I([1, 0, 1]))),
+    (scatter_row, (X, V[:2])),
+    (scatter_row, (X[:1], V)),
+    (scatter_rows, (X, X)),
+    (scatter_diagonal, (X, V[:2])),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_what_eager_refuses(number: int) -> None:
+    function, arguments = REFUSED[number]
+    with pytest.raises((IndexError, RuntimeError)) as expected:
+        function(*arguments)
+    with pytest.raises(errors.ProgramError) as found:
+        import_program(function, arguments)
+    assert isinstance(found.value, type(expected.value)), found.value
+
+
+def test_masked_scatter_needs_as_many_elements_as_there_are_places() -> None:
+    few = torch.arange(2.0)
+    masks = [torch.zeros(3, dtype=torch.bool), MASK, ~MASK, torch.ones(3, dtype=torch.bool)]
+    for function in (scatter_mask, scatter_mask_in_place):
+        found = check(function, *[(V, mask, few) for mask in masks], compiled=function is scatter_mask)
+        assert [error is None for error in found.errors] == [True, True, True, False]
+    # A mask that is expanded holds more often.
+    check(scatter_mask, (X, MASK, torch.arange(6.0)), (X, MASK | True, torch.arange(6.0)), compiled=False)
+    enough = check(scatter_mask, (V, MASK, V), compiled=False)
+    assert enough.count_ops("imported", "torch.runtime.assert") == 0
+
+
+def test_masked_scatter_of_dynamic_sizes() -> None:
+    check_auto_sizes(scatter_mask, (V, MASK, V), (torch.arange(4.0), torch.ones(4) > 0, V), (V, MASK, V[:2]))
+
+
+def test_tensors_without_dimensions() -> None:
+    one = I(2.5)
+    for index in (I(0), I(1), I([0, 0]), I([0, 2]), I(-1)):
+        check(gather, (one, I(0) if index.dim() == 0 else I([0, 0])), (one, index), compiled=False)
+    check(scatter, (one, I(0), I(3.0)), (one, I(1), I(3.0)), (one, I(-1), I(3.0)), compiled=False)
+
+
+def read_two(x: Tensor, m: Tensor, j: Tensor) -> Tensor:
+    return x[m, j]
+
+
+def test_masks_beside_indices() -> None:
+    indices = I([1, 2])
+    masks = (MASK, torch.ones(3, dtype=torch.bool))
+    for found in (
+        check(read_two, *[(X, mask, indices) for mask in masks], compiled=False),
+        check(write_two, *[(X, mask, indices, V[:2]) for mask in masks], compiled=False),
+    ):
+        assert [type(error) for error in found.errors] == [type(None), IndexError]
+
+
+def test_a_number_as_index_converts_the_value() -> None:
+    check(write, (X.half(), I(1), V), (X.half(), I(2), V), compiled=False)

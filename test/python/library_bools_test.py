@@ -50,3 +50,24 @@ def angles(x: Tensor, m: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def test_two_tensors_of_bools() -> None:
     check(bounded, *PAIRS, compiled=True)
     check(angles, *PAIRS, compiled=True)
+
+
+def changed_by_comparisons(x: Tensor, n: int, f: float, t: Tensor) -> list[Tensor]:
+    changed = [x.clone(), x.clone(), x.clone(), x.to(torch.uint8)]
+    changed[0].lt_(n)
+    changed[1].ge_(t)
+    changed[2].gt_(f)
+    changed[3].le_(t)
+    return changed
+
+
+def compared(x: Tensor, n: int, f: float, t: Tensor) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    known = [x < -1, x >= -1, x > 1, x < 2, x == 2, x != 0, x < 0.5]
+    numbers = [x < n, x <= n, n < x, x >= n, x == n, x < f, x >= f, x < t, t >= x, x < (n > 0), x + n]
+    return known, numbers, changed_by_comparisons(x, n, f, t)
+
+
+def test_compared_with_numbers() -> None:
+    """An int is compared with them as an int, which may be negative."""
+    numbers = [(1, 1.0), (0, 0.5), (-1, -0.5), (2, math.nan), (-(1 << 63), math.inf)]
+    check(compared, *[(FALSE_TRUE, n, f, torch.tensor([n, 1])) for n, f in numbers], compiled=True)

@@ -16,6 +16,7 @@ import torch
 
 from ..errors import SsaCompilerError
 from .argument_sizes import MakeStatic
+from .comparisons import compared_alike
 from .complex_numbers import takes_tensors, without_complex
 from .decompose import is_not_lowered
 from .dropped import UNANNOTATED
@@ -432,7 +433,8 @@ class TensorOps:
         """Emit an op whose results are new tensors or scalars."""
         if op.name() == "aten::_unsafe_view":
             return self.views.view(torch.ops.aten.view.default, args[:2], out, args[0])  # nothing else sees the storage
-        op, args = without_complex(self, op, self._without_bools(op, args, out), out)
+        args = compared_alike(self, op, self._without_bools(op, args, out))
+        op, args = without_complex(self, op, args, out)
         outs: list[Any] = []
         for element in out if isinstance(out, (list, tuple)) else [out]:
             outs += element if isinstance(element, (list, tuple)) else [element]

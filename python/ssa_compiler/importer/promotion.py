@@ -3,8 +3,6 @@
 Numbers may not fit the dtype of the tensors they are given to: `x == 300` with x of uint8, `x.masked_fill(m, -1e9)` of float16.
 Eager takes some modulo the dtype's, refuses others, and computes with the rest in another dtype. Which of these an op does
 is asked of the op: it runs on a small tensor, with a number that does not fit.
-
-Tensors of two dtypes are compared in the one that eager promotes both to, in which tensors without dimensions count less.
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ __all__ = ["NARROW", "check_number", "promote"]
 
 NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
 """Integer dtypes that do not hold all numbers of 64 bits."""
-_COMPARISONS = frozenset(f"aten::{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32)
 
 
@@ -47,7 +44,7 @@ def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
         raise ProgramRaises(message)
     fitted = _fitted(scalars, op, arguments)
     _check_divisor(tensors, scalars, op, fitted)
-    return _alike(tensors, scalars, op, fitted)
+    return fitted
 
 
 def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> None:
@@ -63,32 +60,6 @@ def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: l
             tensors.state.check(condition, "RuntimeError: ZeroDivisionError")
         elif elements != 0:
             scalars.check_nonzero(divisor, "RuntimeError: ZeroDivisionError")
-
-
-def _alike(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
-    """Convert what is compared to one dtype; a number is rounded to it by the backend (`_numbers`)."""
-    if op._schema.name not in _COMPARISONS or len(arguments) != 2 or op._schema.is_mutable:
-        return arguments
-    one, other = arguments
-    if isinstance(one, TensorValue) and not one.fake.dtype.is_floating_point and _is_float(scalars, other):
-        dtype = torch.result_type(one.fake, 1.0)
-        return [_converted(tensors, one, dtype), other]
-    if not isinstance(one, TensorValue) or not isinstance(other, TensorValue) or one.fake.dtype == other.fake.dtype:
-        return arguments
-    dtype = torch.result_type(one.fake, other.fake)
-    return [_converted(tensors, value, dtype) for value in (one, other)]
-
-
-def _is_float(scalars: ScalarOps, value: Value) -> bool:
-    return isinstance(value, (ConstValue, ScalarValue)) and scalars.kind(value) is float
-
-
-def _converted(tensors: TensorOps, value: TensorValue, dtype: torch.dtype) -> Value:
-    if value.fake.dtype == dtype:
-        return value
-    operands = [value, ConstValue(dtype), *[ConstValue(False)] * 2, ConstValue(None)]
-    converted: Value = tensors.call(torch.ops.aten.to.dtype, operands)[0]
-    return converted
 
 
 def _fitted(scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:

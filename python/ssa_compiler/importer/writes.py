@@ -151,13 +151,14 @@ class Writes:
         else:
             pure_trace = run(state, functional, [self.tensors.python(argument) for argument in pure_args])
             _check_cast(state, op, python, pure_trace.out, target)
+            pointwise = torch.Tag.pointwise in (*op.tags, *functional.tags)  # in-place comparisons are not tagged
             same = (
                 isinstance(pure_trace.out, torch.Tensor)
                 and pure_trace.out.dtype == target.fake.dtype
                 and _sizes(pure_trace.out) == _sizes(target.fake)
-                and not (torch.Tag.pointwise in op.tags and _mixes_dtypes(target, flat))
+                and not (pointwise and _mixes_dtypes(target, flat))
                 # Of logical and comparison ops, which give bools whatever they are given, the passes know no pure form.
-                and not (torch.Tag.pointwise in op.tags and target.fake.dtype == torch.bool)
+                and not (pointwise and target.fake.dtype == torch.bool)
             )
             name = registered_name(schema)
             if not is_out and same and not has_complex(args) and self.state.emitter.registered(f"torch.{name}"):

@@ -15,9 +15,14 @@ from .values import ConstValue, ScalarValue, TensorValue
 if TYPE_CHECKING:
     from .aten import TensorOps
 
-__all__ = ["compared_alike"]
+__all__ = ["compared_alike", "is_comparison"]
 
 _COMPARISONS = frozenset(f"aten::{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
+
+
+def is_comparison(op: Any) -> bool:
+    """Whether an op returns, elementwise, how two operands compare."""
+    return op._schema.name in _COMPARISONS and not op._schema.is_mutable
 
 
 def compared_alike(tensors: TensorOps, op: Any, arguments: list[Any]) -> list[Any]:
@@ -28,7 +33,7 @@ def compared_alike(tensors: TensorOps, op: Any, arguments: list[Any]) -> list[An
         op: any OpOverload.
         arguments: its operands.
     """
-    if op._schema.name not in _COMPARISONS or len(arguments) != 2 or op._schema.is_mutable:
+    if not is_comparison(op) or len(arguments) != 2:
         return arguments
     one, other = arguments
     if not isinstance(one, TensorValue):

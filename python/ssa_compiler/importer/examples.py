@@ -26,9 +26,11 @@ _ABOUT_DTYPES = re.compile(
 
 
 def describe(arguments: Sequence[Value]) -> Described:
-    """Return what decides how an op takes numbers and dtypes: its tensors' dtypes, ranks and devices, and constants."""
+    """Return what decides how an op takes numbers and dtypes: its tensors' dtypes, ranks and devices, and constants, and lists of such."""
     return tuple(
-        (value.fake.dtype, value.fake.dim(), value.fake.device.type)
+        ("list", describe(value))
+        if isinstance(value, list)
+        else (value.fake.dtype, value.fake.dim(), value.fake.device.type)
         if isinstance(value, TensorValue)
         else ("constant", value.value)
         if isinstance(value, ConstValue) and isinstance(value.value, (bool, int, float, str, torch.dtype, type(None)))
@@ -82,6 +84,8 @@ def _example(described: Any) -> Any:
         return 1
     if described[0] == "constant":
         return described[1]
+    if described[0] == "list":
+        return [_example(one) for one in described[1]]
     dtype, rank, _ = described
     shape = [3 if rank < 5 else 2] * rank
     if dtype is torch.bool:

@@ -13,9 +13,10 @@ from .._dtypes import by_mlir, by_torch
 from .aten import TensorOps
 from .containers import Containers
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
+from .locations import highlighted
 from .nested import NestedValue
 from .number_tensors import NumberTensors
-from .promotion import NARROW, check_number
+from .promotion import check_number, check_written
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .symbols import expr_of
@@ -86,7 +87,11 @@ class Metadata:
             made = self.tensor([first], [], _OF_NUMBERS.get(self.scalars.kind(first)))
             self.number_tensors.note(made, first)
             return [made]
-        if kind == "aten::tensor" or (kind == "aten::as_tensor" and not isinstance(first, TensorValue)):
+        if kind == "aten::tensor":
+            if not highlighted(node):
+                self._check_stored(arguments)
+            return [self._tensor(arguments)]
+        if kind == "aten::as_tensor" and not isinstance(first, (TensorValue, OptionalValue)):
             return [self._tensor(arguments)]
         if kind == "aten::__range_length" or kind == "aten::__derive_index":
             return [self._range(kind, list(arguments))]
@@ -266,6 +271,13 @@ class Metadata:
         leaves = [self._leaf(leaf, wanted) for leaf in leaves]
         return self.tensor(leaves, shape, None if wanted is None else number[wanted])
 
+    def _check_stored(self, arguments: Sequence[Value]) -> None:
+        """Check a number that `x[i] = number` makes a tensor of, by an op that refuses more than `torch.tensor` does."""
+        number, dtype = arguments[0], arguments[1]
+        if self.scalars.are_numbers([number]) and isinstance(dtype, ConstValue) and dtype.value is not None:
+            none, op = ConstValue(None), torch.ops.aten.scalar_tensor.default
+            check_written(self.tensors, self.scalars, op, [number, dtype, none, none, none], 0)
+
     def _of_growing(self, data: ListRef, dtype: int | None) -> Value:
         """A list of numbers whose length is known only at run time."""
         made = self.containers.tensor(data)
@@ -317,10 +329,9 @@ class Metadata:
             except (RuntimeError, OverflowError, TypeError) as error:
                 raise ProgramRaises(f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
             return self.literal(made.reshape(shape))
-        if dtype in NARROW:
-            message = (
-                f"RuntimeError: value cannot be converted to type {str(dtype).removeprefix('torch.')} without overflow"
-            )
+        if dtype is not torch.bool and not dtype.is_floating_point and not dtype.is_complex:
+            name = str(dtype).removeprefix("torch.")
+            message = f"RuntimeError: value cannot be converted to type {name} without overflow"
             for leaf in leaves:
                 check_number(self.scalars, leaf, dtype, message)
         pieces = [self._full(leaf, dtype) for leaf in leaves]

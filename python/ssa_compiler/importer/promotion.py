@@ -8,6 +8,7 @@ is asked of the op: it runs on a small tensor, with a number that does not fit.
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from typing import Any
 
@@ -22,11 +23,24 @@ from .state import ProgramRaises
 from .symbols import expr_of
 from .values import ConstValue, ScalarValue, TensorValue, Value
 
-__all__ = ["NARROW", "check_number", "promote"]
+__all__ = ["check_number", "check_written", "promote"]
 
 NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
 """Integer dtypes that do not hold all numbers of 64 bits."""
-_FLOATS = (torch.float16, torch.bfloat16, torch.float32)
+_OVERFLOW = re.compile(r"value cannot be converted to type (?:c10::complex<)?([\w:]+)>? without overflow")
+_C_TYPES = {
+    "uint8_t": torch.uint8,
+    "int8_t": torch.int8,
+    "int16_t": torch.int16,
+    "short": torch.int16,
+    "int": torch.int32,
+    "int32_t": torch.int32,
+    "int64_t": torch.int64,
+    "c10::Half": torch.float16,
+    "c10::BFloat16": torch.bfloat16,
+    "float": torch.float32,
+}
+"""Dtypes by what eager calls them where a number does not fit."""
 
 
 def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
@@ -42,7 +56,7 @@ def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
     """
     if not tensors.state.in_library and (message := refuses(op, describe(arguments))):
         raise ProgramRaises(message)
-    fitted = _fitted(scalars, op, arguments)
+    fitted = _fitted(tensors, scalars, op, arguments)
     _check_divisor(tensors, scalars, op, fitted)
     return fitted
 
@@ -62,27 +76,61 @@ def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: l
             scalars.check_nonzero(divisor, "RuntimeError: ZeroDivisionError")
 
 
-def _fitted(scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
+def _fitted(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
+    fitted = list(arguments)
+    places = [
+        number
+        for number, (spec, value) in enumerate(zip(op._schema.arguments, arguments))
+        if "number" in str(spec.type) and scalars.are_numbers([value]) and not _suits_all(scalars, value)
+    ]
+    if not places:
+        return arguments
     dtypes = [value.fake.dtype for value in arguments if isinstance(value, TensorValue)]
     dtype = next((dtype for dtype in dtypes if dtype is not torch.bool), None)  # bools are masks
-    if dtype not in NARROW and dtype not in _FLOATS:
-        return arguments
-    fitted = list(arguments)
-    for number, (spec, value) in enumerate(zip(op._schema.arguments, arguments)):
-        if "number" not in str(spec.type) or not isinstance(value, (ConstValue, ScalarValue)):
-            continue
+    for number in places:
+        value = arguments[number]
         kind = scalars.kind(value)
-        if kind is not int and (kind is not float or dtype in NARROW):
-            continue
-        low, high = _bounds(dtype)
-        if isinstance(value, ConstValue) and (low <= value.value <= high or not math.isfinite(value.value)):
-            continue
-        wraps, refusal = _asked(op, number, kind, dtype, describe(arguments))
-        if wraps and dtype in NARROW:
-            fitted[number] = _wrapped(scalars, value, dtype)
-        elif refusal:
-            check_number(scalars, value, dtype, refusal)
+        if kind is int and dtype in NARROW and not _holds(dtype, value):
+            if _wraps(op, number, dtype, describe([*arguments[:number], ConstValue(None), *arguments[number + 1 :]])):
+                fitted[number] = _wrapped(scalars, value, dtype)
+                continue
+        check_written(tensors, scalars, op, arguments, number)
     return fitted
+
+
+def _suits_all(scalars: ScalarOps, value: Value) -> bool:
+    """Whether a number is a bool, or known to be one that all dtypes hold."""
+    return scalars.kind(value) is bool or (isinstance(value, ConstValue) and 0 <= value.value <= 127)
+
+
+def _holds(dtype: torch.dtype, value: Value) -> bool:
+    low, high = _bounds(dtype)
+    return isinstance(value, ConstValue) and low <= value.value <= high
+
+
+def check_written(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value], number: int) -> None:
+    """Make the program raise if an op converts a number to a dtype that does not hold it, and refuses it.
+
+    Args:
+        tensors: opens lists of numbers.
+        scalars: emits the check.
+        op: an OpOverload.
+        arguments: one value per schema argument.
+        number: which of them is the number.
+    Raises:
+        ProgramRaises: the number is known.
+    """
+    kind = scalars.kind(arguments[number])
+    others = [tensors.argument(value) if n != number else ConstValue(None) for n, value in enumerate(arguments)]
+    refused = _refused(op, number, kind, describe(others))
+    if refused is None:
+        return
+    dtype, message = refused
+    indices = [v for spec, v in zip(op._schema.arguments, arguments) if spec.name == "index"]
+    unless = None
+    if indices and isinstance(indices[0], TensorValue):  # `scatter` does not look at it if it stores nothing
+        unless = scalars.emit("eq", [tensors.symbolic(expr_of(indices[0].fake.numel())), ConstValue(0)])
+    check_number(scalars, arguments[number], dtype, message, unless)
 
 
 def _bounds(dtype: torch.dtype) -> tuple[float, float]:
@@ -104,50 +152,62 @@ def _wrapped(scalars: ScalarOps, value: Value, dtype: torch.dtype) -> Value:
     return scalars.emit("sub", [rest, ConstValue(half)])
 
 
-def check_number(scalars: ScalarOps, value: Value, dtype: torch.dtype, message: str) -> None:
-    """Make the program raise `message` for a number that a dtype of at most 32 bits does not hold.
+def check_number(
+    scalars: ScalarOps, value: Value, dtype: torch.dtype, message: str, unless: Value | None = None
+) -> None:
+    """Make the program raise `message` for a number that a dtype does not hold.
 
+    Args:
+        scalars: emits the check.
+        value: an int or a float.
+        dtype: a dtype of integers or floating-point numbers.
+        message: "ExceptionName: text".
+        unless: a bool that says whether nobody looks at the number.
     Raises:
         ProgramRaises: the number is known.
     """
-    low, high = _bounds(dtype)
-    if dtype in NARROW and low == 0:
-        low = -high  # to eager a negative number stands for the unsigned one with its bits
-    if isinstance(value, ConstValue):
-        if not low <= value.value <= high:
-            raise ProgramRaises(message)
-        return
     kind = scalars.kind(value)
-    if kind is float or high < 2**63:
-        scalars.require_between(value, ConstValue(kind(low)), ConstValue(kind(high)), message)
+    low, high = _bounds(dtype)
+    if kind is int and dtype in NARROW and low == 0:
+        low = -high  # to eager a negative number stands for the unsigned one with its bits
+    if kind is int and (high >= 2**63 or dtype is torch.int64):
+        return  # those of 64 bits are all there are
+    finite = dtype.is_floating_point  # it also holds infinities and NaN
+    if isinstance(value, ConstValue):
+        holds: Value = ConstValue(low <= value.value <= high or (finite and not math.isfinite(value.value)))
+    else:
+        limits = [ConstValue(kind(low)), ConstValue(kind(high))]
+        holds = scalars.both(scalars.emit("ge", [value, limits[0]]), scalars.emit("le", [value, limits[1]]))
+        if kind is float and finite:
+            holds = scalars.either(holds, scalars.negated(scalars.classified("isfinite", value)))
+    scalars.require(holds if unless is None else scalars.either(holds, unless), message)
 
 
 @cache
-def _asked(op: Any, number: int, kind: type, dtype: torch.dtype, described: Described) -> tuple[bool, str]:
-    """Whether an op takes an operand modulo what the dtype holds, and what it raises if it refuses one that is too large."""
-
-    def run(given: float) -> Any:
-        return run_example(op, described, {number: given})
-
+def _wraps(op: Any, number: int, dtype: torch.dtype, described: Described) -> bool:
+    """Whether an op takes an int modulo what the dtype holds."""
     low, high = _bounds(dtype)
-    if dtype in _FLOATS:
-        outside: list[Any] = [int(high) * 2 if kind is int else high * 2.0]
-        if kind is int and outside[0] >= 2**63:
-            return False, ""
-    else:
-        outside = [int(sign * (high - low + 1)) + 1 for sign in (1, -1)]
     try:
-        inside = run(kind(1))
+        inside, *outside = [
+            run_example(op, described, {number: int(sign * (high - low + 1)) + 1}) for sign in (0, 1, -1)
+        ]
+    except Exception:  # it refuses such a number, or the example does not suit the op
+        return False
+    return all(_same(result, inside) for result in outside)
+
+
+@cache
+def _refused(op: Any, number: int, kind: type, described: Described) -> tuple[torch.dtype, str] | None:
+    """The dtype that an op converts a number to if it refuses one that is too large for it, and what it raises then."""
+    try:
+        run_example(op, described, {number: 1e300 if kind is float else 2**63 - 1})
+    except RuntimeError as error:
+        text = str(error).splitlines()[0] if str(error) else ""
+        found = _OVERFLOW.search(text)
+        return (_C_TYPES[found[1]], f"RuntimeError: {text}") if found and found[1] in _C_TYPES else None
     except Exception:  # the example does not suit the op: it is taken as it is
-        return False, ""
-    wraps = True
-    for given in outside:
-        try:
-            wraps = wraps and _same(run(given), inside)
-        except RuntimeError as error:
-            text = str(error).splitlines()[0]
-            return False, f"RuntimeError: {text}" if "overflow" in text else ""
-    return wraps, ""
+        return None
+    return None
 
 
 def _same(one: Any, other: Any) -> bool:

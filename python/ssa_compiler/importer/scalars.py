@@ -305,13 +305,6 @@ class ScalarOps:
             return
         self.emitter.assertion(condition.ssa, message)
 
-    def require_between(self, value: Any, low: Value, high: Value, message: str) -> None:
-        """Make the program raise `message` for a finite number below `low` or above `high`, of the number's kind."""
-        inside = self.both(self.emit("ge", [value, low]), self.emit("le", [value, high]))
-        if self.kind(value) is float:
-            inside = self.either(inside, self.negated(self.classified("isfinite", value)))
-        self.require(inside, message)
-
     def classified(self, name: str, value: Any) -> Value:
         """`math.isnan`, `isinf` or `isfinite`, by comparisons."""
         if isinstance(value, ConstValue):

@@ -16,6 +16,7 @@ import torch
 from torch_mlir import ir
 
 from .._functionalized import functionalized_name, functionalized_schema
+from .comparisons import is_comparison
 from .complex_numbers import has_complex, takes_tensors
 from .fakes import ask_eager, run
 from .overlap import check_write, repeated_dims
@@ -151,7 +152,7 @@ class Writes:
         else:
             pure_trace = run(state, functional, [self.tensors.python(argument) for argument in pure_args])
             _check_cast(state, op, python, pure_trace.out, target)
-            pointwise = torch.Tag.pointwise in (*op.tags, *functional.tags)  # in-place comparisons are not tagged
+            pointwise = torch.Tag.pointwise in op.tags
             same = (
                 isinstance(pure_trace.out, torch.Tensor)
                 and pure_trace.out.dtype == target.fake.dtype
@@ -159,6 +160,7 @@ class Writes:
                 and not (pointwise and _mixes_dtypes(target, flat))
                 # Of logical and comparison ops, which give bools whatever they are given, the passes know no pure form.
                 and not (pointwise and target.fake.dtype == torch.bool)
+                and not is_comparison(functional)  # in place these are not tagged as pointwise
             )
             name = registered_name(schema)
             if not is_out and same and not has_complex(args) and self.state.emitter.registered(f"torch.{name}"):

@@ -248,7 +248,9 @@ class TensorOps:
                 raise state.defect(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
             state.note_size(requirement, op.name())
-            state.require(requirement, op.name(), "IndexError" if op is torch.ops.aten.index.Tensor else "RuntimeError")
+            broadcasts = any(map(_broadcasts, trace.records))
+            error = "IndexError" if op is torch.ops.aten.index.Tensor else "RuntimeError"
+            state.require(requirement, op.name(), error, broadcasts=broadcasts)
         if op._schema.is_mutable:
             args = self.indexing.checked(op, args)
             return self.writes.call(op, args, python, trace.out)
@@ -489,6 +491,11 @@ _REGROUPING = frozenset({"aten::einsum"})
 
 def _is_empty(tensor: torch.Tensor) -> bool:
     return any(isinstance(size, int) and size == 0 for size in tensor.shape)
+
+
+def _broadcasts(record: Record) -> bool:
+    """Whether a recorded op takes operands of sizes that differ where one is 1."""
+    return torch.Tag.pointwise in record.op.tags or record.op._schema.name in ("aten::copy_", "aten::expand")
 
 
 def _is_known_empty(tensor: torch.Tensor) -> bool:

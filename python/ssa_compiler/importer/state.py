@@ -11,7 +11,7 @@ from typing import Any
 import sympy
 import torch
 
-from ..errors import InternalError, UnsupportedOpError, UnsupportedProgramError
+from ..errors import InternalError, UnsupportedOpError, UnsupportedProgramError, program_error_name
 from .argument_sizes import ArgumentSizes
 from .attempts import AnotherAttempt
 from .emitter import Emitter
@@ -271,7 +271,7 @@ class State:
         if known is None:
             self.emitter.assertion(self.emitter.expression(expr), message)
 
-    def require(self, relation: Any, op: str, error: str = "RuntimeError") -> None:
+    def require(self, relation: Any, op: str, error: str = "RuntimeError", *, broadcasts: bool = False) -> None:
         """Take for granted, or check at run time, what an op requires of sizes.
 
         Of sizes of arguments it is taken for granted, and checked by each call: eager may do something else for sizes that
@@ -281,6 +281,7 @@ class State:
             relation: a boolean expression over symbols.
             op: the op's name.
             error: the class of what is raised at run time.
+            broadcasts: whether eager broadcasts its operands.
         Raises:
             ProgramRaises: it surely does not hold.
         """
@@ -288,8 +289,13 @@ class State:
             self.sizes.place = (op, self.locations.user())
             self.sizes.assume(relation)
             self.sizes.settle()
-        else:
-            self.check(relation, f"{error}: {op}: the sizes do not fit, required {relation}")
+            return
+        if broadcasts and isinstance(relation, sympy.Eq) and self.symbols.known(relation) is None:
+            # Where FakeTensors require one size, eager also takes a size of 1 and another one.
+            differ = [sympy.Ne(side, 1) for side in relation.args if self.symbols.known(sympy.Eq(side, 1)) is None]
+            text = f"unsupported: {op} broadcasts a size of 1 that is known only at run time; for x[k:k + 1] write x[k][None]"
+            self.check(sympy.Or(relation, sympy.And(*differ)), f"{program_error_name(UnsupportedOpError)}: {text}")
+        self.check(relation, f"{error}: {op}: the sizes do not fit, required {relation}")
 
     def note_size(self, relation: Any, op: str) -> None:
         """Note which ints among the arguments an op takes for sizes where -1 stands for one that it infers.

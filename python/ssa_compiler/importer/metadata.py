@@ -34,6 +34,18 @@ _READS = {
     "aten::ScalarImplicit": None,
     "aten::is_nonzero": bool,
 }
+_NO_NUMBER = "ValueError: only one element tensors can be converted to Python scalars"
+_NO_INDEX = "TypeError: only integer tensors of a single element can be converted to an index"
+_NO_BOOL = "RuntimeError: Boolean value of Tensor with no values, or more than one value, is ambiguous"
+_READ_REFUSALS = {
+    "aten::Int": _NO_NUMBER,
+    "aten::Float": _NO_NUMBER,
+    "aten::FloatImplicit": _NO_NUMBER,
+    "aten::IntImplicit": _NO_INDEX,
+    "aten::Bool": _NO_BOOL,
+    "aten::is_nonzero": _NO_BOOL,
+}
+"""What Python's conversions raise for tensors that have not one element, where it is not what `item` raises."""
 _FLAGS = {
     "prim::is_cuda": "is_cuda",
     "prim::is_cpu": "is_cpu",
@@ -152,7 +164,7 @@ class Metadata:
             number = self.number_tensors.of(tensor)
             if number is not None and _READS[kind] in (int, None):
                 return [number]
-            return [self.scalars.item(tensor, _READS[kind])]
+            return [self.scalars.item(tensor, _READS[kind], _READ_REFUSALS.get(kind, ""))]
         if kind == "aten::size":
             if len(arguments) == 1:
                 return [self._shape(fake)]

@@ -366,16 +366,17 @@ class ScalarOps:
 
     # Tensors to scalars.
 
-    def item(self, tensor: TensorValue, kind: type | None) -> Value:
+    def item(self, tensor: TensorValue, kind: type | None, refusal: str = "") -> Value:
         """Read a tensor of one element.
 
         Args:
             tensor: the tensor.
             kind: int, float or bool to convert to; None keeps the kind of its dtype.
+            refusal: what the program raises if it has not one element; by default what `item` raises.
         """
         count = tensor.fake.numel()
-        if isinstance(count, int) and count != 1:
-            raise ProgramRaises(f"RuntimeError: a Tensor with {count} elements cannot be converted to Scalar")
+        refusal = refusal or f"RuntimeError: a Tensor with {expr_of(count)} elements cannot be converted to Scalar"
+        self.state.check(sympy.Eq(expr_of(count), 1), refusal)
         self.state.use(tensor, "item")
         dtype = tensor.fake.dtype
         if dtype.is_complex:

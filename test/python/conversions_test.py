@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch import Tensor
 
-from ssa_compiler import ProgramError, ProgramValueError
+from ssa_compiler import ProgramError, ProgramValueError, UnsupportedOpError
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
@@ -51,3 +53,23 @@ def test_known_sizes(count: int) -> None:
         import_program(known_int, (torch.ones(count),))
     with pytest.raises(ProgramError, match=f"a Tensor with {count} elements cannot be converted to Scalar"):
         import_program(known_item, (torch.ones(count),))
+
+
+def root(x: Tensor):  # type: ignore[no-untyped-def]
+    return math.sqrt(x.sum())
+
+
+def scaled_by_root(x: Tensor) -> Tensor:
+    return x / math.sqrt(x.sum())
+
+
+def root_of_float(x: Tensor) -> float:
+    return math.sqrt(float(x.sum()))
+
+
+def test_math_of_tensors() -> None:
+    """The result is a float in Python and a tensor to TorchScript, which other ops take alike."""
+    with pytest.raises(UnsupportedOpError, match=r"math\.sqrt of a tensor, which is a number; write float\(x\)"):
+        import_program(root, (torch.ones(3),))
+    for program in (scaled_by_root, root_of_float):
+        check(program, (torch.ones(3),), (torch.ones(3) / 3,), compiled=False)

@@ -130,6 +130,7 @@ class Interpreter(Blocks):
         if (compared := compare_enums(kind, arguments)) is not None:
             return [compared]
         check_devices(self.state, self.modules.root, node, arguments)
+        self._check_math(node, arguments)
         first = arguments[0] if arguments else NONE
         if kind in IMPLICIT and isinstance(first, TensorValue) and self._from_python[-1] and not self.state.in_library:
             return [first]  # to Python it stays a tensor
@@ -190,6 +191,15 @@ class Interpreter(Blocks):
     def _settled_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op that no node stands for."""
         return self._tensor_op(op, promote(self.tensors, self.scalars, op, arguments))
+
+    def _check_math(self, node: Any, arguments: list[Value]) -> None:
+        """Refuse a function in `math` on a tensor, a number in Python and a tensor to TorchScript, where it can be seen which."""
+        name = highlighted(node)
+        if not name.startswith("math.") or not any(isinstance(value, TensorValue) for value in arguments):
+            return
+        results = [output for output in node.outputs() if str(output.type()) == "Tensor"]
+        if any(use.user.kind().startswith("prim::") for output in results for use in output.uses()):
+            raise self.state.refuse_op(f"{name} of a tensor, which is a number; write float(x)")
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op on tensors; with a run-time bool, or a value that may be None, among its operands, once for either case.

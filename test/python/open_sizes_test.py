@@ -251,3 +251,29 @@ def test_named_sizes_stay_open() -> None:
     for n in (4, 2, 7):
         x = torch.randn(n, 3)
         torch.testing.assert_close(program(x), blackman(x))
+
+
+# Steps. --------------------------------------------------------------------------------------------------------------
+
+
+def stepped(x: Tensor, k: int, n: int) -> tuple[Tensor, Tensor]:
+    y = x[:, ::n].sum(1)
+    x[k::n] = 7
+    return x[k::n] * 2, y
+
+
+def sieve(n: int) -> Tensor:
+    prime = torch.ones(n + 1, dtype=torch.bool)
+    prime[:2] = False
+    i = 2
+    while i * i <= n:
+        if prime[i]:
+            prime[i * i :: i] = False
+        i += 1
+    return prime.nonzero().flatten()
+
+
+def test_steps_known_at_run_time() -> None:
+    """One that is not positive raises."""
+    check(stepped, *[(X.clone(), k, n) for k, n in ((0, 1), (1, 2), (0, 5), (5, 1), (0, 0), (0, -1))], compiled=False)
+    check(sieve, *[(n,) for n in (30, 0, 1, 3, 4, 50)], compiled=False)

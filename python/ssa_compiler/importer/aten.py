@@ -227,6 +227,8 @@ class TensorOps:
             return [self.views.narrow(*args)]
         if torch.Tag.inplace_view in op.tags or op is torch.ops.aten.requires_grad_.default:
             return [change_object(self, op, args)]
+        if op is torch.ops.aten.slice.Tensor and isinstance(args[4], ScalarValue):
+            args = [*args[:4], self.views.step(args[4])]
         python = [self.python(argument) for argument in args]
         self._use(op, args)
         before = [(t, tuple(t.shape), t.stride(), t.dtype) for t in _tensors(python)]

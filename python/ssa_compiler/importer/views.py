@@ -188,6 +188,17 @@ class Views:
             emitter.define(symbol, make)
         return symbol
 
+    def step(self, value: ScalarValue) -> ScalarValue:
+        """Check the step of a slice; the one returned is known to be positive."""
+        state, expr = self._state, expr_of(value.sym)
+        if state.symbols.known(sympy.Ge(expr, 1)):
+            return value
+        state.check(sympy.Ge(expr, 1), "ValueError: step must be greater than zero")
+        positive = state.symbols.integer(("step", expr), low=1)
+        if state.emitter.scope.definition(positive.node.expr) is None:
+            state.emitter.define(positive.node.expr, lambda: value.ssa)
+        return ScalarValue(int, value.ssa, positive)
+
     def _split(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
         base, dim = args[0], args[2].value
         pieces, start = [], sympy.Integer(0)

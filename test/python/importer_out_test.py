@@ -164,3 +164,16 @@ def test_what_is_refused_or_raises(function: Callable[..., Any], error: type[Exc
     with pytest.raises(error, match=message) as raised:
         import_program(function, (grid(),))
     assert "importer_out_test.py:" in str(raised.value)
+
+
+def resized_in_a_loop(x: Tensor, n: int) -> Tensor:
+    y = torch.empty(0)
+    for i in range(n):
+        torch.mul(x, i, out=y)
+    return y
+
+
+def test_resized_in_a_loop() -> None:
+    """The loop, refused, is written out: the tensor has its old shape then."""
+    with pytest.raises(errors.UnsupportedOpError, match="which changes the shape of a tensor in place"):
+        import_program(resized_in_a_loop, (torch.ones(3), 2))

@@ -244,6 +244,8 @@ class TensorOps:
             return settled
         for tensor, shape, stride, dtype in before:
             if (tuple(tensor.shape), tensor.stride(), tensor.dtype) != (shape, stride, dtype):
+                with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
+                    tensor.as_strided_(shape, stride)  # the loop around it may be imported once more, written out
                 raise state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
         for record in trace.records:
             if writes_unannounced(record.op, record.args):

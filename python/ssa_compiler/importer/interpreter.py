@@ -24,7 +24,7 @@ from .growing_lists import GrowingLists
 from .implicit import IMPLICIT, Implicit
 from .literals import makes_float
 from .locations import highlighted, is_augmented_assignment, is_call
-from .masks import masks_as_positions, plain_masks
+from .masks import as_fill, masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Inline, Modules
 from .nested import NestedTensors
@@ -37,6 +37,7 @@ from .scalars import ScalarOps
 from .schemas import find_op, in_place_of
 from .source import IN_PLACE, KEPT
 from .state import ProgramRaises, State
+from .taken_numbers import take_numbers
 from .texts import RaiseCall, made_text
 from .tolist import to_list
 from .values import (
@@ -176,6 +177,9 @@ class Interpreter(Blocks):
             if kind in ("aten::index", "aten::index_put", "aten::index_put_") and at_tensors:
                 arguments = plain_masks(self.tensors, self.containers, arguments)
                 arguments = masks_as_positions(self.tensors, self.containers, arguments)
+                if kind != "aten::index" and arguments[0] is first:
+                    op, arguments = as_fill(self.tensors, self.containers, op, arguments)
+            op, arguments = take_numbers(self.scalars, op, arguments)
             arguments = promote(self.tensors, self.scalars, op, arguments)
             results = call_with_bools(
                 self.state, self.tensors, self.scalars, node, op, arguments, self._lookup, self._tensor_op

@@ -24,7 +24,7 @@ from .values import ConstValue, TensorValue, Value
 if TYPE_CHECKING:
     from .aten import TensorOps
 
-__all__ = ["masks_as_positions", "plain_masks"]
+__all__ = ["as_fill", "masks_as_positions", "plain_masks"]
 
 _FILLS = "RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
 
@@ -96,6 +96,34 @@ def masks_as_positions(tensors: TensorOps, containers: Containers, arguments: Se
         found += [_call(tensors, aten.select.int, places, 1, column) for column in range(rank)]
         dim += rank
     return [base, containers.new_list(found), *rest]
+
+
+def as_fill(tensors: TensorOps, containers: Containers, op: Any, arguments: Sequence[Value]) -> tuple[Any, list[Value]]:
+    """Return `index_put` of one element of another dtype at a mask as what it is in eager, `masked_fill` with a number.
+
+    Args:
+        tensors: emits ops.
+        containers: opens lists.
+        op: the OpOverload.
+        arguments: its arguments.
+    Returns:
+        The op and its arguments, as they were if they are others.
+    """
+    base, indices, value, *_ = arguments
+    given = containers.elements(indices)
+    if not isinstance(base, TensorValue) or not isinstance(value, TensorValue) or not any(map(_is_mask, given)):
+        return op, list(arguments)
+    one = isinstance(value.fake.numel(), int) and value.fake.numel() == 1
+    if not one or value.fake.dtype == base.fake.dtype or not _stores_same(base, given, list(arguments[2:])):
+        return op, list(arguments)
+    mask = next(index for index in given if isinstance(index, TensorValue))
+    for _ in range(base.fake.dim() - len(given) + 1 - mask.fake.dim()):
+        mask = _call(tensors, torch.ops.aten.unsqueeze.default, mask, -1)
+    for _ in range(value.fake.dim()):
+        value = _call(tensors, torch.ops.aten.select.int, value, 0, 0)
+    aten = torch.ops.aten
+    fill = aten.masked_fill_.Tensor if op._schema.is_mutable else aten.masked_fill.Tensor
+    return fill, [base, mask, value]
 
 
 def _is_mask(index: Value) -> bool:

@@ -164,3 +164,27 @@ def test_masks_beside_indices() -> None:
 
 def test_a_number_as_index_converts_the_value() -> None:
     check(write, (X.half(), I(1), V), (X.half(), I(2), V), compiled=False)
+
+
+def stores(x: Tensor, i: Tensor, m: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    a, b, c, d = x.clone(), x.clone(), x.clone(), x.clone()
+    a[i] = v
+    b[1:] = v
+    c[m] = v
+    d[0] = v[..., :1, :]
+    d[1, 1] = v[..., :1, :1]
+    return a, b, c, d
+
+
+def copies(x: Tensor, v: Tensor) -> Tensor:
+    y = x.clone()
+    y[1:].copy_(v)
+    return y
+
+
+def test_python_drops_leading_ones_of_what_is_stored() -> None:
+    value = torch.arange(6.0).reshape(2, 3)
+    for stored in (value, value[None], value[None, None]):
+        check(stores, (X, I([0, 2]), MASK, stored), compiled=False)
+    with pytest.raises(errors.ProgramError):
+        import_program(copies, (X, value[None]))

@@ -23,8 +23,8 @@ from .empty_sizes import check_sizes
 from .growing_lists import GrowingLists
 from .implicit import IMPLICIT, Implicit
 from .literals import makes_float
-from .locations import highlighted, is_augmented_assignment, is_call
-from .masks import as_fill, masks_as_positions, plain_masks
+from .locations import highlighted, is_augmented_assignment, is_call, is_item_assignment
+from .masks import as_fill, masks_as_positions, plain_masks, without_leading_ones
 from .metadata import Metadata
 from .modules import Inline, Modules
 from .nested import NestedTensors
@@ -65,6 +65,7 @@ __all__ = ["Interpreter"]
 _EMBEDDING = re.compile(r"__torch__\.torch\.nn\.functional\.(?:___torch_mangle_\d+\.)?embedding")
 
 
+_ITEM_WRITES = ("aten::copy_", "aten::index_put_")
 _AUGMENTED = {
     "aten::add": "add_",
     "aten::sub": "sub_",
@@ -177,8 +178,10 @@ class Interpreter(Blocks):
             if kind in ("aten::index", "aten::index_put", "aten::index_put_") and at_tensors:
                 arguments = plain_masks(self.tensors, self.containers, arguments)
                 arguments = masks_as_positions(self.tensors, self.containers, arguments)
-                if kind != "aten::index" and arguments[0] is first:
-                    op, arguments = as_fill(self.tensors, self.containers, op, arguments)
+            if kind in _ITEM_WRITES and at_tensors and is_item_assignment(highlighted(node)):
+                arguments = without_leading_ones(self.tensors, self.containers, arguments)
+            if kind in ("aten::index_put", "aten::index_put_") and at_tensors and arguments[0] is first:
+                op, arguments = as_fill(self.tensors, self.containers, op, arguments)
             op, arguments = take_numbers(self.scalars, op, arguments)
             arguments = promote(self.tensors, self.scalars, op, arguments)
             results = call_with_bools(

@@ -49,6 +49,15 @@ def is_augmented_assignment(text: str) -> bool:
     return _AUGMENTED_OPERATOR.search(lines[0]) is not None
 
 
+_ITEM_ASSIGNMENT = re.compile(r"[\w.]+(\[.*\])+\s*=(?!=)")
+
+
+@lru_cache(maxsize=256)
+def is_item_assignment(text: str) -> bool:
+    """Whether source text is a statement such as `x[0] = y`, or its beginning: the last brackets may be missing."""
+    return _ITEM_ASSIGNMENT.match(text) is not None
+
+
 _CALL = re.compile(r"\w+(\.\w+)+(\(.*)?", re.DOTALL)
 
 

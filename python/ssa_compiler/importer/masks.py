@@ -24,7 +24,7 @@ from .values import ConstValue, TensorValue, Value
 if TYPE_CHECKING:
     from .aten import TensorOps
 
-__all__ = ["as_fill", "masks_as_positions", "plain_masks"]
+__all__ = ["as_fill", "masks_as_positions", "plain_masks", "without_leading_ones"]
 
 _FILLS = "RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
 
@@ -96,6 +96,30 @@ def masks_as_positions(tensors: TensorOps, containers: Containers, arguments: Se
         found += [_call(tensors, aten.select.int, places, 1, column) for column in range(rank)]
         dim += rank
     return [base, containers.new_list(found), *rest]
+
+
+def without_leading_ones(tensors: TensorOps, containers: Containers, arguments: Sequence[Value]) -> list[Value]:
+    """Return the arguments of what `x[...] = v` becomes with as few dimensions of `v` as are stored: Python drops leading ones.
+
+    Args:
+        tensors: emits ops.
+        containers: opens lists.
+        arguments: those of `copy_`, or of `index_put_` with its list of indices.
+    """
+    made = list(arguments)
+    base, position = made[0], 2 if len(made) > 3 else 1
+    value = made[position]
+    if not isinstance(base, TensorValue) or not isinstance(value, TensorValue):
+        return made
+    rank = base.fake.dim()
+    if position == 2:
+        given = [index for index in containers.elements(made[1]) if isinstance(index, TensorValue)]
+        rank -= sum(index.fake.dim() if _is_mask(index) else 1 for index in given)
+        rank += max((1 if _is_mask(index) else index.fake.dim() for index in given), default=0)
+    while value.fake.dim() > max(rank, 0) and isinstance(value.fake.shape[0], int) and value.fake.shape[0] == 1:
+        value = _call(tensors, torch.ops.aten.select.int, value, 0, 0)
+    made[position] = value
+    return made
 
 
 def as_fill(tensors: TensorOps, containers: Containers, op: Any, arguments: Sequence[Value]) -> tuple[Any, list[Value]]:

@@ -305,6 +305,10 @@ class ScalarOps:
             return
         self.emitter.assertion(condition.ssa, message)
 
+    def require_between(self, value: Any, low: Value, high: Value, message: str) -> None:
+        """Make the program raise `message` for an int below `low` or above `high`."""
+        self.require(self.both(self.emit("ge", [value, low]), self.emit("le", [value, high])), message)
+
     def classified(self, name: str, value: Any) -> Value:
         """`math.isnan`, `isinf` or `isfinite`, by comparisons."""
         if isinstance(value, ConstValue):

@@ -33,7 +33,7 @@ def repeat_interleave(repeats: Tensor, output_size: Optional[int]) -> Tensor:  #
     if bool((repeats < 0).any()):
         raise RuntimeError("repeats can not be negative")
     ends = repeats.to(torch.int64).cumsum(0)
-    total = int(ends[-1])
+    total = int(repeats.sum())  # there may be none
     if output_size is not None and output_size != total:
         raise RuntimeError("allocated size does not match required size")
     # A position ends where the next begins; those that are not repeated end where others do, those at the end nowhere.

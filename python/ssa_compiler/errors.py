@@ -236,7 +236,7 @@ def _program_error_class(name: str) -> type[ProgramError] | None:
     return None if kind is None else _program_error_of(kind)
 
 
-def program_error(text: str) -> ProgramError:
+def program_error(text: str) -> ProgramError | UnsupportedProgramError:
     """Turn the text of a run-time assertion, `"IndexError: message [file.py:12]"`, into the exception it names.
 
     Args:
@@ -244,7 +244,8 @@ def program_error(text: str) -> ProgramError:
             no builtin (`program_error_name`); an unknown one gives a plain `ProgramError`. A trailing `[file:line]` becomes
             the error's location.
     Returns:
-        The exception, not raised: of a class that is a `ProgramError` and of the class that is named.
+        The exception, not raised: of a class that is a `ProgramError` and of the class that is named. For the word
+        `unsupported` it is an `UnsupportedProgramError`: only at run time it shows that the program cannot be computed.
     """
     text = text.strip()
     location = None
@@ -254,6 +255,8 @@ def program_error(text: str) -> ProgramError:
         if file and line.isdigit():
             text, location = head, SourceLocation(file, int(line))
     name, colon, message = text.partition(":")
+    if colon and name == "unsupported":
+        return UnsupportedProgramError(text, location=location)
     kind = _program_error_class(name) if colon and all(part.isidentifier() for part in name.split(".")) else None
     if kind is not None:
         return kind(message.strip(), location=location)

@@ -234,10 +234,10 @@ def ordered(w: List[float], x: float):
 def test_nans_that_may_be_one_object() -> None:
     check(compared, ([1.0, 2.0], 3.0), ([1.0, 2.0], NAN), ([NAN, 2.0], 1.0), ([-0.0, 2.0], 0.0))
     compiled = ssa_compiler.compile(compared, ([1.0, 2.0], 3.0))
-    with pytest.raises(ssa_compiler.ProgramError, match=r"unsupported: a comparison of two NaNs in a list"):
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match=r"unsupported: a comparison of two NaNs in a list"):
         compiled([NAN, 2.0], NAN)
     compiled = ssa_compiler.compile(ordered, ([1.0, 2.0], 3.0))
-    with pytest.raises(ssa_compiler.ProgramError, match=r"unsupported: aten::sorted on a list with NaN"):
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match=r"unsupported: aten::sorted on a list with NaN"):
         compiled([1.0, NAN], 1.0)
     assert compiled([2.0, -math.inf], 1.0) == [-math.inf, 2.0]
 

@@ -81,7 +81,7 @@ class ListValues:
         nans = [self._nan(value) for value in (one, other)]
         neither = self._not(self._all(nans))
         if isinstance(neither, ScalarValue):
-            self.state.emitter.assertion(neither.ssa, f"RuntimeError: unsupported: a comparison of {_NANS}")
+            self.state.emitter.assertion(neither.ssa, f"unsupported: a comparison of {_NANS}")
         return self.scalars.emit("eq", [one, other])
 
     def _nan(self, value: Value) -> Value:
@@ -247,7 +247,7 @@ class ListValues:
             )
         for nan in map(self._nan, elements):
             # Nothing is less than NaN, so that the outcome depends on the order in which Python compares.
-            message = f"RuntimeError: unsupported: {self.state.locations.kind} on a list with NaN"
+            message = f"unsupported: {self.state.locations.kind} on a list with NaN"
             if isinstance(nan, ScalarValue):
                 self.state.emitter.assertion(self.scalars.ssa(self._not(nan), bool), message)
             elif nan.value:  # type: ignore[attr-defined]

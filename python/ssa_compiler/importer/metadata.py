@@ -297,7 +297,7 @@ class Metadata:
             dtype = DTYPE_NUMBERS[torch.get_default_dtype()]
         elif dtype is None:
             # PyTorch makes a float tensor of an empty list.
-            message = "RuntimeError: unsupported: torch.tensor of an empty list of run-time length without a dtype"
+            message = "unsupported: torch.tensor of an empty list of run-time length without a dtype; give the dtype"
             self.state.check(sympy.Gt(expr_of(made.fake.shape[0]), 0), message)
         number = ConstValue(DTYPE_NUMBERS[made.fake.dtype] if dtype is None else dtype)
         flag = ConstValue(False)

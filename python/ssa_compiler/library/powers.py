@@ -72,7 +72,8 @@ def power(self: Tensor, exponent: float) -> Tensor:
 def _has_no_logarithm(arguments: Mapping[str, Any]) -> bool:
     """Whether a base is none of those of which IREE is right, or unknown."""
     base = arguments["self"]
-    if not arguments["exponent"].dtype.is_floating_point:
+    exponent = arguments["exponent"].dtype
+    if exponent.is_complex or (not exponent.is_floating_point and not isinstance(base, (float, torch.SymFloat))):
         return False
     if not _is_constant(base):
         return isinstance(base, (torch.SymInt, torch.SymFloat))
@@ -82,6 +83,8 @@ def _has_no_logarithm(arguments: Mapping[str, Any]) -> bool:
 @implements("aten::pow.Scalar", where=_has_no_logarithm)
 def power_of_number(self: float, exponent: Tensor) -> Tensor:
     """The powers of any number."""
+    if not exponent.is_floating_point():
+        exponent = exponent * 1.0
     return torch.pow(torch.full([], self, dtype=exponent.dtype, device=exponent.device), exponent)
 
 

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "sizes: expected": "dynamic_shapes_test.py",
     "by dynamic_shapes": "dynamic_shapes_test.py",
     "give it a name, by an assignment": "evaluation_order_test.py",
+    "of a dynamic tensor without elements": "indices_without_elements_test.py",
     "script() got an unexpected": "script_test.py",
     "ssa_compiler.script cannot compile a method": "script_test.py",
     "a subclass of it, got the class": "script_test.py",

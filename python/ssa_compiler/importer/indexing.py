@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 import torch
 
+from ..errors import UnsupportedOpError, program_error_name
 from .fakes import run
 from .index_checks import Check, checks, demands, is_checked
 from .ones import with_known_ones
@@ -235,8 +236,11 @@ class Indexing:
             inside = call(ops.all.default, [inside])[0]
         verdict = self._scalars.item(inside, bool)
         if unread is None:
+            # IREE would write at such indices, as soon as it has several of these kernels in one.
             condition = self._scalars.boolean(state.emitter.expression(check.unread), check.unread)
-            verdict = self._scalars.either(verdict, condition)
+            refusal = "unsupported: indices that are out of range, of a dynamic tensor without elements"
+            looked_at = self._scalars.either(verdict, self._scalars.negated(condition))
+            self._scalars.require(looked_at, f"{program_error_name(UnsupportedOpError)}: {refusal}")
         state.emitter.assertion(verdict.ssa, check.message)  # type: ignore[attr-defined]
 
     def _count(self, sizes: Sequence[Any], mask: TensorValue) -> TensorValue:

@@ -345,15 +345,15 @@ def test_itself_is_not_equal_to_nan(tmp_path: Path) -> None:
     assert torch.equal(_call(compile_module(text, TARGET).path, text, [x]), x == x)
 
 
-def _remainders(x: Tensor) -> list[Tensor]:
+def _remainders_of_items(x: Tensor) -> list[Tensor]:
     x = x + 1
     a, b = float(x[0]), float(x[1])
     return [x * (a % 2), x + (a % b), x * (b % a), x * math.fmod(a, 0.7), x + (a // b)]
 
 
-def test_remainders_of_numbers_stay_out_of_kernels() -> None:
+def test_remainders_of_items_of_numbers_stay_out_of_kernels() -> None:
     """IREE moves scalar ops into the kernels that use them, where the remainder is a function that there is not."""
-    check(_remainders, *[(torch.tensor(pair),) for pair in ([3.7, 0.3], [-13.7, 10.3], [13.7, -10.3])])
+    check(_remainders_of_items, *[(torch.tensor(pair),) for pair in ([3.7, 0.3], [-13.7, 10.3], [13.7, -10.3])])
 
 
 def _equals(x: Tensor, z: Tensor) -> list[Tensor]:

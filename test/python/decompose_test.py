@@ -33,6 +33,15 @@ def test_native_and_right(program: Any) -> None:
     assert checked.compiled.explain().callbacks == ()
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_shrinking_halves(dtype: torch.dtype) -> None:
+    def shrink(x: Tensor, bound: float) -> tuple[Tensor, Tensor]:
+        return torch.nn.functional.softshrink(x, 0.1), torch.nn.functional.softshrink(x, bound)
+
+    x = torch.tensor([-2.25, -0.25, -0.0, 0.0, 0.25, 2.25, float("inf"), float("nan")], dtype=dtype)
+    check(shrink, (x, 0.1), (x, 0.5), (x, 0.0))
+
+
 def accumulates(x: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return x.addmv_(a, b, beta=2, alpha=3)
 

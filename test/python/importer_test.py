@@ -314,7 +314,7 @@ def test_arguments_and_results_are_flattened() -> None:
             OutputConstant("done"),
         )
     )
-    leaves = flatten_arguments(program, (x, (3, 2)), {"items": [a, b], "table": {"a": b}})
+    leaves = flatten_arguments(program, (x, (3, 2.0)), {"items": [a, b], "table": {"a": b}})
     assert [type(leaf) for leaf in leaves] == [Tensor, int, float, Tensor, Tensor, Tensor]
     result = build_result(program.results, [x, 4, b, 3])
     assert result[0] == Pair(x, 4)

@@ -155,3 +155,13 @@ def test_what_a_module_is_told_to_compute_is_looked_at_by_each_call() -> None:
         torch.testing.assert_close(actual[0], expected[0])
         assert type(actual[1]) is Config
         assert actual[1] == expected[1]
+
+
+@torch.jit.script
+def scripted(x: Tensor, s: float = 2):  # type: ignore[no-untyped-def]
+    return x * s, s
+
+
+def test_torchscript_converts_ints() -> None:
+    """Where eager runs TorchScript itself."""
+    check(scripted, (X, 2.5), (X, 2), (X,), compiled=False)

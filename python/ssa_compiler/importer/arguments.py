@@ -157,6 +157,9 @@ class Arguments:
         if isinstance(example, (int, float)):
             if kind not in _NUMBER_KINDS or (kind == "IntType" and isinstance(example, float)):
                 raise _mismatch(path, declared, example)
+            if self.state.scripted and kind == "FloatType":
+                spec, value = self._scalar(path, checked_number(path, float, example))
+                return replace(spec, converts=True) if isinstance(spec, ScalarSpec) else spec, value
             return self._scalar(path, example)
         if isinstance(example, dict):
             return self._dict(path, example, declared)

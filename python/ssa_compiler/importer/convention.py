@@ -93,12 +93,14 @@ class ScalarSpec:
     Attributes:
         path: its name as the user sees it.
         index: position among `@main`'s arguments.
-        kind: `bool` (i1), `int` (i64) or `float` (f64); a float argument accepts Python ints, an int argument no bool.
+        kind: `bool` (i1), `int` (i64) or `float` (f64).
+        converts: whether an int that is passed becomes a float: TorchScript, if that is what eager runs, does so.
     """
 
     path: str
     index: int
     kind: type
+    converts: bool = False
 
 
 @dataclass(frozen=True)
@@ -513,6 +515,8 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[An
             raise _mismatch(spec.path, "a tensor", value)
         leaves.append(value)
     elif isinstance(spec, ScalarSpec):
+        if spec.converts and type(value) is int:
+            value = checked_number(spec.path, float, value)
         leaves.append(_checked_scalar(spec.path, spec.kind, value))
     elif isinstance(spec, ConstantSpec):
         if isinstance(spec.value, (bool, int, float)):

@@ -12,7 +12,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from .aten import TensorOps
 from .blocks import Blocks
 from .bools import call_with_bools
-from .classes import Classes, compare_enums, tuple_class
+from .classes import Classes, compare_enums, named_tuple_type, tuple_class
 from .containers import Containers
 from .control import Control, Iteration
 from .devices import check_devices
@@ -93,7 +93,7 @@ class Interpreter(Blocks):
 
     def __init__(self, state: State, modules: Modules) -> None:
         super().__init__(state, modules)
-        state.scripted = isinstance(modules.root, torch.jit.ScriptModule)
+        state.scripted = isinstance(modules.root, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
         self.tensors = TensorOps(state)
         self.scalars = ScalarOps(state)
         self.control = Control(state, self.scalars, self._growing_lists, self.run_block)
@@ -201,7 +201,7 @@ class Interpreter(Blocks):
 
     def _check_math(self, node: Any, arguments: list[Value]) -> None:
         """Refuse a function in `math` on a tensor, a number in Python and a tensor to TorchScript, where it can be seen which."""
-        name = highlighted(node)
+        name = highlighted(node).partition("(")[0]
         if not name.startswith("math.") or not any(isinstance(value, TensorValue) for value in arguments):
             return
         results = [output for output in node.outputs() if str(output.type()) == "Tensor"]
@@ -535,7 +535,7 @@ class Interpreter(Blocks):
             kinds = declared.elements() if isinstance(value, tuple) else [declared.getElementType()] * len(value)
             parts = [self._attribute(e, owner, f"{name}[{i}]", t) for i, (e, t) in enumerate(zip(value, kinds))]
             if isinstance(value, tuple):
-                return TupleValue(tuple(parts), *tuple_class(declared))
+                return TupleValue(tuple(parts), *named_tuple_type(declared))
             made: ListRef | DictRef = self.containers.new_list(parts)
             self.state.foreign.add(made.cell)
             return made

@@ -163,3 +163,15 @@ def lerp_of_tensors(self: Tensor, end: Tensor, weight: Tensor) -> Tensor:
     """The same with a weight for each."""
     distance = end - self
     return torch.where(torch.abs(weight) < 0.5, self + weight * distance, end - distance * (1 - weight))
+
+
+def _is_half(arguments: Mapping[str, Any]) -> bool:
+    return arguments["self"].dtype in (torch.float16, torch.bfloat16)
+
+
+@implements("aten::softshrink", where=_is_half)
+def softshrink(self: Tensor, lambd: float) -> Tensor:
+    """Numbers moved towards 0 by what eager rounds to their dtype; torch-mlir's lowering moves those below 0 away from it."""
+    bound = torch.full([], lambd, dtype=self.dtype, device=self.device)
+    moved = torch.where(self > bound, self - bound, self + bound)
+    return torch.where(self.abs() <= bound, self * 0.0, moved)

@@ -161,7 +161,7 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
             runner(loaded, record, timeout_s)
         except StageMismatch as error:
             record.stage = error.stage
-            refused = isinstance(error.__cause__, ProgramError) and "unsupported: " in str(error.__cause__)
+            refused = isinstance(error.__cause__, (UnsupportedOpError, UnsupportedProgramError))
             fail(record, "refused" if refused else "wrong", str(error), folder)  # it may be refused while it runs
         except (UnsupportedOpError, UnsupportedProgramError) as error:
             fail(record, "refused", str(error), folder)

@@ -151,3 +151,12 @@ def test_tuples_have_the_classes_of_their_ops() -> None:
     assert made[2]["n"].values is not None
     check(one_of_two, (grid(), True), compiled=False)
     check(one_of_two_for_its_values, (grid(),), (grid() + 1,), compiled=False)
+
+
+def parts_of_ops(x: Tensor):
+    return x.split(1, 1), (x.unbind(0), list(x.chunk(2))), [torch.tensor_split(x, 2)], torch.where(x > 1)
+
+
+def test_lists_of_an_op_are_tuples() -> None:
+    """What TorchScript calls a list; one that the program makes itself is a list."""
+    check(parts_of_ops, (grid(),), (grid() - 1,), compiled=False)

@@ -235,7 +235,12 @@ class Interpreter(Blocks):
             check_operands(self.state, op, python)
             check_sizes(self.state, op, python)
         results = self.programs.call(op, arguments)
-        return [self._wrap(result) for result in self.tensors.call(op, arguments)] if results is None else results
+        if results is not None:
+            return results
+        wrapped = [self._wrap(result) for result in self.tensors.call(op, arguments)]
+        if op.namespace == "aten" and not self.state.scripted:
+            self.state.tuples |= {value.cell for value in wrapped if isinstance(value, ListRef)}
+        return wrapped
 
     def _wrap(self, result: Any) -> Value:
         if isinstance(result, list):

@@ -393,8 +393,9 @@ class _ProgramImport:
         if containers.is_growing(value):
             return self._rows(self.state.heap[value.cell][0])
         elements = tuple(self._output(element) for element in containers.elements(value))
-        is_shape = value.cell in self.state.shapes
-        return OutputTuple(elements, type_name=TORCH_SIZE) if is_shape else OutputList(elements)
+        if value.cell in self.state.shapes:
+            return OutputTuple(elements, type_name=TORCH_SIZE)
+        return OutputTuple(elements) if value.cell in self.state.tuples else OutputList(elements)
 
     def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
         kind = python_class(value.type_name)

@@ -5,6 +5,7 @@ functions as they are.
 """
 
 import functools
+import math
 from typing import Any, NamedTuple, Union
 
 import torch
@@ -78,6 +79,11 @@ def calls_broken_kernel(x: Tensor):
     y = x * 2
     torch.ops.messages.broken_kernel(y)  # refused
     return y
+
+
+@refused(X, says=r"math.sqrt of a tensor, which is a number; write float\(x\)")
+def roots_of_tensor(x: Tensor):
+    return math.sqrt(x.sum())  # refused
 
 
 @refused(X, says="TorchScript does not know view with a dtype.*; to convert the elements, use to")

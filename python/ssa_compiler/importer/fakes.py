@@ -392,10 +392,12 @@ def ask_eager(state: State, op: Any, args: Sequence[Any], error: Exception) -> E
     """
     positional = [python_argument(v, a) for a, v in zip(op._schema.arguments, args) if not a.kwarg_only]
     keywords = {a.name: python_argument(v, a) for a, v in zip(op._schema.arguments, args) if a.kwarg_only}
-    if sum(leaf.numel() for leaf in tree_leaves(list(args)) if isinstance(leaf, torch.Tensor)) > _LARGEST_PROBE:
+    known = _is_known(positional, keywords)
+    tensors = [leaf for leaf in tree_leaves(list(args)) if isinstance(leaf, torch.Tensor)]
+    if known and sum(tensor.numel() for tensor in tensors) > _LARGEST_PROBE:
         return state.refuse_op(f"{op.name()}: {error}")
     outcome = _confirmed(state, op, positional, keywords, error)
-    return outcome if isinstance(outcome, ProgramRaises) or not _is_known(positional, keywords) else None
+    return outcome if isinstance(outcome, ProgramRaises) or not known else None
 
 
 def _is_known(positional: Sequence[Any], keywords: dict[str, Any]) -> bool:

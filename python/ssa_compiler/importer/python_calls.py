@@ -14,7 +14,7 @@ import inspect
 import textwrap
 import types
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ from .outputs import (
 from .overlap import meets_itself
 from .state import State
 from .surroundings import own_numbers
-from .texts import joined
+from .texts import Template
 from .values import (
     ConstValue,
     DictRef,
@@ -85,19 +85,18 @@ class PrintCall:
         Args:
             printed: the operands; strings may have run-time values in them.
         """
-        self._forms: list[list[Any] | None] = []
-        self.values: list[Value] = []
-        for value in printed:
-            pieces = value.pieces if isinstance(value, RuntimeStr) else ()
-            self._forms.append([p if isinstance(p, str) else p[:1] for p in pieces] if pieces else None)
-            self.values += [piece[1] for piece in pieces if not isinstance(piece, str)] if pieces else [value]
+        texts = [
+            Template(value.pieces) if isinstance(value, RuntimeStr) and value.pieces else None for value in printed
+        ]
+        self._texts = texts
+        self.values = [v for value, text in zip(printed, texts) for v in (text.values if text else [value])]
 
     def pyobj(self) -> Any:
         """Return what is called with the values."""
 
         def print_all(*values: Any) -> None:
             rest = iter(values)
-            print(*(_filled(forms, rest) if forms is not None else next(rest) for forms in self._forms))
+            print(*(text.fill(rest) if text else next(rest) for text in self._texts))
 
         return print_all
 
@@ -108,11 +107,6 @@ class PrintCall:
     def outputsSize(self) -> int:
         """Return the number of results."""
         return 0
-
-
-def _filled(forms: Sequence[Any], values: Iterator[Any]) -> str:
-    """A string of pieces, each of them text or a format of the next of the values."""
-    return joined([form if isinstance(form, str) else (*form, next(values)) for form in forms])
 
 
 class PythonCalls:

@@ -14,7 +14,7 @@ from .._ignored import WARNING
 from ..errors import SourceLocation
 from .effects import is_built_in
 from .python_calls import PythonCalls, is_told
-from .texts import joined
+from .texts import Template
 from .values import ListRef, RuntimeStr, TupleValue, Value
 
 __all__ = ["run_later"]
@@ -117,23 +117,20 @@ class WarnCall:
             level: `stacklevel`; 1 for the innermost of the frames.
             frames: the calls that lead there, outermost first.
         """
-        self._pieces = message.pieces if isinstance(message, RuntimeStr) else ()
-        self._text = str(getattr(message, "value", None) or getattr(message, "text", ""))
-        self.values: list[Value] = [piece[1] for piece in self._pieces if not isinstance(piece, str)]
+        pieces = message.pieces if isinstance(message, RuntimeStr) else ()
+        known_text = str(getattr(message, "value", None) or getattr(message, "text", ""))
+        self._text = Template(pieces or [known_text])
+        self.values = self._text.values
         known = [frame for frame in frames if frame is not None] or [SourceLocation("?", 1)]
         self._place = known[max(len(known) - level, 0)]
         self._above = max(level - len(known), 0)
 
     def pyobj(self) -> Callable[..., None]:
         """Return what is called with the values."""
-        forms = [piece if isinstance(piece, str) else piece[0] for piece in self._pieces]
-        is_value = [not isinstance(piece, str) for piece in self._pieces]
         text, place, above = self._text, self._place, self._above
 
         def warn(*values: Any) -> None:
-            rest = iter(values)
-            pieces = [(form, next(rest)) if v else form for form, v in zip(forms, is_value, strict=True)]
-            _warn(joined(pieces) if pieces else text, place, above)
+            _warn(text.fill(iter(values)), place, above)
 
         return warn
 

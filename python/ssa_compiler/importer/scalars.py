@@ -351,6 +351,7 @@ class ScalarOps:
         return self.state.opaque_scalar(bool, ssa, (name, *(expr_of(a.sym) for a in dynamic)))
 
     def boolean(self, ssa: Any, expr: Any) -> Value:
+        """Return a bool of which the symbolic condition is known."""
         if expr is sympy.true or expr is sympy.false:
             return ConstValue(bool(expr))
         sym = self.state.symbols.env.create_symboolnode(expr)

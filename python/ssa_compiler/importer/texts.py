@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .._ignored import RAISING
 from ..errors import SourceLocation, program_error
 from .values import ConstValue, RuntimeStr, TupleValue, Value
 
-__all__ = ["RaiseCall", "joined", "made_text"]
+__all__ = ["RaiseCall", "Template", "made_text"]
 
 _PERCENT = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[a-zA-Z])")
 
@@ -46,7 +46,7 @@ def made_text(name: str, arguments: Sequence[Value]) -> Value | None:
     return _percent(template, values) if name == "percentFormat" else None
 
 
-def joined(pieces: Sequence[Any]) -> str:
+def _joined(pieces: Sequence[Any]) -> str:
     """Put pieces together, values being Python's."""
     return "".join(piece if isinstance(piece, str) else _shown(*piece) for piece in pieces)
 
@@ -102,6 +102,23 @@ def _percent(template: str, values: Sequence[Value]) -> Value | None:
     return _text([*pieces, template[end:]])
 
 
+class Template:
+    """A string that a call of Python puts together from the values of the run.
+
+    Attributes:
+        values: what it needs, in order.
+    """
+
+    def __init__(self, pieces: Sequence[Any]) -> None:
+        """Create it from the pieces of a `RuntimeStr`."""
+        self._forms = [piece if isinstance(piece, str) else piece[:1] for piece in pieces]
+        self.values: list[Value] = [piece[1] for piece in pieces if not isinstance(piece, str)]
+
+    def fill(self, values: Iterator[Any]) -> str:
+        """Return the string, taking as many of the values as it needs."""
+        return _joined([form if isinstance(form, str) else (*form, next(values)) for form in self._forms])
+
+
 class RaiseCall:
     """The node of a call of Python that raises an exception whose message has run-time values in it."""
 
@@ -113,17 +130,15 @@ class RaiseCall:
             kind: the name of the exception, may be empty.
             location: the user's line.
         """
-        self._pieces = [piece if isinstance(piece, str) else piece[0] for piece in pieces]
-        self._is_value = [not isinstance(piece, str) for piece in pieces]
-        self.values: list[Value] = [piece[1] for piece in pieces if not isinstance(piece, str)]
+        self._text = Template(pieces)
+        self.values = self._text.values
         self._kind, self._location = kind, location
 
     def pyobj(self) -> Callable[..., None]:
         """Return what is called with the values."""
 
         def raise_error(*values: Any) -> None:
-            rest = iter(values)
-            text = joined([(piece, next(rest)) if v else piece for piece, v in zip(self._pieces, self._is_value)])
+            text = self._text.fill(iter(values))
             place = f" [{self._location}]" if self._location else ""
             raise program_error((f"{self._kind}: {text}" if self._kind else text) + place)
 

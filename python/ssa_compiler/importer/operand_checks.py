@@ -17,6 +17,9 @@ from .state import ProgramRaises, State
 __all__ = ["check_operands"]
 
 _NAMES = frozenset({"index", "indices", "mask", "source", "src"})
+_fitting: set[Any] = set()
+"""Ops with what is known of operands that eager takes: a loop's body is imported several times, and the op costs what it costs."""
+_MOST_FITTING = 10_000
 
 
 def check_operands(state: State, op: Any, python: Sequence[Any]) -> None:
@@ -35,9 +38,22 @@ def check_operands(state: State, op: Any, python: Sequence[Any]) -> None:
     if any(isinstance(value, list) and any(map(_is_number, value)) for _, value in named):
         return  # `x[i] = v` is a copy into a view
     if any(spec.name in _NAMES and "Tensor" in str(spec.type) and value is not None for spec, value in named):
+        asked = (op, *map(_look, python))
+        if asked in _fitting:
+            return
         outcome = ask_eager(state, op, python, RuntimeError())
         if isinstance(outcome, ProgramRaises):
             raise outcome
+        if len(_fitting) >= _MOST_FITTING:
+            _fitting.clear()
+        _fitting.add(asked)
+
+
+def _look(value: Any) -> Any:
+    """What decides of an argument whether eager takes it; of what has symbols in it, eager is not asked."""
+    if isinstance(value, torch.Tensor):
+        return tuple(map(str, value.shape)), tuple(map(str, value.stride())), value.dtype
+    return tuple(map(_look, value)) if isinstance(value, (list, tuple)) else (type(value), repr(value))
 
 
 def _is_number(index: Any) -> bool:

@@ -81,6 +81,11 @@ def calls_broken_kernel(x: Tensor):
     return y
 
 
+@refused(X, says=r"Python's round of a tensor, which has none; write x.round\(\)")
+def rounded_as_a_number(x: Tensor) -> Tensor:
+    return round(x)  # refused
+
+
 @refused(X, says=r"math.sqrt of a tensor, which is a number; write float\(x\)")
 def roots_of_tensor(x: Tensor):
     return math.sqrt(x.sum())  # refused

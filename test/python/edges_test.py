@@ -33,6 +33,20 @@ def products(x: Tensor, a: Tensor, b: Tensor) -> list[Tensor]:
     return found
 
 
+def products_with_dynamic_factors(x: Tensor, a: Tensor, b: Tensor, beta: float, alpha: float) -> list[Tensor]:
+    return [
+        torch.addmm(x, a, b, beta=beta, alpha=alpha),
+        torch.addmv(x[0], a, b[0], beta=beta, alpha=alpha),
+        torch.addbmm(x, a[None], b[None], beta=beta, alpha=alpha),
+    ]
+
+
+def test_dynamic_factors_of_zero() -> None:
+    inputs = [(A, A, B), (NANS, A, B), (A, NANS, B), (NANS, NANS, NANS)]
+    factors = [(0.5, 2.0), (0.0, 2.0), (0.5, 0.0), (0.0, 0.0)]
+    check(products_with_dynamic_factors, *[(*tensors, *numbers) for tensors in inputs for numbers in factors])
+
+
 def test_factors_of_zero() -> None:
     """What is multiplied by 0 is not read, where BLAS does not."""
     inputs = [(A, A, B), (NANS, A, B), (INFINITE, A, B), (A, NANS, B), (A, A, INFINITE), (NANS, NANS, NANS)]
@@ -336,3 +350,64 @@ def test_rows_solved_before_a_singular_one() -> None:
     singular, holed = A.clone(), A.clone()
     singular[2, 2], holed[1, 1] = 0.0, INF
     check(substituted, (A, B), (singular, B), (holed, B), (A, INFINITE), compiled=False)
+
+
+EDGES = torch.tensor([0.0, -0.0, 1.0, -1.0, 2.5, -2.5, INF, -INF, NAN])
+
+
+def activations(x: Tensor, slope: float) -> list[Tensor]:
+    return [F.leaky_relu(x, slope), F.elu(x, slope), torch.logit(x, slope)]
+
+
+def celu(x: Tensor, alpha: float) -> Tensor:
+    return F.celu(x, alpha)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_slopes_that_are_no_numbers(dtype: torch.dtype) -> None:
+    """An activation is one or the other of two functions: what the other one is does not count."""
+    x = EDGES.to(dtype)
+    checked = check(activations, *[(x, slope) for slope in (0.3, 0.0, -1.0, INF, -INF, NAN)])
+    assert checked.compiled.explain().callbacks == ()
+    check(celu, *[(x, alpha) for alpha in (0.3, 0.0, -1.0, INF, NAN)])
+
+
+def prelu(x: Tensor, weight: Tensor) -> Tensor:
+    return F.prelu(x, weight)
+
+
+def test_weights_that_are_no_numbers() -> None:
+    check(prelu, (EDGES, torch.tensor([0.25])), (EDGES, torch.tensor([INF])), (EDGES, torch.tensor([NAN])))
+    x = torch.zeros(2, 3, 2)
+    check(prelu, (x - 1, torch.tensor([0.5, 1.0, 2.0])), (x, torch.tensor([INF, NAN, 1.0])))
+
+
+def buckets(x: Tensor, boundaries: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.bucketize(x, boundaries), torch.searchsorted(boundaries, x, right=True)
+
+
+def test_boundaries_that_are_no_numbers() -> None:
+    x = torch.tensor([-1.0, 9.0, 0.0, 2.0, NAN])
+    check(buckets, *[(x, torch.tensor(row)) for row in ([0.0, 2.0, 4.0], [0.0, 2.0, NAN], [NAN, NAN, NAN])])
+
+
+def rounded_divisors(x: Tensor, number: float) -> list[Tensor]:
+    y = x.clone()
+    y %= number
+    return [x % number, y, x.fmod(number), torch.div(x, number, rounding_mode="trunc"), x // number, x % 0.1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_numbers_that_divide_halves(dtype: torch.dtype) -> None:
+    """Eager rounds a divisor to the dtype for a remainder, and not for a quotient."""
+    x = (torch.arange(-40, 40) / 8).to(dtype)
+    check(rounded_divisors, (x, 0.1), (x, 0.7), (x, -3.0), (x, INF), (x, 0.0))
+
+
+def scaled_differences(x: Tensor, y: Tensor, factor: float) -> list[Tensor]:
+    return [x.sub(y, alpha=factor), torch.rsub(x, y, alpha=factor), torch.rsub(x, 2, alpha=factor)]
+
+
+def test_dynamic_factors_of_differences() -> None:
+    checked = check(scaled_differences, *[(A, B, factor) for factor in (0.5, 0.0, -3.0, 1e30)])
+    assert len(checked.compiled.specialisations) == 1

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ssa_compiler import errors
+from ssa_compiler import compile, errors
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
@@ -209,6 +209,60 @@ def test_ops_without_a_kernel_for_integers_raise_eagers_class() -> None:
     with pytest.raises(errors.ProgramError, match="not implemented for 'Long'") as raised:
         import_program(gelu_of_integers, (x,))
     assert isinstance(raised.value, NotImplementedError)
+
+
+def max_pool(x: Tensor) -> Tensor:
+    return nn.functional.max_pool1d(x.reshape(1, 1, -1), 4)
+
+
+def padded(x: Tensor) -> Tensor:
+    return nn.functional.pad(x.reshape(1, 1, -1), [1, 1], mode="reflect")
+
+
+def gated(x: Tensor) -> Tensor:
+    return nn.functional.glu(x, 0)
+
+
+def enlarged(x: Tensor) -> Tensor:
+    return nn.functional.interpolate(x.reshape(1, 1, -1), scale_factor=2.0)
+
+
+def resized(x: Tensor) -> Tensor:
+    return nn.functional.interpolate(x.reshape(1, 1, 2, -1), size=[3, 3], mode="bilinear")
+
+
+def convolved(x: Tensor) -> Tensor:
+    return nn.functional.conv1d(x.reshape(1, 1, -1), x[:2].reshape(1, 1, -1))
+
+
+def largest(x: Tensor) -> Tensor:
+    return x.topk(2)[0]
+
+
+def in_order(x: Tensor) -> Tensor:
+    return torch.sort(x)[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [
+        (max_pool, torch.int64),
+        (padded, torch.bool),
+        (gated, torch.uint8),
+        (enlarged, torch.int64),
+        (resized, torch.complex64),
+        (convolved, torch.bool),
+        (largest, torch.bool),
+        (in_order, torch.complex64),
+    ],
+)
+def test_dtypes_that_eager_has_no_kernel_for(function: Callable[[Tensor], Tensor], dtype: torch.dtype) -> None:
+    """FakeTensors take them, and so would the ops that these consist of."""
+    x = torch.tensor([1, 0, 1, 1, 0, 1, 1, 0]).to(dtype)
+    with pytest.raises(RuntimeError) as eager:
+        function(x)
+    with pytest.raises(type(eager.value), match=re.escape(str(eager.value).splitlines()[0].strip())):
+        compile(function, (x,))(x)
 
 
 @torch.jit.script

@@ -142,7 +142,7 @@ def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytes
         if torch.float32 not in info.dtypes or info.name.startswith(("empty", "new_empty")):
             continue
         try:
-            samples = list(islice(info.sample_inputs("cpu", torch.float32), 5))
+            samples = list(islice(info.sample_inputs("cpu", torch.float32), 2))
         except Exception:  # some of PyTorch's generators need packages that are not here
             continue
         for sample in samples:
@@ -152,7 +152,7 @@ def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytes
                 ran += 1
             except Exception:  # samples that eager refuses
                 continue
-    assert ran > 1500
+    assert ran > 700
     assert watch.found == {"aten::native_batch_norm"}
     assert watch.found <= set(UNANNOUNCED)
 

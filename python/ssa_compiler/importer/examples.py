@@ -21,8 +21,10 @@ _COMMON = {torch.float32, torch.float64}
 """Dtypes that almost every op has kernels for, if all its tensors have the same."""
 _ABOUT_DTYPES = re.compile(
     r"not implemented for '|(?i:bool|complex|half|integ|dtype).*not supported|not supported.*(?i:bool)"
-    r"|Expected object of scalar type"
+    r"|does not support (?i:bool|complex|half|integ)|Expected object of scalar type"
 )
+_SIZES = (3, 12)
+"""How many elements examples have along each dimension: windows may be larger than the smaller ones, or want an even number."""
 
 
 def describe(arguments: Sequence[Value]) -> Described:
@@ -51,43 +53,48 @@ def refuses(op: Any, described: Described) -> str:
     dtypes = {dtype for dtype, _, _ in tensors}
     if (len(dtypes) < 2 and dtypes <= _COMMON) or any(device != "cpu" for _, _, device in tensors):
         return ""
-    try:
-        run_example(op, described, {})
-    except (RuntimeError, NotImplementedError) as error:
-        text = str(error).splitlines()[0] if str(error) else ""
-        return f"{eager_error_name(error)}: {text}" if _ABOUT_DTYPES.search(text) else ""
-    except Exception:  # the example does not suit the op
-        return ""
+    for size in _SIZES:
+        try:
+            run_example(op, described, {}, size)
+        except (RuntimeError, NotImplementedError) as error:
+            text = str(error).splitlines()[0] if str(error) else ""
+            if _ABOUT_DTYPES.search(text):
+                return f"{eager_error_name(error)}: {text}"
+        except Exception:  # the example does not suit the op
+            continue
+        else:
+            return ""
     return ""
 
 
-def run_example(op: Any, described: Described, given: Mapping[int, Any]) -> Any:
-    """Run an op on CPU tensors of three elements along each dimension.
+def run_example(op: Any, described: Described, given: Mapping[int, Any], size: int = _SIZES[0]) -> Any:
+    """Run an op on CPU tensors of a few elements along each dimension.
 
     Args:
         op: an OpOverload.
         described: its operands, from `describe`.
         given: other operands, by number.
+        size: how many elements.
     Raises:
         NotImplementedError: it draws random numbers.
         Exception: what the op raises, also because the example does not suit it.
     """
     if torch.Tag.nondeterministic_seeded in op.tags:
         raise NotImplementedError
-    examples = [given[n] if n in given else _example(one) for n, one in enumerate(described)]
+    examples = [given[n] if n in given else _example(one, size) for n, one in enumerate(described)]
     named = {spec.name: value for spec, value in zip(op._schema.arguments, examples) if spec.kwarg_only}
     return try_op(op, examples[: len(examples) - len(named)], named)
 
 
-def _example(described: Any) -> Any:
+def _example(described: Any, size: int) -> Any:
     if described is None:
         return 1
     if described[0] == "constant":
         return described[1]
     if described[0] == "list":
-        return [_example(one) for one in described[1]]
+        return [_example(one, size) for one in described[1]]
     dtype, rank, _ = described
-    shape = [3 if rank < 5 else 2] * rank
+    shape = [size if rank < 5 else 2] * rank
     if dtype is torch.bool:
         return torch.ones(shape, dtype=dtype)
     if dtype is torch.int64:

@@ -293,6 +293,8 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
             raise state.refuse_op(f"{op.name()} with the dtype that PyTorch numbers {value}")
         if isinstance(value, torch.SymFloat) and str(argument.type) in ("float", "Optional[float]"):
             value, stands_in = 0.5, True  # these take no symbol; no FakeTensor depends on the number
+        elif isinstance(value, torch.SymFloat) and op.name().startswith("aten::sub") and argument.name == "alpha":
+            value, stands_in = 0.5, True  # its kernel for FakeTensors asks whether it is a bool
         if argument.kwarg_only:
             keywords[argument.name] = value
         else:

@@ -132,7 +132,7 @@ class Interpreter(Blocks):
         if (compared := compare_enums(kind, arguments)) is not None:
             return [compared]
         check_devices(self.state, self.modules.root, node, arguments)
-        self._check_math(node, arguments)
+        self._check_function(node, arguments)
         first = arguments[0] if arguments else NONE
         if kind in IMPLICIT and isinstance(first, TensorValue) and self._from_python[-1] and not self.state.in_library:
             return [first]  # to Python it stays a tensor
@@ -199,10 +199,14 @@ class Interpreter(Blocks):
         """Import an op that no node stands for."""
         return self._tensor_op(op, promote(self.tensors, self.scalars, op, arguments))
 
-    def _check_math(self, node: Any, arguments: list[Value]) -> None:
-        """Refuse a function in `math` on a tensor, a number in Python and a tensor to TorchScript, where it can be seen which."""
+    def _check_function(self, node: Any, arguments: list[Value]) -> None:
+        """Refuse Python's `round` of a tensor, which raises there, and a function in `math` where TorchScript makes it a tensor."""
         name = highlighted(node).partition("(")[0]
-        if not name.startswith("math.") or not any(isinstance(value, TensorValue) for value in arguments):
+        if not any(isinstance(value, TensorValue) for value in arguments):
+            return
+        if name == "round":
+            raise self.state.refuse_op("Python's round of a tensor, which has none; write x.round()")
+        if not name.startswith("math."):
             return
         results = [output for output in node.outputs() if str(output.type()) == "Tensor"]
         if any(use.user.kind().startswith("prim::") for output in results for use in output.uses()):

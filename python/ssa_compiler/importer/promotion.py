@@ -54,8 +54,10 @@ def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
     Raises:
         ProgramRaises: the op refuses a dtype or a number; a number known only at run time is checked then.
     """
-    if not tensors.state.in_library and (message := refuses(op, describe(arguments))):
-        raise ProgramRaises(message)
+    if not tensors.state.in_library:
+        described = describe([tensors.argument(value) for value in arguments])
+        if message := refuses(op, described):
+            raise ProgramRaises(message)
     fitted = _fitted(tensors, scalars, op, arguments)
     _check_divisor(tensors, scalars, op, fitted)
     return fitted

@@ -16,6 +16,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 __all__ = ["OpProgram", "find_program", "implements"]
 
 _MODULES = (
+    "activations",
     "attention",
     "bessel",
     "bools",

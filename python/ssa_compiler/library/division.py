@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import _bits  # noqa: F401 - defines ssa_compiler::bits
 from ._registry import implements
 
 __all__: list[str] = []
@@ -65,6 +66,20 @@ def _quotient(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(y == 0.0, plain, rounded)
 
 
+def _rounded(number: float, result: Tensor) -> Tensor:
+    """A number rounded to the dtype of a result, in the dtype in which that is computed.
+
+    IREE leaves out conversions to bfloat16 and back of what one kernel computes, so its bits are rounded.
+    """
+    if result.dtype == torch.bfloat16:
+        wide = torch.full([1], number, dtype=torch.float32, device=result.device)
+        bits = torch.ops.ssa_compiler.bits(wide)
+        odd = (torch.bitwise_and(bits, 0x10000) != 0).to(torch.int32)
+        upper = torch.bitwise_and(bits + odd + 0x7FFF, -0x10000)
+        return torch.where(torch.isnan(wide), wide, torch.ops.ssa_compiler.from_bits(upper)).reshape([])
+    return _computed(torch.full([], number, dtype=result.dtype, device=result.device), result)
+
+
 @implements("aten::fmod.Tensor", where=_is_float)
 def fmod(self: Tensor, other: Tensor) -> Tensor:
     """What is left of divisions."""
@@ -76,8 +91,29 @@ def fmod(self: Tensor, other: Tensor) -> Tensor:
 def fmod_by_number(self: Tensor, other: float) -> Tensor:
     """What is left of divisions by a number, which eager rounds to the dtype of the result."""
     plain = self / other
-    divisor = torch.full([], other, dtype=plain.dtype, device=self.device)
-    return _rest(_computed(self, plain), _computed(divisor, plain)).to(plain.dtype)
+    return _rest(_computed(self, plain), _rounded(other, plain)).to(plain.dtype)
+
+
+def _is_half(arguments: Mapping[str, Any]) -> bool:
+    tensor, other = arguments["self"], arguments["other"]
+    return tensor.dtype in (torch.float16, torch.bfloat16) and not isinstance(other, (complex, torch.Tensor))
+
+
+@implements("aten::remainder.Scalar", where=_is_half)
+def remainder_by_number(self: Tensor, other: float) -> Tensor:
+    """What is left of divisions that are rounded down, by a number which eager rounds to half precision."""
+    return torch.remainder(self.to(torch.float32), _rounded(other, self)).to(self.dtype)
+
+
+def _is_truncated_half(arguments: Mapping[str, Any]) -> bool:
+    return _is_half(arguments) and arguments["rounding_mode"] == "trunc"
+
+
+@implements("aten::div.Scalar_mode", where=_is_truncated_half)
+def truncated_quotient_by_number(self: Tensor, other: float) -> Tensor:
+    """Quotients rounded to zero, by a number in single precision."""
+    divisor = torch.full([], other, dtype=torch.float32, device=self.device)
+    return torch.trunc(self.to(torch.float32) / divisor).to(self.dtype)
 
 
 @implements("aten::floor_divide", where=_is_float)

@@ -105,3 +105,32 @@ def sum_of_products(self: Tensor, batch1: Tensor, batch2: Tensor, alpha: float) 
 def summand_of_products(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float) -> Tensor:
     """The matrix that products are added to."""
     return torch.addbmm(self, torch.zeros_like(batch1), torch.zeros_like(batch2), beta=beta, alpha=1)
+
+
+def _has_dynamic_factors(arguments: Mapping[str, Any]) -> bool:
+    """Whether a factor may turn out to be 0."""
+    dynamic = any(isinstance(arguments[name], (torch.SymFloat, torch.SymInt)) for name in ("beta", "alpha"))
+    return dynamic and arguments["self"].dtype in _REAL
+
+
+def _scaled(x: Tensor, factor: float) -> Tensor:
+    """A summand times a factor; it is not read if that is 0."""
+    return torch.zeros_like(x) if factor == 0.0 else x * factor
+
+
+@implements("aten::addmm", where=_has_dynamic_factors)
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: float, alpha: float) -> Tensor:
+    """A matrix and the product of two matrices."""
+    return _scaled(self, beta) + _scaled(torch.mm(mat1, mat2), alpha)
+
+
+@implements("aten::addmv", where=_has_dynamic_factors)
+def addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: float, alpha: float) -> Tensor:
+    """A vector and the product of a matrix and a vector."""
+    return _scaled(self, beta) + _scaled(torch.mv(mat, vec), alpha)
+
+
+@implements("aten::addbmm", where=_has_dynamic_factors)
+def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
+    """A matrix and the sum of the products of pairs of matrices."""
+    return _scaled(self, beta) + _scaled(torch.bmm(batch1, batch2).sum(0), alpha)

@@ -175,3 +175,24 @@ def softshrink(self: Tensor, lambd: float) -> Tensor:
     bound = torch.full([], lambd, dtype=self.dtype, device=self.device)
     moved = torch.where(self > bound, self - bound, self + bound)
     return torch.where(self.abs() <= bound, self * 0.0, moved)
+
+
+def _has_dynamic_factor(arguments: Mapping[str, Any]) -> bool:
+    return _are_floats(arguments) and isinstance(arguments["alpha"], (torch.SymFloat, torch.SymInt))
+
+
+@implements("aten::rsub.Tensor", where=_has_dynamic_factor)
+def subtract_from(self: Tensor, other: Tensor, alpha: float) -> Tensor:
+    """Numbers minus others that are multiplied by a number first, as eager computes it."""
+    return torch.add(other, self, alpha=-alpha)
+
+
+def _is_scaled_float(arguments: Mapping[str, Any]) -> bool:
+    dynamic = isinstance(arguments["alpha"], (torch.SymFloat, torch.SymInt))
+    return dynamic and arguments["self"].dtype in (torch.float32, torch.float64)
+
+
+@implements("aten::rsub.Scalar", where=_is_scaled_float)
+def subtract_from_number(self: Tensor, other: float, alpha: float) -> Tensor:
+    """A number minus scaled numbers."""
+    return torch.add(torch.full([], other, dtype=self.dtype, device=self.device), self, alpha=-alpha)

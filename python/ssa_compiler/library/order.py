@@ -167,6 +167,16 @@ def searchsorted(sorted_sequence: Tensor, self: Tensor, out_int32: bool, right: 
     return found.to(torch.int32) if out_int32 else found
 
 
+def _is_bucketed(arguments: Mapping[str, Any]) -> bool:
+    return _is_sorted({**arguments, "sorted_sequence": arguments["boundaries"], "side": None, "sorter": None})
+
+
+@implements("aten::bucketize.Tensor", where=_is_bucketed)
+def bucketize(self: Tensor, boundaries: Tensor, out_int32: bool, right: bool) -> Tensor:
+    """Between which boundaries elements are."""
+    return searchsorted(boundaries, self, out_int32, right)
+
+
 def _is_number(arguments: Mapping[str, Any]) -> bool:
     sequence, value = arguments["sorted_sequence"], arguments["self"]
     plain = arguments["side"] is None and arguments["sorter"] is None and isinstance(value, float)

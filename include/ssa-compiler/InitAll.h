@@ -8,6 +8,7 @@
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchDialect.h"
 #include "ssa-compiler/Dialect/TorchConversion/IR/TorchConversionDialect.h"
+#include "ssa-compiler/Kernels/Passes.h"
 #include "ssa-compiler/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +31,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
                   torch::TorchDialect, torch_c::TorchConversionDialect,
                   tssa::TSSADialect>();
   mlir::func::registerInlinerExtension(registry);
+  registerKernelDialects(registry);
 }
 
 /// Registers the passes of ssa-opt, and upstream's transformation passes
@@ -37,7 +39,9 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   registerConversionPasses();
+  registerKernelsPasses();
   registerTransformsPasses();
+  registerKernelPipelines();
   registerPipelines();
 }
 

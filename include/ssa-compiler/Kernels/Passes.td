@@ -1,0 +1,92 @@
+//===- Passes.td - passes that make kernels --------------------*- tablegen -*-===//
+//
+// From a function of the linalg stage to one native kernel: which functions can
+// be one, what is in place in them, and what is left of them for a code
+// generator that knows neither tensors nor assertions (docs/Kernels.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SSA_COMPILER_KERNELS_PASSES_TD
+#define SSA_COMPILER_KERNELS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
+  let summary = "mark the functions that can be one kernel";
+  let description = [{
+    A function becomes a kernel if it consists of upstream ops on tensors of known
+    shape only, if the math functions in it are as exact in a kernel as elsewhere,
+    and if nothing in it is large enough that code generated for that op alone is
+    quicker. Such a function gets the attribute `kernel.form = "kernel"`; any other
+    gets `kernel.reason`, which says why not.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"maxProducts", "max-products", "int64_t", "65536",
+           "The most multiplications of one contraction; larger ones are left to the tiled kernels of the backend">,
+    Option<"maxElements", "max-elements", "int64_t", "1048576",
+           "The most elements of one op; the backend tiles and fuses larger ones">,
+    Option<"maxOps", "max-ops", "int64_t", "2000",
+           "The most ops, as compile time grows with them">
+  ];
+}
+
+def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
+  let summary = "give loops and branches the buffers that bufferization asks for";
+  let description = [{
+    One-Shot Bufferize wants each tensor that a loop yields to be in the buffer of
+    the loop's argument. Where its analysis finds another buffer, the pass copies
+    the tensor there (`bufferization.materialize_in_destination`); tensors that
+    change places are copied to temporaries first. A branch whose arms end in
+    different buffers gets one in front of it, into which both arms copy. A
+    `scf.while` passes on its tensors first, each in the place of the argument
+    whose buffer it is in. The analysis runs again after each change, until it
+    agrees.
+
+    ```mlir
+    %r = scf.for ... iter_args(%x = %init) -> (tensor<4xf32>) {
+      %y = linalg.generic ins(%x, ...)       // reads %x after it would be overwritten
+      %z = bufferization.materialize_in_destination %y in %x : ...
+      scf.yield %z : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
+  let summary = "make the innermost loop of linalg ops one that walks along memory";
+  let description = [{
+    Chooses, for each `linalg.generic`, which dimension its innermost loop runs
+    over: the one along which the most operands are contiguous or constant, a
+    parallel one if there is a choice. The order of the others stays. What is added
+    up for one result is added in the same order as before.
+  }];
+}
+
+def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
+  let summary = "turn bufferised functions into kernels: assertions, results, scratch memory";
+  let description = [{
+    The functions that are left return nothing and allocate nothing:
+    - A failed `cf.assert` stores its number in the status buffer, the function's
+      last argument (`memref<?xi64>`), and returns. The messages are the
+      attribute `kernel.messages` of the function; 0 is no failure.
+    - A scalar result is stored in the status buffer behind the status, floats as
+      their bits.
+    - Allocations become arguments (`kernel.role = "scratch"`), small ones
+      `memref.alloca` at the function's start.
+    - Buffers of `i1` have a byte for each element.
+    - Denormal numbers are computed with, whatever the caller has set (x86-64).
+    Arguments say in `kernel.role` what they are: "input", "output", "scratch",
+    "status".
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"
+  ];
+  let options = [
+    Option<"maxStack", "max-stack", "int64_t", "16384", "Bytes of scratch memory on the stack">
+  ];
+}
+
+#endif // SSA_COMPILER_KERNELS_PASSES_TD

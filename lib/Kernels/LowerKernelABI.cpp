@@ -1,0 +1,262 @@
+//===- LowerKernelABI.cpp - what a kernel is called with ------------------===//
+//
+// Kernels run inside executables that know no assertions, no results and no
+// allocator. All three become arguments here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ssa-compiler/Kernels/Passes.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace ssa_compiler {
+#define GEN_PASS_DEF_LOWERKERNELABIPASS
+#include "ssa-compiler/Kernels/Passes.h.inc"
+} // namespace ssa_compiler
+
+using namespace mlir;
+
+static bool isBoolBuffer(Type type) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  return buffer && buffer.getElementType().isInteger(1);
+}
+
+static MemRefType withBytes(Type type) {
+  auto buffer = cast<MemRefType>(type);
+  Type byte = IntegerType::get(type.getContext(), 8);
+  return MemRefType::get(buffer.getShape(), byte, buffer.getLayout(),
+                         buffer.getMemorySpace());
+}
+
+/// Gives each element of a buffer of bools a byte: packed bits are what the
+/// code generator makes of i1, and not what the caller has.
+static LogicalResult widenBools(ModuleOp module) {
+  for (auto global : module.getOps<memref::GlobalOp>()) {
+    global.removeAlignmentAttr(); // newer versions of MLIR spell it otherwise
+    if (!isBoolBuffer(global.getType()))
+      continue;
+    global.setType(withBytes(global.getType()));
+    auto values =
+        dyn_cast_or_null<DenseElementsAttr>(global.getInitialValueAttr());
+    if (!values)
+      return global.emitError("unsupported: bools of no known value");
+    Type byte = IntegerType::get(module.getContext(), 8);
+    global.setInitialValueAttr(values.mapValues(
+        byte, [](const APInt &value) { return value.zext(8); }));
+  }
+  WalkResult result = module.walk([&](Operation *op) {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    Type byte = builder.getI8Type();
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      if (load.getResult().getType().isInteger(1)) {
+        auto wide = memref::LoadOp::create(builder, loc, byte, load.getMemRef(),
+                                           load.getIndices());
+        load.replaceAllUsesWith(
+            arith::TruncIOp::create(builder, loc, builder.getI1Type(), wide)
+                .getResult());
+        load.erase();
+      }
+      return WalkResult::advance();
+    }
+    if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      if (store.getValue().getType().isInteger(1))
+        store.getValueMutable().assign(
+            arith::ExtUIOp::create(builder, loc, byte, store.getValue()));
+      return WalkResult::advance();
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument arg : block.getArguments())
+          if (isBoolBuffer(arg.getType()))
+            arg.setType(withBytes(arg.getType()));
+    for (OpResult value : op->getResults())
+      if (isBoolBuffer(value.getType()))
+        value.setType(withBytes(value.getType()));
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+/// Lowers one function.
+class Lowering {
+public:
+  Lowering(func::FuncOp function, int64_t maxStack)
+      : function(function), builder(function.getContext()), maxStack(maxStack) {
+  }
+
+  LogicalResult run() {
+    Block &entry = function.getBody().front();
+    for (unsigned k = 0; k < function.getNumArguments(); ++k)
+      if (!function.getArgAttr(k, "kernel.role"))
+        setRole(k, "output");
+    if (failed(placeScratch()))
+      return failure();
+    unsigned scalars = function.getNumResults();
+    auto statusType = MemRefType::get({1 + scalars}, builder.getI64Type());
+    status = entry.addArgument(statusType, function.getLoc());
+    finishScalars();
+    stopAtAssertions();
+    keepDenormals();
+    SmallVector<Type> types(entry.getArgumentTypes());
+    SmallVector<DictionaryAttr> attributes;
+    for (unsigned k = 0; k < function.getNumArguments(); ++k)
+      attributes.push_back(function.getArgAttrDict(k));
+    attributes.resize(types.size(), DictionaryAttr::get(builder.getContext()));
+    function.removeResAttrsAttr();
+    function.setType(builder.getFunctionType(types, {}));
+    function.setAllArgAttrs(attributes);
+    for (unsigned k = types.size() - 1 - scratch; k < types.size() - 1; ++k)
+      setRole(k, "scratch");
+    setRole(types.size() - 1, "status");
+    function->setAttr("kernel.messages", builder.getArrayAttr(messages));
+    return success();
+  }
+
+private:
+  void setRole(unsigned argument, StringRef role) {
+    function.setArgAttr(argument, "kernel.role", builder.getStringAttr(role));
+  }
+
+  /// Bytes of a buffer, whose bools have a byte each.
+  static int64_t sizeOf(MemRefType type) {
+    return type.getNumElements() *
+           llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  }
+
+  /// Moves allocations to the function's start. They may be shared between the
+  /// trips of a loop, as no loop yields another buffer than it was given.
+  LogicalResult placeScratch() {
+    Block &entry = function.getBody().front();
+    SmallVector<memref::AllocOp> allocations;
+    function.walk([&](memref::AllocOp op) { allocations.push_back(op); });
+    llvm::stable_sort(allocations, [](memref::AllocOp a, memref::AllocOp b) {
+      return sizeOf(a.getType()) < sizeOf(b.getType());
+    });
+    for (memref::AllocOp op : allocations) {
+      if (!op.getType().hasStaticShape())
+        return op.emitError("unsupported: scratch memory of a dynamic size");
+      int64_t bytes = llvm::alignTo(sizeOf(op.getType()), 64);
+      if (bytes <= maxStack) {
+        maxStack -= bytes;
+        builder.setInsertionPointToStart(&entry);
+        auto local =
+            memref::AllocaOp::create(builder, op.getLoc(), op.getType());
+        op.replaceAllUsesWith(local.getResult());
+      } else {
+        op.replaceAllUsesWith(
+            Value(entry.addArgument(op.getType(), op.getLoc())));
+        scratch += 1;
+      }
+      op.erase();
+    }
+    SmallVector<memref::DeallocOp> frees;
+    function.walk([&](memref::DeallocOp op) { frees.push_back(op); });
+    for (memref::DeallocOp op : frees)
+      op.erase();
+    return success();
+  }
+
+  void storeStatus(Location loc, int64_t slot, Value value) {
+    Value index = arith::ConstantIndexOp::create(builder, loc, slot);
+    memref::StoreOp::create(builder, loc, value, status, index);
+  }
+
+  /// Stores the status of success and the scalar results.
+  void finishScalars() {
+    SmallVector<func::ReturnOp> returns;
+    function.walk([&](func::ReturnOp op) { returns.push_back(op); });
+    for (func::ReturnOp op : returns) {
+      builder.setInsertionPoint(op);
+      Location loc = op.getLoc();
+      Type i64 = builder.getI64Type();
+      storeStatus(loc, 0, arith::ConstantIntOp::create(builder, loc, i64, 0));
+      for (auto [k, value] : llvm::enumerate(op.getOperands())) {
+        Value bits = value;
+        if (value.getType().isF64())
+          bits = arith::BitcastOp::create(builder, loc, i64, value);
+        else if (value.getType().isF32())
+          bits = arith::ExtUIOp::create(
+              builder, loc, i64,
+              arith::BitcastOp::create(builder, loc, builder.getI32Type(),
+                                       value));
+        else if (value.getType() != i64)
+          bits = arith::ExtUIOp::create(builder, loc, i64, value);
+        storeStatus(loc, 1 + k, bits);
+      }
+      func::ReturnOp::create(builder, loc);
+      op.erase();
+    }
+  }
+
+  void stopAtAssertions() {
+    SmallVector<cf::AssertOp> assertions;
+    function.walk([&](cf::AssertOp op) { assertions.push_back(op); });
+    for (cf::AssertOp op : assertions) {
+      Location loc = op.getLoc();
+      messages.push_back(op.getMsgAttr());
+      Block *block = op->getBlock();
+      Block *rest = block->splitBlock(op);
+      Block *failed =
+          builder.createBlock(rest->getParent(), rest->getParent()->end());
+      storeStatus(loc, 0,
+                  arith::ConstantIntOp::create(
+                      builder, loc, builder.getI64Type(), messages.size()));
+      func::ReturnOp::create(builder, loc);
+      builder.setInsertionPointToEnd(block);
+      cf::CondBranchOp::create(builder, loc, op.getArg(), rest, ValueRange(),
+                               failed, ValueRange());
+      op.erase();
+    }
+  }
+
+  /// Lets floating-point units compute with denormal numbers, which IREE's
+  /// runtime has switched off, until the kernel returns.
+  void keepDenormals() {
+    Location loc = function.getLoc();
+    builder.setInsertionPointToStart(&function.getBody().front());
+    // What the control word was, and what it becomes.
+    auto words = memref::AllocaOp::create(
+        builder, loc, MemRefType::get({2}, builder.getI32Type()));
+    Value place =
+        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, words);
+    place =
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
+    auto run = [&](StringRef text) {
+      LLVM::InlineAsmOp::create(
+          builder, loc, TypeRange(), place, text,
+          "r,~{memory},~{dirflag},~{fpsr},~{flags}", /*has_side_effects=*/true,
+          /*is_align_stack=*/false, LLVM::TailCallKind::None,
+          LLVM::AsmDialectAttr(), ArrayAttr());
+    };
+    // 0x8040: flush to zero, denormals are zero.
+    run("stmxcsr ($0)\nstmxcsr 4($0)\nandl $$-32833, 4($0)\nldmxcsr 4($0)");
+    function.walk([&](func::ReturnOp op) {
+      builder.setInsertionPoint(op);
+      run("ldmxcsr ($0)");
+    });
+  }
+
+  func::FuncOp function;
+  OpBuilder builder;
+  int64_t maxStack;
+  unsigned scratch = 0;
+  BlockArgument status;
+  SmallVector<Attribute> messages;
+};
+
+struct LowerKernelABIPass
+    : public ssa_compiler::impl::LowerKernelABIPassBase<LowerKernelABIPass> {
+  using LowerKernelABIPassBase::LowerKernelABIPassBase;
+
+  void runOnOperation() override {
+    if (failed(widenBools(getOperation())))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(Lowering(function, maxStack).run()))
+        return signalPassFailure();
+    // The function's type has what its arguments became.
+  }
+};
+} // namespace

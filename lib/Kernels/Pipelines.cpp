@@ -1,0 +1,210 @@
+//===- Pipelines.cpp - from the linalg stage to kernels -------------------===//
+
+#include "ssa-compiler/Kernels/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace ssa_compiler;
+
+bufferization::OneShotBufferizationOptions
+ssa_compiler::getKernelBufferization() {
+  bufferization::OneShotBufferizationOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.setFunctionBoundaryTypeConversion(
+      bufferization::LayoutMapOption::IdentityLayoutMap);
+  return options;
+}
+
+void ssa_compiler::registerKernelDialects(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, bufferization::BufferizationDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect,
+                  memref::MemRefDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+      registry);
+  cf::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerSubsetOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerSubsetOpInterfaceExternalModels(registry);
+}
+
+namespace {
+/// Slices of slices, and slices of which dimensions of one element are dropped,
+/// as one op each: bufferization copies what it cannot see through.
+struct FoldSlicesPass
+    : public PassWrapper<FoldSlicesPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FoldSlicesPass)
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    tensor::populateReassociativeReshapeFoldingPatterns(patterns);
+    tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+/// Makes arguments of the buffers that a function returns. An allocation that
+/// is returned becomes the argument; anything else is copied there.
+struct ResultsToOutputsPass
+    : public PassWrapper<ResultsToOutputsPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ResultsToOutputsPass)
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    Block &entry = function.getBody().front();
+    auto yielded = cast<func::ReturnOp>(entry.getTerminator());
+    SmallVector<Value> scalars;
+    SmallVector<Type> results;
+    SmallVector<DictionaryAttr> attributes;
+    for (unsigned k = 0; k < function.getNumArguments(); ++k)
+      attributes.push_back(function.getArgAttrDict(k));
+    for (Value value : yielded.getOperands()) {
+      auto type = dyn_cast<MemRefType>(value.getType());
+      if (!type) {
+        scalars.push_back(value);
+        results.push_back(value.getType());
+        continue;
+      }
+      BlockArgument output = entry.addArgument(type, function.getLoc());
+      attributes.push_back(DictionaryAttr::get(&getContext()));
+      auto made = value.getDefiningOp<memref::AllocOp>();
+      if (made && made->getBlock() == &entry) {
+        value.replaceAllUsesWith(output); // also where it is returned again
+        made.erase();
+        continue;
+      }
+      OpBuilder builder(yielded);
+      memref::CopyOp::create(builder, yielded.getLoc(), value, output);
+    }
+    yielded->setOperands(scalars);
+    function.removeResAttrsAttr();
+    function.setType(
+        FunctionType::get(&getContext(), entry.getArgumentTypes(), results));
+    function.setAllArgAttrs(attributes);
+  }
+};
+
+/// Whether a copy is of a whole tensor: of a version that is still needed, or
+/// into the place where a loop or branch has it.
+static bool isOfWholeTensor(memref::CopyOp op) {
+  return !op.getSource().getDefiningOp<ViewLikeOpInterface>() &&
+         !op.getTarget().getDefiningOp<ViewLikeOpInterface>();
+}
+
+/// Copies as loops, which fuse and vectorise; there is no runtime to call.
+/// Counts those of whole tensors and their bytes, outside and inside of loops,
+/// in attributes of the function: `kernel.copies`, `kernel.copied_bytes`,
+/// `kernel.loop_copies`, `kernel.loop_copied_bytes`.
+struct CopiesToLinalgPass
+    : public PassWrapper<CopiesToLinalgPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CopiesToLinalgPass)
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<linalg::LinalgDialect>();
+  }
+
+  void runOnOperation() override {
+    SmallVector<memref::CopyOp> copies;
+    getOperation()->walk([&](memref::CopyOp op) { copies.push_back(op); });
+    // How many, and how many bytes.
+    int64_t outside[2] = {0, 0}, inside[2] = {0, 0};
+    for (memref::CopyOp op : copies) {
+      OpBuilder builder(op);
+      auto type = cast<MemRefType>(op.getSource().getType());
+      if (isOfWholeTensor(op) && type.hasStaticShape()) {
+        auto &count =
+            op->getParentOfType<LoopLikeOpInterface>() ? inside : outside;
+        count[0] += 1;
+        count[1] += type.getNumElements() *
+                    llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      }
+      linalg::makeMemRefCopyOp(builder, op.getLoc(), op.getSource(),
+                               op.getTarget());
+      op.erase();
+    }
+    Builder builder(&getContext());
+    auto note = [&](StringRef name, int64_t number) {
+      getOperation()->setAttr(name, builder.getI64IntegerAttr(number));
+    };
+    note("kernel.copies", outside[0]);
+    note("kernel.copied_bytes", outside[1]);
+    note("kernel.loop_copies", inside[0]);
+    note("kernel.loop_copied_bytes", inside[1]);
+  }
+};
+} // namespace
+
+static void buildLowerKernels(OpPassManager &pm) {
+  auto clean = [&] {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+  };
+  // Tensors.
+  pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  clean();
+  pm.addNestedPass<func::FuncOp>(std::make_unique<FoldSlicesPass>());
+  pm.addNestedPass<func::FuncOp>(createLinalgInlineScalarOperandsPass());
+  pm.addPass(createLinalgElementwiseOpFusionPass());
+  clean();
+  pm.addNestedPass<func::FuncOp>(createReorderLoopsPass());
+  pm.addPass(createYieldInPlacePass());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  // Buffers.
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  clean();
+  pm.addNestedPass<func::FuncOp>(std::make_unique<ResultsToOutputsPass>());
+  pm.addNestedPass<func::FuncOp>(std::make_unique<CopiesToLinalgPass>());
+  // Loops.
+  pm.addPass(createConvertLinalgToLoopsPass());
+  pm.addPass(memref::createFoldMemRefAliasOpsPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(arith::createIntRangeOptimizationsPass());
+  clean();
+  pm.addPass(createSCFToControlFlowPass());
+  clean();
+  pm.addPass(createLowerKernelABIPass());
+}
+
+void ssa_compiler::registerKernelPipelines() {
+  PassPipelineRegistration<>(
+      "lower-kernels",
+      "Turn functions of the linalg stage, marked by --form-kernels, into "
+      "kernels on buffers: fusion, One-Shot Bufferize, loops, and "
+      "--lower-kernel-abi",
+      [](OpPassManager &pm) { buildLowerKernels(pm); });
+}

@@ -1,0 +1,147 @@
+// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 max-elements=100 max-ops=40" | FileCheck %s
+
+// What bufferization may write into is decided here: never the caller's tensors.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: tensor<4xf32> {bufferization.writable = false, kernel.role = "input"}
+// CHECK-SAME: i64 {kernel.role = "input"}
+// CHECK-SAME: attributes {kernel.form = "kernel"}
+func.func @main(%x: tensor<4xf32>, %n: i64) -> (tensor<4xf32>, i64) {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %y, %n : tensor<4xf32>, i64
+}
+
+// -----
+
+// Python's arithmetic rounds after each step; the code generator would contract
+// the product and the sum.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[PRODUCT:.+]] = arith.mulf
+// CHECK: %[[HIDDEN:.+]] = llvm.inline_asm "", "=x,0" %[[PRODUCT]]
+// CHECK: arith.addf %[[HIDDEN]]
+func.func @main(%a: f64, %b: f64, %c: f64) -> f64 {
+  %p = arith.mulf %a, %b : f64
+  %s = arith.addf %p, %c : f64
+  return %s : f64
+}
+
+// -----
+
+// torch-mlir's assertion that no element is 0, of which eager knows nothing.
+// CHECK-LABEL: func.func @main
+// CHECK: linalg.generic
+// CHECK-NOT: cf.assert
+// CHECK: return
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %c = arith.cmpf one, %in, %zero : f32
+    cf.assert %c, "unimplemented: tensor with zero element"
+    %r = arith.divf %one, %in : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: kernel.reason = "a value of type tensor<?xf32>"
+func.func @main(%x: tensor<4xf32>, %k: i64) -> f32 {
+  %c0 = arith.constant 0 : index
+  %n = arith.index_cast %k : i64 to index
+  %s = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>
+  %f = tensor.extract %s[%c0] : tensor<?xf32>
+  return %f : f32
+}
+
+// -----
+
+// The process would end.
+// CHECK: kernel.reason = "a division by a number that is not known"
+func.func @main(%a: i64, %b: i64) -> i64 {
+  %q = arith.floordivsi %a, %b : i64
+  return %q : i64
+}
+
+// -----
+
+// -2**63 divided by -1, too.
+// CHECK: kernel.reason = "a division by a number that is not known"
+func.func @main(%a: i64) -> i64 {
+  %m = arith.constant -1 : i64
+  %q = arith.remsi %a, %m : i64
+  return %q : i64
+}
+
+// -----
+
+// CHECK: kernel.form = "kernel"
+func.func @main(%a: i64) -> i64 {
+  %c7 = arith.constant 7 : i64
+  %q = arith.remsi %a, %c7 : i64
+  return %q : i64
+}
+
+// -----
+
+// Functions that do not link, or lose digits.
+// CHECK: kernel.reason = "math.sin"
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = math.sin %in : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// `math.exp` of a Python float is the C library's.
+// CHECK: kernel.reason = "math.exp"
+func.func @main(%x: f64) -> f64 {
+  %y = math.exp %x : f64
+  return %y : f64
+}
+
+// -----
+
+// CHECK: kernel.reason = "125 products in one op"
+func.func @main(%a: tensor<5x5xf32>, %b: tensor<5x5xf32>) -> tensor<5x5xf32> {
+  %zero = arith.constant dense<0.0> : tensor<5x5xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<5x5xf32>, tensor<5x5xf32>) outs(%zero : tensor<5x5xf32>) -> tensor<5x5xf32>
+  return %y : tensor<5x5xf32>
+}
+
+// -----
+
+// CHECK: kernel.reason = "128 elements in one op"
+func.func @main(%f: f32) -> tensor<128xf32> {
+  %e = tensor.empty() : tensor<128xf32>
+  %y = linalg.fill ins(%f : f32) outs(%e : tensor<128xf32>) -> tensor<128xf32>
+  return %y : tensor<128xf32>
+}
+
+// -----
+
+// CHECK: kernel.reason = "func.call"
+func.func private @pytorch(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @pytorch(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: kernel.reason = "a value of type bf16"
+func.func @main(%x: i64) -> i64 {
+  %b = arith.sitofp %x : i64 to bf16
+  %i = arith.fptosi %b : bf16 to i64
+  return %i : i64
+}

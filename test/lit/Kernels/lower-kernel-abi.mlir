@@ -1,0 +1,63 @@
+// RUN: ssa-opt %s -split-input-file --lower-kernel-abi=max-stack=64 | FileCheck %s
+
+// An assertion that fails stores its number and returns; success stores 0, and
+// the scalar results behind it. Denormal numbers are computed with in between.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %[[N:.+]]: i64 {kernel.role = "input"}
+// CHECK-SAME: %[[F:.+]]: f64 {kernel.role = "input"}
+// CHECK-SAME: %[[OUT:.+]]: memref<4xf32> {kernel.role = "output"}
+// CHECK-SAME: %[[STATUS:.+]]: memref<3xi64> {kernel.role = "status"}
+// CHECK-SAME: kernel.messages = ["ValueError: first", "ValueError: second"]
+// CHECK: llvm.inline_asm has_side_effects "stmxcsr
+// CHECK: cf.cond_br %{{.+}}, ^[[REST:.+]], ^[[FIRST:.+]]
+// CHECK: ^[[REST]]:
+// CHECK: cf.cond_br %{{.+}}, ^[[LAST:.+]], ^[[SECOND:.+]]
+// CHECK: ^[[LAST]]:
+// CHECK: memref.store %c0{{.*}}, %[[STATUS]]
+// CHECK: memref.store %[[N]], %[[STATUS]]
+// CHECK: %[[BITS:.+]] = arith.bitcast %[[F]] : f64 to i64
+// CHECK: memref.store %[[BITS]], %[[STATUS]]
+// CHECK: llvm.inline_asm has_side_effects "ldmxcsr
+// CHECK: return
+// CHECK: ^[[FIRST]]:
+// CHECK: %[[ONE:.+]] = arith.constant 1 : i64
+// CHECK: memref.store %[[ONE]], %[[STATUS]]
+// CHECK: llvm.inline_asm has_side_effects "ldmxcsr
+// CHECK: return
+// CHECK: ^[[SECOND]]:
+// CHECK: %[[TWO:.+]] = arith.constant 2 : i64
+// CHECK: memref.store %[[TWO]], %[[STATUS]]
+func.func @main(%n: i64 {kernel.role = "input"}, %f: f64 {kernel.role = "input"}, %out: memref<4xf32>) -> (i64, f64) {
+  %c0 = arith.constant 0 : i64
+  %positive = arith.cmpi sgt, %n, %c0 : i64
+  cf.assert %positive, "ValueError: first"
+  %zero = arith.constant 0.0 : f64
+  %real = arith.cmpf ogt, %f, %zero : f64
+  cf.assert %real, "ValueError: second"
+  return %n, %f : i64, f64
+}
+
+// -----
+
+// Scratch memory is the caller's, but for what is small; bools have a byte each.
+// CHECK: memref.global "private" constant @mask : memref<2xi8> = dense<[1, 0]>
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %[[X:.+]]: memref<16xi8> {kernel.role = "input"}
+// CHECK-SAME: memref<100xf32> {kernel.role = "scratch"}
+// CHECK: memref.alloca() : memref<16xi8>
+// CHECK-NOT: memref.alloc()
+// CHECK: %[[BYTE:.+]] = memref.load %[[X]]
+// CHECK: %[[BIT:.+]] = arith.trunci %[[BYTE]] : i8 to i1
+// CHECK: %[[WIDE:.+]] = arith.extui %[[BIT]] : i1 to i8
+// CHECK: memref.store %[[WIDE]]
+memref.global "private" constant @mask : memref<2xi1> = dense<[true, false]> {alignment = 64 : i64}
+func.func @main(%x: memref<16xi1> {kernel.role = "input"}) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %small = memref.alloc() : memref<16xi1>
+  %large = memref.alloc() : memref<100xf32>
+  %b = memref.load %x[%c0] : memref<16xi1>
+  memref.store %b, %small[%c0] : memref<16xi1>
+  memref.store %zero, %large[%c0] : memref<100xf32>
+  return
+}

@@ -1,0 +1,103 @@
+// RUN: ssa-opt %s -split-input-file --yield-in-place | FileCheck %s
+
+// An update of the carried tensor is in place: no copy.
+// CHECK-LABEL: func.func @updated
+// CHECK-NOT: materialize_in_destination
+func.func @updated(%n: index, %init: tensor<4xf32> {bufferization.writable = false}) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %init) -> (tensor<4xf32>) {
+    %y = tensor.insert %f into %x[%i] : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A new tensor is copied to where the loop carries it.
+// CHECK-LABEL: func.func @replaced
+// CHECK: scf.for {{.*}} iter_args(%[[X:.+]] =
+// CHECK:   %[[Y:.+]] = linalg.fill
+// CHECK:   %[[COPY:.+]] = bufferization.materialize_in_destination %[[Y]] in %[[X]]
+// CHECK:   scf.yield %[[COPY]]
+func.func @replaced(%n: index, %init: tensor<4xf32> {bufferization.writable = false}) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %init) -> (tensor<4xf32>) {
+    %f = tensor.extract %x[%c0] : tensor<4xf32>
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.fill ins(%f : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Tensors that change places go through temporaries: the first copy would
+// overwrite what the second one reads.
+// CHECK-LABEL: func.func @swapped
+// CHECK: scf.for {{.*}} iter_args(%[[A:.+]] = %{{.+}}, %[[B:.+]] = %{{.+}})
+// CHECK:   %[[TB:.+]] = bufferization.alloc_tensor() copy(%[[B]])
+// CHECK:   %[[TA:.+]] = bufferization.alloc_tensor() copy(%[[A]])
+// CHECK:   %[[NA:.+]] = bufferization.materialize_in_destination %[[TB]] in %[[A]]
+// CHECK:   %[[NB:.+]] = bufferization.materialize_in_destination %[[TA]] in %[[B]]
+// CHECK:   scf.yield %[[NA]], %[[NB]]
+func.func @swapped(%n: index, %p: tensor<4xf32> {bufferization.writable = false},
+                   %q: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %p, %b = %q) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.yield %b, %a : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Arms that end in different buffers share one in front of the branch.
+// CHECK-LABEL: func.func @either
+// CHECK: %[[PLACE:.+]] = bufferization.alloc_tensor()
+// CHECK: scf.if
+// CHECK:   bufferization.materialize_in_destination %{{.+}} in %[[PLACE]]
+// CHECK: } else {
+// CHECK:   bufferization.materialize_in_destination %{{.+}} in %[[PLACE]]
+func.func @either(%c: i1, %p: tensor<4xf32> {bufferization.writable = false}) -> tensor<4xf32> {
+  %f = arith.constant 1.0 : f32
+  %r = scf.if %c -> (tensor<4xf32>) {
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.fill ins(%f : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  } else {
+    scf.yield %p : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// What a `while` passes on has the number of the argument that it is in: tensors
+// first, the others behind them.
+// CHECK-LABEL: func.func @aligned
+// CHECK: scf.while (%[[X:.+]] = %{{.+}}, %[[I:.+]] = %{{.+}}) : (tensor<4xf32>, i64) -> (tensor<4xf32>, i64)
+// CHECK:   scf.condition(%{{.+}}) %[[X]], %[[I]]
+// CHECK: ^bb0(%[[X2:.+]]: tensor<4xf32>, %[[I2:.+]]: i64):
+// CHECK:   %[[Y:.+]] = tensor.insert
+// CHECK:   scf.yield %[[Y]], %{{.+}} : tensor<4xf32>, i64
+func.func @aligned(%n: i64, %init: tensor<4xf32> {bufferization.writable = false}) -> (i64, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : i64
+  %f = arith.constant 1.0 : f32
+  %r:2 = scf.while (%i = %c1, %x = %init) : (i64, tensor<4xf32>) -> (i64, tensor<4xf32>) {
+    %more = arith.cmpi slt, %i, %n : i64
+    scf.condition(%more) %i, %x : i64, tensor<4xf32>
+  } do {
+  ^bb0(%i: i64, %x: tensor<4xf32>):
+    %y = tensor.insert %f into %x[%c0] : tensor<4xf32>
+    %next = arith.addi %i, %c1 : i64
+    scf.yield %next, %y : i64, tensor<4xf32>
+  }
+  return %r#0, %r#1 : i64, tensor<4xf32>
+}

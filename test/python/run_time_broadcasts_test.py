@@ -34,7 +34,31 @@ def both(x: Tensor, k: int, n: int) -> Tensor:
     return x[k:n] * x[n:]
 
 
-@pytest.mark.parametrize("program", [added, added_in_place, stored])
+def broadcast(x: Tensor, k: int, n: int) -> list[Tensor]:
+    return torch.broadcast_tensors(x[k:n], x)
+
+
+def summed_by_name(x: Tensor, k: int, n: int) -> Tensor:
+    return torch.einsum("i,i->i", x[k:n], x)
+
+
+def completed(x: Tensor, k: int, n: int) -> Tensor:
+    return torch.complex(x[k:n], x)
+
+
+def indexed(x: Tensor, k: int, n: int) -> Tensor:
+    return torch.outer(x, x)[torch.arange(k, n), torch.tensor([0, 1, 2])]
+
+
+def stored_at(x: Tensor, k: int, n: int) -> Tensor:
+    y = x.clone()
+    y[torch.tensor([0, 1, 2])] = x[k:n]
+    return y
+
+
+@pytest.mark.parametrize(
+    "program", [added, added_in_place, stored, broadcast, summed_by_name, completed, indexed, stored_at]
+)
 def test_a_size_of_one_is_refused(program: object) -> None:
     check(program, (X, 0, 3), (X, 0, 2), (X, 1, 1), compiled=False)  # type: ignore[arg-type]
     for _, _, outcome in run_stages(program, [Call(X, 0, 1)]):  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy
 import torch
+from torch.utils._pytree import tree_leaves
 
 from ..errors import SsaCompilerError
 from .argument_sizes import MakeStatic
@@ -252,7 +253,7 @@ class TensorOps:
                 raise state.defect(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
             state.note_size(requirement, op.name())
-            broadcasts = any(map(_broadcasts, trace.records))
+            broadcasts = _may_broadcast(python)
             error = "IndexError" if op is torch.ops.aten.index.Tensor else "RuntimeError"
             state.require(requirement, op.name(), error, broadcasts=broadcasts)
         if op._schema.is_mutable:
@@ -497,9 +498,9 @@ def _is_empty(tensor: torch.Tensor) -> bool:
     return any(isinstance(size, int) and size == 0 for size in tensor.shape)
 
 
-def _broadcasts(record: Record) -> bool:
-    """Whether a recorded op takes operands of sizes that differ where one is 1."""
-    return torch.Tag.pointwise in record.op.tags or record.op._schema.name in ("aten::copy_", "aten::expand")
+def _may_broadcast(python: Sequence[Any]) -> bool:
+    """Whether an op has several tensors, of which it may repeat one where a size is 1."""
+    return sum(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(list(python))) > 1
 
 
 def _is_known_empty(tensor: torch.Tensor) -> bool:

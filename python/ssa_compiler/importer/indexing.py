@@ -163,7 +163,7 @@ class Indexing:
             return  # one value for all: the mask's sizes are those of what it indexes
         read = run(self.state, torch.ops.aten.index.Tensor, [base, indices])
         for requirement in read.requirements:
-            self.state.require(requirement, op.name(), "IndexError")
+            self.state.require(requirement, op.name(), "IndexError", broadcasts=True)
         shape = read.out.shape
         for number, wanted in enumerate(reversed(shape)):
             size = expr_of(values.shape[-1 - number]) if number < values.dim() else 1
@@ -171,6 +171,7 @@ class Indexing:
             if size != 1 and self.state.sizes.covers(fits):
                 self.state.require(fits, op.name())  # of a size that is 1 another time, the values are repeated
             elif size != 1:
+                self.state.refuse_broadcast(fits, [size], op.name())
                 text = "RuntimeError: shape mismatch: the values cannot be broadcast to the indexing result"
                 self.state.check(fits, text)
 

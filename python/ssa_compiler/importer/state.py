@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -294,10 +294,22 @@ class State:
             return
         if broadcasts and isinstance(relation, sympy.Eq) and self.symbols.known(relation) is None:
             # Where FakeTensors require one size, eager also takes a size of 1 and another one.
-            differ = [sympy.Ne(side, 1) for side in relation.args if self.symbols.known(sympy.Eq(side, 1)) is None]
-            text = f"unsupported: {op} broadcasts a size of 1 that is known only at run time; for x[k:k + 1] write x[k][None]"
-            self.check(sympy.Or(relation, sympy.And(*differ)), f"{program_error_name(UnsupportedOpError)}: {text}")
+            self.refuse_broadcast(relation, relation.args, op)
         self.check(relation, f"{error}: {op}: the sizes do not fit, required {relation}")
+
+    def refuse_broadcast(self, relation: Any, sizes: Sequence[Any], op: str) -> None:
+        """Make the program refuse to go on where a relation does not hold and one of some sizes is 1.
+
+        Args:
+            relation: a boolean expression over symbols.
+            sizes: the sizes which eager broadcasts if they are 1.
+            op: the op's name.
+        """
+        differ = [sympy.Ne(size, 1) for size in sizes if self.symbols.known(sympy.Eq(size, 1)) is None]
+        text = (
+            f"unsupported: {op} broadcasts a size of 1 that is known only at run time; for x[k:k + 1] write x[k][None]"
+        )
+        self.check(sympy.Or(relation, sympy.And(*differ)), f"{program_error_name(UnsupportedOpError)}: {text}")
 
     def note_size(self, relation: Any, op: str) -> None:
         """Note which ints among the arguments an op takes for sizes where -1 stands for one that it infers.

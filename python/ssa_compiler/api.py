@@ -47,6 +47,7 @@ def compile(
     timeout_s: float = 300.0,
     cache: bool = True,
     gradients: str = "raise",
+    kernels: bool = True,
 ) -> CompiledProgram:
     """Compile a PyTorch program.
 
@@ -95,7 +96,17 @@ def compile(
             "compile(model, (x,)), and example_kwargs={...} for keyword arguments"
         )
     options = Options(
-        target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s, dynamic_shapes, strict, cache, gradients
+        target,
+        data_tiling,
+        index_checks,
+        dump_dir,
+        ssa_opt,
+        timeout_s,
+        dynamic_shapes,
+        strict,
+        cache,
+        gradients,
+        kernels,
     )
     compiled = CompiledProgram(model, options, max_specialisations)
     compiled.specialise(*example_inputs, **dict(example_kwargs or {}))

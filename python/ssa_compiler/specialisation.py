@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from .runtime import Program, Signature
 
 # An op of PyTorch's in the module that IREE compiled; casts, constants and lists are none.
-_NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 
 __all__ = ["CallbackUse", "Explanation", "Options", "Specialisation", "compile_one"]
 
@@ -73,6 +71,8 @@ class Explanation:
             and back counts as native. 1 before the first call. CPU kernels run on one thread, the caller's.
         cached: whether the compiled code comes from the cache on disk.
         compile_s: seconds that `compile` took, of the first specialisation.
+        kernel: whether the program is one native kernel (docs/Kernels.md).
+        kernel_reason: why it is none; "" if it is one, or `kernels=False`.
     """
 
     target: str
@@ -87,6 +87,8 @@ class Explanation:
     native_time: float = 1.0
     cached: bool = False
     compile_s: float = 0.0
+    kernel: bool = False
+    kernel_reason: str = ""
 
     @property
     def native_share(self) -> float:
@@ -101,6 +103,8 @@ class Explanation:
             + ("from the compile cache" if self.cached else "compiled")
             + f" in {self.compile_s:.2f} s"
         ]
+        if self.kernel or self.kernel_reason:
+            lines.append("  one kernel" if self.kernel else f"  no kernel: {self.kernel_reason}")
         lines += [f"  {callback}" for callback in self.callbacks]
         lines += [f"  specialised on {argument}" for argument in self.specialised]
         lines += [f"  {line}" for line in (*self.sizes, *self.others)]
@@ -121,6 +125,7 @@ class Options:
     strict: bool = False
     cache: bool = True
     gradients: str = "raise"
+    kernels: bool = True
 
     def __post_init__(self) -> None:
         if self.gradients not in ("raise", "detach"):
@@ -235,10 +240,12 @@ class Specialisation:
                 for spec in self.imported.constant_specs()
             ),
             tuple(self.imported.sizes.describe() if self.imported.sizes is not None else ()),
-            native_ops=len(_NATIVE_OP.findall(self.artifact.module)),
+            native_ops=self.artifact.ops,
             native_time=self._program.native_time if self._program is not None else 1.0,
             cached=self.artifact.cached,
             compile_s=sum(seconds for name, seconds in self.seconds.items() if "/" not in name),
+            kernel=bool(self.artifact.kernel),
+            kernel_reason=self.artifact.kernel_reason,
         )
 
     def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
@@ -249,10 +256,13 @@ class Specialisation:
         Raises:
             ToolError: ssa-opt is missing or fails.
         """
-        from .backend import count_version_copies
+        from .backend import count_kernel_copies, count_version_copies
         from .report import report_mutations
 
-        made = count_version_copies(self.artifact.module, self.artifact.stream)
+        if self.artifact.kernel:
+            made = count_kernel_copies(self.artifact.kernel)
+        else:
+            made = count_version_copies(self.artifact.module, self.artifact.stream)
         found = report_mutations(self.stages["scf"], ssa_opt=ssa_opt)
         return replace(found, copies_made=made.total, loop_copies_made=made.inside)
 
@@ -304,11 +314,15 @@ def compile_one(
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
-    artifact = compile_module(pipeline.final, chosen, cache=options.cache, **tools)
+    artifact = compile_module(
+        pipeline.final, chosen, cache=options.cache, kernels=options.kernels, ssa_opt=options.ssa_opt, **tools
+    )
     if options.strict and (sites := [site for site in artifact.callbacks if not is_message(site.op)]):
         raise _not_native(sites)
     dump_stage(options.dump_dir, "backend", artifact.module)
     dump_stage(options.dump_dir, "stream", artifact.stream)
+    if artifact.kernel:
+        dump_stage(options.dump_dir, "kernel", artifact.kernel)
     lap("backend")
     signature = read_signature(pipeline.final, pipeline.stages["tensorssa"])
     seconds.update({f"pipeline/{name}": value for name, value in pipeline.seconds.items()})

@@ -91,7 +91,10 @@ def test_index_error_names_the_users_line(rows: ssa_compiler.CompiledProgram) ->
 
 
 def test_row_loop_copies_nothing(rows: ssa_compiler.CompiledProgram) -> None:
-    counts = rows.copy_count()
+    assert rows.copy_count().dispatches == 1
+    assert rows.report().loop_copies_made == 0
+    dispatches = ssa_compiler.compile(scaled_rows, (torch.randn(6, 5), 2), target="cpu", kernels=False)
+    counts = dispatches.copy_count()
     assert counts.loop_dispatches == 1
     assert (counts.loop_copies, counts.loop_allocations) == (0, 0)
 

@@ -10,6 +10,8 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 os.environ["SSA_COMPILER_CACHE"] = "0"
 sys.path[:0] = [str(ROOT / folder) for folder in ("python", "test/python", "examples")]
@@ -20,6 +22,19 @@ def pytest_configure(config: object) -> None:
     add = config.addinivalue_line  # type: ignore[attr-defined]
     add("filterwarnings", "ignore:.*torch.jit.*:DeprecationWarning")
     add("filterwarnings", "ignore:.*torch.jit.*:FutureWarning")
+
+
+@pytest.fixture(autouse=True)
+def _dispatches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make no kernels in the tests of the backend: they are about what IREE makes of a program."""
+    if request.path.name.startswith("backend_"):
+        from ssa_compiler.backend import _driver
+        from ssa_compiler.backend._kernels import NoKernelError
+
+        def none(*args: object, **options: object) -> None:
+            raise NoKernelError("the test is about dispatches")
+
+        monkeypatch.setattr(_driver, "form_kernel", none)
 
 
 def pytest_collection_finish(session: object) -> None:

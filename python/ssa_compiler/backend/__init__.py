@@ -6,6 +6,7 @@ from ._artifact import Artifact
 from ._callbacks import CallbackSite
 from ._copy_count import CopyCount, count_copies
 from ._driver import compile_module, compiler_path, stream_ir
+from ._kernels import count_kernel_copies
 from ._probe import forget_ops
 from ._targets import CUDA_ARCHITECTURES, Target, resolve_target
 from ._version_copies import VersionCopies, count_version_copies
@@ -20,6 +21,7 @@ __all__ = [
     "compile_module",
     "compiler_path",
     "count_copies",
+    "count_kernel_copies",
     "count_version_copies",
     "forget_ops",
     "resolve_target",

@@ -31,6 +31,9 @@ class Artifact:
         stream: the stream IR that was checked, as text.
         seconds: time by step: "prepare", "iree-compile", "verify"; "cache" for looking it up and keeping it.
         cached: whether it comes from the cache on disk (`_cache`).
+        kernel: the kernel that the program is, as text; "" if it consists of IREE's dispatches.
+        kernel_reason: why it is none, if that was tried.
+        ops: how many ops of PyTorch's are compiled.
     """
 
     path: str
@@ -42,6 +45,9 @@ class Artifact:
     stream: str
     seconds: dict[str, float] = field(default_factory=dict)
     cached: bool = False
+    kernel: str = ""
+    kernel_reason: str = ""
+    ops: int = 0
 
 
 def to_files(artifact: Artifact, program: bytes) -> dict[str, bytes]:
@@ -57,6 +63,9 @@ def to_files(artifact: Artifact, program: bytes) -> dict[str, bytes]:
         "callbacks": [_write_site(site) for site in artifact.callbacks],
         "copies": artifact.copies,
         "attempts": artifact.attempts,
+        "kernel": artifact.kernel,
+        "kernel_reason": artifact.kernel_reason,
+        "ops": artifact.ops,
     }
     return {
         PROGRAM: program,
@@ -86,6 +95,9 @@ def from_files(files: Mapping[str, bytes], path: str, target: Target) -> Artifac
         files[_MODULE].decode(),
         files[_STREAM].decode(),
         cached=True,
+        kernel=str(facts["kernel"]),
+        kernel_reason=str(facts["kernel_reason"]),
+        ops=int(facts["ops"]),
     )
 
 

@@ -172,17 +172,26 @@ def open_cache() -> ProgramCache | None:
     return ProgramCache(chosen / "programs", int(gib * 2**30)) if chosen is not None else None
 
 
-def digest_of(text: str, target: Target, timeout_s: float) -> str:
+def digest_of(text: str, target: Target, timeout_s: float, kernel_maker: str | None = None) -> str:
     """Return the name of the entry for a program: a digest of what its compilation depends on.
 
     Args:
         text: the module with locations, which errors and callbacks show.
         target: what to compile for.
         timeout_s: wall-clock limit of a tool in seconds; an op that exceeds a limit runs in PyTorch.
+        kernel_maker: the ssa-opt executable that makes kernels; None if none are made.
     """
     depends: list[Any] = [_surroundings(), text, target.kind, target.architecture, list(target.flags)]
     depends += [sorted(target.module_attributes.items()), timeout_s, memory_limit()]
+    depends += [_content(kernel_maker) if kernel_maker is not None else ""]
     return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
+
+
+@cache
+def _content(path: str) -> str:
+    """A digest of a file, which no process changes while it uses it."""
+    with Path(path).open("rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 @cache

@@ -21,6 +21,7 @@ from pathlib import Path
 from iree.compiler import ir
 
 from .._forks import new_context
+from .._opt import find_ssa_opt
 from .._process import (
     Completed,
     keep_reproducer,
@@ -43,6 +44,7 @@ from ._early_reads import cloned_lines
 from ._floats import keep_floats
 from ._indices import mend_indices
 from ._ir import walk
+from ._kernels import KERNEL_FLAGS, Kernel, NoKernelError, choose_elements, count_ops, form_kernel
 from ._masks import choose_at_masks
 from ._mended import mend_ops
 from ._moves import find_shared_registers, mend_moves
@@ -82,6 +84,8 @@ _MACHINE = re.compile(
 )
 _PRINT_MACHINE = ("--mlir-print-ir-after=iree-vm-materialize-ref-discards", "--mlir-elide-elementsattrs-if-larger=4")
 _MAX_ATTEMPTS = 40
+# A kernel that takes longer to compile is not worth it.
+_KERNEL_TIMEOUT_S = 60.0
 # After so many attempts, repairs that still find something to do are not trusted to come to an end.
 _PATIENCE = 16
 # Failures of the program's structure: the op at the location is not to blame.
@@ -135,6 +139,8 @@ def compile_module(
     dump_dir: str | os.PathLike[str] | None = None,
     extra_flags: tuple[str, ...] = (),
     cache: bool = False,
+    kernels: bool = False,
+    ssa_opt: str | os.PathLike[str] | None = None,
 ) -> Artifact:
     """Compile an `iree`-stage module, or take the program from the cache on disk.
 
@@ -146,6 +152,8 @@ def compile_module(
         extra_flags: further flags for iree-compile.
         cache: look the program up, and keep it when it is compiled. Neither happens with `dump_dir` or `extra_flags`, which
             ask to see how iree-compile runs.
+        kernels: make one kernel of a program that can be one, on the CPU (`_kernels`).
+        ssa_opt: the executable that makes it; searched for if None.
     Returns:
         The artifact. Its file is removed when the artifact dies or the process exits; a loaded program goes on without it.
     Raises:
@@ -155,12 +163,14 @@ def compile_module(
     folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
     try:
         start = time.perf_counter()
-        name = digest_of(text, target, timeout_s) if kept is not None else ""
+        kernels &= target.kind == "cpu"
+        maker = find_ssa_opt(ssa_opt) if kernels else None
+        name = digest_of(text, target, timeout_s, maker) if kept is not None else ""
         artifact = _take(kept, name, folder, target) if kept is not None else None
         seconds = time.perf_counter() - start
         if artifact is None:
             with new_context(ir) as context:
-                compilation = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags)
+                compilation = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags, maker)
                 artifact = compilation.run()
             start = time.perf_counter()
             if kept is not None and compilation.repeatable:
@@ -207,8 +217,11 @@ class _Compilation:
         timeout_s: float,
         dump_dir: str | os.PathLike[str] | None,
         extra_flags: tuple[str, ...],
+        kernel_maker: str | None,
     ) -> None:
         self.repeatable = True
+        self._kernel_maker = kernel_maker
+        self._kernel_reason = ""
         self._context = context
         self._target = target
         self._timeout_s = timeout_s
@@ -221,10 +234,7 @@ class _Compilation:
         self._folder = folder
         start = time.perf_counter()
         self._module = ir.Module.parse(text, context)
-        attributes = self._module.operation.attributes
-        given = {**target.module_attributes, "stream.topology": _TOPOLOGY, "tssa.types": _TYPES}
-        for name, value in given.items():
-            attributes[name] = ir.Attribute.parse(value, context)
+        self._mark(self._module)
         mend_indices(self._module)
         # All are found before the first is replaced: replacing one erases the constants that only it used.
         refused = [(op, reason) for op in walk(self._module.operation) if (reason := must_call_back(op)) is not None]
@@ -236,6 +246,24 @@ class _Compilation:
         carry_as_integers(self._module)
         choose_at_masks(self._module)
         mend_ops(self._module)
+        self._seconds["prepare"] += time.perf_counter() - start
+
+    def _mark(self, module: ir.Module) -> None:
+        """Give a module the attributes that all have."""
+        given = {**self._target.module_attributes, "stream.topology": _TOPOLOGY, "tssa.types": _TYPES}
+        for name, value in given.items():
+            module.operation.attributes[name] = ir.Attribute.parse(value, self._context)
+
+    def run(self) -> Artifact:
+        artifact = self._run_kernel() if self._kernel_maker is not None else None
+        if artifact is not None:
+            return artifact
+        self._prepare_dispatches()
+        return self._run_dispatches()
+
+    def _prepare_dispatches(self) -> None:
+        """Rewrite what IREE's scheduling gets wrong, and copy what it must not update in place."""
+        start = time.perf_counter()
         loosen_loops(self._module)
         align_whiles(self._module)
         carry_sizes(self._module)
@@ -247,7 +275,70 @@ class _Compilation:
         self._repairs = Repairs(self._module)
         self._seconds["prepare"] += time.perf_counter() - start
 
-    def run(self) -> Artifact:
+    def _run_kernel(self) -> Artifact | None:
+        """Compile the program as one kernel; None if it cannot be one, with `_kernel_reason` saying why."""
+        start = time.perf_counter()
+        try:
+            formed = self._form_kernel()
+            self._seconds["kernels"] = time.perf_counter() - start
+            return self._compile_kernel(formed)
+        except NoKernelError as error:
+            self._kernel_reason = str(error)
+            self.repeatable &= error.lasting
+            self._seconds["kernels"] = time.perf_counter() - start
+            return None
+
+    def _form_kernel(self) -> Kernel:
+        if self._callbacks:
+            raise NoKernelError(f"{self._callbacks[0].op} runs in PyTorch")
+        text = self._module.operation.get_asm(enable_debug_info=True)
+        module = ir.Module.parse(text, self._context)
+        hide_constants(module)
+        choose_elements(module)
+        for name in list(module.operation.attributes):
+            del module.operation.attributes[name]  # they are IREE's
+        text = module.operation.get_asm(enable_debug_info=True)
+        return form_kernel(text, self._context, ssa_opt=self._kernel_maker, timeout_s=self._timeout_s)
+
+    def _compile_kernel(self, kernel: Kernel) -> Artifact:
+        """Compile a program that dispatches one kernel. What IREE schedules around it is checked like any program."""
+        module = ir.Module.parse(kernel.text, self._context)
+        self._mark(module)
+        attempt = _Attempt(module)
+        source, scheduled, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "mlirbc", "vmfb"))
+        source.write_text(attempt.text, encoding="utf-8")
+        flags = (*self._flags, *KERNEL_FLAGS)
+        seconds = dict(self._seconds)
+
+        def run(given: Path, made: Path, *more: str) -> Completed:
+            start = time.perf_counter()
+            command = [compiler_path(), str(given), *flags, *more, "-o", str(made)]
+            completed = run_tool(command, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S), memory=self._memory)
+            seconds["iree-compile"] += time.perf_counter() - start
+            if completed.returncode != 0:
+                self._dump(0, attempt, _without_dump(completed.stderr).splitlines())
+                lasting = completed.returncode not in (None, -signal.SIGKILL)
+                raise NoKernelError("iree-compile failed on its kernel", lasting=lasting)
+            return completed
+
+        completed = run(source, scheduled, *_FIRST_HALF, *_PRINT_FLAGS)
+        start = time.perf_counter()
+        stream = _last_dump(completed.stderr)
+        checked = ir.Module.parse(stream, self._context)
+        if self._examine(checked)[0]:
+            raise NoKernelError("what IREE does in place around its kernel could not be proved right")
+        restore_ordinals(checked, scheduled, self._context)
+        seconds["verify"] += time.perf_counter() - start
+        completed = run(scheduled, output, *_SECOND_HALF, *_PRINT_MACHINE)
+        printed = _MACHINE.findall(completed.stderr)
+        wrong = [found for text in printed for found in find_shared_registers(text, self._context)]
+        if not printed or wrong or find_bad_moves(str(output), in_order=True):
+            raise NoKernelError("IREE's virtual machine would move values around its kernel wrongly")
+        return Artifact(
+            str(output), self._target, (), 0, 1, attempt.text, stream, seconds, kernel=kernel.lowered, ops=kernel.ops
+        )
+
+    def _run_dispatches(self) -> Artifact:
         all_copied = False
         for number in range(1, _MAX_ATTEMPTS + 1):
             start = time.perf_counter()
@@ -288,6 +379,8 @@ class _Compilation:
                     attempt.text,
                     stream,
                     self._seconds,
+                    kernel_reason=self._kernel_reason,
+                    ops=count_ops(attempt.text),
                 )
             self._dump(number, attempt, [f"{kind}, lines {lines}" for kind, _, lines in violations])
             made = sum(

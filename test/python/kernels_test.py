@@ -1,0 +1,303 @@
+"""Programs that are one native kernel: equal to eager, also when called again, and left to dispatches where they cannot be."""
+
+from __future__ import annotations
+
+import copy
+import math
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler import compile, errors
+from ssa_compiler.testing import check
+
+NAN, INF = math.nan, math.inf
+
+
+def kernel_of(function: Callable[..., Any], *inputs: tuple[Any, ...]) -> Any:
+    """Compile a program, which has to be a kernel, and compare it with eager three times for each input set."""
+    checked = check(function, *inputs)
+    compiled = checked.compiled
+    explained = compiled.explain()
+    assert explained.kernel, explained.kernel_reason
+    assert len(compiled.specialisations) == 1
+    for args in inputs:
+        results = []
+        for _ in range(3):
+            given = copy.deepcopy(args)
+            try:
+                results.append(compiled(*given))
+            except errors.ProgramError as error:
+                results.append(str(error))
+        assert len({str(result) for result in results}) == 1
+    return compiled
+
+
+def swapped(x: Tensor, y: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    for _ in range(n):
+        x, y = y, x
+    return x, y
+
+
+def rotated(x: Tensor, y: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
+    a, b, c = x + 1, y + 2, x * y
+    for _ in range(n):
+        a, b, c = b, c, a + b
+    return a, b, c
+
+
+def shared_start(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
+    a, b = x, x
+    for i in range(n):
+        a = a + i
+        b = a * b
+    return a, b, x
+
+
+def old_version_kept(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    y = x.clone()
+    before = y
+    for i in range(n):
+        before = y.clone()
+        y[i % 3] = before[(i + 1) % 3] + y[0]
+    return y, before
+
+
+def branches(x: Tensor, y: Tensor, n: int) -> Tensor:
+    out = x.clone()
+    for i in range(n):
+        if i % 2 == 0:
+            out[i % 3] = y[0] * i
+        elif i == 3:
+            out = y + out
+        else:
+            out = torch.maximum(out, x)
+    return out
+
+
+def until(x: Tensor, limit: float) -> tuple[Tensor, int]:
+    steps = 0
+    while float(x.sum()) < limit:
+        x = x * 2
+        steps += 1
+        if steps >= 20:
+            break
+    return x, steps
+
+
+def nested(x: Tensor, n: int, m: int) -> Tensor:
+    y = torch.zeros_like(x)
+    for i in range(n):
+        row = y[i % 3]
+        for j in range(m):
+            row[j % 4] += x[i % 3, j % 4] * j
+        if row.sum() > 10:
+            y = y - 1
+    return y
+
+
+A, B = torch.arange(12.0).reshape(3, 4), torch.arange(12.0).reshape(3, 4).flip(0) - 3
+
+
+@pytest.mark.parametrize("function", [swapped, rotated])
+def test_tensors_that_change_places(function: Callable[..., Any]) -> None:
+    kernel_of(function, *[(A, B, n) for n in (3, 0, 1, 2, 7)], *[(A, A, n) for n in (1, 2)])
+
+
+def test_one_tensor_that_is_carried_twice() -> None:
+    kernel_of(shared_start, *[(A, n) for n in (3, 0, 1, 2)])
+
+
+def test_versions_that_are_still_needed() -> None:
+    kernel_of(old_version_kept, *[(A, n) for n in (4, 0, 1, 2, 9)])
+
+
+def test_branches_that_end_in_other_buffers() -> None:
+    kernel_of(branches, *[(A, B, n) for n in (6, 0, 1, 2, 3, 4)])
+
+
+def test_loops_that_data_decides() -> None:
+    kernel_of(until, (A, 1e3), (A, -1.0), (A, 67.0), (A, INF), (A * NAN, 10.0))
+
+
+def test_loops_in_loops() -> None:
+    kernel_of(nested, *[(A, n, m) for n in (3, 0, 1, 2) for m in (0, 1, 5)])
+
+
+def checked_in_the_middle(x: Tensor, indices: list[int]) -> tuple[Tensor, int]:
+    total = 0
+    for i in indices:
+        x = x + x[i]
+        assert total < 5, "too many"
+        total += 1
+        if i == 2:
+            raise ValueError("two")
+    return x, total
+
+
+def divided(x: Tensor, i: int, guard: bool) -> Tensor:
+    y = x.clone()
+    if guard:
+        y[i] = x[i] * 3
+    return y
+
+
+def by_index(x: Tensor, i: int, n: int) -> Tensor:
+    total = torch.zeros_like(x[0])
+    for _ in range(n):
+        total = total + x[i]
+    return total
+
+
+def test_errors_are_those_of_the_first_check_that_fails() -> None:
+    """Out of range in a loop that does not run, or after another error, is none."""
+    kernel_of(by_index, *[(A, i, n) for i in (0, -3, 2, 3, -4, 2**62, -(2**63)) for n in (0, 1, 2)])
+    kernel_of(divided, (A, 1, True), (A, 7, True))
+
+
+def summed(x: float, y: float, z: float) -> tuple[float, float, float, bool]:
+    total = x + y
+    error = (x - (total - (total - x))) + (y - (total - x))
+    return x * y + z, total, error, not x > y
+
+
+def test_floats_are_not_contracted() -> None:
+    """`x * y + z` rounds twice, sums are not reordered, NaN compares as in Python."""
+    numbers = [
+        (1 + 2.0**-30, 1 - 2.0**-30, -1.0),
+        (0.1, 0.2, 0.3),
+        (NAN, 1.0, INF),
+        (1e308, 10.0, -INF),
+        (-0.0, 0.0, -0.0),
+    ]
+    compiled = kernel_of(summed, *numbers, (5e-324, 0.5, 5e-324), (2.2250738585072014e-308, 0.5, 0.0))
+    for given in numbers[:2]:
+        assert compiled(*given) == summed(*given)
+
+
+def halved(x: Tensor, y: float) -> tuple[Tensor, Tensor, float, bool]:
+    return x * 0.5, x + x, y * 0.5 + y, y > 0.0
+
+
+def test_denormal_numbers_are_kept() -> None:
+    tiny = torch.tensor([1e-40, -1e-45, 2e-38])
+    compiled = kernel_of(halved, (tiny, 5e-324), (tiny, 1e-310))
+    assert torch.equal(compiled(tiny, 1.0)[0], tiny * 0.5)
+    assert torch.equal(compiled(tiny, 1.0)[1], tiny + tiny)
+
+
+def counted(flags: Tensor, n: int) -> tuple[Tensor, bool, int]:
+    seen = torch.zeros(5, dtype=torch.bool)
+    for i in range(n):
+        seen[i % 5] = bool(flags[i % 3]) or bool(seen[(i + 1) % 5])
+    return seen, bool(seen.any()), int(seen.sum())
+
+
+def test_bools_have_bytes() -> None:
+    flags = torch.tensor([True, False, True])
+    kernel_of(counted, (flags, 3), (flags, 0), (~flags, 1), (~flags, 12))
+
+
+def large_numbers(x: Tensor, n: int) -> tuple[Tensor, int, int, bool]:
+    return x + n, n + 1, n * 3, n >= 0
+
+
+def test_ints_have_64_bits() -> None:
+    x = torch.tensor([1, -1, 2**62, -(2**63)])
+    kernel_of(large_numbers, *[(x, n) for n in (0, -1, 2**31, -(2**31), 2**32, -(2**32), 2**61, -(2**61))])
+
+
+def scratched(x: Tensor, n: int) -> Tensor:
+    y = x
+    for i in range(n):
+        y = (y[:, 1:] + y[:, :-1]).sum(0, keepdim=True).expand(64, 255).contiguous().repeat(1, 2)[:, :256] / 200
+        y = torch.cat([y[:1] * i, y[1:]])
+    return y
+
+
+def test_scratch_memory_beyond_the_stack() -> None:
+    x = torch.linspace(-1, 1, 64 * 256).reshape(64, 256)
+    check(scratched, (x, 2), (x, 0), (x, 1), (x, 3))
+
+
+def test_threads_share_a_kernel() -> None:
+    compiled = kernel_of(nested, (A, 3, 5))
+    expected, found = nested(A, 3, 5), []
+
+    def call() -> None:
+        for _ in range(200):
+            found.append(compiled(A.clone(), 3, 5))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 800
+    assert all(torch.equal(result, expected) for result in found)
+
+
+def written(x: Tensor, n: int) -> Tensor:
+    for i in range(n):
+        x[i % 3] += 1
+    return x
+
+
+def test_small_arguments_are_written_back() -> None:
+    compiled = kernel_of(written, *[(A, n) for n in (2, 0, 1, 5)])
+    given = A.clone()
+    assert compiled(given, 4) is given
+    assert torch.equal(given, written(A.clone(), 4))
+
+
+def test_large_arguments_are_updated_in_place() -> None:
+    x = torch.zeros(200, 200)
+    compiled = compile(written, (x, 1))
+    assert compiled.explain().kernel_reason == "an argument of 40000 elements is updated in place"
+
+
+def multiplied(x: Tensor, y: Tensor) -> Tensor:
+    return x @ y
+
+
+def in_pytorch(x: Tensor) -> Tensor:
+    return torch.linalg.eigvals(x[:, :3])
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "reason"),
+    [
+        (multiplied, (torch.ones(64, 64), torch.ones(64, 64)), "262144 products in one op"),
+        (in_pytorch, (A.to(torch.complex64),), "runs in PyTorch"),
+        (multiplied, (A.half(), B.half().T), "f16"),
+    ],
+)
+def test_what_cannot_be_a_kernel_says_why(function: Callable[..., Any], inputs: tuple[Any, ...], reason: str) -> None:
+    compiled = check(function, inputs).compiled
+    assert not compiled.explain().kernel
+    assert reason in compiled.explain().kernel_reason
+    assert reason in str(compiled.explain())
+
+
+def test_kernels_can_be_left_out(tmp_path: Path) -> None:
+    with_kernel = compile(nested, (A, 3, 5), dump_dir=tmp_path / "kernel")
+    without = compile(nested, (A, 3, 5), kernels=False, dump_dir=tmp_path / "dispatches")
+    assert torch.equal(with_kernel(A, 3, 5), without(A, 3, 5))
+    assert with_kernel.explain().kernel
+    assert not without.explain().kernel
+    assert without.explain().kernel_reason == ""
+    assert [path.name for path in (tmp_path / "kernel").glob("*-kernel.mlir")] == ["4-kernel.mlir"]
+    assert not list((tmp_path / "dispatches").glob("*-kernel.mlir"))
+
+
+def test_a_loop_is_one_launch() -> None:
+    """However many trips it has; without kernels each small op is a launch of its own."""
+    compiled = kernel_of(nested, (A, 3, 5))
+    count, other = compiled.copy_count(), compile(nested, (A, 3, 5), kernels=False).copy_count()
+    assert (count.dispatches, count.loop_dispatches) == (1, 0)
+    assert other.loop_dispatches > 1

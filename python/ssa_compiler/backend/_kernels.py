@@ -45,7 +45,7 @@ _HEADER = re.compile(r"^  func\.func @main\(.*$", re.MULTILINE)
 _NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
 _COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
-_MOST_COPIED, _MOST_COPIED_IN_LOOPS = 1 << 20, 1 << 14
+_MOST_COPIED, _MOST_COPIED_IN_LOOPS = 1 << 20, 1 << 16
 """Bytes of whole tensors that a kernel copies: more take longer than the launches that it saves."""
 _DYNAMIC = re.compile(r"(?:!torch\.v)?tensor<[^>]*\?[^>]*>")
 _MEMREF = re.compile(r"memref<(.*)>")

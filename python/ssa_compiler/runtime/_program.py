@@ -77,9 +77,9 @@ class Program:
         )
         self._is_grad_enabled = torch.is_grad_enabled
         self._strided = torch.strided
-        # Parameters by argument: (tensor, address, view, span, version). Their memory is shared, so that in-place updates are
-        # seen; one may also have changed the shape (`t_`), which the version tells.
-        self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int], int]] = {}
+        # Parameters by argument: (tensor, address, view, span, looks). Their memory is shared, so that in-place updates are
+        # seen; what else may have become of the tensor (`p.t_()`, `p.data = p.data.t()`) its looks tell.
+        self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int], tuple[Any, ...]]] = {}
 
     @property
     def callback_counts(self) -> list[int]:
@@ -138,7 +138,7 @@ class Program:
                     cached is not None
                     and cached[0] is leaf
                     and cached[1] == leaf.data_ptr()
-                    and cached[4] == leaf._version
+                    and cached[4] == _looks(leaf)
                 ):
                     inputs.push_ref(cached[2])
                     ranges.append(cached[3])
@@ -150,7 +150,7 @@ class Program:
                 address = tensor.data_ptr()
                 span = (address, address + tensor.nbytes)
                 if info.parameter and tensor is leaf and not info.written and not leaf.is_inference():
-                    self._parameter_views[number] = (leaf, address, view, span, leaf._version)
+                    self._parameter_views[number] = (leaf, address, view, span, _looks(leaf))
                 inputs.push_ref(view)
                 ranges.append(span)
             if self._written:
@@ -294,6 +294,11 @@ class Program:
         if match:
             return program_error(match["text"])
         return ToolError(f"the compiled program failed: {text}")
+
+
+def _looks(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """Return what else than the address decides which elements a tensor has; `tensor.data = ...` does not change the version."""
+    return tensor._version, tensor.dtype, tensor.shape, tensor.stride(), tensor.is_conj(), tensor.is_neg()
 
 
 def _span(tensor: torch.Tensor) -> tuple[int, int]:

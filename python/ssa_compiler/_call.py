@@ -140,6 +140,7 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
     import torch
 
     from .importer.convention import autocast_dtypes
+    from .importer.same_values import same_tensor
 
     facts, default, autocast = imported.facts, imported.default_dtype, imported.autocast
     get_default, grad_mode, is_grad_enabled = torch.get_default_dtype, imported.grad_mode, torch.is_grad_enabled
@@ -161,7 +162,7 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
         if text is None:
             for parameter, other in tied:
                 one, two = parameter.current(), other.current()
-                if one is not two and (one.data_ptr() != two.data_ptr() or one.stride() != two.stride()):
+                if not same_tensor(one, two):
                     text = f"parameters '{parameter.name}' and '{other.name}': expected one tensor, got two"
                     break
         if text is not None:

@@ -1,7 +1,9 @@
 """What TorchScript takes otherwise than Python: classes of exceptions, ints for floats, dtypes as texts, attributes of modules."""
 
 import enum
-from typing import NamedTuple
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -9,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import ssa_compiler
+from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
 X = torch.tensor([-1, 2, 3])
@@ -155,6 +158,144 @@ def test_what_a_module_is_told_to_compute_is_looked_at_by_each_call() -> None:
         torch.testing.assert_close(actual[0], expected[0])
         assert type(actual[1]) is Config
         assert actual[1] == expected[1]
+
+
+class Watched(nn.Module):
+    """A module whose attributes a program reads, or TorchScript decides by."""
+
+    modes: list[Mode]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale, self.late, self.known = 0.0, 3, 1
+        self.nan = [float("nan")]
+        self.numbers: tuple[int, ...] = (1, 2)
+        self.nested = [[1, 2], [3]]
+        self.table = {"a": 1.0, "b": 2.0}
+        self.complex = complex(0.0, 1.0)
+        self.modes = [Mode.ADD, Mode.SUBTRACT]
+        self.tensors = [nn.Parameter(torch.ones(3)), nn.Parameter(torch.zeros(3))]
+        self.one, self.two = self.tensors
+        self.gate = nn.Parameter(torch.ones(3))
+        self.weight = nn.Parameter(torch.arange(9.0).reshape(3, 3))
+        self.items = nn.ParameterList([nn.Parameter(torch.ones(3))])
+        self.layers = nn.ModuleDict({"a": nn.LeakyReLU(0.5), "b": nn.LeakyReLU(-0.25)})
+
+    def forward(self, x: Tensor):  # type: ignore[no-untyped-def]
+        y = (x @ self.weight + self.nested[0][1] + self.tensors[0]) * self.complex
+        for factor in self.table.values():
+            y = y * factor + 1
+        for item in self.items:
+            y = y + item
+        for layer in self.layers.values():
+            x = layer(x) - 1
+        if self.gate is not None:
+            y = y + 1
+        if isinstance(self.late, int):
+            y = y + 2
+        if self.known is not None:
+            y = y + 4
+        if self.modes[0] == Mode.ADD:
+            y = y + 8
+        return x, y, x / self.scale, x + self.nan[0], self.numbers
+
+
+def _set(name: str, value: Any) -> Callable[[Watched], object]:
+    return lambda module: setattr(module, name, value)
+
+
+def _move_first_layer_to_the_end(module: Watched) -> None:
+    module.layers._modules["a"] = module.layers._modules.pop("a")
+
+
+# A change, and what the difference is said to be.
+_NOTICED: list[tuple[Callable[[Watched], object], str]] = [
+    (_set("scale", -0.0), "'scale'.*expected 0.0, got -0.0"),
+    (_set("numbers", (1.0, 2)), r"'numbers'.*expected \(1, 2\), got \(1.0, 2\)"),
+    (_set("numbers", (True, 2)), "'numbers'"),
+    (lambda module: module.nested[0].__setitem__(1, 2.0), "'nested'"),
+    (_set("table", {"b": 2.0, "a": 1.0}), "'table'"),
+    (_set("complex", complex(-0.0, 1.0)), "'complex'"),
+    (lambda module: module.modes.reverse(), "'modes'"),
+    (lambda module: module.tensors.reverse(), r"'tensors'.*expected \[one, two\], got \[two, one\]"),
+    (_set("one", nn.Parameter(torch.ones(3))), r"'tensors'.*expected \[one, two\], got \[a tensor, two\]"),
+    (_set("late", 3.0), "'late'.*expected one of type int, got one of type float"),
+    (_set("known", None), "'known'"),
+    (_set("gate", None), "parameters or buffers of the module changed: gate"),
+    (lambda module: module.items.append(nn.Parameter(torch.zeros(3))), "changed: items.1"),
+    (lambda module: module.register_buffer("more", torch.ones(1)), "changed: more"),
+    (_move_first_layer_to_the_end, "submodules of the module changed: their order"),
+]
+
+
+def test_other_values_that_are_equal_are_noticed() -> None:
+    for change, text in _NOTICED:
+        module = Watched()
+        facts = import_program(module, (X.float(),)).facts
+        assert facts is not None
+        assert facts.difference() is None
+        change(module)
+        found = facts.difference()
+        assert found is not None, text
+        assert re.search(text, found), found
+
+
+def test_the_same_values_in_other_objects_are_no_difference() -> None:
+    module = Watched()
+    facts = import_program(module, (X.float(),)).facts
+    assert facts is not None
+    module.nan, module.table, module.nested = [float("nan")], {"a": 1.0, "b": 2.0}, [[1, 2], [3]]
+    module.late, module.known = 5, 7  # only their types decide
+    module.gate = nn.Parameter(torch.zeros(3))
+    module.one = nn.Parameter(torch.zeros(3))
+    module.tensors = [module.one, module.two]
+    assert facts.difference() is None
+
+
+class Reads(nn.Module):
+    values: list[float]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.arange(9.0).reshape(3, 3))
+        self.items = nn.ParameterList([nn.Parameter(torch.ones(3))])
+        self.register_buffer("bits", torch.arange(3.0))
+        self.values = [2, 3.5]
+        self.pair = (1, 2)
+
+    def forward(self, x: Tensor):  # type: ignore[no-untyped-def]
+        y = x @ self.weight
+        for item in self.items:
+            y = y * item
+        return y, self.bits * 2, self.values, self.pair, x.to(torch.int64) * self.pair[0]
+
+
+def _set_data(module: Reads) -> None:
+    module.weight.data = module.weight.data.t()
+
+
+def _set_other_dtype(module: Reads) -> None:
+    module.bits.data = module.bits.data.view(torch.int32)
+
+
+def test_a_call_goes_by_the_module_as_it_is() -> None:
+    module, x = Reads(), torch.tensor([1.0, 2.0, 3.0])
+    compiled = ssa_compiler.compile(module, (x,))
+    changes: list[Callable[[Reads], object]] = [
+        lambda module: None,
+        _set_data,
+        _set_other_dtype,
+        lambda module: module.items.append(nn.Parameter(torch.zeros(3))),
+        lambda module: setattr(module, "pair", (1.0, 2)),
+    ]
+    for change in changes:
+        change(module)
+        for _ in range(2):
+            with torch.no_grad():
+                actual, expected = compiled(x), module(x)
+            torch.testing.assert_close(actual[:2], expected[:2], rtol=0, atol=0)
+            assert repr(actual[2:]) == repr(expected[2:])
+    assert len(compiled.specialisations) == 4
 
 
 @torch.jit.script

@@ -1,17 +1,19 @@
-"""Which attributes a module's code asks for, `hasattr(self, "extra")` and `getattr(self, "extra", None)`, and whether they are there.
+"""What a module's code asks about attributes, which TorchScript answers while scripting and leaves nothing of.
 
-TorchScript answers while scripting and leaves nothing of the question.
+That is whether they are there, `hasattr(self, "extra")` and `getattr(self, "extra", None)`, and of which type they are,
+`isinstance(self.scale, int)` and `self.scale is None`.
 """
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-__all__ = ["asked_spaces", "present_attributes"]
+__all__ = ["asked_spaces", "present_attributes", "typed_attributes"]
 
 _ASKING = frozenset({"hasattr", "getattr"})
 _SPACES = ("_parameters", "_buffers", "_modules")
@@ -24,7 +26,7 @@ def present_attributes(module: torch.nn.Module) -> dict[str, bool]:
         module: not scripted. Its parts may ask each other: any of them may be asked for what any of them asks.
     """
     parts = list(module.named_modules())
-    names = sorted({name for _, part in parts for name in _asked(type(part))})
+    names = sorted({name for _, part in parts for name in _asked(part)})
     return {f"{path}.{name}".removeprefix("."): hasattr(part, name) for path, part in parts for name in names}
 
 
@@ -33,34 +35,71 @@ def asked_spaces(module: torch.nn.Module) -> list[tuple[dict[str, Any], str, boo
 
     Plain attributes of parts that do not ask are left out: these are counted anyhow.
     """
-    parts = [(vars(part), _asked(type(part))) for part in module.modules()]
+    parts = [(vars(part), _asked(part)) for part in module.modules()]
     names = sorted({name for _, asked in parts for name in asked})
     held = [(space[kind], name) for space, _ in parts for kind in _SPACES for name in names]
     held += [(space, name) for space, asked in parts for name in asked]
     return [(space, name, name in space) for space, name in held]
 
 
-_answers: dict[type, frozenset[str]] = {}
+def typed_attributes(module: torch.nn.Module) -> list[tuple[str, dict[str, Any], str, type]]:
+    """Return the plain attributes by whose types a branch may be decided.
+
+    Args:
+        module: not scripted.
+    Returns:
+        Of each its qualified name, the dictionary that it lies in, its name there, and its type.
+    """
+    parts = list(module.named_modules())
+    names = {name for _, part in parts for name in _asked_types(part)}
+    return [
+        (f"{path}.{name}".removeprefix("."), vars(part), name, type(vars(part)[name]))
+        for path, part in parts
+        for name in sorted(names & vars(part).keys())
+    ]
 
 
-def _asked(kind: type) -> frozenset[str]:
-    if kind not in _answers:
-        _answers[kind] = _names(kind)
-    return _answers[kind]
+# By class.
+_names_asked: dict[type, frozenset[str]] = {}
+_names_asked_types: dict[type, frozenset[str]] = {}
 
 
-def _names(kind: type) -> frozenset[str]:
-    """The names that the methods of a class may ask for: texts in code that asks; PyTorch's own classes do not count."""
-    names: set[str] = set()
+def _asked(part: torch.nn.Module) -> frozenset[str]:
+    """The names that the methods of a part may ask for: texts in code that asks."""
+    kind = type(part)
+    if kind not in _names_asked:
+        texts = [text for code in _codes_of(kind) if _ASKING & {*code.co_names} for text in code.co_consts]
+        _names_asked[kind] = frozenset(text for text in texts if isinstance(text, str) and text.isidentifier())
+    return _names_asked[kind]
+
+
+def _asked_types(part: torch.nn.Module) -> frozenset[str]:
+    """The names of what the methods of a part may ask for the type of: all names in code that asks for one."""
+    kind = type(part)
+    if kind not in _names_asked_types:
+        codes = [
+            code for code in _codes_of(kind) if "isinstance" in code.co_names or any(map(_looks_for_none, _ops(code)))
+        ]
+        _names_asked_types[kind] = frozenset(name for code in codes for name in code.co_names)
+    return _names_asked_types[kind]
+
+
+def _ops(code: types.CodeType) -> list[str]:
+    return [instruction.opname for instruction in dis.get_instructions(code)]
+
+
+def _looks_for_none(op: str) -> bool:
+    return op == "IS_OP" or op.endswith("_NONE")  # `POP_JUMP_FORWARD_IF_NOT_NONE`
+
+
+def _codes_of(kind: type) -> Iterator[types.CodeType]:
+    """The code of a class's methods; PyTorch's own classes do not count."""
     for each in kind.__mro__:
         if each.__module__.partition(".")[0] in ("torch", "builtins"):
             continue
         for method in vars(each).values():
             code = getattr(method, "__code__", None)
-            for part in _codes(code) if code is not None else ():
-                if _ASKING & {*part.co_names}:
-                    names |= {text for text in part.co_consts if isinstance(text, str) and text.isidentifier()}
-    return frozenset(names)
+            yield from _codes(code) if code is not None else ()
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -29,6 +29,7 @@ from .changed_objects import ChangedObject, OwnObject
 from .lent_containers import ChangedContainer
 from .module_facts import ModuleFacts
 from .outputs import OutputSpec, Step, build_result, find_argument
+from .same_values import same_value
 from .size_checks import SizeChecks
 
 __all__ = [
@@ -496,13 +497,6 @@ def _checked_scalar(path: str, kind: type, value: Any) -> bool | int | float:
     raise _mismatch(path, {bool: "a bool", int: "an int", float: "a float"}[kind], value)
 
 
-def _is_constant(value: Any, constant: Any) -> bool:
-    """Whether a value is a constant, also if that is NaN; -0.0 is not 0.0."""
-    if type(value) is not type(constant):
-        return False
-    return bool(value.hex() == constant.hex() if isinstance(constant, float) else value == constant)
-
-
 def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[Any]) -> None:
     """Append the leaves of one of the `values`, or of a part of one."""
     if isinstance(spec, SharedSpec):
@@ -521,7 +515,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[An
     elif isinstance(spec, ConstantSpec):
         if isinstance(spec.value, (bool, int, float)):
             value = _checked_scalar(spec.path, type(spec.value), value)
-        if not _is_constant(value, spec.value):
+        if not same_value(value, spec.value):
             got = (
                 repr(value) if isinstance(value, (*_CONSTANT_TYPES, type(spec.value))) else f"a {type(value).__name__}"
             )
@@ -537,7 +531,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[An
     elif isinstance(spec, DictSpec):
         if not isinstance(value, dict):
             raise _mismatch(spec.path, "a dict", value)
-        if list(value) != [key for key, _ in spec.items]:
+        if not same_value(list(value), [key for key, _ in spec.items]):
             raise ArgumentValueError(
                 f"argument '{spec.path}': expected the keys {[key for key, _ in spec.items]} in this order, got {list(value)}"
             ).as_mismatch()

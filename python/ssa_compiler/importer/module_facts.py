@@ -12,11 +12,13 @@ import enum
 import types
 import typing
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from .asked_attributes import asked_spaces, present_attributes
+from .asked_attributes import asked_spaces, present_attributes, typed_attributes
+from .same_values import registered_name, same_value
 
 __all__ = ["ModuleFacts"]
 
@@ -39,8 +41,13 @@ class ModuleFacts:
         self._scripted = isinstance(module, torch.jit.ScriptModule)
         names = set(read) if self._scripted else {*read, *_declared_constants(module), *_absent(module)}
         found = {name: _value(module, name) for name in sorted(names)}
-        self._values = {name: copy.deepcopy(value) for name, value in found.items() if _is_plain(value)}
+        kept = {
+            name: value for name, value in found.items() if _is_known(value) and not isinstance(value, torch.Tensor)
+        }
+        self._values = {name: _copied(module, value) for name, value in kept.items()}
         self._types = _types(module)
+        self._registered = _registered(module)
+        self._kinds = _kinds(module)
         self._present = {} if self._scripted else present_attributes(module)
         self._hooked = _hooks(module)
         self._chosen = _chosen(module)
@@ -49,10 +56,11 @@ class ModuleFacts:
     def _find(self) -> None:
         """Look up the dictionaries that hold what is compared, so that a comparison walks no attributes."""
         self._held: list[tuple[dict[str, Any], str, Any]] = []
+        self._typed = [] if self._scripted else [found[1:] for found in typed_attributes(self._module)]
         self._others: list[str] = []
-        for name, value in self._values.items():
+        for name in self._values:
             holder = None if self._scripted else _holder(self._module, name)
-            if holder is None or _is_mutable(value):
+            if holder is None or _is_mutable(_value(self._module, name)):
                 self._others.append(name)
             else:
                 self._held.append((holder, name.rpartition(".")[2], holder.get(name.rpartition(".")[2])))
@@ -61,6 +69,8 @@ class ModuleFacts:
             self._held.append((vars(owner), last, value))
         modules = () if self._scripted else tuple(self._module.modules())
         self._children = [(m._modules, list(m._modules.items())) for m in modules if m._modules]
+        spaces = [space for m in modules for space in (m._parameters, m._buffers)]
+        self._tensors = [(space, _absences(space)) for space in spaces]
         self._asked = [] if self._scripted else asked_spaces(self._module)
         self._unhooked = [(vars(m)[_HOOKS[0]], vars(m)[_HOOKS[1]], vars(m), len(vars(m))) for m in modules]
 
@@ -78,51 +88,106 @@ class ModuleFacts:
                     if hooks or pre_hooks or "forward" in space or len(space) != count:
                         break
                 else:
-                    if all((name in space) is there for space, name, there in self._asked):
+                    if self._has_same_attributes():
                         return self._compare(self._others) if self._others else None
         return self._look()
+
+    def _has_same_attributes(self) -> bool:
+        """Whether parts of the module have the parameters, buffers and other attributes they had, as far as that matters."""
+        return (
+            all((name in space) is there for space, name, there in self._asked)
+            and all(type(space.get(name, _MISSING)) is kind for space, name, kind in self._typed)
+            and all(_absences(space) == known if space else not known for space, known in self._tensors)
+        )
 
     def _look(self) -> str | None:
         """Compare everything, by value; the submodules may be others of the same types."""
         kinds = _types(self._module)
-        if kinds != self._types:
+        if list(kinds.items()) != list(self._types.items()):
             names = {**kinds, **self._types}
             changed = sorted(name or "(root)" for name in names if kinds.get(name) != self._types.get(name))
-            return f"the submodules of the module changed: {', '.join(changed)}"
+            return f"the submodules of the module changed: {', '.join(changed) or 'their order'}"
         if _hooks(self._module) != self._hooked:
             return "the hooks or the forward of the module or of a submodule changed"
         for name, there in self._present.items() if not self._scripted else ():
             if (_value(self._module, name) is not _MISSING) is not there:
                 return f"attribute '{name}' of the module: {'is missing now' if there else 'was missing'}"
         chosen = _chosen(self._module)
-        if chosen != self._chosen:
-            changed = [name for name in {**chosen, **self._chosen} if chosen.get(name) != self._chosen.get(name)]
+        names = {**chosen, **self._chosen}
+        if changed := [name for name in names if not same_value(chosen.get(name), self._chosen.get(name))]:
             return f"attributes of the module changed: {', '.join(sorted(changed))}"
-        found = self._compare(self._values)
+        found = self._compare(self._values) or self._compare_types() or self._compare_registered()
         if found is None:
             self._find()
         return found
 
+    def _compare_types(self) -> str | None:
+        kinds = _kinds(self._module)
+        for name, kind in self._kinds.items():
+            now = kinds.get(name)
+            if now is not kind:
+                got = "none" if now is None else f"one of type {now.__name__}"
+                return f"attribute '{name}' of the module: expected one of type {kind.__name__}, got {got}"
+        return None
+
+    def _compare_registered(self) -> str | None:
+        now = _registered(self._module)
+        if now == self._registered:
+            return None
+        changed = sorted({name for name, _ in {*now} ^ {*self._registered}})
+        return f"the parameters or buffers of the module changed: {', '.join(changed) or 'their order'}"
+
     def _compare(self, names: Iterable[str]) -> str | None:
         for name in names:
             value, now = self._values[name], _value(self._module, name)
-            if type(now) is not type(value) or (now != value and now is not value):
-                shown = "missing" if now is _MISSING else repr(now) if _is_plain(now) else f"a {type(now).__name__}"
+            if known := _is_known(now):
+                now = _copied(self._module, now) if _has_tensor(now) else now
+            if not same_value(now, value):
+                shown = "missing" if now is _MISSING else repr(now) if known else f"a {type(now).__name__}"
                 return f"attribute '{name}' of the module: expected {value!r}, got {shown}"
         return None
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether a value is made of nothing but constants."""
+@dataclass(frozen=True, repr=False)
+class _Registered:
+    """Stands for a parameter or buffer in a container; `name` is None for a tensor that is neither."""
+
+    name: str | None
+
+    def __repr__(self) -> str:
+        return self.name or "a tensor"
+
+
+def _is_known(value: Any) -> bool:
+    """Whether a value is made of nothing but constants and tensors."""
     if isinstance(value, dict):
-        return all(_is_plain(part) for part in (*value, *value.values()))
+        return all(map(_is_known, (*value, *value.values())))
     if isinstance(value, (list, tuple, set, frozenset)):
-        return all(map(_is_plain, value))
-    return isinstance(value, _PLAIN)
+        return all(map(_is_known, value))
+    return isinstance(value, (*_PLAIN, enum.Enum, torch.Tensor))
+
+
+def _copied(module: Any, value: Any) -> Any:
+    """Copy a value, with the names of tensors for them: the program reads the tensors that have these names then."""
+    if not _has_tensor(value):
+        return copy.deepcopy(value)
+    if isinstance(value, torch.Tensor):
+        return _Registered(registered_name(module, value))
+    if isinstance(value, dict):
+        return {key: _copied(module, part) for key, part in value.items()}
+    parts = [_copied(module, part) for part in value]
+    return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_tensor, value.values()))
+    return isinstance(value, torch.Tensor) or (isinstance(value, (list, tuple)) and any(map(_has_tensor, value)))
 
 
 def _is_mutable(value: Any) -> bool:
-    return isinstance(value, _MUTABLE) or (isinstance(value, tuple) and any(map(_is_mutable, value)))
+    """Whether a value may change while it stays the same object; tensors may lose their names."""
+    return isinstance(value, (*_MUTABLE, torch.Tensor)) or (isinstance(value, tuple) and any(map(_is_mutable, value)))
 
 
 def _owner(module: Any, name: str) -> tuple[Any, str]:
@@ -180,6 +245,13 @@ def _is_final(note: Any) -> bool:
     return note is typing.Final or typing.get_origin(note) is typing.Final or torch._jit_internal.is_final(note)
 
 
+def _kinds(module: torch.nn.Module) -> dict[str, type]:
+    """The types of the attributes that decide branches by their types."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return {}
+    return {path: kind for path, _, _, kind in typed_attributes(module)}
+
+
 def _types(module: torch.nn.Module) -> dict[str, tuple[type, str]]:
     """The type of each submodule, and the first name under which the module has it."""
     if isinstance(module, torch.jit.ScriptModule):
@@ -187,6 +259,22 @@ def _types(module: torch.nn.Module) -> dict[str, tuple[type, str]]:
     first: dict[int, str] = {}
     named = module.named_modules(remove_duplicate=False)
     return {name: (type(each), first.setdefault(id(each), name)) for name, each in named}
+
+
+def _registered(module: torch.nn.Module) -> list[tuple[str, bool]]:
+    """The parameters and buffers that a module has, in order, and whether they are None."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return []
+    return [
+        (f"{path}.{name}".removeprefix("."), absent)
+        for path, each in module.named_modules()
+        for space in (each._parameters, each._buffers)
+        for name, absent in _absences(space)
+    ]
+
+
+def _absences(space: dict[str, Any]) -> list[tuple[str, bool]]:
+    return [(name, tensor is None) for name, tensor in space.items()]
 
 
 def _chosen(module: torch.nn.Module) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import torch
 from torch_mlir import ir
 
 from .attempts import AnotherAttempt
+from .same_values import registered_name, same_tensor
 from .state import State
 from .values import ConstValue, ModuleValue, ScalarValue, Site, TensorValue, Value
 
@@ -126,17 +127,15 @@ class Modules:
             )
         self.constants.add(path)
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
-            return list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
+            value = list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
         return self._as_assigned(path, value)
 
     def _as_assigned(self, path: str, value: Any) -> Any:
         """Return a constant as the user's module has it: TorchScript makes floats of ints where the class says float."""
-        if type(value) is not float:
-            return value
         own: Any = self.root
         for part in path.split("."):
             own = getattr(own, part, None)
-        return own if type(own) is int and own == value else value
+        return _with_ints(value, own)
 
     def _first_name(self, path: str) -> str:
         """Return the first name of a submodule that the user's module has under several: TorchScript made several of it."""
@@ -147,10 +146,9 @@ class Modules:
 
     def registered(self, path: str, tensor: torch.Tensor) -> Value:
         """Return the argument for a tensor found in a container, which has to be a parameter or buffer as well."""
-        named = (*self.root.named_parameters(), *self.root.named_buffers())
-        for name, candidate in named:
-            if candidate is tensor or _same_tensor(candidate, tensor):
-                return self.parameter(name, tensor)
+        name = registered_name(self.root, tensor)
+        if name is not None:
+            return self.parameter(name, tensor)
         raise self.state.refuse(f"the tensor {path} inside a container; register it as a parameter or buffer")
 
     def assign(self, owner: ModuleValue, name: str, value: Value) -> None:
@@ -221,7 +219,7 @@ class Modules:
     def parameter(self, path: str, tensor: torch.Tensor) -> Value:
         """Return the argument of `@main` for a parameter or buffer; two names of one tensor give one argument."""
         for known in self.found:
-            if known.tensor is tensor or _same_tensor(known.tensor, tensor):
+            if same_tensor(known.tensor, tensor):
                 if path not in known.names:
                     known.names.append(path)
                 if id(known.value) in self.state.originals:
@@ -255,6 +253,18 @@ class Modules:
             )
 
 
+def _with_ints(value: Any, own: Any) -> Any:
+    """Return a value with ints for those floats in it that are ints in another."""
+    if type(value) is float:
+        return own if type(own) is int and own == value else value
+    if isinstance(value, dict) and isinstance(own, dict) and value.keys() == own.keys():
+        return {key: _with_ints(part, own[key]) for key, part in value.items()}
+    if isinstance(value, (list, tuple)) and isinstance(own, (list, tuple)) and len(value) == len(own):
+        parts = [_with_ints(part, other) for part, other in zip(value, own, strict=True)]
+        return parts if isinstance(value, list) else tuple(parts)
+    return value
+
+
 def _number_kind(value: ConstValue | ScalarValue) -> type | None:
     kind = value.kind if isinstance(value, ScalarValue) else type(value.value)
     return kind if kind in (bool, int, float) else None
@@ -266,15 +276,3 @@ def fake_like(state: State, tensor: torch.Tensor) -> torch.Tensor:
     with state.symbols.mode:
         storage = torch.empty(size, dtype=tensor.dtype, device=tensor.device)
         return storage.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-
-
-def _same_tensor(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether two tensor objects are one tensor (modules hand out new objects for the same one)."""
-    return (
-        a.numel() > 0
-        and a.dtype == b.dtype
-        and a.shape == b.shape
-        and a.stride() == b.stride()
-        and a.device == b.device
-        and a.data_ptr() == b.data_ptr()
-    )

@@ -160,6 +160,21 @@ def test_what_a_module_is_told_to_compute_is_looked_at_by_each_call() -> None:
         assert actual[1] == expected[1]
 
 
+@torch.jit.script
+def _doubled(x: Tensor) -> Tensor:
+    return x * 2
+
+
+@torch.jit.script
+def _halved(x: Tensor) -> Tensor:
+    return x / 2
+
+
+class OtherReLU(nn.ReLU):
+    def forward(self, x: Tensor) -> Tensor:
+        return -x
+
+
 class Watched(nn.Module):
     """A module whose attributes a program reads, or TorchScript decides by."""
 
@@ -167,7 +182,7 @@ class Watched(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.scale, self.late, self.known = 0.0, 3, 1
+        self.scale, self.late, self.known, self.limit = 0.0, 3, 1, 2
         self.nan = [float("nan")]
         self.numbers: tuple[int, ...] = (1, 2)
         self.nested = [[1, 2], [3]]
@@ -179,9 +194,18 @@ class Watched(nn.Module):
         self.gate = nn.Parameter(torch.ones(3))
         self.weight = nn.Parameter(torch.arange(9.0).reshape(3, 3))
         self.items = nn.ParameterList([nn.Parameter(torch.ones(3))])
+        self.last, self.later, self.function = nn.ReLU(), nn.ModuleList(), _doubled
         self.layers = nn.ModuleDict({"a": nn.LeakyReLU(0.5), "b": nn.LeakyReLU(-0.25)})
 
+    @property
+    def limited(self) -> bool:
+        return self.limit is not None
+
+    @torch.no_grad()
     def forward(self, x: Tensor):  # type: ignore[no-untyped-def]
+        for layer in self.later:
+            x = layer(x)
+        x = self.function(self.last(x))
         y = (x @ self.weight + self.nested[0][1] + self.tensors[0]) * self.complex
         for factor in self.table.values():
             y = y * factor + 1
@@ -197,6 +221,8 @@ class Watched(nn.Module):
             y = y + 4
         if self.modes[0] == Mode.ADD:
             y = y + 8
+        if self.limited:
+            y = y + 16
         return x, y, x / self.scale, x + self.nan[0], self.numbers
 
 
@@ -221,6 +247,10 @@ _NOTICED: list[tuple[Callable[[Watched], object], str]] = [
     (_set("one", nn.Parameter(torch.ones(3))), r"'tensors'.*expected \[one, two\], got \[a tensor, two\]"),
     (_set("late", 3.0), "'late'.*expected one of type int, got one of type float"),
     (_set("known", None), "'known'"),
+    (_set("limit", None), "'limit'"),
+    (_set("function", _halved), "function"),
+    (lambda module: setattr(module.last, "__class__", OtherReLU), "last"),
+    (lambda module: module.later.append(nn.ReLU()), "later.0"),
     (_set("gate", None), "parameters or buffers of the module changed: gate"),
     (lambda module: module.items.append(nn.Parameter(torch.zeros(3))), "changed: items.1"),
     (lambda module: module.register_buffer("more", torch.ones(1)), "changed: more"),

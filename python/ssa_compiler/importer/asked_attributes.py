@@ -93,13 +93,16 @@ def _looks_for_none(op: str) -> bool:
 
 
 def _codes_of(kind: type) -> Iterator[types.CodeType]:
-    """The code of a class's methods; PyTorch's own classes do not count."""
+    """The code of a class's methods and properties; PyTorch's own classes do not count."""
     for each in kind.__mro__:
         if each.__module__.partition(".")[0] in ("torch", "builtins"):
             continue
-        for method in vars(each).values():
-            code = getattr(method, "__code__", None)
-            yield from _codes(code) if code is not None else ()
+        for held in vars(each).values():
+            method = held.fget if isinstance(held, property) else getattr(held, "__func__", held)
+            while method is not None:
+                code = getattr(method, "__code__", None)
+                yield from _codes(code) if code is not None else ()
+                method = getattr(method, "__wrapped__", None)  # what a decorator such as `torch.no_grad()` hides
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import enum
-import types
 import typing
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -68,7 +67,8 @@ class ModuleFacts:
             owner, last = _owner(self._module, path)
             self._held.append((vars(owner), last, value))
         modules = () if self._scripted else tuple(self._module.modules())
-        self._children = [(m._modules, list(m._modules.items())) for m in modules if m._modules]
+        self._children = [(m._modules, list(m._modules.items())) for m in modules]
+        self._classes = [(m, type(m)) for m in modules]
         spaces = [space for m in modules for space in (m._parameters, m._buffers)]
         self._tensors = [(space, _absences(space)) for space in spaces]
         self._asked = [] if self._scripted else asked_spaces(self._module)
@@ -77,7 +77,7 @@ class ModuleFacts:
     def difference(self) -> str | None:
         """Return what of the module the program was not made for, None if nothing."""
         for modules, items in self._children:
-            if list(modules.items()) != items:
+            if (modules or items) and list(modules.items()) != items:
                 break
         else:
             for holder, name, value in self._held:
@@ -93,9 +93,10 @@ class ModuleFacts:
         return self._look()
 
     def _has_same_attributes(self) -> bool:
-        """Whether parts of the module have the parameters, buffers and other attributes they had, as far as that matters."""
+        """Whether parts of the module have the class, parameters, buffers and attributes they had, as far as that matters."""
         return (
-            all((name in space) is there for space, name, there in self._asked)
+            all(type(module) is kind for module, kind in self._classes)
+            and all((name in space) is there for space, name, there in self._asked)
             and all(type(space.get(name, _MISSING)) is kind for space, name, kind in self._typed)
             and all(_absences(space) == known if space else not known for space, known in self._tensors)
         )
@@ -278,15 +279,16 @@ def _absences(space: dict[str, Any]) -> list[tuple[str, bool]]:
 
 
 def _chosen(module: torch.nn.Module) -> dict[str, Any]:
-    """The attributes that say what is computed: functions (`self.act = F.relu`), which may hide methods, and enums."""
+    """The attributes that say what is computed: what can be called (`self.act = F.relu`), which may hide methods, and enums."""
     if isinstance(module, torch.jit.ScriptModule):
         return {}
-    kinds = (enum.Enum, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+    own = vars(torch.nn.Module())
     return {
         f"{path}.{name}".removeprefix("."): value
         for path, each in module.named_modules()
         for name, value in vars(each).items()
-        if isinstance(value, kinds)
+        if not isinstance(each, torch.jit.ScriptModule)  # which keeps methods that it was asked for
+        if name not in own and (isinstance(value, enum.Enum) or callable(value))
     }
 
 

@@ -70,7 +70,8 @@ class ModuleFacts:
         self._children = [(m._modules, list(m._modules.items())) for m in modules]
         self._classes = [(m, type(m)) for m in modules]
         spaces = [space for m in modules for space in (m._parameters, m._buffers)]
-        self._tensors = [(space, _absences(space)) for space in spaces]
+        self._names = [(space, list(space)) for space in spaces]
+        self._given = [(space, name) for space in spaces for name, tensor in space.items() if tensor is not None]
         self._asked = [] if self._scripted else asked_spaces(self._module)
         self._unhooked = [(vars(m)[_HOOKS[0]], vars(m)[_HOOKS[1]], vars(m), len(vars(m))) for m in modules]
 
@@ -98,7 +99,8 @@ class ModuleFacts:
             all(type(module) is kind for module, kind in self._classes)
             and all((name in space) is there for space, name, there in self._asked)
             and all(type(space.get(name, _MISSING)) is kind for space, name, kind in self._typed)
-            and all(_absences(space) == known if space else not known for space, known in self._tensors)
+            and all([*space] == names for space, names in self._names)
+            and not any(space[name] is None for space, name in self._given)
         )
 
     def _look(self) -> str | None:

@@ -290,7 +290,7 @@ class Reads(nn.Module):
         self.weight = nn.Parameter(torch.arange(9.0).reshape(3, 3))
         self.items = nn.ParameterList([nn.Parameter(torch.ones(3))])
         self.register_buffer("bits", torch.arange(3.0))
-        self.values = [2, 3.5]
+        self.values = [2, 3.5, True]
         self.pair = (1, 2)
 
     def forward(self, x: Tensor):  # type: ignore[no-untyped-def]

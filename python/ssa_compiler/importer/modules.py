@@ -254,9 +254,9 @@ class Modules:
 
 
 def _with_ints(value: Any, own: Any) -> Any:
-    """Return a value with ints for those floats in it that are ints in another."""
+    """Return a value with ints or bools for those floats in it that are such in another."""
     if type(value) is float:
-        return own if type(own) is int and own == value else value
+        return own if type(own) in (bool, int) and own == value else value
     if isinstance(value, dict) and isinstance(own, dict) and value.keys() == own.keys():
         return {key: _with_ints(part, own[key]) for key, part in value.items()}
     if isinstance(value, (list, tuple)) and isinstance(own, (list, tuple)) and len(value) == len(own):

@@ -75,3 +75,29 @@ def remaining(x: Tensor, n: int) -> Tensor:
 def test_rows_in_a_loop() -> None:
     x = torch.linspace(-1.0, 1.0, 12).reshape(4, 3)
     check(remaining, (x, 4), (x, 0), (x, 1), compiled=True)
+
+
+def of_smallest(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
+    """The smallest integer divided by -1: on x86 the instruction ends the process. Eager's `trunc` of 32 bits does so."""
+    one, by = x[:1], y[:1]
+    narrow = y.to(torch.int8)
+    found = [one % by, torch.fmod(one, by), one // by, torch.div(one, by, rounding_mode="floor"), one % n, one // n]
+    found += [torch.fmod(one, n), one % -1, torch.fmod(one, -1), one // -1, x[0] % y[0], x[0] // n]
+    found += [x % y, torch.fmod(x, y), x // y, x % n, x // n, x % -1, torch.fmod(x, -1), x // -1, x[:, None] // y]
+    found += [torch.div(x, n, rounding_mode="floor"), x % narrow, torch.fmod(x, narrow), x // narrow, narrow // x]
+    return found
+
+
+def of_smallest_to_zero(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
+    return [torch.div(value, by, rounding_mode="trunc") for value, by in [(x, y), (x[:1], y[:1])]] + [
+        torch.div(x, n, rounding_mode="trunc"),
+        torch.div(x, -1, rounding_mode="trunc"),
+    ]
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64])
+def test_smallest_integer_by_minus_one(dtype: torch.dtype) -> None:
+    low = torch.iinfo(dtype).min
+    x, y = (torch.tensor(numbers, dtype=dtype) for numbers in ([low, low, 7, -7, low + 1], [-1, 1, -1, 3, -1]))
+    function = of_smallest_to_zero if dtype is torch.int8 else of_smallest
+    check(function, (x, y, -1), (x, y, 3), (y, y, -1), (x, y, low), compiled=True)

@@ -1,19 +1,29 @@
-"""Ops on integers with constants that torch-mlir or LLVM gets wrong.
+"""Ops on integers that torch-mlir or LLVM gets wrong.
 
 Floor division of int64 goes through floating point: wrong beyond 2**53. Division towards zero is exact, and what is left over
 says whether the quotient has to be one less. Shifts by as many bits as a number has, or by less than none, are not defined in
-LLVM; in PyTorch they leave nothing but the sign, which a shift to the right keeps.
+LLVM; in PyTorch they leave nothing but the sign, which a shift to the right keeps. Neither is a division of the smallest number
+by -1 defined there, nor what is left of it: on x86 it ends the process. In PyTorch the quotient is the number itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from iree.compiler import ir
 
 from ._callbacks import erase_unused, torch_operator
-from ._ir import build, constant_integer, element_of, torch_integer
+from ._ir import build, constant_integer, converted, element_of, torch_integer, with_element
+from ._numbers import number_tensor
 
-__all__ = ["SHIFTS", "divide_integers", "divides_by_constant", "shift_integers"]
+__all__ = ["DIVISIONS", "SHIFTS", "avoid_overflow", "divide_integers", "divides_by_constant", "shift_integers"]
 
+_REMAINDERS = frozenset(f"torch.aten.{name}.{kind}" for name in ("fmod", "remainder") for kind in ("Scalar", "Tensor"))
+_QUOTIENTS = frozenset(
+    f"torch.aten.{name}" for name in ("div.Scalar_mode", "div.Tensor_mode", "floor_divide", "floor_divide.Scalar")
+)
+DIVISIONS = _REMAINDERS | _QUOTIENTS
+_SIGNED = ("si8", "si16", "si32", "si64")
 _INT64 = ",si64>"
 
 
@@ -53,7 +63,7 @@ def divide_integers(op: ir.Operation) -> int:
     def emit(name: str, *operands: ir.Value) -> ir.Value:
         return build(f"torch.aten.{name}", [type_], list(operands), where).results[0]
 
-    if abs(divisor) == 1:  # the smallest number divided by -1 would trap
+    if abs(divisor) == 1:
         quotient = emit("mul.Scalar", x, torch_integer(divisor, where))
     else:
         context = op.context
@@ -99,3 +109,77 @@ def shift_integers(op: ir.Operation) -> int:
     op.results[0].replace_all_uses_with(shifted)
     erase_unused(op)
     return 1
+
+
+def avoid_overflow(op: ir.Operation) -> int:
+    """Divide integers by 1 where they are divided by -1: nothing is left either, and the quotient is negated then.
+
+    Args:
+        op: one of `DIVISIONS`; erased if another op stands for it.
+    Returns:
+        1 if it was changed, otherwise 0.
+    """
+    element, divisor = element_of(op.results[0].type), op.operands[1]
+    if element not in _SIGNED or not element_of(op.operands[0].type):
+        return 0
+    if element_of(divisor.type) in _SIGNED:
+        return _avoid_elements(op, element)
+    # Bools and smaller dtypes do not have the smallest number; int8 and a number are computed by PyTorch.
+    if element_of(op.operands[0].type) != element or str(divisor.type) != "!torch.int" or element == "si8":
+        return 0
+    number = constant_integer(divisor)
+    if number not in (None, -1):
+        return 0
+    where = ir.InsertionPoint(op)
+    if number is not None:
+        harmless, sign = torch_integer(1, where), torch_integer(-1, where)
+    else:
+        harmless, sign = _known_later(divisor, where)
+    op.operands[1] = harmless
+    if op.name in _REMAINDERS:
+        return 1
+    _replace(op, lambda quotient, there: build("torch.aten.mul.Scalar", [quotient.type], [quotient, sign], there))
+    return 1
+
+
+def _avoid_elements(op: ir.Operation, element: str) -> int:
+    """The same for a tensor of divisors."""
+    where = ir.InsertionPoint(op)
+    dividend, divisor = op.operands[0], op.operands[1]
+    flags = with_element(divisor.type, "i1")
+    minus = build("torch.aten.eq.Scalar", [flags], [divisor, torch_integer(-1, where)], where).results[0]
+    filled = [divisor, minus, torch_integer(1, where)]
+    op.operands[1] = build("torch.aten.masked_fill.Scalar", [divisor.type], filled, where).results[0]
+    if op.name in _REMAINDERS:
+        return 1
+    wide = converted(dividend, element, where)
+    subtracted = [number_tensor(torch_integer(0, where), element, where), wide, torch_integer(1, where)]
+    negated = build("torch.aten.sub.Tensor", [wide.type], subtracted, where).results[0]
+    _replace(
+        op, lambda quotient, there: build("torch.aten.where.self", [quotient.type], [minus, negated, quotient], there)
+    )
+    return 1
+
+
+def _known_later(divisor: ir.Value, where: ir.InsertionPoint) -> tuple[ir.Value, ir.Value]:
+    """A number known only at run time with 1 for -1, and what the quotient is multiplied by then."""
+    i64 = ir.IntegerType.get_signless(64, where.block.owner.context)
+
+    def constant(number: int) -> ir.Value:
+        return build("arith.constant", [i64], [], where, {"value": ir.IntegerAttr.get(i64, number)}).results[0]
+
+    number = build("torch_c.to_i64", [i64], [divisor], where).results[0]
+    one, minus = constant(1), constant(-1)
+    equal = {"predicate": ir.IntegerAttr.get(i64, 0)}
+    flag = build("arith.cmpi", [ir.IntegerType.get_signless(1, i64.context)], [number, minus], where, equal).results[0]
+    chosen = [build("arith.select", [i64], [flag, *pair], where).results[0] for pair in ((one, number), (minus, one))]
+    harmless, sign = (build("torch_c.from_i64", [divisor.type], [value], where).results[0] for value in chosen)
+    return harmless, sign
+
+
+def _replace(op: ir.Operation, finish: Callable[[ir.Value, ir.InsertionPoint], ir.Operation]) -> None:
+    """Let an op made of the result of another stand for that."""
+    where = ir.InsertionPoint(op)
+    plain = build(op.name, [op.results[0].type], list(op.operands), where).results[0]
+    op.results[0].replace_all_uses_with(finish(plain, where).results[0])
+    erase_unused(op)

@@ -53,7 +53,7 @@ CASTS = frozenset(
 )
 LOOPS = frozenset({"scf.for", "scf.while"})
 # Element types of the torch dialect, with PyTorch's numbers of them.
-DTYPES = {"ui8": 0, "si32": 3, "si64": 4, "f16": 5, "f32": 6, "f64": 7, "bf16": 15}
+DTYPES = {"ui8": 0, "si8": 1, "si16": 2, "si32": 3, "si64": 4, "f16": 5, "f32": 6, "f64": 7, "bf16": 15}
 
 
 def walk(root: ir.Operation) -> Iterator[ir.Operation]:

@@ -11,7 +11,7 @@ from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from ._callbacks import erase_unused
 from ._copies import barrier
 from ._halves import widen_halves
-from ._integers import SHIFTS, divide_integers, shift_integers
+from ._integers import DIVISIONS, SHIFTS, avoid_overflow, divide_integers, shift_integers
 from ._ir import build, constant_integer, constant_number, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
 from ._narrow import widen_integers
@@ -41,8 +41,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _choose_number(op)
         elif op.name in ("torch.aten.neg", "torch.aten.rsub.Scalar"):
             rewritten += _negate_integers(op)
-        elif op.name in ("torch.aten.floor_divide.Scalar", "torch.aten.div.Scalar_mode"):
-            rewritten += divide_integers(op)
+        elif op.name in DIVISIONS:
+            rewritten += divide_integers(op) or avoid_overflow(op)
         elif op.name in SHIFTS:
             rewritten += shift_integers(op)
         elif op.name in _LOSES_NAN:

@@ -169,3 +169,20 @@ def as_complex(m: Tensor, z: Tensor) -> list[Tensor]:
 @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int64])
 def test_as_complex_numbers(dtype: torch.dtype) -> None:
     check(as_complex, (torch.tensor([1, 3, 200]).to(dtype), torch.tensor([1 + 2j, 0.5j, -1])), compiled=True)
+
+
+def weighed(x: Tensor, w: Tensor, y: Tensor) -> list[Tensor]:
+    return [torch.bincount(x, w), torch.bincount(x, w.double(), minlength=5), torch.bincount(x), x.sum(dtype=w.dtype)]
+
+
+def of_signed(x: Tensor, w: Tensor, y: Tensor) -> list[Tensor]:
+    z = y.to(torch.int8)
+    return [y**x, torch.clamp(y, x), z**x, torch.clamp(z, x), torch.clamp(x, max=z), x // (z + 5), z % x, x * z, y - x]
+
+
+def test_bytes_and_another_dtype() -> None:
+    """What runs in PyTorch gets integers as they were, and none that are wider than the result."""
+    given = [torch.tensor([1, 1, 200]), torch.tensor([0.5, 2.0, 3.0]), torch.tensor([-2, 3, 4], dtype=torch.int16)]
+    x, w, y = given[0].to(torch.uint8), given[1], given[2]
+    for program in (weighed, of_signed):
+        check(program, (x, w, y), (x.flip(0), w, y.flip(0)), compiled=True)

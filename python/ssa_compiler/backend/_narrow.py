@@ -67,6 +67,8 @@ def widen_integers(op: ir.Operation) -> int:
     if not elements or _UNSIGNED in elements:
         return 0
     wanted = next((element for element in elements if element in DTYPES), "si64")
+    if not _is_pointwise(operator):
+        wanted = "si64"  # it may take integers only, as `bincount` with weights does
     return _convert(op, (_UNSIGNED,), wanted, _masks(operator))
 
 
@@ -85,14 +87,18 @@ def _masks(operator: str) -> frozenset[int]:
 @cache
 def _is_signed(operator: str) -> bool:
     """Whether torch-mlir computes an op on uint8 as if it had a sign, and that shows."""
-    import torch
-
     namespace, _, rest = operator.partition("::")
     name, _, overload = rest.partition(".")
     if namespace != "aten" or name in _UNSIGNED_OPS or (name.startswith("clamp") and not overload):  # between numbers
         return False
+    return _is_pointwise(operator) or name in _COMBINING
+
+
+def _is_pointwise(operator: str) -> bool:
+    import torch
+
     chosen = overload_of(operator)
-    return chosen is not None and (torch.Tag.pointwise in chosen.tags or name in _COMBINING)
+    return chosen is not None and torch.Tag.pointwise in getattr(chosen, "tags", ())
 
 
 def _convert(op: ir.Operation, elements: tuple[str, ...], wanted: str, kept: frozenset[int] = frozenset()) -> int:

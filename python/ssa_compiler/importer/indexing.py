@@ -255,6 +255,9 @@ class Indexing:
         call, ops = self.tensors.call_arguments, torch.ops.aten
         if check.excluded is not None:
             return call(ops.ne.Scalar, [index, ConstValue(check.excluded)])[0]
+        if index.fake.dtype is not torch.int64:  # it need not hold the limits
+            wide = [index, ConstValue(torch.int64), ConstValue(False), ConstValue(False), ConstValue(None)]
+            index = call(ops.to.dtype, wide)[0]
         low, high = self.tensors.symbolic(sympy.expand(check.low)), self.tensors.symbolic(check.high)
         reached, within = call(ops.ge.Scalar, [index, low])[0], call(ops.lt.Scalar, [index, high])[0]
         return call(ops.logical_and.default, [reached, within])[0]

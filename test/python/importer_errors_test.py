@@ -265,6 +265,65 @@ def test_dtypes_that_eager_has_no_kernel_for(function: Callable[[Tensor], Tensor
         compile(function, (x,))(x)
 
 
+def sampled_at(x: Tensor, y: Tensor) -> Tensor:
+    return nn.functional.grid_sample(x[None, None], y[:, :6].reshape(1, 2, 6, 2), align_corners=False)
+
+
+def sampled_in_volumes(x: Tensor, y: Tensor) -> Tensor:
+    return nn.functional.grid_sample(x[None, None, None], y.reshape(1, 2, 2, 2, 3), align_corners=False)
+
+
+def interpolated(x: Tensor, y: Tensor) -> Tensor:
+    return torch.lerp(x, y, 0.5)
+
+
+def layers_normalised(x: Tensor, y: Tensor) -> Tensor:
+    return nn.functional.layer_norm(x, [12], y[0], y[1])
+
+
+def cross_entropy(x: Tensor, y: Tensor) -> Tensor:
+    return nn.functional.binary_cross_entropy(x, y)
+
+
+def stepped(x: Tensor, y: Tensor) -> Tensor:
+    return torch.heaviside(x, y)
+
+
+def batches_normalised(x: Tensor, y: Tensor) -> Tensor:
+    return nn.functional.batch_norm(x, y[0], y[1])
+
+
+def crossed(x: Tensor, y: Tensor) -> Tensor:
+    return torch.linalg.cross(x[:, :3], y[:, :3])
+
+
+def added(x: Tensor, y: Tensor) -> Tensor:
+    return x + y.sum(0)
+
+
+@pytest.mark.parametrize(
+    "dtypes",
+    [(torch.float64, torch.float32), (torch.float16, torch.float32), (torch.float32, torch.float16)],
+)
+def test_floating_dtypes_that_eager_does_not_mix(dtypes: tuple[torch.dtype, torch.dtype]) -> None:
+    """FakeTensors promote them, and so would what stands for the ops."""
+    x, y = (torch.full((2, 12), 0.5, dtype=dtype) for dtype in dtypes)
+    raised = 0
+    for function in (
+        *(sampled_at, sampled_in_volumes, interpolated, layers_normalised, cross_entropy, stepped, batches_normalised),
+        *(crossed, added),
+    ):
+        try:
+            function(x, y)
+        except RuntimeError as error:
+            raised += 1
+            with pytest.raises(RuntimeError, match=re.escape(str(error).splitlines()[0].strip())):
+                import_program(function, (x, y))
+        else:
+            import_program(function, (x, y))
+    assert raised >= 6
+
+
 @torch.jit.script
 class Counter:
     def __init__(self, count: int):

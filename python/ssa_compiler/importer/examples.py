@@ -21,18 +21,29 @@ _COMMON = {torch.float32, torch.float64}
 """Dtypes that almost every op has kernels for, if all its tensors have the same."""
 _ABOUT_DTYPES = re.compile(
     r"not implemented for '|(?i:bool|complex|half|integ|dtype).*not supported|not supported.*(?i:bool)"
-    r"|does not support (?i:bool|complex|half|integ)|Expected object of scalar type"
+    r"|does not support (?i:bool|complex|half|integ)|(?i:scalar type|\bd?types?\b|\bdata ?types?\b)"
 )
-_SIZES = (3, 12)
-"""How many elements examples have along each dimension: windows may be larger than the smaller ones, or want an even number."""
+_INDICES = (torch.int8, torch.int16, torch.int32, torch.int64)
+_SIZES = (3, 12, 2)
+"""How many elements examples have along each dimension: windows may be larger than the smaller ones, or want an even number,
+and places in images have two coordinates."""
+_UNKNOWN = 3
+"""A size that is known only at run time."""
+_LARGEST = 1 << 20
+"""How many elements examples of the sizes at hand have at most."""
 
 
-def describe(arguments: Sequence[Value]) -> Described:
-    """Return what decides how an op takes numbers and dtypes: its tensors' dtypes, ranks and devices, and constants, and lists of such."""
+def describe(arguments: Sequence[Value], sized: bool = False) -> Described:
+    """Return what decides how an op takes numbers and dtypes: its tensors' dtypes, ranks and devices, and constants, and lists of such.
+
+    Args:
+        arguments: the op's.
+        sized: put sizes in the place of ranks.
+    """
     return tuple(
-        ("list", describe(value))
+        ("list", describe(value, sized))
         if isinstance(value, list)
-        else (value.fake.dtype, value.fake.dim(), value.fake.device.type)
+        else (value.fake.dtype, _sizes(value.fake) if sized else value.fake.dim(), value.fake.device.type)
         if isinstance(value, TensorValue)
         else ("constant", value.value)
         if isinstance(value, ConstValue) and isinstance(value.value, (bool, int, float, str, torch.dtype, type(None)))
@@ -41,30 +52,70 @@ def describe(arguments: Sequence[Value]) -> Described:
     )
 
 
-@cache
-def refuses(op: Any, described: Described) -> str:
+def _sizes(fake: torch.Tensor) -> tuple[int, ...]:
+    return tuple(size if isinstance(size, int) else _UNKNOWN for size in fake.shape)
+
+
+def refuses(op: Any, arguments: Sequence[Value]) -> str:
     """Return what an op raises for the dtypes of its operands, "ExceptionName: text"; "" if it takes them, or may.
 
     Args:
         op: an OpOverload.
-        described: its operands, from `describe`.
+        arguments: one value per schema argument.
     """
-    tensors = [one for one in described if one is not None and isinstance(one[0], torch.dtype)]
+    described = describe(arguments)
+    if any(one is not None and one[0] == "list" and any(map(_is_number, one[1])) for one in described):
+        return ""  # `x[i] = v` is a copy into a view
+    answer = _refuses(op, described, _SIZES)
+    if answer is None:
+        described = describe(arguments, sized=True)
+        elements = sum(math.prod(one[1]) for one in _tensors(described))
+        answer = _refuses(op, described, (_UNKNOWN,)) if elements <= _LARGEST else ""
+    return answer or ""
+
+
+def _is_number(described: Any) -> bool:
+    """Whether a described tensor is an index without dimensions."""
+    return described is not None and described[1] in (0, ()) and described[0] in _INDICES
+
+
+def _tensors(described: Described) -> list[Any]:
+    return [one for one in described if one is not None and isinstance(one[0], torch.dtype)]
+
+
+@cache
+def _refuses(op: Any, described: Described, sizes: tuple[int, ...]) -> str | None:
+    """What an op raises for dtypes; None if no example suits it, and its operands are of several floating dtypes."""
+    tensors = _tensors(described)
     dtypes = {dtype for dtype, _, _ in tensors}
     if (len(dtypes) < 2 and dtypes <= _COMMON) or any(device != "cpu" for _, _, device in tensors):
         return ""
-    for size in _SIZES:
+    floats = [dtype for dtype in dtypes if dtype.is_floating_point]
+    for size in sizes:
         try:
             run_example(op, described, {}, size)
         except (RuntimeError, NotImplementedError) as error:
             text = str(error).splitlines()[0] if str(error) else ""
-            if _ABOUT_DTYPES.search(text):
+            if _ABOUT_DTYPES.search(text) or (len(floats) > 1 and text and _takes_one(op, described, size)):
                 return f"{eager_error_name(error)}: {text}"
         except Exception:  # the example does not suit the op
             continue
         else:
             return ""
-    return ""
+    return None if len(floats) > 1 else ""
+
+
+def _takes_one(op: Any, described: Described, size: int) -> bool:
+    """Whether an op takes an example if all its floating-point tensors are of the same dtype."""
+    alike = tuple(
+        (torch.float32, *one[1:]) if one in _tensors(described) and one[0].is_floating_point else one
+        for one in described
+    )
+    try:
+        run_example(op, alike, {}, size)
+    except Exception:
+        return False
+    return True
 
 
 def run_example(op: Any, described: Described, given: Mapping[int, Any], size: int = _SIZES[0]) -> Any:
@@ -72,9 +123,9 @@ def run_example(op: Any, described: Described, given: Mapping[int, Any], size: i
 
     Args:
         op: an OpOverload.
-        described: its operands, from `describe`.
+        described: its operands, from `describe`; with sizes or ranks.
         given: other operands, by number.
-        size: how many elements.
+        size: how many elements, where only ranks are known.
     Raises:
         NotImplementedError: it draws random numbers.
         Exception: what the op raises, also because the example does not suit it.
@@ -94,7 +145,7 @@ def _example(described: Any, size: int) -> Any:
     if described[0] == "list":
         return [_example(one, size) for one in described[1]]
     dtype, rank, _ = described
-    shape = [size if rank < 5 else 2] * rank
+    shape = list(rank) if isinstance(rank, tuple) else [size if rank < 5 else min(size, 3)] * rank
     if dtype is torch.bool:
         return torch.ones(shape, dtype=dtype)
     if dtype is torch.int64:

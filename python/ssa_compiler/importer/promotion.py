@@ -55,8 +55,7 @@ def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
         ProgramRaises: the op refuses a dtype or a number; a number known only at run time is checked then.
     """
     if not tensors.state.in_library:
-        described = describe([tensors.argument(value) for value in arguments])
-        if message := refuses(op, described):
+        if message := refuses(op, [tensors.argument(value) for value in arguments]):
             raise ProgramRaises(message)
     fitted = _fitted(tensors, scalars, op, arguments)
     _check_divisor(tensors, scalars, op, fitted)

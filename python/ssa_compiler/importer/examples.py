@@ -14,7 +14,7 @@ from ..errors import eager_error_name
 from .trials import try_op
 from .values import ConstValue, TensorValue, Value
 
-__all__ = ["Described", "describe", "refuses", "run_example"]
+__all__ = ["Described", "describe", "mixed_dtypes", "refuses", "run_example"]
 
 Described = tuple[Any, ...]
 _COMMON = {torch.float32, torch.float64}
@@ -74,6 +74,38 @@ def refuses(op: Any, arguments: Sequence[Value]) -> str:
     return answer or ""
 
 
+def mixed_dtypes(op: Any, arguments: Sequence[Value]) -> tuple[torch.dtype | None, ...]:
+    """Return the dtypes of an op's results, None for what is no tensor; () if its operands are not of several floating dtypes.
+
+    Args:
+        op: an OpOverload.
+        arguments: one value per schema argument.
+    """
+    described = describe(arguments)
+    tensors = _tensors(described)
+    if len(_floats(tensors)) < 2 or any(device != "cpu" for _, _, device in tensors):
+        return ()
+    sized = describe(arguments, sized=True)
+    small = sum(math.prod(one[1]) for one in _tensors(sized)) <= _LARGEST
+    return _result_dtypes(op, described, _SIZES) or (_result_dtypes(op, sized, (_UNKNOWN,)) if small else ())
+
+
+@cache
+def _result_dtypes(op: Any, described: Described, sizes: tuple[int, ...]) -> tuple[torch.dtype | None, ...]:
+    for size in sizes:
+        try:
+            made = run_example(op, described, {}, size)
+        except Exception:  # the example does not suit the op
+            continue
+        results = made if isinstance(made, tuple) else (made,)
+        return tuple(result.dtype if isinstance(result, torch.Tensor) else None for result in results)
+    return ()
+
+
+def _floats(tensors: Sequence[Any]) -> set[torch.dtype]:
+    return {one[0] for one in tensors if one[0].is_floating_point}
+
+
 def _is_number(described: Any) -> bool:
     """Whether a described tensor is an index without dimensions."""
     return described is not None and described[1] in (0, ()) and described[0] in _INDICES
@@ -90,7 +122,7 @@ def _refuses(op: Any, described: Described, sizes: tuple[int, ...]) -> str | Non
     dtypes = {dtype for dtype, _, _ in tensors}
     if (len(dtypes) < 2 and dtypes <= _COMMON) or any(device != "cpu" for _, _, device in tensors):
         return ""
-    floats = [dtype for dtype in dtypes if dtype.is_floating_point]
+    floats = _floats(tensors)
     for size in sizes:
         try:
             run_example(op, described, {}, size)

@@ -30,7 +30,7 @@ from .modules import Inline, Modules
 from .nested import NestedTensors
 from .op_programs import OpPrograms
 from .operand_checks import check_operands
-from .promotion import promote
+from .promotion import promote, with_eagers_dtypes
 from .python_calls import PrintCall, PythonCalls, is_told
 from .run_time_ops import run_later
 from .scalars import ScalarOps
@@ -187,6 +187,7 @@ class Interpreter(Blocks):
             results = call_with_bools(
                 self.state, self.tensors, self.scalars, node, op, arguments, self._lookup, self._tensor_op
             )
+            results = with_eagers_dtypes(self.tensors, op, arguments, results)
             self.metadata.number_tensors.follow(kind, arguments, results)
             return results
         if not is_pure(schema) and not (is_built_in(kind) and isinstance(first, (ListRef, DictRef))):
@@ -197,7 +198,8 @@ class Interpreter(Blocks):
 
     def _settled_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op that no node stands for."""
-        return self._tensor_op(op, promote(self.tensors, self.scalars, op, arguments))
+        arguments = promote(self.tensors, self.scalars, op, arguments)
+        return with_eagers_dtypes(self.tensors, op, arguments, self._tensor_op(op, arguments))
 
     def _check_function(self, node: Any, arguments: list[Value]) -> None:
         """Refuse Python's `round` of a tensor, which raises there, and a function in `math` where TorchScript makes it a tensor."""

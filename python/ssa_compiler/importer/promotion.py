@@ -16,14 +16,14 @@ import sympy
 import torch
 
 from .aten import TensorOps
-from .examples import Described, describe, refuses, run_example
+from .examples import Described, describe, mixed_dtypes, refuses, run_example
 from .index_checks import divides_integers, is_checked
 from .scalars import ScalarOps
 from .state import ProgramRaises
 from .symbols import expr_of
 from .values import ConstValue, ScalarValue, TensorValue, Value
 
-__all__ = ["check_number", "check_written", "promote"]
+__all__ = ["check_number", "check_written", "promote", "with_eagers_dtypes"]
 
 NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
 """Integer dtypes that do not hold all numbers of 64 bits."""
@@ -60,6 +60,28 @@ def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
     fitted = _fitted(tensors, scalars, op, arguments)
     _check_divisor(tensors, scalars, op, fitted)
     return fitted
+
+
+def with_eagers_dtypes(tensors: TensorOps, op: Any, arguments: list[Value], results: list[Value]) -> list[Value]:
+    """Return an op's results in the dtypes that eager gives them: FakeTensors promote where `huber_loss` does not.
+
+    Args:
+        tensors: emits ops on tensors.
+        op: the OpOverload.
+        arguments: one value per schema argument.
+        results: its results.
+    """
+    if tensors.state.in_library or op._schema.is_mutable or op.is_view:
+        return results
+    wanted = mixed_dtypes(op, [tensors.argument(value) for value in arguments])
+    if len(wanted) != len(results):
+        return results
+    converted = list(results)
+    for number, (result, dtype) in enumerate(zip(results, wanted)):
+        if isinstance(result, TensorValue) and dtype is not None and result.fake.dtype != dtype:
+            operands = [result, ConstValue(dtype), ConstValue(False), ConstValue(False), ConstValue(None)]
+            converted[number] = tensors.call(torch.ops.aten.to.dtype, operands)[0]
+    return converted
 
 
 def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> None:

@@ -1,0 +1,51 @@
+"""Ops on tensors of several floating dtypes, whose results have the dtypes that eager gives them: FakeTensors promote."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+
+def losses(x: Tensor, y: Tensor) -> list[Tensor]:
+    return [
+        F.huber_loss(x, y),
+        F.huber_loss(x, y, reduction="sum", delta=0.5),
+        F.binary_cross_entropy_with_logits(x, y),
+        F.mse_loss(x, y),
+        F.smooth_l1_loss(x, y),
+    ]
+
+
+def of_parts(x: Tensor, y: Tensor, n: int) -> Tensor:
+    for _ in range(n):
+        x = F.huber_loss(x, y, reduction="none")
+    return x
+
+
+def promoted(x: Tensor, y: Tensor) -> list[Tensor]:
+    return [x + y, torch.cat([x, y]), torch.where(x > y, x, y), torch.maximum(x, y), x.clamp(y), x * y.sum()]
+
+
+PAIRS = [
+    (torch.float64, torch.float32),
+    (torch.float16, torch.float32),
+    (torch.float32, torch.float16),
+    (torch.float32, torch.float64),
+]
+
+
+@pytest.mark.parametrize("dtypes", PAIRS)
+def test_results_have_eagers_dtypes(dtypes: tuple[torch.dtype, torch.dtype]) -> None:
+    x, y = (torch.tensor(numbers).to(dtype) for numbers, dtype in zip(([0.5, -3.0, 2.0], [0.25, 1.0, 0.0]), dtypes))
+    compiled = dtypes[0] is torch.float16
+    for function in (losses, promoted):
+        check(function, (x, y), (y.to(dtypes[0]), x.to(dtypes[1])), compiled=compiled)
+
+
+def test_results_of_a_loop() -> None:
+    x, y = torch.tensor([0.5, -3.0, 2.0]).half(), torch.tensor([0.25, 1.0, 0.0])
+    check(of_parts, (x, y, 2), (x, y, 0), (x, y, 1), compiled=True)

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ssa_compiler import compile
 from ssa_compiler.testing import check
 
 
@@ -49,3 +50,16 @@ def test_results_have_eagers_dtypes(dtypes: tuple[torch.dtype, torch.dtype]) -> 
 def test_results_of_a_loop() -> None:
     x, y = torch.tensor([0.5, -3.0, 2.0]).half(), torch.tensor([0.25, 1.0, 0.0])
     check(of_parts, (x, y, 2), (x, y, 0), (x, y, 1), compiled=True)
+
+
+def dropped(x: Tensor, n: int) -> Tensor:
+    return F.dropout(x[:n], 0.5, True).sum(1) * 0.0
+
+
+def test_dropout_of_no_elements() -> None:
+    """Eager's mask has another dtype then, which nobody sees."""
+    compiled = compile(dropped, (torch.ones(2, 3), 1))
+    for n in (0, 1, 2):
+        result, eager = compiled(torch.ones(2, 3), n), dropped(torch.ones(2, 3), n)
+        assert torch.equal(result, eager)
+        assert result.dtype == eager.dtype

@@ -45,7 +45,7 @@ class Passed:
 
     Attributes:
         kind: "tensor", "int", "float" or "bool".
-        dtype: name of the torch dtype of a tensor, such as "float32"; "" for scalars.
+        dtype: name of the torch dtype of a tensor, such as "float32"; "" for scalars, and results that are not used.
     """
 
     kind: str
@@ -154,6 +154,9 @@ def to_callback(
     results = [_passed_type(result.type) for result in op.results]
     known_arguments = [argument for argument in arguments if argument is not None]
     known_results = [result for result in results if result is not None]
+    for position, (result, old) in enumerate(zip(known_results, op.results)):
+        if not list(old.uses):  # eager's dropout of no elements has a mask of floats
+            known_results[position] = Passed(result.kind)
     if len(known_arguments) != len(arguments) or len(known_results) != len(results) or not results:
         return None
     name = f"call{number}"
@@ -183,7 +186,8 @@ def to_callback(
         attributes[EFFECT] = ir.UnitAttr.get(context)
     call = build("util.call", result_types, call_operands, where, attributes)
     for old, new, result in zip(op.results, list(call.results)[:-1], known_results, strict=True):
-        old.replace_all_uses_with(_received(old.type, new, result, where))
+        if list(old.uses):
+            old.replace_all_uses_with(_received(old.type, new, result, where))
     site = CallbackSite(
         name,
         operator,

@@ -115,7 +115,7 @@ class CallbackHost:
 
         if kind != "tensor":
             return {"int": int, "float": float, "bool": int}[kind](value)
-        expected = getattr(torch, dtype)
+        expected = getattr(torch, dtype) if dtype else value.dtype
         if value.dtype is not expected:
             raise TypeError(f"the operator returned {value.dtype} where the program was compiled for {expected}")
         # A result may be a view of an operand, whose memory the program goes on to overwrite.

@@ -303,7 +303,7 @@ def compile_one(
         seconds[stage] = seconds.get(stage, 0.0) + now - clock
         clock = now
 
-    from .backend import compile_module, resolve_target
+    from .backend import compile_module, is_off, resolve_target
     from .runtime import read_signature
 
     kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target
@@ -314,8 +314,9 @@ def compile_one(
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
+    kernels = options.kernels and not is_off("SSA_COMPILER_KERNELS")
     artifact = compile_module(
-        pipeline.final, chosen, cache=options.cache, kernels=options.kernels, ssa_opt=options.ssa_opt, **tools
+        pipeline.final, chosen, cache=options.cache, kernels=kernels, ssa_opt=options.ssa_opt, **tools
     )
     if options.strict and (sites := [site for site in artifact.callbacks if not is_message(site.op)]):
         raise _not_native(sites)

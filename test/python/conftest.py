@@ -24,17 +24,30 @@ def pytest_configure(config: object) -> None:
     add("filterwarnings", "ignore:.*torch.jit.*:FutureWarning")
 
 
+_WITH_KERNELS = (
+    "api_compile_test.py",
+    "compile_cache_test.py",
+    "container_ops_test.py",
+    "e2e",
+    "edges_test.py",
+    "kernels_test.py",
+    "library_functions_test.py",
+    "scalar_programs_test.py",
+    "user_programs_test.py",
+)
+_NIGHTLY = bool(os.environ.get("SSA_COMPILER_NIGHTLY"))
+
+
 @pytest.fixture(autouse=True)
-def _dispatches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make no kernels in the tests of the backend: they are about what IREE makes of a program."""
-    if request.path.name.startswith("backend_"):
-        from ssa_compiler.backend import _driver
-        from ssa_compiler.backend._kernels import NoKernelError
+def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make kernels in some test files only: each program costs a third more time, and tests of the backend are about dispatches.
 
-        def none(*args: object, **options: object) -> None:
-            raise NoKernelError("the test is about dispatches")
-
-        monkeypatch.setattr(_driver, "form_kernel", none)
+    `SSA_COMPILER_NIGHTLY=1` makes them in all other files, too.
+    """
+    path = request.path
+    chosen = path.name in _WITH_KERNELS or path.parent.name in _WITH_KERNELS
+    if not chosen and (not _NIGHTLY or path.name.startswith("backend_")):
+        monkeypatch.setenv("SSA_COMPILER_KERNELS", "off")
 
 
 def pytest_collection_finish(session: object) -> None:

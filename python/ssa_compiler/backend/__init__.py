@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._artifact import Artifact
+from ._cache import is_off
 from ._callbacks import CallbackSite
 from ._copy_count import CopyCount, count_copies
 from ._driver import compile_module, compiler_path, stream_ir
@@ -24,6 +25,7 @@ __all__ = [
     "count_kernel_copies",
     "count_version_copies",
     "forget_ops",
+    "is_off",
     "resolve_target",
     "stream_ir",
 ]

@@ -148,13 +148,22 @@ class ProgramCache:
             total -= size
 
 
+def is_off(variable: str) -> bool:
+    """Whether an environment variable turns off what it names.
+
+    Args:
+        variable: its name.
+    """
+    return os.environ.get(variable, "").strip().lower() in _OFF
+
+
 def open_cache() -> ProgramCache | None:
     """Return the cache that the environment asks for, None if it is turned off.
 
     Raises:
         ToolError: an environment variable has no meaning.
     """
-    if os.environ.get(CACHE_VARIABLE, "").strip().lower() in _OFF:
+    if is_off(CACHE_VARIABLE):
         return None
     text = os.environ.get(SIZE_VARIABLE, "")
     try:

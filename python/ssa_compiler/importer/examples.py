@@ -21,8 +21,10 @@ _COMMON = {torch.float32, torch.float64}
 """Dtypes that almost every op has kernels for, if all its tensors have the same."""
 _ABOUT_DTYPES = re.compile(
     r"not implemented for '|(?i:bool|complex|half|integ|dtype).*not supported|not supported.*(?i:bool)"
-    r"|does not support (?i:bool|complex|half|integ)|(?i:scalar type|\bd?types?\b|\bdata ?types?\b)"
+    r"|does not support (?i:bool|complex|half|integ)|Expected object of scalar type|different dtypes"
 )
+_ABOUT_TYPES = re.compile(r"(?i:scalar type|\bd?types?\b|\bdata ?types?\b)")
+"""What is said of several floating dtypes; of others, it may be the example's numbers that do not fit."""
 _INDICES = (torch.int8, torch.int16, torch.int32, torch.int64)
 _SIZES = (3, 12, 2)
 """How many elements examples have along each dimension: windows may be larger than the smaller ones, or want an even number,
@@ -128,7 +130,8 @@ def _refuses(op: Any, described: Described, sizes: tuple[int, ...]) -> str | Non
             run_example(op, described, {}, size)
         except (RuntimeError, NotImplementedError) as error:
             text = str(error).splitlines()[0] if str(error) else ""
-            if _ABOUT_DTYPES.search(text) or (len(floats) > 1 and text and _takes_one(op, described, size)):
+            mixed = len(floats) > 1 and (_ABOUT_TYPES.search(text) or (text and _takes_one(op, described, size)))
+            if mixed or _ABOUT_DTYPES.search(text):
                 return f"{eager_error_name(error)}: {text}"
         except Exception:  # the example does not suit the op
             continue

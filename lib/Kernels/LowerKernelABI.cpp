@@ -256,7 +256,6 @@ struct LowerKernelABIPass
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(Lowering(function, maxStack).run()))
         return signalPassFailure();
-    // The function's type has what its arguments became.
   }
 };
 } // namespace

@@ -69,7 +69,7 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
   let description = [{
     The functions that are left return nothing and allocate nothing:
     - A failed `cf.assert` stores its number in the status buffer, the function's
-      last argument (`memref<?xi64>`), and returns. The messages are the
+      last argument (`memref<Nxi64>`), and returns. The messages are the
       attribute `kernel.messages` of the function; 0 is no failure.
     - A scalar result is stored in the status buffer behind the status, floats as
       their bits.

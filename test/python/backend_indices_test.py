@@ -63,6 +63,22 @@ def test_indices_of_unknown_size(program: Callable[..., Any]) -> None:
     assert checked.compiled.explain().callbacks == ()
 
 
+def rows_and_computed_columns(x: Tensor, index: Tensor, n: int) -> Tensor:
+    out = torch.zeros_like(x)
+    for i in range(n):
+        out[index[i]] += x[i]
+        out[:, int(index[i]) % 3] = float(i)
+    return out
+
+
+def test_ops_that_run_before_their_check_stay_inside() -> None:
+    """IREE runs the kernels behind a check before the host has read what it found."""
+    checked = check(rows_and_computed_columns, (X, torch.tensor([0, 3, 1, 5]), 4), compiled=True)
+    for wrong in ([-7, -6, 1, 1], [0, 6, 1, 1], [-(2**40), 0, 0, 0], [2**62, 0, 0, 0]):
+        with pytest.raises(IndexError):
+            checked.compiled(X, torch.tensor(wrong), 2)
+
+
 def known_number_of_values(x: Tensor, m: Tensor, v: Tensor) -> Tensor:
     y = x.clone()
     y[m] = v

@@ -383,7 +383,10 @@ class TensorOps:
         """Emit the recorded base ops."""
         if any(isinstance(argument, torch.SymFloat) for argument in python) and trace.stands_in:
             raise self.state.refuse_op(f"{op.name()} with a float known only at run time")
-        known = {id(value.fake): value for argument in args for value in tensor_values(argument)}
+        # Arguments that were checked may have other tensors in their places than the op was recorded with.
+        given = [value for argument in args for value in tensor_values(argument)]
+        known = {id(value.fake): value for value in given}
+        known |= {id(tensor): value for tensor, value in zip(_tensors(python), given, strict=True)}
         for record in trace.records:
             if torch.Tag.inplace_view in record.op.tags:
                 # The recorded tensor has the shape after this op, not the one before.

@@ -35,6 +35,7 @@ class Check:
         ignored: a number that is no index, an int or a symbol; None if there is none.
         excluded: a number that is refused, whatever the bounds; None if there is none.
         unread: a symbolic condition under which eager looks at none of the numbers, as there are no elements to index.
+        argument: which argument of the op the tensor is, or the list that it is in.
         position: where in a list of indices the tensor is: one tensor may index several dimensions.
         counted: the sizes that a mask is expanded to; that at which it holds is counted, and the count is the number.
     """
@@ -46,8 +47,14 @@ class Check:
     ignored: int | torch.SymInt | None = None
     excluded: int | None = None
     unread: Any = sympy.false
+    argument: int = 1
     position: int = 0
     counted: tuple[Any, ...] | None = None
+
+    @property
+    def names_elements(self) -> bool:
+        """Whether each of the numbers says where something is read or written."""
+        return self.ignored is None and self.excluded is None and self.counted is None
 
 
 @dataclass(frozen=True)
@@ -217,7 +224,8 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
     message = (rule.asked and _raised(op, args, arguments[rule.index])) or rule.message
     ignored = arguments.get("ignore_index")
     counted = rule.counted(arguments) if rule.counted is not None else None
-    yield Check(arguments[rule.index], low, size, message, ignored, unread=rule.unread(arguments), counted=counted)
+    unread, place = rule.unread(arguments), list(arguments).index(rule.index)
+    yield Check(arguments[rule.index], low, size, message, ignored, unread=unread, argument=place, counted=counted)
 
 
 def demands(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:

@@ -134,8 +134,9 @@ class Indexing:
             op: an OpOverload that is about to be emitted.
             args: its arguments.
         Returns:
-            The arguments to emit it with: what is written is indexed from the front, as IREE writes somewhere else at
-            negative indices.
+            The arguments to emit it with. What is written is indexed from the front, as IREE writes somewhere else at
+            negative indices, and an index that a check may refuse is clamped: IREE may run the op before the host has read
+            what the check found.
         """
         if not is_checked(op) or self.state.in_library or op is self._checked_op:
             return args
@@ -146,16 +147,17 @@ class Indexing:
         python = [self.tensors.python(argument) for argument in args]
         for condition, message in demands(op, python) if self._checked_op is None else ():
             self.state.check(condition, message)
-        replaced: dict[int, TensorValue] = {}
         for number, check in enumerate(checks(op, python)):
-            index = known[id(check.tensor)]
-            if self._checked_op is None:
-                self._check(check, index, ("range", number))
+            given = index = known[id(check.tensor)]
+            refused = self._checked_op is None and self._check(check, index, ("range", number))
+            low = check.low
             if "index_put" in op._schema.name and not self._known(check, index, 0, ("sign", number)):
-                replaced[check.position] = self._from_front(index, check.high)
-        if not replaced:
-            return args
-        return [args[0], [replaced.get(position, index) for position, index in enumerate(args[1])], *args[2:]]
+                index, low = self._from_front(index, check.high), sympy.Integer(0)
+            if refused and check.names_elements:
+                index = self._clamped(index, low, check.high)
+            if index is not given:
+                args = _with_index(args, check, given, index)
+        return args
 
     def _check_values(self, op: Any, base: Any, indices: list[Any], values: Any) -> None:
         """Make the program raise where indices do not fit one another, or values what is indexed; FakeTensors do not ask."""
@@ -219,16 +221,31 @@ class Indexing:
         wrapped = call(ops.add.Scalar, [index, self.tensors.symbolic(size), ConstValue(1)])[0]
         return call(ops.where.self, [negative, wrapped, index])[0]
 
-    def _check(self, check: Check, index: TensorValue, purpose: Any) -> None:
+    def _clamped(self, index: TensorValue, low: Any, high: Any) -> TensorValue:
+        call, ops = self.tensors.call_arguments, torch.ops.aten
+        index = self._wide(index)
+        last = self.tensors.symbolic(sympy.expand(high - 1))
+        index = call(ops.clamp_max.default, [index, last])[0]
+        return call(ops.clamp_min.default, [index, self.tensors.symbolic(sympy.expand(low))])[0]
+
+    def _wide(self, index: TensorValue) -> TensorValue:
+        """An index as int64, which holds all limits."""
+        if index.fake.dtype is torch.int64:
+            return index
+        arguments = [index, ConstValue(torch.int64), ConstValue(False), ConstValue(False), ConstValue(None)]
+        return self.tensors.call_arguments(torch.ops.aten.to.dtype, arguments)[0]
+
+    def _check(self, check: Check, index: TensorValue, purpose: Any) -> bool:
+        """Emit a check; returns whether it may fail."""
         state, call, ops = self.state, self.tensors.call_arguments, torch.ops.aten
         unread = state.symbols.known(check.unread)
         if not state.index_checks or unread or (isinstance(index.fake.numel(), int) and index.fake.numel() == 0):
-            return
+            return False
         least = check.low if check.excluded is None else sympy.Integer(check.excluded + 1)
         if check.counted is not None:
             index = self._count(check.counted, index)
         elif least.is_Integer and self._known(check, index, int(least), purpose):
-            return
+            return False
         inside = self._inside(check, index)
         if check.ignored is not None:
             ignored = call(ops.eq.Scalar, [index, self.tensors.value(check.ignored, {})])[0]
@@ -243,6 +260,7 @@ class Indexing:
             looked_at = self._scalars.either(verdict, self._scalars.negated(condition))
             self._scalars.require(looked_at, f"{program_error_name(UnsupportedOpError)}: {refusal}")
         state.emitter.assertion(verdict.ssa, check.message)  # type: ignore[attr-defined]
+        return True
 
     def _count(self, sizes: Sequence[Any], mask: TensorValue) -> TensorValue:
         """How often a mask holds that is expanded to some sizes."""
@@ -255,12 +273,21 @@ class Indexing:
         call, ops = self.tensors.call_arguments, torch.ops.aten
         if check.excluded is not None:
             return call(ops.ne.Scalar, [index, ConstValue(check.excluded)])[0]
-        if index.fake.dtype is not torch.int64:  # it need not hold the limits
-            wide = [index, ConstValue(torch.int64), ConstValue(False), ConstValue(False), ConstValue(None)]
-            index = call(ops.to.dtype, wide)[0]
+        index = self._wide(index)
         low, high = self.tensors.symbolic(sympy.expand(check.low)), self.tensors.symbolic(check.high)
         reached, within = call(ops.ge.Scalar, [index, low])[0], call(ops.lt.Scalar, [index, high])[0]
         return call(ops.logical_and.default, [reached, within])[0]
+
+
+def _with_index(args: list[Any], check: Check, given: TensorValue, index: TensorValue) -> list[Any]:
+    """Arguments with another index in the place that a check is of."""
+    place = args[check.argument]
+    if isinstance(place, list):
+        assert place[check.position] is given
+        changed: Any = [*place[: check.position], index, *place[check.position + 1 :]]
+    else:
+        changed = index
+    return [*args[: check.argument], changed, *args[check.argument + 1 :]]
 
 
 def _tensors_by_fake(args: list[Any]) -> dict[int, TensorValue]:

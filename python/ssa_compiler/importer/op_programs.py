@@ -55,8 +55,11 @@ class OpPrograms:
         program = None if has_carried(tree_leaves(python)) else find_program(op.name(), dict(zip(names, python)))
         if program is None:
             return None
-        self._tensors.indexing.checked(op, opened)
-        values = dict(zip(names, arguments))
+        checked = self._tensors.indexing.checked(op, opened)
+        values = {
+            name: after if isinstance(after, TensorValue) else value
+            for name, value, after in zip(names, arguments, checked)
+        }
         graph = program.script.graph
         with self._trusted():
             result = self._call(program.script.qualified_name, graph, [values[name] for name in program.parameters])

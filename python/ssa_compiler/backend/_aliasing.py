@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
-from ._dispatches import kernel_function, may_run_in_place, reads_beside_what_it_writes, writes_apart
+from ._dispatches import dispatch_lines, kernel_function, may_run_in_place, reads_beside_what_it_writes, writes_apart
 from ._ir import source_lines, walk
 from ._lost_waits import find_lost_waits
 from ._reductions import find_constant_reductions
@@ -59,8 +59,7 @@ class Violation:
 
     def source_lines(self, module: ir.Module) -> list[int]:
         """Return the lines of the compiled text that the updating op, or the kernel it runs, was made from."""
-        kernel = kernel_function(self.op, module) if self.op.name == "stream.async.dispatch" else None
-        return sorted(source_lines([self.op, *(walk(kernel) if kernel is not None else ())]))
+        return dispatch_lines(self.op, module) if self.op.name == "stream.async.dispatch" else source_lines([self.op])
 
 
 @dataclass

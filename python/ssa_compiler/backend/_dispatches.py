@@ -15,10 +15,10 @@ from itertools import combinations
 
 from iree.compiler import ir
 
-from ._ir import walk
+from ._ir import source_lines, walk
 from ._linear import LinearForm, linear_form, plus, times
 
-__all__ = ["kernel_function", "may_run_in_place", "reads_beside_what_it_writes", "writes_apart"]
+__all__ = ["dispatch_lines", "kernel_function", "may_run_in_place", "reads_beside_what_it_writes", "writes_apart"]
 
 _LOAD = "iree_tensor_ext.dispatch.tensor.load"
 _STORE = "iree_tensor_ext.dispatch.tensor.store"
@@ -44,6 +44,12 @@ def kernel_function(dispatch: ir.Operation, module: ir.Module) -> ir.Operation |
                 if inner.name == "func.func" and str(inner.attributes["sym_name"]).strip('"') == reference:
                     return inner
     return None
+
+
+def dispatch_lines(dispatch: ir.Operation, module: ir.Module) -> list[int]:
+    """Return the lines of the compiled text that a `stream.async.dispatch`, and the kernel it runs, was made from, sorted."""
+    kernel = kernel_function(dispatch, module)
+    return source_lines([dispatch, *(walk(kernel) if kernel is not None else ())])
 
 
 def _plain(symbol: str) -> str:

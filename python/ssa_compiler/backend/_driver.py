@@ -45,6 +45,7 @@ from ._floats import keep_floats
 from ._indices import mend_indices
 from ._ir import walk
 from ._kernels import KERNEL_FLAGS, Kernel, NoKernelError, choose_elements, count_ops, form_kernel
+from ._limits import find_overloaded
 from ._masks import choose_at_masks
 from ._mended import mend_ops
 from ._moves import find_shared_registers, mend_moves
@@ -364,6 +365,9 @@ class _Compilation:
                 repaired = restore_ordinals(checked, scheduled, self._context)
                 self._seconds["verify"] += time.perf_counter() - start
                 _logger.debug("attempt %d: %d kernels with repaired workloads", number, repaired)
+                if overloaded := find_overloaded(checked, scheduled, self._context):
+                    self._unload(attempt, overloaded)
+                    continue
                 completed = self._compile(attempt, number, scheduled, output, (*_SECOND_HALF, *_PRINT_MACHINE))
                 if completed is None:
                     continue
@@ -398,6 +402,15 @@ class _Compilation:
             command=[compiler_path(), "{input}", *self._flags, "-o", os.devnull],
             reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
         )
+
+    def _unload(self, attempt: _Attempt, kernels: list[list[int]]) -> None:
+        """Split kernels that have too many operands, given by the lines they come from."""
+        whole = [ops for lines in kernels if not self._repairs.split(ops := self._ops(attempt, lines))]
+        if len(whole) == len(kernels) and not self._call_back_last(whole, "it has more operands than IREE takes"):
+            raise ToolError(
+                "a kernel of this program has more operands than IREE takes, and cannot be split; please report it",
+                reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
+            )
 
     def _compile(
         self, attempt: _Attempt, number: int, source: Path, output: Path, flags: tuple[str, ...]
@@ -476,12 +489,17 @@ class _Compilation:
 
     def _call_back_unproved(self, attempt: _Attempt, violations: list[tuple[str, bool, list[int]]]) -> bool:
         """Turn the last torch op that each violation comes from into a callback; returns whether there was one."""
+        groups = [self._ops(attempt, lines) for _, _, lines in violations]
+        return self._call_back_last(groups, "what IREE does in place for it could not be proved right")
+
+    def _call_back_last(self, groups: list[list[ir.Operation]], reason: str) -> bool:
+        """Turn the last torch op of each group into a callback; returns whether there was one."""
         chosen: list[ir.Operation] = []
-        for _, _, lines in violations:
-            torch_ops = [op for op in self._ops(attempt, lines) if torch_operator(op) is not None]
+        for group in groups:
+            torch_ops = [op for op in group if torch_operator(op) is not None]
             if torch_ops and torch_ops[-1] not in chosen:
                 chosen.append(torch_ops[-1])
-        made = [self._call_back(op, "what IREE does in place for it could not be proved right") for op in chosen]
+        made = [self._call_back(op, reason) for op in chosen]
         return any(made)
 
     def _call_back(self, op: ir.Operation, reason: str) -> bool:

@@ -26,7 +26,7 @@ def cloned_lines(program: ir.Module) -> list[int]:
     Args:
         program: the asynchronous stream IR.
     """
-    return sorted(source_lines(op for op in walk(program.operation) if op.name == "stream.async.clone"))
+    return source_lines(op for op in walk(program.operation) if op.name == "stream.async.clone")
 
 
 def read_before_update(op: ir.Operation) -> int:

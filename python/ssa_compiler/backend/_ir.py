@@ -85,10 +85,10 @@ def attribute(op: ir.Operation, name: str) -> str:
 _LINE = re.compile(r'\.mlir":(\d+):')
 
 
-def source_lines(ops: Iterable[ir.Operation]) -> set[int]:
-    """Return the lines of the text given to iree-compile that ops of its IR come from."""
+def source_lines(ops: Iterable[ir.Operation]) -> list[int]:
+    """Return the lines of the text given to iree-compile that ops of its IR come from, sorted."""
     places = {str(op.location) for op in ops}
-    return {int(line) for place in places for line in _LINE.findall(place)}
+    return sorted({int(line) for place in places for line in _LINE.findall(place)})
 
 
 def is_tensor(value: ir.Value) -> bool:

@@ -83,6 +83,11 @@ class Repairs:
         torch_ops = [op for op in walk(self._module.operation) if torch_operator(op) is not None]
         return sum(self._separate([op]) for op in torch_ops)
 
+    def split(self, ops: list[ir.Operation]) -> int:
+        """Put barriers between the first and the second half of ops that were fused; returns how many."""
+        made_tensors = [op for op in ops if any(map(is_any_tensor, op.results)) and op.name not in CASTS]
+        return self._separate(made_tensors[: len(made_tensors) // 2], "split")
+
     def hide_starts(self) -> int:
         """Put a barrier in front of each tensor that enters a loop; returns how many.
 
@@ -90,13 +95,14 @@ class Repairs:
         """
         return self._hide_operands([op for op in walk(self._module.operation) if op.name in LOOPS])
 
-    def _separate(self, ops: list[ir.Operation]) -> int:
+    def _separate(self, ops: list[ir.Operation], way: str = "barrier") -> int:
         """Put a barrier on each tensor that leaves a group of ops."""
         made = 0
         for op in ops:
-            if ("barrier", op) in self._done or op.name in CASTS or op.regions or not op.results:
+            if (way, op) in self._done or op.name in CASTS or op.regions or not op.results:
                 continue
-            self._done.add(("barrier", op))
+            if way == "barrier":
+                self._done.add((way, op))
             for result in op.results:
                 leaving = [
                     use for use in result.uses if use.owner.operation not in ops or use.owner.operation.name in CASTS
@@ -107,6 +113,7 @@ class Repairs:
                 hidden = barrier(result, after(op))
                 for user, number in uses:
                     user.operands[number] = hidden
+                self._done.add((way, op))
                 made += 1
         self.barriers += made
         return made

@@ -91,6 +91,6 @@ def _is_copy(dispatch: ir.Operation, program: ir.Module, sources: dict[int, int 
     # What moves a part of a copy elsewhere has its line too: the copy is the kernel that computes it.
     # Equal kernels are one, with the lines of the first; the dispatch has its own.
     generic = [op for op in walk(kernel) if op.name == "linalg.generic"]
-    computed = source_lines([*generic, dispatch]) if generic else set()
+    computed = source_lines([*generic, dispatch]) if generic else []
     lines = source_lines([*walk(kernel), dispatch])
     return any(line in computed and source not in lines for line, source in sources.items())

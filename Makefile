@@ -51,9 +51,11 @@ docs:
 lit:
 	$(BIN)/lit -sv build/wheel/test/lit
 
-# Several processes: what takes time are tools that use one processor. Each may need some GiB of memory.
+# Several processes: what takes time are tools that use one processor. One more than there are processors, as some tests
+# wait; each may need some GiB of memory.
+PYTEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$((n < 4 ? n + 1 : 4)))
 pytest:
-	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n auto --maxprocesses 4 test/python
+	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n $(PYTEST_JOBS) test/python
 
 # PyTorch's operator database through compile(): hours. Interrupted, it goes on where it was.
 coverage: setup

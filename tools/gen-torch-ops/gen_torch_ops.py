@@ -17,7 +17,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -224,48 +224,57 @@ def kept_kinds(in_place: Any, functional: Any) -> tuple[str, str]:
     return (kinds + promotes, "") if kinds else ("", reason)
 
 
-def isolated(function: Callable[[Any], Any], argument: Any) -> Any:
-    """What `function(argument)` returns, computed in a child process: operators given strange arguments may crash.
+def isolated(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
+    """What `function` returns for each argument, computed in child processes: operators given strange arguments may crash.
 
     Args:
         function: returns something that JSON can hold.
-        argument: passed on by forking, so it may be anything.
+        arguments: passed on by forking, so they may be anything.
     Returns:
-        The result, or None if the child died.
+        The results, None where the child died.
     """
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            os.close(reader)
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, 1)
-            os.dup2(null, 2)
-            with os.fdopen(writer, "w") as stream:
-                json.dump(function(argument), stream)
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writer)
-    with os.fdopen(reader) as stream:
-        text = stream.read()
-    _, status = os.waitpid(child, 0)
-    return json.loads(text) if status == 0 else None
+    results: list[Any] = []
+    while len(results) < len(arguments):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.close(reader)
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, 1)
+                os.dup2(null, 2)
+                with os.fdopen(writer, "w") as stream:
+                    for argument in arguments[len(results) :]:
+                        stream.write(json.dumps(function(argument)) + "\n")
+                        stream.flush()
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as stream:
+            results += [json.loads(line) for line in stream if line.endswith("\n")]
+        os.waitpid(child, 0)
+        if len(results) < len(arguments):
+            results.append(None)
+    return results
 
 
 def functional_counterparts(schemas: dict[str, Any]) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
     """Functional counterparts of all in-place ops with the kinds of dtypes they keep; why the others have none."""
     found: dict[str, tuple[str, str]] = {}
     refused: dict[str, str] = {}
-    for name, schema in schemas.items():
-        candidate = functional_candidate(schema, schemas)
-        if candidate is None:
-            continue
+    candidates = {
+        name: candidate
+        for name, schema in schemas.items()
+        if (candidate := functional_candidate(schema, schemas)) is not None
+    }
+    tried = [name for name in candidates if name not in TRUSTED_FUNCTIONAL]
+    pairs = [(schemas[name], schemas[candidates[name]]) for name in tried]
+    kept = dict(zip(tried, isolated(lambda pair: kept_kinds(*pair), pairs), strict=True))
+    for name, candidate in candidates.items():
         if name in TRUSTED_FUNCTIONAL:
             found[name] = (candidate, TRUSTED_FUNCTIONAL[name][0])
             continue
-        kinds, reason = isolated(lambda pair: kept_kinds(*pair), (schema, schemas[candidate])) or ("", "crashes")
+        kinds, reason = kept[name] or ("", "crashes")
         if kinds:
             found[name] = (candidate, kinds)
         else:
@@ -311,7 +320,8 @@ def unannounced_aliases(names: Iterable[str]) -> list[str]:
     """Those of the given ops that `unannounced_alias` convicts."""
     schemas = pytorch_schemas()
     candidates = [name for name in names if name in schemas and not _written(schemas[name])]
-    return [name for name in candidates if isolated(unannounced_alias, schemas[name])]
+    aliasing = isolated(unannounced_alias, [schemas[name] for name in candidates])
+    return [name for name, aliases in zip(candidates, aliasing, strict=True) if aliases]
 
 
 # Table -------------------------------------------------------------------------------------------------------------

@@ -4,10 +4,13 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ssa_compiler {
 #define GEN_PASS_DEF_FORMKERNELSPASS
@@ -49,15 +52,42 @@ static bool isExactInKernel(Operation *op) {
                               math::ExpM1Op, math::RoundOp>(op));
 }
 
-/// Whether a division might end the process: what divides is not known, or
-/// might be -1.
-static bool mayTrap(Operation *op) {
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-           arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
-    return false;
-  APInt divisor;
-  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) ||
-         divisor.isZero() || divisor.isAllOnes();
+/// Lets divisions divide by 1 where dividing would end the process: by 0, where
+/// the program's own check raises, and of the smallest number by -1, whose
+/// quotient and remainder by 1 are what arithmetic modulo 2^n gives.
+static void guardDivisions(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
+      return;
+    Value divisor = op->getOperand(1);
+    APInt known;
+    if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() &&
+        !known.isAllOnes())
+      return;
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    Type type = divisor.getType();
+    auto constant = [&](const APInt &value) -> Value {
+      return arith::ConstantOp::create(builder, loc,
+                                       builder.getIntegerAttr(type, value));
+    };
+    auto equals = [&](Value value, const APInt &other) -> Value {
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                   value, constant(other));
+    };
+    unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+    Value traps = equals(divisor, APInt::getZero(width));
+    if (!isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op)) {
+      Value minus = equals(divisor, APInt::getAllOnes(width));
+      Value least = equals(op->getOperand(0), APInt::getSignedMinValue(width));
+      Value overflows = arith::AndIOp::create(builder, loc, minus, least);
+      traps = arith::OrIOp::create(builder, loc, traps, overflows);
+    }
+    op->setOperand(1,
+                   arith::SelectOp::create(builder, loc, traps,
+                                           constant(APInt(width, 1)), divisor));
+  });
 }
 
 /// Erases assertions about elements: torch-mlir puts one into the reciprocal,
@@ -92,6 +122,32 @@ static void keepProducts(func::FuncOp function) {
   }
 }
 
+/// Puts constants where arguments stand for them, so that torch-mlir does not
+/// compute with them.
+static void materializeConstants(func::FuncOp function) {
+  llvm::BitVector erased(function.getNumArguments());
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  for (BlockArgument argument : function.getArguments()) {
+    auto value = function.getArgAttrOfType<TypedAttr>(argument.getArgNumber(),
+                                                      "kernel.constant");
+    if (!value)
+      continue;
+    argument.replaceAllUsesWith(
+        arith::ConstantOp::create(builder, argument.getLoc(), value)
+            .getResult());
+    erased.set(argument.getArgNumber());
+  }
+  (void)function.eraseArguments(erased);
+}
+
+/// Spells ops on whole tensors as ops that bufferize and fuse.
+static LogicalResult spellAsLinalg(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  tensor::populateDecomposeTensorConcatPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
 namespace {
 struct FormKernelsPass
     : public ssa_compiler::impl::FormKernelsPassBase<FormKernelsPass> {
@@ -100,12 +156,18 @@ struct FormKernelsPass
   void runOnOperation() override {
     Builder builder(&getContext());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!function.isExternal()) {
+        materializeConstants(function);
+        if (failed(spellAsLinalg(function)))
+          return signalPassFailure();
+      }
       std::string reason = findReason(function);
       if (!reason.empty()) {
         function->setAttr("kernel.reason", builder.getStringAttr(reason));
         continue;
       }
       dropElementAsserts(function);
+      guardDivisions(function);
       keepProducts(function);
       function->setAttr("kernel.form", builder.getStringAttr("kernel"));
       for (unsigned k = 0; k < function.getNumArguments(); ++k) {
@@ -156,8 +218,6 @@ private:
     if (isa_and_nonnull<math::MathDialect>(dialect))
       return isExactInKernel(op) ? "" : describe("", op->getName());
     if (isa_and_nonnull<arith::ArithDialect>(dialect)) {
-      if (mayTrap(op))
-        return "a division by a number that is not known";
       if (isa<arith::RemFOp>(op))
         return describe("", op->getName());
       return "";

@@ -60,12 +60,34 @@ def test_floor_division_by_a_constant_is_exact(program: Callable[[Tensor], tuple
     assert checked.compiled.explain().callbacks == ()
 
 
-def divided_by_numbers(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
-    return x // n, x // torch.full_like(x, 3), torch.div(x, 3, rounding_mode="trunc")
+def divided_by_numbers(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
+    truncated = [torch.div(x, n, rounding_mode="trunc"), torch.div(x, y, rounding_mode="trunc")]
+    return truncated + [x // n, x // y, torch.fmod(x, n), x.fmod(y), x % n]  # noqa: RUF005 - TorchScript knows no other way
 
 
-def test_other_divisions_run_in_pytorch() -> None:
-    checked = check(divided_by_numbers, (QUOTIENTS, 7), (QUOTIENTS, -7), compiled=True)
-    assert len(checked.compiled.explain().callbacks) >= 2
+def test_division_by_numbers_known_at_run_time_is_exact() -> None:
+    x, y = QUOTIENTS[QUOTIENTS != 0], torch.tensor([[3], [-3], [2**40 + 1], [-(2**62)], [1]])
+    numbers = (7, -7, 1, 2**53 + 1, -(2**63))
+    checked = check(divided_by_numbers, *((x, y, n) for n in numbers), (x, y * 0 - 2, 5), compiled=True)
+    assert checked.compiled.explain().callbacks == ()
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        checked.compiled(QUOTIENTS, 0)
+        checked.compiled(x, y, 0)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        checked.compiled(x, y // 5, 1)
+    # Eager ends the process for these; here they wrap around.
+    checked.compiled(x, y * 0 - 1, -1)
+
+
+def one_row_after_the_other(x: Tensor, y: Tensor, n: int) -> Tensor:
+    out = x.clone()
+    for i in range(n):
+        out[i] = out[i] // y[i] + out[i] % y[i]
+        out[:, int(y[i]) % 3] += i
+    return out
+
+
+def test_divisions_that_run_before_their_check_do_not_end_the_process() -> None:
+    x, y = torch.arange(12).reshape(4, 3), torch.tensor([3, -2, 1, 5])
+    checked = check(one_row_after_the_other, (x, y, 4), compiled=True)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        checked.compiled(x, torch.tensor([0, 1, 2, 3]), 4)

@@ -154,6 +154,80 @@ def by_index(x: Tensor, i: int, n: int) -> Tensor:
     return total
 
 
+def sorted_rows(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    values, order = x.sort(dim=1, descending=True, stable=True)
+    best, places = x.topk(2, dim=0)
+    return values, order, best, places
+
+
+def running(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x.cumsum(0), x.cumsum(1), (x > 0).cumsum(1)
+
+
+def written_at_indices(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    a, b = x.clone(), x.clone()
+    a[at] = x[:4] + 10
+    b.index_add_(0, at, x[:4])
+    return a, b, torch.zeros(6, 4).index_put((at, at.flip(0) % 4), x[0], accumulate=True), x[:, at % 4]
+
+
+def concatenated(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    y = x
+    for _ in range(n):
+        y = torch.cat([y[:, 1:], y[:, :1] * 2], dim=1)
+    return y, torch.stack([x, y], 1)
+
+
+def with_constants(x: Tensor) -> Tensor:
+    least = torch.tensor([[2.0, -3.0, math.nan, math.inf]])
+    return torch.where(x > least, x * least, x + torch.tensor([math.nan, 0.0, -0.0, 1.0]))
+
+
+def divided_by_arguments(x: Tensor, y: Tensor, a: int, b: int) -> tuple[int, int, Tensor, Tensor]:
+    total = x[0] // y
+    for i in range(1, 4):
+        total = total + (x[i] * a) // y % (y * y + 1) + i // b
+    return a // b, a % b, total, x % y
+
+
+X = torch.tensor(
+    [
+        [1.5, -2.0, 1.5, 0.0],
+        [3.0, -0.0, NAN, 4.0],
+        [-1.0, 7.0, -INF, 2.0],
+        [5.0, 5.0, 6.0, -7.0],
+        [8.0, INF, 1.0, 0.5],
+        [2.0, -9.0, 4.0, 1.0],
+    ]
+)
+
+
+@pytest.mark.parametrize("function", [sorted_rows, running, with_constants])
+def test_ops_that_torch_mlir_leaves_to_others(function: Callable[..., Any]) -> None:
+    kernel_of(function, (X,), (X.flip(0),))
+
+
+def test_writes_at_indices() -> None:
+    finite = X.nan_to_num(1.0, 2.0, 3.0)
+    kernel_of(
+        written_at_indices,
+        (finite, torch.tensor([5, 0, 2, 1])),
+        (finite, torch.tensor([3, 3, 3, 0])),
+        (finite, torch.tensor([0, 6, 1, 2])),
+        (finite, torch.tensor([0, 2**40, 1, 2])),
+    )
+
+
+def test_concatenations() -> None:
+    kernel_of(concatenated, (X, 0), (X, 1), (X, 2), (X, 7))
+
+
+def test_divisions_by_numbers_that_are_not_known() -> None:
+    x, y = torch.arange(24).reshape(6, 4) - 9, torch.tensor([3, -2, 5, -7])
+    numbers = [(17, 5), (-17, 5), (17, -5), (1, 1), (5, 0), (3, -2), (-(2**63), 3), (2**63 - 1, -1)]
+    kernel_of(divided_by_arguments, *((x, y, a, b) for a, b in numbers), (x, y * 0 + 1, 4, 2), (x, y // 5, 4, 2))
+
+
 def test_errors_are_those_of_the_first_check_that_fails() -> None:
     """Out of range in a loop that does not run, or after another error, is none."""
     kernel_of(by_index, *[(A, i, n) for i in (0, -3, 2, 3, -4, 2**62, -(2**63)) for n in (0, 1, 2)])

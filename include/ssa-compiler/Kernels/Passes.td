@@ -11,6 +11,30 @@
 
 include "mlir/Pass/PassBase.td"
 
+def LowerTMTensorPass : Pass<"lower-tm-tensor", "::mlir::func::FuncOp"> {
+  let summary = "lower torch-mlir's scans and scatters to loops";
+  let description = [{
+    torch-mlir lowers running sums and writes at indices to ops of a dialect of its
+    own, which has no lowering for tensors. `tm_tensor.scan` and `tm_tensor.scatter`,
+    in generic form, on tensors of known shape become loops that extract and insert
+    one number at a time, in the order of eager PyTorch: of equal indices the last
+    counts. Indices are in range, as the program checks them before.
+
+    ```mlir
+    %r = scf.for %n = %c0 to %c300 step %c1 iter_args(%t = %original) -> (tensor<9xf32>) {
+      %i = tensor.extract %indices[%n, %c0] : tensor<300x1xi64>
+      %x = tensor.extract %updates[%n] : tensor<300xf32>
+      %place = arith.index_cast %i : i64 to index
+      %next = tensor.insert %x into %t[%place] : tensor<9xf32>
+      scf.yield %next : tensor<9xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "mark the functions that can be one kernel";
   let description = [{

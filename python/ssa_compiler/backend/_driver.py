@@ -44,8 +44,9 @@ from ._early_reads import cloned_lines
 from ._floats import keep_floats
 from ._indices import mend_indices
 from ._ir import walk
-from ._kernels import KERNEL_FLAGS, Kernel, NoKernelError, choose_elements, count_ops, form_kernel
+from ._kernels import KERNEL_FLAGS, Kernel, NoKernelError, count_ops, form_kernel
 from ._limits import find_overloaded
+from ._lowerable import make_lowerable
 from ._masks import choose_at_masks
 from ._mended import mend_ops
 from ._moves import find_shared_registers, mend_moves
@@ -295,7 +296,7 @@ class _Compilation:
         text = self._module.operation.get_asm(enable_debug_info=True)
         module = ir.Module.parse(text, self._context)
         hide_constants(module)
-        choose_elements(module)
+        make_lowerable(module)
         for name in list(module.operation.attributes):
             del module.operation.attributes[name]  # they are IREE's
         text = module.operation.get_asm(enable_debug_info=True)

@@ -20,14 +20,12 @@ from torch_mlir import _mlir_libs
 
 from .._opt import find_ssa_opt
 from .._process import parse_diagnostics, run_tool
-from ._ir import walk
 from ._version_copies import VersionCopies
 
 __all__ = [
     "KERNEL_FLAGS",
     "Kernel",
     "NoKernelError",
-    "choose_elements",
     "count_kernel_copies",
     "count_ops",
     "form_kernel",
@@ -41,6 +39,10 @@ _TO_LINALG = (
     "torch-decompose-complex-ops{legal-ops=aten.flatten.using_ints}),canonicalize,cse,"
     "torch-backend-to-linalg-on-tensors-backend-pipeline)"
 )
+# Ops of torch-mlir's own dialects are there in generic form.
+_TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--form-kernels")
+_OWN = ("kernel.", "bufferization.")
+"""What begins the names of attributes that are about kernels."""
 _HEADER = re.compile(r"^  func\.func @main\(.*$", re.MULTILINE)
 _NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
@@ -98,9 +100,9 @@ def form_kernel(text: str, context: ir.Context, *, ssa_opt: str | os.PathLike[st
     if (found := _DYNAMIC.search(text)) is not None:
         raise NoKernelError(f"a value of type {found[0]}")  # what ssa-opt would say, sooner
     lower = str(Path(_mlir_libs.__path__[0]) / "torch-mlir-opt")
-    linalg = _run([lower, "-", f"--pass-pipeline={_TO_LINALG}"], text, timeout_s)
+    linalg = _run([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
     maker = find_ssa_opt(ssa_opt)
-    formed = _run([maker, "-", "--form-kernels"], linalg, timeout_s)
+    formed = _run([maker, "-", *_TO_KERNELS], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:
         raise NoKernelError(found[1])
     lowered = _run([maker, "-", "--lower-kernels"], formed, timeout_s)
@@ -109,46 +111,9 @@ def form_kernel(text: str, context: ir.Context, *, ssa_opt: str | os.PathLike[st
         raise NoKernelError(f"it would copy {copied['copied_bytes']} bytes")
     if int(copied["loop_copied_bytes"]) > _MOST_COPIED_IN_LOOPS:
         raise NoKernelError(f"it would copy {copied['loop_copied_bytes']} bytes in a loop")
-    program = ir.Module.parse(linalg, context)
+    program = ir.Module.parse(formed, context)
     _refuse_large_writes(_main(program))
     return Kernel(_assemble(program, ir.Module.parse(lowered, context)), lowered, count_ops(text))
-
-
-def choose_elements(module: ir.Module) -> None:
-    """Choose element by element where one of two whole tensors is chosen, which torch-mlir does not take.
-
-    Args:
-        module: an `iree`-stage module, rewritten in place.
-    """
-    for op in list(walk(module.operation)):
-        if op.name != "arith.select" or not isinstance(op.results[0].type, ir.RankedTensorType):
-            continue
-        type_ = ir.RankedTensorType(op.results[0].type)
-        if not type_.has_static_shape:
-            continue
-        condition, *arms = op.operands
-        with ir.InsertionPoint(op), op.location:
-            empty = ir.Operation.create("tensor.empty", [type_])
-            same = ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
-            parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
-            chosen = ir.Operation.create(
-                "linalg.generic",
-                [type_],
-                [*arms, empty.results[0]],
-                {
-                    "indexing_maps": ir.ArrayAttr.get([same] * 3),
-                    "iterator_types": ir.ArrayAttr.get([parallel] * type_.rank),
-                    "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 1]),
-                },
-                regions=1,
-            )
-            body = chosen.regions[0].blocks.append(*[type_.element_type] * 3)
-            with ir.InsertionPoint(body):
-                one, other = body.arguments[:2]
-                made = ir.Operation.create("arith.select", [type_.element_type], [condition, one, other])
-                ir.Operation.create("linalg.yield", operands=[made.results[0]])
-        op.results[0].replace_all_uses_with(chosen.results[0])
-        op.erase()
 
 
 def count_ops(text: str) -> int:
@@ -331,11 +296,10 @@ def _call(
     """The function that dispatches the kernel and reports its status."""
     function = _main(program)
     type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    attributes = function.attributes
-    given = ir.ArrayAttr(attributes["arg_attrs"]) if "arg_attrs" in attributes else [""] * len(type_.inputs)
-    returned = ir.ArrayAttr(attributes["res_attrs"]) if "res_attrs" in attributes else [""] * len(type_.results)
-    arguments = ", ".join(f"%a{n}: {t} {_braced(a)}" for n, (t, a) in enumerate(zip(type_.inputs, given)))
-    results = ", ".join(f"{t} {_braced(a)}" for t, a in zip(type_.results, returned))
+    given = _attributes(function, "arg_attrs", len(type_.inputs))
+    returned = _attributes(function, "res_attrs", len(type_.results))
+    arguments = ", ".join(f"%a{n}: {t} {a}" for n, (t, a) in enumerate(zip(type_.inputs, given)))
+    results = ", ".join(f"{t} {a}" for t, a in zip(type_.results, returned))
     lines = [f"  func.func @main({arguments}) -> ({results}) {{"]
     constants: list[str] = []
     for number, argument in enumerate(inputs):
@@ -368,8 +332,15 @@ def _call(
     return "\n".join(lines)
 
 
-def _braced(attributes: object) -> str:
-    return str(attributes) if str(attributes) not in ("{}", "") else ""
+def _attributes(function: ir.Operation, name: str, count: int) -> list[str]:
+    """The attributes of arguments or results that are not about kernels."""
+    if name not in function.attributes:
+        return [""] * count
+    found = []
+    for given in map(ir.DictAttr, ir.ArrayAttr(function.attributes[name])):
+        kept = {named.name: named.attr for named in given if not named.name.startswith(_OWN)}
+        found.append(str(ir.DictAttr.get(kept, context=function.context)) if kept else "")
+    return found
 
 
 def _split_scalar(number: int, type_: str) -> list[str]:

@@ -16,7 +16,7 @@ from .._ignored import is_ignored
 from ._callbacks import is_random, overload_of, torch_operator
 from ._carried import has_carried
 from ._constants import FILLING, constant_number
-from ._integers import divides_by_constant
+from ._integers import divides_exactly
 from ._ir import constant_integer
 from ._masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
 from ._windows import reads_beyond_window
@@ -39,7 +39,7 @@ def _is_int64(op: ir.Operation) -> bool:
 
 def _divides_int64(op: ir.Operation) -> bool:
     """Whether an op divides int64 by what `_mended` cannot divide by."""
-    return _is_int64(op) and not divides_by_constant(op)
+    return _is_int64(op) and not divides_exactly(op)
 
 
 def _is_half(op: ir.Operation) -> bool:

@@ -60,21 +60,56 @@ func.func @main(%x: tensor<4xf32>, %k: i64) -> f32 {
 
 // -----
 
-// The process would end.
-// CHECK: kernel.reason = "a division by a number that is not known"
-func.func @main(%a: i64, %b: i64) -> i64 {
+// A division by 0 would end the process: the program's own check raises, wherever
+// the code generator puts the division. So would -2**63 divided by -1.
+// CHECK-LABEL: func.func @unknown_divisor(
+// CHECK-SAME: kernel.form
+// CHECK: %[[ZERO:.+]] = arith.cmpi eq, %arg1, %c0
+// CHECK: %[[MINUS:.+]] = arith.cmpi eq, %arg1, %c-1
+// CHECK: %[[LEAST:.+]] = arith.cmpi eq, %arg0, %c-9223372036854775808
+// CHECK: %[[OVERFLOWS:.+]] = arith.andi %[[MINUS]], %[[LEAST]]
+// CHECK: %[[TRAPS:.+]] = arith.ori %[[ZERO]], %[[OVERFLOWS]]
+// CHECK: %[[DIVISOR:.+]] = arith.select %[[TRAPS]], %c1{{.*}}, %arg1
+// CHECK: arith.floordivsi %arg0, %[[DIVISOR]]
+func.func @unknown_divisor(%a: i64, %b: i64) -> i64 {
   %q = arith.floordivsi %a, %b : i64
   return %q : i64
 }
 
 // -----
 
-// -2**63 divided by -1, too.
-// CHECK: kernel.reason = "a division by a number that is not known"
-func.func @main(%a: i64) -> i64 {
-  %m = arith.constant -1 : i64
+// Divisors that are known to be others stay.
+// CHECK-LABEL: func.func @known_divisor(
+// CHECK-NOT: arith.select
+// CHECK: arith.remsi %arg0, %c7
+func.func @known_divisor(%a: i64) -> i64 {
+  %m = arith.constant 7 : i64
   %q = arith.remsi %a, %m : i64
   return %q : i64
+}
+
+// -----
+
+// Constants that torch-mlir was not to compute with come as arguments.
+// CHECK-LABEL: func.func @constant_argument(
+// CHECK-SAME: %arg0: tensor<2xf32> {bufferization.writable = false, kernel.role = "input"}) ->
+// CHECK: %[[K:.+]] = arith.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK: linalg.add ins(%arg0, %[[K]]
+func.func @constant_argument(%x: tensor<2xf32>, %k: tensor<2xf32> {kernel.constant = dense<[1.0, 2.0]> : tensor<2xf32>}) -> tensor<2xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  %y = linalg.add ins(%x, %k : tensor<2xf32>, tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// Concatenations are insertions.
+// CHECK-LABEL: func.func @concatenation(
+// CHECK: tensor.insert_slice %arg0
+// CHECK: tensor.insert_slice %arg1
+func.func @concatenation(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<5xf32> {
+  %r = tensor.concat dim(0) %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  return %r : tensor<5xf32>
 }
 
 // -----

@@ -1,0 +1,144 @@
+"""Spell an `iree`-stage module so that torch-mlir's own pipeline lowers it to linalg, for kernels.
+
+Some ops have a meaning to IREE alone: barriers, and the choice between whole tensors. For others torch-mlir has no lowering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iree.compiler import ir
+
+from ._callbacks import erase_unused
+from ._ir import build, element_of, is_tensor, main_function, walk
+
+__all__ = ["CONSTANT", "make_lowerable"]
+
+CONSTANT = "kernel.constant"
+"""Attribute of a function's argument that stands for a constant: its elements."""
+
+
+def make_lowerable(module: ir.Module) -> None:
+    """Rewrite what torch-mlir does not take.
+
+    Args:
+        module: an `iree`-stage module, rewritten in place.
+    """
+    function = main_function(module)
+    constants: list[tuple[ir.Value, ir.Attribute]] = []
+    for op in list(walk(module.operation)):
+        if op.name == "arith.select" and is_tensor(op.results[0]):
+            _choose_elements(op)
+        elif op.name == "torch.aten.view.dtype":
+            _reinterpret(op)
+        elif op.name == "util.optimization_barrier":
+            constants += _remove_barrier(op, function.regions[0].blocks[0])
+    if constants:
+        _add_arguments(function, constants)
+
+
+def _choose_elements(op: ir.Operation) -> None:
+    """Choose element by element where one of two whole tensors is chosen."""
+    type_ = ir.RankedTensorType(op.results[0].type)
+    if not type_.has_static_shape:
+        return
+    condition, *arms = op.operands
+    chosen = _elementwise(op, "arith.select", arms, type_, before=[condition])
+    op.results[0].replace_all_uses_with(chosen)
+    op.erase()
+
+
+def _elementwise(
+    where: ir.Operation,
+    name: str,
+    tensors: list[ir.Value],
+    type_: ir.RankedTensorType,
+    *,
+    before: Sequence[ir.Value] = (),
+) -> ir.Value:
+    """Apply an op of numbers to the elements of tensors.
+
+    Args:
+        where: what it is created in front of.
+        name: the op.
+        tensors: its operands, of equal sizes.
+        type_: the type of the result.
+        before: numbers that are the op's first operands.
+    """
+    with ir.InsertionPoint(where), where.location:
+        empty = ir.Operation.create("tensor.empty", [type_])
+        same = ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+        parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+        made = ir.Operation.create(
+            "linalg.generic",
+            [type_],
+            [*tensors, empty.results[0]],
+            {
+                "indexing_maps": ir.ArrayAttr.get([same] * (len(tensors) + 1)),
+                "iterator_types": ir.ArrayAttr.get([parallel] * type_.rank),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(tensors), 1]),
+            },
+            regions=1,
+        )
+        elements = [ir.RankedTensorType(tensor.type).element_type for tensor in tensors]
+        body = made.regions[0].blocks.append(*elements, type_.element_type)
+        with ir.InsertionPoint(body):
+            operands = [*before, *body.arguments[: len(tensors)]]
+            number = ir.Operation.create(name, [type_.element_type], operands)
+            ir.Operation.create("linalg.yield", operands=[number.results[0]])
+    return made.results[0]
+
+
+_WIDTHS = {"f32": 32, "si32": 32, "f64": 64, "si64": 64}
+
+
+def _reinterpret(op: ir.Operation) -> None:
+    """Read the bits of a tensor as another type of the same width."""
+    source, result = op.operands[0], op.results[0]
+    widths = [_WIDTHS.get(element_of(value.type)) for value in (source, result)]
+    if None in widths or widths[0] != widths[1] or "?" in str(source.type):
+        return
+    builtin = [_builtin(value.type) for value in (source, result)]
+    where = ir.InsertionPoint(op)
+    plain = build("torch_c.to_builtin_tensor", [builtin[0]], [source], where).results[0]
+    bits = _elementwise(op, "arith.bitcast", [plain], ir.RankedTensorType(builtin[1]))
+    result.replace_all_uses_with(build("torch_c.from_builtin_tensor", [result.type], [bits], where).results[0])
+    erase_unused(op)
+
+
+def _builtin(type_: ir.Type) -> ir.Type:
+    """The builtin type of a value tensor of the torch dialect of known sizes."""
+    sizes, _, element = str(type_).removeprefix("!torch.vtensor<[").rstrip(">").partition("],")
+    parts = [*(size for size in sizes.split(",") if size), element.lstrip("su")]
+    return ir.Type.parse(f"tensor<{'x'.join(parts)}>", type_.context)
+
+
+def _remove_barrier(op: ir.Operation, entry: ir.Block) -> list[tuple[ir.Value, ir.Attribute]]:
+    """Remove a barrier, which keeps IREE from something that torch-mlir does not do.
+
+    A constant behind one is what torch-mlir would compute with while it compiles, and wrongly: it becomes an argument.
+    """
+    arguments = []
+    for operand, result in zip(op.operands, op.results, strict=True):
+        owner = operand.owner
+        if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant" and is_tensor(operand):
+            value = owner.operation.attributes["value"]
+            operand = entry.add_argument(operand.type, op.location)
+            arguments.append((operand, value))
+        result.replace_all_uses_with(operand)
+    op.erase()
+    return arguments
+
+
+def _add_arguments(function: ir.Operation, constants: list[tuple[ir.Value, ir.Attribute]]) -> None:
+    """Add arguments that stand for constants to the type of a function."""
+    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    inputs = [*type_.inputs, *(value.type for value, _ in constants)]
+    empty = ir.DictAttr.get({}, context=function.context)
+    given = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else None
+    given = given or [empty] * len(type_.inputs)
+    given += [ir.DictAttr.get({CONSTANT: value}, context=function.context) for _, value in constants]
+    function.attributes["function_type"] = ir.TypeAttr.get(
+        ir.FunctionType.get(inputs, type_.results, context=function.context)
+    )
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(given, context=function.context)

@@ -1,0 +1,67 @@
+// RUN: ssa-opt %s --allow-unregistered-dialect --pass-pipeline="builtin.module(func.func(lower-tm-tensor))" | FileCheck %s
+
+// A running sum: the sum so far is carried beside the tensor.
+// CHECK-LABEL: func.func @scan
+// CHECK: scf.for %[[ROW:.+]] = {{.*}} iter_args(%[[OUT:.+]] = %arg1, %[[LAST:.+]] = %arg2)
+// CHECK: %[[FIRST:.+]] = tensor.extract %arg0[%[[ROW]], %{{.*}}]
+// CHECK: %[[BEGUN:.+]] = tensor.insert %[[FIRST]] into %[[OUT]]
+// CHECK: %[[ROWS:.+]]:2 = scf.for %[[AT:.+]] = {{.*}} iter_args(%[[SUMS:.+]] = %[[BEGUN]], %[[SUM:.+]] = %[[FIRST]])
+// CHECK: %[[X:.+]] = tensor.extract %arg0[%[[ROW]], %[[AT]]]
+// CHECK: %[[NEXT:.+]] = arith.addf %[[SUM]], %[[X]]
+// CHECK: %[[WRITTEN:.+]] = tensor.insert %[[NEXT]] into %[[SUMS]][%[[ROW]], %[[AT]]]
+// CHECK: scf.yield %[[WRITTEN]], %[[NEXT]]
+// CHECK: tensor.insert %[[ROWS]]#1 into %[[LAST]][%[[ROW]]]
+func.func @scan(%x: tensor<3x8xf32>, %out: tensor<3x8xf32>, %last: tensor<3xf32>) -> (tensor<3x8xf32>, tensor<3xf32>) {
+  %r:2 = "tm_tensor.scan"(%x, %out, %last) <{dimension = 1 : i64, inclusive = true, operandSegmentSizes = array<i32: 1, 2>}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3xf32>) -> (tensor<3x8xf32>, tensor<3xf32>)
+  return %r#0, %r#1 : tensor<3x8xf32>, tensor<3xf32>
+}
+
+// An exclusive one starts with what it is given.
+// CHECK-LABEL: func.func @exclusive
+// CHECK: %[[FIRST:.+]] = tensor.extract %arg2[]
+// CHECK: scf.for %[[AT:.+]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[FIRST]])
+// CHECK: %[[BEFORE:.+]] = arith.subi %[[AT]]
+// CHECK: tensor.extract %arg0[%[[BEFORE]]]
+func.func @exclusive(%x: tensor<8xi64>, %out: tensor<8xi64>, %first: tensor<i64>) -> tensor<8xi64> {
+  %r:2 = "tm_tensor.scan"(%x, %out, %first) <{dimension = 0 : i64, inclusive = false, operandSegmentSizes = array<i32: 1, 2>}> ({
+  ^bb0(%a: i64, %b: i64):
+    %s = arith.addi %a, %b : i64
+    "tm_tensor.yield"(%s) : (i64) -> ()
+  }) : (tensor<8xi64>, tensor<8xi64>, tensor<i64>) -> (tensor<8xi64>, tensor<i64>)
+  return %r#0 : tensor<8xi64>
+}
+
+// Rows that are added at indices of the second dimension.
+// CHECK-LABEL: func.func @scatter
+// CHECK: scf.for %[[N:.+]] = {{.*}} iter_args(%[[OUTER:.+]] = %arg2)
+// CHECK: scf.for %[[I:.+]] = {{.*}} iter_args(%[[T:.+]] = %[[OUTER]])
+// CHECK: %[[INDEX:.+]] = tensor.extract %arg1[%[[N]], %{{.*}}]
+// CHECK: %[[PLACE:.+]] = arith.index_cast %[[INDEX]]
+// CHECK: %[[UPDATE:.+]] = tensor.extract %arg0[%[[N]], %[[I]]]
+// CHECK: %[[OLD:.+]] = tensor.extract %[[T]][%[[PLACE]], %[[I]]]
+// CHECK: %[[SUM:.+]] = arith.addf %[[UPDATE]], %[[OLD]]
+// CHECK: %[[NEXT:.+]] = tensor.insert %[[SUM]] into %[[T]][%[[PLACE]], %[[I]]]
+// CHECK: scf.yield %[[NEXT]]
+func.func @scatter(%x: tensor<5x4xf32>, %i: tensor<5x1xi64>, %t: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  %r = "tm_tensor.scatter"(%x, %i, %t) <{dimension_map = array<i64: 0>, operandSegmentSizes = array<i32: 2, 1>, unique_indices = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<5x4xf32>, tensor<5x1xi64>, tensor<9x4xf32>) -> tensor<9x4xf32>
+  return %r : tensor<9x4xf32>
+}
+
+// Sizes have to be known.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: "tm_tensor.scatter"
+func.func @dynamic(%x: tensor<?xf32>, %i: tensor<?x1xi64>, %t: tensor<9xf32>) -> tensor<9xf32> {
+  %r = "tm_tensor.scatter"(%x, %i, %t) <{dimension_map = array<i64: 0>, operandSegmentSizes = array<i32: 2, 1>, unique_indices = true}> ({
+  ^bb0(%a: f32, %b: f32):
+    "tm_tensor.yield"(%a) : (f32) -> ()
+  }) : (tensor<?xf32>, tensor<?x1xi64>, tensor<9xf32>) -> tensor<9xf32>
+  return %r : tensor<9xf32>
+}

@@ -1,4 +1,4 @@
-"""Times each workload that is one kernel against the same program without kernels and eager PyTorch, interleaved in one process.
+"""Times each workload that has kernels against the same program without kernels and eager PyTorch, interleaved in one process.
 
 `python -m benchmarks.kernels [workload ...]` prints a table in Markdown.
 """
@@ -42,8 +42,10 @@ def main(names: Sequence[str]) -> None:
         names: workloads; all if empty.
     """
     torch.set_num_threads(1)
-    print("| program | one kernel | dispatches | eager | dispatches / kernel | compile, s |")
-    print("|---|---|---|---|---|---|")
+    print(
+        "| program | kernels | with kernels, ms | dispatches only, ms | eager, ms | dispatches / kernels | compile, s |"
+    )
+    print("|---|---|---|---|---|---|---|")
     reasons = []
     for name in names or WORKLOADS:
         built = WORKLOADS[name].at()
@@ -51,15 +53,17 @@ def main(names: Sequence[str]) -> None:
         start = time.perf_counter()
         kernel = ssa_compiler.compile(built.model, inputs, cache=False)
         seconds = time.perf_counter() - start
-        if not kernel.explain().kernel:
-            reasons.append(f"{name}: {kernel.explain().kernel_reason}")
+        explained = kernel.explain()
+        if not explained.kernels:
+            reasons.append(f"{name}: {explained.kernel_reason}")
             continue
         dispatches = ssa_compiler.compile(built.model, inputs, cache=False, kernels=False)
         for given in built.inputs.values():
             torch.testing.assert_close(kernel(*given), built.model(*given), rtol=1e-3, atol=1e-4)
         times = _times((kernel, dispatches, built.model), inputs)
         shown = " | ".join(f"{1e3 * t:.3f}" for t in times)
-        print(f"| {name} | {shown} | {times[1] / times[0]:.1f}x | {seconds:.1f} |", flush=True)
+        kind = "whole" if explained.kernel else str(explained.kernels)
+        print(f"| {name} | {kind} | {shown} | {times[1] / times[0]:.1f}x | {seconds:.1f} |", flush=True)
     print("\nNo kernel:\n" + "\n".join(f"- {reason}" for reason in reasons))
 
 

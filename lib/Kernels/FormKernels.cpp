@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ssa_compiler {
@@ -245,13 +246,26 @@ private:
       return std::to_string(steps) + " products in one op";
     if (steps > maxElements)
       return std::to_string(steps) + " elements in one op";
-    if (added > kMostAdded)
-      return std::to_string(added) + " numbers that are reduced to one";
+    bool computes = op.getBlock()->getOperations().size() > 1;
+    if (computes && steps > maxElementsOnce &&
+        !op->getParentOfType<LoopLikeOpInterface>())
+      return std::to_string(steps) + " elements in one op outside of loops";
+    if (added > kMostAdded && roundsSums(op))
+      return std::to_string(added) + " numbers that are added up";
     return "";
   }
 
   /// Added one after the other, more would differ from the sum.
   static constexpr int64_t kMostAdded = 4096;
+
+  /// Whether the order matters in which an op reduces numbers to one.
+  static bool roundsSums(linalg::LinalgOp op) {
+    return llvm::any_of(op.getBlock()->without_terminator(), [](Operation &op) {
+      return isa<FloatType>(op.getResult(0).getType()) &&
+             !isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+                  arith::MinNumFOp, arith::SelectOp>(op);
+    });
+  }
 
   template <typename T> std::string describe(StringRef text, T what) {
     std::string result = text.str();

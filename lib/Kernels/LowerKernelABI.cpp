@@ -190,25 +190,83 @@ private:
     }
   }
 
+  /// Lets assertions that fail branch to one block, which stores their number.
   void stopAtAssertions() {
     SmallVector<cf::AssertOp> assertions;
     function.walk([&](cf::AssertOp op) { assertions.push_back(op); });
+    if (assertions.empty())
+      return;
+    Block *failed = createExit();
     for (cf::AssertOp op : assertions) {
       Location loc = op.getLoc();
       messages.push_back(op.getMsgAttr());
       Block *block = op->getBlock();
       Block *rest = block->splitBlock(op);
-      Block *failed =
-          builder.createBlock(rest->getParent(), rest->getParent()->end());
-      storeStatus(loc, 0,
-                  arith::ConstantIntOp::create(
-                      builder, loc, builder.getI64Type(), messages.size()));
-      func::ReturnOp::create(builder, loc);
       builder.setInsertionPointToEnd(block);
+      Value number = arith::ConstantIntOp::create(
+          builder, loc, builder.getI64Type(), messages.size());
       cf::CondBranchOp::create(builder, loc, op.getArg(), rest, ValueRange(),
-                               failed, ValueRange());
+                               failed, number);
       op.erase();
     }
+  }
+
+  /// The block that ends a kernel whose check failed. What it has not computed
+  /// may be used before the host has read the status: integers become 0, which
+  /// is no index outside of a tensor.
+  Block *createExit() {
+    Location loc = function.getLoc();
+    Region &body = function.getBody();
+    Block *failed =
+        builder.createBlock(&body, body.end(), {builder.getI64Type()}, {loc});
+    storeStatus(loc, 0, failed->getArgument(0));
+    Value zero =
+        arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), 0);
+    int64_t slots = cast<MemRefType>(status.getType()).getDimSize(0);
+    for (int64_t slot = 1; slot < slots; ++slot)
+      storeStatus(loc, slot, zero);
+    for (BlockArgument argument :
+         body.getArguments().take_front(function.getNumArguments())) {
+      auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                        "kernel.role");
+      auto type = dyn_cast<MemRefType>(argument.getType());
+      if (type && role && role.getValue() == "output" &&
+          isa<IntegerType>(type.getElementType()))
+        fillWithZeros(loc, argument, type);
+    }
+    func::ReturnOp::create(builder, loc);
+    return failed;
+  }
+
+  /// Fills a contiguous buffer, and goes on in a block behind.
+  void fillWithZeros(Location loc, Value buffer, MemRefType type) {
+    Region &body = function.getBody();
+    auto index = [&](int64_t number) -> Value {
+      return arith::ConstantIndexOp::create(builder, loc, number);
+    };
+    Value flat = memref::ReinterpretCastOp::create(
+        builder, loc,
+        MemRefType::get({type.getNumElements()}, type.getElementType()), buffer,
+        /*offset=*/int64_t(0), ArrayRef<int64_t>{type.getNumElements()},
+        ArrayRef<int64_t>{1});
+    Value element = arith::ConstantOp::create(
+        builder, loc, builder.getZeroAttr(type.getElementType()));
+    Value first = index(0), one = index(1), end = index(type.getNumElements());
+    Block *before = builder.getInsertionBlock();
+    Block *loop =
+        builder.createBlock(&body, body.end(), {builder.getIndexType()}, {loc});
+    Value place = loop->getArgument(0);
+    memref::StoreOp::create(builder, loc, element, flat, place);
+    Value next = arith::AddIOp::create(builder, loc, place, one);
+    Value more = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       next, end);
+    Block *behind = builder.createBlock(&body, body.end());
+    builder.setInsertionPointToEnd(before);
+    cf::BranchOp::create(builder, loc, loop, first);
+    builder.setInsertionPointToEnd(loop);
+    cf::CondBranchOp::create(builder, loc, more, loop, next, behind,
+                             ValueRange());
+    builder.setInsertionPointToEnd(behind);
   }
 
   /// Lets floating-point units compute with denormal numbers, which IREE's

@@ -71,8 +71,9 @@ class Explanation:
             and back counts as native. 1 before the first call. CPU kernels run on one thread, the caller's.
         cached: whether the compiled code comes from the cache on disk.
         compile_s: seconds that `compile` took, of the first specialisation.
-        kernel: whether the program is one native kernel (docs/Kernels.md).
+        kernel: whether the whole program is one native kernel (docs/Kernels.md).
         kernel_reason: why it is none; "" if it is one, or `kernels=False`.
+        kernels: how many native kernels it has: 1 for the whole program, or one for each loop that is one.
     """
 
     target: str
@@ -89,6 +90,7 @@ class Explanation:
     compile_s: float = 0.0
     kernel: bool = False
     kernel_reason: str = ""
+    kernels: int = 0
 
     @property
     def native_share(self) -> float:
@@ -104,7 +106,12 @@ class Explanation:
             + f" in {self.compile_s:.2f} s"
         ]
         if self.kernel or self.kernel_reason:
-            lines.append("  one kernel" if self.kernel else f"  no kernel: {self.kernel_reason}")
+            loops = f"{self.kernels} {'loop is a kernel' if self.kernels == 1 else 'loops are kernels'}"
+            lines.append(
+                "  one kernel"
+                if self.kernel
+                else f"  {loops if self.kernels else 'no kernel'}; not the whole program: {self.kernel_reason}"
+            )
         lines += [f"  {callback}" for callback in self.callbacks]
         lines += [f"  specialised on {argument}" for argument in self.specialised]
         lines += [f"  {line}" for line in (*self.sizes, *self.others)]
@@ -244,8 +251,9 @@ class Specialisation:
             native_time=self._program.native_time if self._program is not None else 1.0,
             cached=self.artifact.cached,
             compile_s=sum(seconds for name, seconds in self.seconds.items() if "/" not in name),
-            kernel=bool(self.artifact.kernel),
+            kernel=self.artifact.kernels > 0 and not self.artifact.kernel_reason,
             kernel_reason=self.artifact.kernel_reason,
+            kernels=self.artifact.kernels,
         )
 
     def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
@@ -259,12 +267,15 @@ class Specialisation:
         from .backend import count_kernel_copies, count_version_copies
         from .report import report_mutations
 
-        if self.artifact.kernel:
-            made = count_kernel_copies(self.artifact.kernel)
-        else:
-            made = count_version_copies(self.artifact.module, self.artifact.stream)
+        counts = [count_kernel_copies(self.artifact.kernel)]
+        if self.artifact.kernel_reason or not self.artifact.kernel:
+            counts.append(count_version_copies(self.artifact.module, self.artifact.stream))
         found = report_mutations(self.stages["scf"], ssa_opt=ssa_opt)
-        return replace(found, copies_made=made.total, loop_copies_made=made.inside)
+        return replace(
+            found,
+            copies_made=sum(count.total for count in counts),
+            loop_copies_made=sum(count.inside for count in counts),
+        )
 
     def copy_count(self) -> CopyCount:
         """Count copies, kernels and allocations in the program's stream IR, inside and outside loops."""

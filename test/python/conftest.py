@@ -30,6 +30,7 @@ _WITH_KERNELS = (
     "container_ops_test.py",
     "e2e",
     "edges_test.py",
+    "kernel_regions_test.py",
     "kernels_test.py",
     "library_functions_test.py",
     "scalar_programs_test.py",

@@ -50,6 +50,8 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
            "The most multiplications of one contraction; larger ones are left to the tiled kernels of the backend">,
     Option<"maxElements", "max-elements", "int64_t", "1048576",
            "The most elements of one op; the backend tiles and fuses larger ones">,
+    Option<"maxElementsOnce", "max-elements-once", "int64_t", "65536",
+           "The most elements of one op outside of loops, where a kernel saves one launch only">,
     Option<"maxOps", "max-ops", "int64_t", "2000",
            "The most ops, as compile time grows with them">
   ];

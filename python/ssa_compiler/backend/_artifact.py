@@ -31,8 +31,9 @@ class Artifact:
         stream: the stream IR that was checked, as text.
         seconds: time by step: "prepare", "iree-compile", "verify"; "cache" for looking it up and keeping it.
         cached: whether it comes from the cache on disk (`_cache`).
-        kernel: the kernel that the program is, as text; "" if it consists of IREE's dispatches.
-        kernel_reason: why it is none, if that was tried.
+        kernel: the kernels of the program, as text; "" if it consists of IREE's dispatches.
+        kernel_reason: why the whole program is none, if that was tried.
+        kernels: how many kernels there are: the whole program, or loops of it.
         ops: how many ops of PyTorch's are compiled.
     """
 
@@ -47,6 +48,7 @@ class Artifact:
     cached: bool = False
     kernel: str = ""
     kernel_reason: str = ""
+    kernels: int = 0
     ops: int = 0
 
 
@@ -65,6 +67,7 @@ def to_files(artifact: Artifact, program: bytes) -> dict[str, bytes]:
         "attempts": artifact.attempts,
         "kernel": artifact.kernel,
         "kernel_reason": artifact.kernel_reason,
+        "kernels": artifact.kernels,
         "ops": artifact.ops,
     }
     return {
@@ -97,6 +100,7 @@ def from_files(files: Mapping[str, bytes], path: str, target: Target) -> Artifac
         cached=True,
         kernel=str(facts["kernel"]),
         kernel_reason=str(facts["kernel_reason"]),
+        kernels=int(facts["kernels"]),
         ops=int(facts["ops"]),
     )
 

@@ -16,7 +16,7 @@ from iree.compiler import ir
 
 from .._dtypes import by_mlir
 from ..errors import SourceLocation
-from ._copies import _builtin_type
+from ._copies import builtin_type
 from ._ir import attribute, build
 
 __all__ = [
@@ -280,7 +280,7 @@ def _pass_operands(passed: list[tuple[ir.Value, str]], where: ir.InsertionPoint)
     operands, codes = [], ""
     for value, kind in passed:
         if kind == "tensor":
-            tensor = build("torch_c.to_builtin_tensor", [_builtin_type(value.type)], [value], where).results[0]
+            tensor = build("torch_c.to_builtin_tensor", [builtin_type(value.type)], [value], where).results[0]
             operands.append(_export(tensor, view, where))
             codes += "r"
             continue
@@ -312,7 +312,7 @@ def _received(type_: ir.Type, value: ir.Value, result: Passed, where: ir.Inserti
         if result.kind == "bool":
             value = build("arith.trunci", [ir.IntegerType.get_signless(1, context)], [value], where).results[0]
         return build(cast, [type_], [value], where).results[0]
-    builtin = ir.RankedTensorType(_builtin_type(type_))
+    builtin = ir.RankedTensorType(builtin_type(type_))
     index = ir.IndexType.get(context)
     sizes = [
         build("hal.buffer_view.dim", [index], [value], where, {"index": ir.IntegerAttr.get(index, axis)}).results[0]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ._callbacks import erase_unused
-from ._copies import _builtin_type, barrier
+from ._copies import barrier, builtin_type
 from ._ir import build, walk
 
 __all__ = ["FILLING", "constant_number", "hide_constants"]
@@ -54,7 +54,7 @@ def hide_constants(module: ir.Module) -> int:
             continue
         where = ir.InsertionPoint(op)
         type_ = op.results[0].type
-        shaped = ir.RankedTensorType(_builtin_type(type_))
+        shaped = ir.RankedTensorType(builtin_type(type_))
         if op.name in FILLING:
             made = _filled(text, shaped, where)
         else:

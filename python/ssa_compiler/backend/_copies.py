@@ -12,7 +12,7 @@ from iree.compiler import ir
 
 from ._ir import build, constant_i32, is_tensor, tensor_type
 
-__all__ = ["after", "barrier", "dynamic_sizes", "opaque_copy"]
+__all__ = ["after", "barrier", "builtin_type", "dynamic_sizes", "opaque_copy"]
 
 
 def dynamic_sizes(value: ir.Value, where: ir.InsertionPoint) -> list[ir.Value]:
@@ -48,11 +48,11 @@ def _builtin(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
     """Return a torch tensor as a builtin one."""
     if is_tensor(value):
         return value
-    return build("torch_c.to_builtin_tensor", [_builtin_type(value.type)], [value], where).results[0]
+    return build("torch_c.to_builtin_tensor", [builtin_type(value.type)], [value], where).results[0]
 
 
-def _builtin_type(vtensor: ir.Type) -> ir.Type:
-    """The builtin type of `!torch.vtensor<[4,?],si64>`: `tensor<4x?xi64>`."""
+def builtin_type(vtensor: ir.Type) -> ir.Type:
+    """Return the builtin type of `!torch.vtensor<[4,?],si64>`: `tensor<4x?xi64>`."""
     body = str(vtensor).removeprefix("!torch.vtensor<[").rstrip(">")
     sizes, _, element = body.partition("],")
     element = element.replace("si", "i").replace("ui", "i") + (">" if element.startswith("complex<") else "")

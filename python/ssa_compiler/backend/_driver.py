@@ -54,6 +54,7 @@ from ._ordinals import restore_ordinals
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers, own_updates
 from ._probe import failing_ops, is_lasting, known_to_fail, probe_memory, refusal
 from ._refused import must_call_back
+from ._regions import form_regions
 from ._repairs import Repairs
 from ._sequence import keep_order
 from ._sizes import carry_sizes, loosen_loops
@@ -120,9 +121,11 @@ def user_location(op: ir.Operation) -> SourceLocation | None:
 class _Attempt:
     """The text of the module at one point, and the op on each of its lines."""
 
-    def __init__(self, module: ir.Module) -> None:
-        self.text = module.operation.get_asm(enable_debug_info=False)
-        again = ir.Module.parse(self.text, module.context)
+    def __init__(self, module: ir.Module, executables: str = "") -> None:
+        text = module.operation.get_asm(enable_debug_info=False)
+        again = ir.Module.parse(text, module.context)
+        end = text.rindex("}")
+        self.text = text[:end] + executables + text[end:]
         self._ops: dict[int, ir.Operation] = {}
         for op, twin in zip(walk(module.operation), walk(again.operation), strict=True):
             if isinstance(twin.location, ir.FileLineColLoc):  # what short forms of ops leave out has none
@@ -224,6 +227,7 @@ class _Compilation:
         self.repeatable = True
         self._kernel_maker = kernel_maker
         self._kernel_reason = ""
+        self._kernels: list[Kernel] = []  # of parts of the program
         self._context = context
         self._target = target
         self._timeout_s = timeout_s
@@ -257,9 +261,28 @@ class _Compilation:
             module.operation.attributes[name] = ir.Attribute.parse(value, self._context)
 
     def run(self) -> Artifact:
-        artifact = self._run_kernel() if self._kernel_maker is not None else None
+        if self._kernel_maker is None:
+            return self._dispatch()
+        artifact = self._run_kernel()
         if artifact is not None:
             return artifact
+        whole, callbacks, flags = self._module, list(self._callbacks), self._flags
+        start = time.perf_counter()
+        self._module = ir.Module.parse(whole.operation.get_asm(enable_debug_info=True), self._context)
+        self._kernels, _ = form_regions(
+            self._module, ssa_opt=self._kernel_maker, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S)
+        )
+        self._seconds["kernels"] += time.perf_counter() - start
+        if self._kernels:
+            self._flags = (*flags, *KERNEL_FLAGS)
+            try:
+                return self._dispatch()
+            except ToolError as error:
+                _logger.debug("without kernels, as with them: %s", error)
+        self._module, self._callbacks, self._flags, self._kernels = whole, callbacks, flags, []
+        return self._dispatch()
+
+    def _dispatch(self) -> Artifact:
         self._prepare_dispatches()
         return self._run_dispatches()
 
@@ -337,7 +360,17 @@ class _Compilation:
         if not printed or wrong or find_bad_moves(str(output), in_order=True):
             raise NoKernelError("IREE's virtual machine would move values around its kernel wrongly")
         return Artifact(
-            str(output), self._target, (), 0, 1, attempt.text, stream, seconds, kernel=kernel.lowered, ops=kernel.ops
+            str(output),
+            self._target,
+            (),
+            0,
+            1,
+            attempt.text,
+            stream,
+            seconds,
+            kernel=kernel.lowered,
+            kernels=1,
+            ops=kernel.ops,
         )
 
     def _run_dispatches(self) -> Artifact:
@@ -345,7 +378,7 @@ class _Compilation:
         for number in range(1, _MAX_ATTEMPTS + 1):
             start = time.perf_counter()
             hide_awaited(self._module)
-            attempt = _Attempt(self._module)
+            attempt = _Attempt(self._module, "".join(kernel.executable for kernel in self._kernels))
             source = self._folder / f"module{number}.mlir"
             source.write_text(attempt.text, encoding="utf-8")
             scheduled = self._folder / f"scheduled{number}.mlirbc"
@@ -384,8 +417,10 @@ class _Compilation:
                     attempt.text,
                     stream,
                     self._seconds,
+                    kernel="\n".join(kernel.lowered for kernel in self._kernels),
                     kernel_reason=self._kernel_reason,
-                    ops=count_ops(attempt.text),
+                    kernels=len(self._kernels),
+                    ops=count_ops(attempt.text) + sum(kernel.ops for kernel in self._kernels),
                 )
             self._dump(number, attempt, [f"{kind}, lines {lines}" for kind, _, lines in violations])
             made = sum(

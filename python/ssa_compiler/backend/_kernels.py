@@ -61,17 +61,24 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Kernel:
-    """A program whose body is one kernel.
+    """A function that is one kernel.
 
     Attributes:
-        text: the module for iree-compile.
+        executable: the kernel in the form in which IREE takes foreign code, as text.
+        call: a function `@main` that dispatches it and reports its status, as text.
         lowered: what `--lower-kernels` made.
         ops: how many ops of PyTorch's are in it.
     """
 
-    text: str
+    executable: str
+    call: str
     lowered: str
     ops: int
+
+    @property
+    def text(self) -> str:
+        """A module of the executable and the function."""
+        return f"module {{\n{self.executable}{self.call}}}\n"
 
 
 class NoKernelError(Exception):
@@ -86,12 +93,20 @@ class NoKernelError(Exception):
         self.lasting = lasting
 
 
-def form_kernel(text: str, context: ir.Context, *, ssa_opt: str | os.PathLike[str] | None, timeout_s: float) -> Kernel:
-    """Make a kernel of a program, if it can be one.
+def form_kernel(
+    text: str,
+    context: ir.Context,
+    *,
+    name: str = "kernels",
+    ssa_opt: str | os.PathLike[str] | None,
+    timeout_s: float,
+) -> Kernel:
+    """Make a kernel of a function, if it can be one.
 
     Args:
-        text: an `iree`-stage module, without callbacks.
+        text: an `iree`-stage module with the function, `@main`, without callbacks, after `make_lowerable`.
         context: for parsing what ssa-opt prints.
+        name: the name of the executable.
         ssa_opt: the executable; searched for if None.
         timeout_s: wall-clock limit of each tool in seconds.
     Raises:
@@ -113,7 +128,8 @@ def form_kernel(text: str, context: ir.Context, *, ssa_opt: str | os.PathLike[st
         raise NoKernelError(f"it would copy {copied['loop_copied_bytes']} bytes in a loop")
     program = ir.Module.parse(formed, context)
     _refuse_large_writes(_main(program))
-    return Kernel(_assemble(program, ir.Module.parse(lowered, context)), lowered, count_ops(text))
+    executable, call = _assemble(program, ir.Module.parse(lowered, context), name)
+    return Kernel(executable, call, lowered, count_ops(text))
 
 
 def count_ops(text: str) -> int:
@@ -126,13 +142,14 @@ def count_ops(text: str) -> int:
 
 
 def count_kernel_copies(lowered: str) -> VersionCopies:
-    """Count the copies of whole tensors in a kernel.
+    """Count the copies of whole tensors in kernels.
 
     Args:
-        lowered: `Kernel.lowered`.
+        lowered: `Artifact.kernel`.
     """
-    found = dict(_COPIES.findall(lowered))
-    return VersionCopies(int(found.get("copies", 0)), int(found.get("loop_copies", 0)))
+    found = _COPIES.findall(lowered)
+    outside, inside = (sum(int(count) for name, count in found if name == kind) for kind in ("copies", "loop_copies"))
+    return VersionCopies(outside, inside)
 
 
 def _refuse_large_writes(function: ir.Operation) -> None:
@@ -197,8 +214,8 @@ def _bytes(type_: str) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
-def _assemble(program: ir.Module, kernel: ir.Module) -> str:
-    """The module: the executable and the function that dispatches it."""
+def _assemble(program: ir.Module, kernel: ir.Module, name: str) -> tuple[str, str]:
+    """The executable and the function that dispatches it."""
     function = _main(kernel)
     arguments = _arguments(function)
     inputs = [argument for argument in arguments if argument.role == "input"]
@@ -219,7 +236,7 @@ def _assemble(program: ir.Module, kernel: ir.Module) -> str:
 
     prologue = ["    %kernel_c0 = arith.constant 0 : index"]
     for number, scalar in enumerate(scalars):
-        prologue += _load_scalar(scalar, 2 * number)
+        prologue += _load_scalar(scalar, 2 * number, layout)
     place = 0
     for number, buffer in enumerate([*buffers, *outputs, *scratch, status]):
         binding = number
@@ -234,19 +251,17 @@ def _assemble(program: ir.Module, kernel: ir.Module) -> str:
         elif buffer is status:
             binding = len(kinds) - 1
         prologue.append(
-            f"    {buffer.name} = hal.interface.binding.subspan layout(#kernel_layout) binding({binding}) "
+            f"    {buffer.name} = hal.interface.binding.subspan layout({layout}) binding({binding}) "
             f"alignment({alignment}) offset({offset}){flags} : {buffer.type}"
         )
     text = kernel.operation.get_asm(enable_debug_info=False)
-    body = _HEADER.sub("  func.func @main() {\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1)
+    # IREE links executables into one: names are those of all.
+    body = _HEADER.sub(f"  func.func @{name}() {{\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1)
     inner = body[body.index("{") + 1 : body.rindex("}")]
     messages = [ir.StringAttr(a).value for a in ir.ArrayAttr(function.attributes["kernel.messages"])]
-    call = _call(program, inputs, outputs, workspace, status, messages)
-    return (
-        f"#kernel_layout = {layout}\n"
-        "module {\n"
-        "  hal.executable.source private @kernels {\n"
-        "    hal.executable.export public @main ordinal(0) layout(#kernel_layout) count(%device: !hal.device) "
+    executable = (
+        f"  hal.executable.source private @{name} {{\n"
+        f"    hal.executable.export public @{name} ordinal(0) layout({layout}) count(%device: !hal.device) "
         "-> (index, index, index) {\n"
         "      %one = arith.constant 1 : index\n"
         "      hal.return %one, %one, %one : index, index, index\n"
@@ -255,19 +270,18 @@ def _assemble(program: ir.Module, kernel: ir.Module) -> str:
         f"{inner}\n"
         "    }\n"
         "  }\n"
-        f"{call}"
-        "}\n"
     )
+    return executable, _call(program, name, inputs, outputs, workspace, status, messages)
 
 
 def _element_bytes(type_: str) -> int:
     return max(int(re.sub(r"\D", "", _MEMREF.fullmatch(type_)[1].split("x")[-1])) // 8, 1)  # type: ignore[index]
 
 
-def _load_scalar(scalar: _Argument, ordinal: int) -> list[str]:
+def _load_scalar(scalar: _Argument, ordinal: int, layout: str) -> list[str]:
     """A scalar argument of two push constants."""
     name = scalar.name[1:]
-    load = "hal.interface.constant.load layout(#kernel_layout) ordinal"
+    load = f"hal.interface.constant.load layout({layout}) ordinal"
     lines = [
         f"    %{name}_lo = {load}({ordinal}) : i32",
         f"    %{name}_hi = {load}({ordinal + 1}) : i32",
@@ -287,6 +301,7 @@ def _load_scalar(scalar: _Argument, ordinal: int) -> list[str]:
 
 def _call(
     program: ir.Module,
+    executable: str,
     inputs: list[_Argument],
     outputs: list[_Argument],
     workspace: int,
@@ -314,7 +329,9 @@ def _call(
     made.append(status.tensor)
     names = ", ".join([*constants, *(name for name, _ in operands)])
     types = ", ".join(["i32"] * len(constants) + [t for _, t in operands])
-    lines.append(f"    %made:{len(made)} = flow.dispatch @kernels::@main({names}) : ({types}) -> ({', '.join(made)})")
+    lines.append(
+        f"    %made:{len(made)} = flow.dispatch @{executable}::@{executable}({names}) : ({types}) -> ({', '.join(made)})"
+    )
     last = f"%made#{len(made) - 1}"
     if messages:
         lines += _check(last, status.tensor, messages)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from iree.compiler import ir
 
 from ._callbacks import erase_unused
+from ._copies import builtin_type
 from ._ir import build, element_of, is_tensor, main_function, walk
 
 __all__ = ["CONSTANT", "make_lowerable"]
@@ -98,19 +99,12 @@ def _reinterpret(op: ir.Operation) -> None:
     widths = [_WIDTHS.get(element_of(value.type)) for value in (source, result)]
     if None in widths or widths[0] != widths[1] or "?" in str(source.type):
         return
-    builtin = [_builtin(value.type) for value in (source, result)]
+    builtin = [builtin_type(value.type) for value in (source, result)]
     where = ir.InsertionPoint(op)
     plain = build("torch_c.to_builtin_tensor", [builtin[0]], [source], where).results[0]
     bits = _elementwise(op, "arith.bitcast", [plain], ir.RankedTensorType(builtin[1]))
     result.replace_all_uses_with(build("torch_c.from_builtin_tensor", [result.type], [bits], where).results[0])
     erase_unused(op)
-
-
-def _builtin(type_: ir.Type) -> ir.Type:
-    """The builtin type of a value tensor of the torch dialect of known sizes."""
-    sizes, _, element = str(type_).removeprefix("!torch.vtensor<[").rstrip(">").partition("],")
-    parts = [*(size for size in sizes.split(",") if size), element.lstrip("su")]
-    return ir.Type.parse(f"tensor<{'x'.join(parts)}>", type_.context)
 
 
 def _remove_barrier(op: ir.Operation, entry: ir.Block) -> list[tuple[ir.Value, ir.Attribute]]:

@@ -19,7 +19,7 @@ from iree.compiler import ir
 from .._forks import new_lock
 from .._process import Completed, memory_limit, parse_diagnostics, run_tool
 from ._callbacks import torch_operator
-from ._copies import _builtin_type
+from ._copies import builtin_type
 from ._ir import walk
 
 __all__ = ["failing_ops", "forget_ops", "is_lasting", "known_to_fail", "probe_memory", "refusal"]
@@ -166,7 +166,7 @@ def _function_around(op: ir.Operation) -> str | None:
         if text in _SCALARS:
             builtin, _, cast = _SCALARS[text]
         elif text.startswith("!torch.vtensor<["):
-            builtin, cast = str(_builtin_type(result.type)), "torch_c.to_builtin_tensor"
+            builtin, cast = str(builtin_type(result.type)), "torch_c.to_builtin_tensor"
         else:
             return None
         returned.append((writer.emit(cast, [(name, text)], builtin), builtin))
@@ -232,7 +232,7 @@ class _Writer:
         if text in _SCALARS:
             return self.emit(_SCALARS[text][1], [self._argument(_SCALARS[text][0])], text)
         if text.startswith("!torch.vtensor<["):
-            return self.emit("torch_c.from_builtin_tensor", [self._argument(str(_builtin_type(value.type)))], text)
+            return self.emit("torch_c.from_builtin_tensor", [self._argument(str(builtin_type(value.type)))], text)
         return None
 
     def _argument(self, builtin: str) -> tuple[str, str]:

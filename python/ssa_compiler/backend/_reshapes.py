@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from iree.compiler import ir
 
 from ._callbacks import erase_unused
-from ._copies import _builtin_type
+from ._copies import builtin_type
 from ._ir import DTYPES, build, constant_integer, element_of, torch_integer
 from ._masks import listed, sizes
 
@@ -73,8 +73,8 @@ def forget_sizes(op: ir.Operation) -> int:
     if not any(after == "?" != before for before, after in zip(sizes(source), sizes(result))):
         return 0
     where = ir.InsertionPoint(op)
-    tensor = build("torch_c.to_builtin_tensor", [_builtin_type(source.type)], [source], where).results[0]
-    tensor = build("tensor.cast", [_builtin_type(result.type)], [tensor], where).results[0]
+    tensor = build("torch_c.to_builtin_tensor", [builtin_type(source.type)], [source], where).results[0]
+    tensor = build("tensor.cast", [builtin_type(result.type)], [tensor], where).results[0]
     result.replace_all_uses_with(build("torch_c.from_builtin_tensor", [result.type], [tensor], where).results[0])
     op.erase()
     return 1

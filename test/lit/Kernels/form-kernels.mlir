@@ -1,4 +1,4 @@
-// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 max-elements=100 max-ops=40" | FileCheck %s
+// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 max-elements=100 max-elements-once=80 max-ops=40" | FileCheck %s
 
 // What bufferization may write into is decided here: never the caller's tensors.
 // CHECK-LABEL: func.func @main(
@@ -179,4 +179,31 @@ func.func @main(%x: i64) -> i64 {
   %b = arith.sitofp %x : i64 to bf16
   %i = arith.fptosi %b : bf16 to i64
   return %i : i64
+}
+
+// -----
+
+// In a loop a kernel saves a launch for each trip; outside, one.
+// CHECK-LABEL: func.func @in_a_loop(
+// CHECK-SAME: kernel.form
+func.func @in_a_loop(%x: tensor<90xf32>) -> tensor<90xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%y = %x) -> (tensor<90xf32>) {
+    %e = tensor.empty() : tensor<90xf32>
+    %s = linalg.add ins(%x, %y : tensor<90xf32>, tensor<90xf32>) outs(%e : tensor<90xf32>) -> tensor<90xf32>
+    scf.yield %s : tensor<90xf32>
+  }
+  return %r : tensor<90xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @outside(
+// CHECK-SAME: kernel.reason = "90 elements in one op outside of loops"
+func.func @outside(%x: tensor<90xf32>) -> tensor<90xf32> {
+  %e = tensor.empty() : tensor<90xf32>
+  %s = linalg.add ins(%x, %x : tensor<90xf32>, tensor<90xf32>) outs(%e : tensor<90xf32>) -> tensor<90xf32>
+  return %s : tensor<90xf32>
 }

@@ -2,6 +2,7 @@
 
 // An assertion that fails stores its number and returns; success stores 0, and
 // the scalar results behind it. Denormal numbers are computed with in between.
+// What uses the results before the status is read finds 0 in them: see @indices.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME: %[[N:.+]]: i64 {kernel.role = "input"}
 // CHECK-SAME: %[[F:.+]]: f64 {kernel.role = "input"}
@@ -9,9 +10,11 @@
 // CHECK-SAME: %[[STATUS:.+]]: memref<3xi64> {kernel.role = "status"}
 // CHECK-SAME: kernel.messages = ["ValueError: first", "ValueError: second"]
 // CHECK: llvm.inline_asm has_side_effects "stmxcsr
-// CHECK: cf.cond_br %{{.+}}, ^[[REST:.+]], ^[[FIRST:.+]]
+// CHECK: %[[ONE:.+]] = arith.constant 1 : i64
+// CHECK: cf.cond_br %{{.+}}, ^[[REST:.+]], ^[[FAILED:.+]](%[[ONE]] : i64)
 // CHECK: ^[[REST]]:
-// CHECK: cf.cond_br %{{.+}}, ^[[LAST:.+]], ^[[SECOND:.+]]
+// CHECK: %[[TWO:.+]] = arith.constant 2 : i64
+// CHECK: cf.cond_br %{{.+}}, ^[[LAST:.+]], ^[[FAILED]](%[[TWO]] : i64)
 // CHECK: ^[[LAST]]:
 // CHECK: memref.store %c0{{.*}}, %[[STATUS]]
 // CHECK: memref.store %[[N]], %[[STATUS]]
@@ -19,14 +22,11 @@
 // CHECK: memref.store %[[BITS]], %[[STATUS]]
 // CHECK: llvm.inline_asm has_side_effects "ldmxcsr
 // CHECK: return
-// CHECK: ^[[FIRST]]:
-// CHECK: %[[ONE:.+]] = arith.constant 1 : i64
-// CHECK: memref.store %[[ONE]], %[[STATUS]]
+// CHECK: ^[[FAILED]](%[[NUMBER:.+]]: i64):
+// CHECK: memref.store %[[NUMBER]], %[[STATUS]]
+// CHECK-COUNT-2: memref.store %c0{{.*}}, %[[STATUS]]
 // CHECK: llvm.inline_asm has_side_effects "ldmxcsr
 // CHECK: return
-// CHECK: ^[[SECOND]]:
-// CHECK: %[[TWO:.+]] = arith.constant 2 : i64
-// CHECK: memref.store %[[TWO]], %[[STATUS]]
 func.func @main(%n: i64 {kernel.role = "input"}, %f: f64 {kernel.role = "input"}, %out: memref<4xf32>) -> (i64, f64) {
   %c0 = arith.constant 0 : i64
   %positive = arith.cmpi sgt, %n, %c0 : i64
@@ -59,5 +59,22 @@ func.func @main(%x: memref<16xi1> {kernel.role = "input"}) {
   %b = memref.load %x[%c0] : memref<16xi1>
   memref.store %b, %small[%c0] : memref<16xi1>
   memref.store %zero, %large[%c0] : memref<100xf32>
+  return
+}
+
+// -----
+
+// A kernel behind this one may use its integers as indices before the host has
+// read that the check failed.
+// CHECK-LABEL: func.func @indices(
+// CHECK-SAME: memref<4x2xi64>
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: memref<3x5xi64> {kernel.role = "output"}
+// CHECK: ^{{.+}}(%{{.+}}: i64):
+// CHECK: %[[FLAT:.+]] = memref.reinterpret_cast %[[OUT]] to offset: [0], sizes: [15], strides: [1]
+// CHECK: %[[ZERO:.+]] = arith.constant 0 : i64
+// CHECK: ^{{.+}}(%[[AT:.+]]: index):
+// CHECK: memref.store %[[ZERO]], %[[FLAT]][%[[AT]]]
+func.func @indices(%x: memref<4x2xi64> {kernel.role = "input"}, %ok: i1 {kernel.role = "input"}, %out: memref<3x5xi64>, %f: memref<2xf32>) {
+  cf.assert %ok, "ValueError: no"
   return
 }

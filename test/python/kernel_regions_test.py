@@ -1,0 +1,149 @@
+"""Loops that are native kernels of a program that is none as a whole: here because an op of it runs in PyTorch."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler import compile
+from ssa_compiler.testing import check
+
+
+def kernels_of(function: Callable[..., Any], *inputs: tuple[Any, ...]) -> int:
+    """Compare a program with eager on each input set, twice; return how many of its loops are kernels."""
+    compiled = check(function, *inputs, compiled=True).compiled
+    for arguments in inputs:
+        outcomes = []
+        for _ in range(2):
+            try:
+                outcomes.append(compiled(*copy.deepcopy(arguments)))
+            except Exception as error:  # noqa: BLE001 - the program's own: `check` has compared it
+                outcomes.append(str(error))
+        assert str(outcomes[0]) == str(outcomes[1])
+    explained = compiled.explain()
+    assert not explained.kernel
+    assert explained.kernel_reason
+    return explained.kernels
+
+
+def loop_between_callbacks(x: Tensor, n: int, scale: float, flag: bool) -> tuple[Tensor, int, float, bool]:
+    y = torch.igamma(x.abs(), x.abs())
+    count, total, odd = n * 2, scale, flag
+    for i in range(n):
+        y[i % 4] = y[i % 4] * scale + x[0]
+        count += i
+        total = total * 0.5 + float(i)
+        odd = not odd
+    return torch.igamma(y.abs(), y.abs()), count, total, odd
+
+
+def two_loops(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    y = x.clone()
+    for i in range(n):
+        y[i] += x[0]
+    z = torch.igamma(y.abs(), y.abs())
+    for i in range(n):
+        z[i] += x[0]
+    return y, z
+
+
+def inside_a_loop_that_calls_back(x: Tensor, n: int, m: int) -> Tensor:
+    y = x.clone()
+    for i in range(n):
+        y = torch.igamma(y.abs(), y.abs())
+        k = 0
+        while k < m and bool(y[0, 0] < 2.0):
+            y[:, k % 4] += y[:, (k + 1) % 4] + i
+            k += 1
+    return y
+
+
+def in_a_branch(x: Tensor, n: int, m: int) -> Tensor:
+    y = torch.igamma(x.abs(), x.abs())
+    if m > 2:
+        for i in range(n):
+            y[i] = y[i] + torch.tensor([1.0, 2.0, 3.0, 4.0])
+    else:
+        y = y * 2
+    return y
+
+
+def with_checks(x: Tensor, at: Tensor, n: int, divisor: int) -> Tensor:
+    y = torch.igamma(x.abs(), x.abs())
+    for i in range(n):
+        y[at[i]] += i // divisor
+    return y
+
+
+def of_the_callers_tensor(x: Tensor, n: int) -> Tensor:
+    y = torch.igamma(x.abs(), x.abs())
+    for i in range(n):
+        x[i] += y[i]
+    return y + x
+
+
+def old_version_is_needed(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
+    y = torch.igamma(x.abs(), x.abs())
+    before = y
+    z = y
+    for _ in range(n):
+        z = z + before
+        y = z * 2
+    return before, z, y
+
+
+def lists_from_around(x: Tensor, sizes: list[int], n: int) -> Tensor:
+    y = torch.igamma(x.abs(), x.abs())
+    m = n + 1
+    for i in range(n):
+        y = y.flip([0, 1]) + y.new_full([4, 4], float(m)) * sizes[0] + i
+    return y
+
+
+X = torch.arange(16.0).reshape(4, 4) / 8 - 1
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "kernels"),
+    [
+        (loop_between_callbacks, [(X, n, 0.5, flag) for n in (0, 1, 2, 9) for flag in (True, False)], 1),
+        (two_loops, [(X, n) for n in (0, 1, 2, 4)], 2),
+        (inside_a_loop_that_calls_back, [(X, n, m) for n in (0, 1, 3) for m in (0, 1, 2, 5)], 1),
+        (in_a_branch, [(X, n, m) for n in (0, 1, 4) for m in (1, 3)], 1),
+        (of_the_callers_tensor, [(X, n) for n in (0, 1, 2, 4)], 1),
+        (old_version_is_needed, [(X, n) for n in (0, 1, 2, 5)], 1),
+        (lists_from_around, [(X, [3, 4], n) for n in (0, 1, 2, 5)], 1),
+    ],
+    ids=lambda given: given.__name__ if callable(given) else "",
+)
+def test_loops(function: Callable[..., Any], inputs: list[tuple[Any, ...]], kernels: int) -> None:
+    assert kernels_of(function, *inputs) == kernels
+
+
+def test_checks_raise_behind_the_kernel() -> None:
+    at = torch.tensor([3, 0, -1, 2])
+    inputs = [(X, at, 4, 2), (X, at, 2, 1), (X, at, 0, 0), (X, at, 4, 0), (X, at + 1, 1, 1), (X, at - 4, 2, 1)]
+    assert kernels_of(with_checks, *inputs) == 1
+
+
+def test_what_explain_says() -> None:
+    compiled = compile(two_loops, (X, 2), cache=False)
+    assert "2 loops are kernels; not the whole program: aten::igamma runs in PyTorch" in str(compiled.explain())
+
+
+def prints(x: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    for i in range(n):
+        y[i] = y[i] * 2
+    print("done")
+    return y
+
+
+def test_a_loop_beside_effects_is_none() -> None:
+    """Its checks would have to come in the order of the effects."""
+    assert compile(prints, (X, 2), cache=False).explain().kernels == 0

@@ -200,7 +200,29 @@ private:
     });
     if (reason.empty() && ops > maxOps)
       return std::to_string(ops) + " ops";
+    if (reason.empty() && hasStatus(function) &&
+        countLaunches(function) < minLaunches)
+      return "few launches that it would save";
     return reason;
+  }
+
+  /// Whether the host has to read something of a kernel but tensors.
+  static bool hasStatus(func::FuncOp function) {
+    return function.walk([](cf::AssertOp) { return WalkResult::interrupt(); })
+               .wasInterrupted() ||
+           !llvm::all_of(function.getResultTypes(), llvm::IsaPred<TensorType>);
+  }
+
+  /// How many kernels the backend would launch, at least; in loops, many.
+  int64_t countLaunches(func::FuncOp function) {
+    int64_t launches = 0;
+    function.walk([&](Operation *op) {
+      if (isa<LoopLikeOpInterface>(op))
+        launches += minLaunches;
+      else if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+        launches += linalg.getBlock()->getOperations().size() > 1;
+    });
+    return launches;
   }
 
   std::string findReason(Operation *op) {

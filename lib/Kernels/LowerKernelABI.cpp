@@ -94,8 +94,13 @@ public:
     if (failed(placeScratch()))
       return failure();
     unsigned scalars = function.getNumResults();
-    auto statusType = MemRefType::get({1 + scalars}, builder.getI64Type());
-    status = entry.addArgument(statusType, function.getLoc());
+    bool checks =
+        function.walk([](cf::AssertOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (checks || scalars != 0) {
+      auto statusType = MemRefType::get({1 + scalars}, builder.getI64Type());
+      status = entry.addArgument(statusType, function.getLoc());
+    }
     finishScalars();
     stopAtAssertions();
     keepDenormals();
@@ -107,9 +112,11 @@ public:
     function.removeResAttrsAttr();
     function.setType(builder.getFunctionType(types, {}));
     function.setAllArgAttrs(attributes);
-    for (unsigned k = types.size() - 1 - scratch; k < types.size() - 1; ++k)
+    unsigned end = types.size() - (status ? 1 : 0);
+    for (unsigned k = end - scratch; k < end; ++k)
       setRole(k, "scratch");
-    setRole(types.size() - 1, "status");
+    if (status)
+      setRole(end, "status");
     function->setAttr("kernel.messages", builder.getArrayAttr(messages));
     return success();
   }
@@ -159,6 +166,8 @@ private:
   }
 
   void storeStatus(Location loc, int64_t slot, Value value) {
+    if (!status)
+      return;
     Value index = arith::ConstantIndexOp::create(builder, loc, slot);
     memref::StoreOp::create(builder, loc, value, status, index);
   }

@@ -141,7 +141,7 @@ def checked_in_the_middle(x: Tensor, indices: list[int]) -> tuple[Tensor, int]:
 
 
 def divided(x: Tensor, i: int, guard: bool) -> Tensor:
-    y = x.clone()
+    y = (x.clone() + 1).sum(0) * x
     if guard:
         y[i] = x[i] * 3
     return y
@@ -234,9 +234,11 @@ def test_errors_are_those_of_the_first_check_that_fails() -> None:
     kernel_of(divided, (A, 1, True), (A, 7, True))
 
 
-def summed(x: float, y: float, z: float) -> tuple[float, float, float, bool]:
-    total = x + y
-    error = (x - (total - (total - x))) + (y - (total - x))
+def summed(x: float, y: float, z: float, n: int) -> tuple[float, float, float, bool]:
+    total, error = x, 0.0
+    for _ in range(n):
+        total = x + y
+        error = (x - (total - (total - x))) + (y - (total - x))
     return x * y + z, total, error, not x > y
 
 
@@ -249,13 +251,14 @@ def test_floats_are_not_contracted() -> None:
         (1e308, 10.0, -INF),
         (-0.0, 0.0, -0.0),
     ]
-    compiled = kernel_of(summed, *numbers, (5e-324, 0.5, 5e-324), (2.2250738585072014e-308, 0.5, 0.0))
+    numbers += [(5e-324, 0.5, 5e-324), (2.2250738585072014e-308, 0.5, 0.0)]
+    compiled = kernel_of(summed, *((*given, 1) for given in numbers))
     for given in numbers[:2]:
-        assert compiled(*given) == summed(*given)
+        assert compiled(*given, 1) == summed(*given, 1)
 
 
-def halved(x: Tensor, y: float) -> tuple[Tensor, Tensor, float, bool]:
-    return x * 0.5, x + x, y * 0.5 + y, y > 0.0
+def halved(x: Tensor, y: float) -> tuple[Tensor, Tensor, Tensor, float, bool]:
+    return x * 0.5, x + x, x.sum() * 0.5, y * 0.5 + y, y > 0.0
 
 
 def test_denormal_numbers_are_kept() -> None:
@@ -277,8 +280,8 @@ def test_bools_have_bytes() -> None:
     kernel_of(counted, (flags, 3), (flags, 0), (~flags, 1), (~flags, 12))
 
 
-def large_numbers(x: Tensor, n: int) -> tuple[Tensor, int, int, bool]:
-    return x + n, n + 1, n * 3, n >= 0
+def large_numbers(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor, int, int, bool]:
+    return x + n, x.flip(0) * n, x.cumsum(0), n + 1, n * 3, n >= 0
 
 
 def test_ints_have_64_bits() -> None:

@@ -52,6 +52,8 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
            "The most elements of one op; the backend tiles and fuses larger ones">,
     Option<"maxElementsOnce", "max-elements-once", "int64_t", "65536",
            "The most elements of one op outside of loops, where a kernel saves one launch only">,
+    Option<"minLaunches", "min-launches", "int64_t", "3",
+           "The fewest ops that compute in a function with assertions or scalar results, which cost a look at the status">,
     Option<"maxOps", "max-ops", "int64_t", "2000",
            "The most ops, as compile time grows with them">
   ];
@@ -98,7 +100,7 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
       last argument (`memref<Nxi64>`), and returns. The messages are the
       attribute `kernel.messages` of the function; 0 is no failure.
     - A scalar result is stored in the status buffer behind the status, floats as
-      their bits.
+      their bits. A function without assertions and scalar results has no status.
     - Allocations become arguments (`kernel.role = "scratch"`), small ones
       `memref.alloca` at the function's start.
     - Buffers of `i1` have a byte for each element.

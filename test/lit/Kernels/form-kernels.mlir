@@ -1,4 +1,9 @@
-// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 max-elements=100 max-elements-once=80 max-ops=40" | FileCheck %s
+// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 max-elements=100 max-elements-once=80 min-launches=0 max-ops=40" | FileCheck %s
+// RUN: ssa-opt %s -split-input-file --form-kernels | FileCheck %s --check-prefix=FEW
+
+// Nothing is gained by a kernel for what the backend launches once or twice, if the
+// host has to wait for a number.
+// FEW: kernel.reason = "few launches that it would save"
 
 // What bufferization may write into is decided here: never the caller's tensors.
 // CHECK-LABEL: func.func @main(

@@ -43,7 +43,7 @@ func.func @main(%n: i64 {kernel.role = "input"}, %f: f64 {kernel.role = "input"}
 // CHECK: memref.global "private" constant @mask : memref<2xi8> = dense<[1, 0]>
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME: %[[X:.+]]: memref<16xi8> {kernel.role = "input"}
-// CHECK-SAME: memref<100xf32> {kernel.role = "scratch"}
+// CHECK-SAME: memref<100xf32> {kernel.role = "scratch"}) attributes
 // CHECK: memref.alloca() : memref<16xi8>
 // CHECK-NOT: memref.alloc()
 // CHECK: %[[BYTE:.+]] = memref.load %[[X]]

@@ -13,7 +13,7 @@ from iree.compiler import ir
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend import _aliasing, _driver, _probe, compiler_path, resolve_target
+from ssa_compiler.backend import _aliasing, _attempt, _driver, _probe, compiler_path, resolve_target
 from ssa_compiler.backend._ir import walk
 from ssa_compiler.testing import check
 
@@ -122,7 +122,7 @@ def test_what_is_printed_after_the_stream_ir_is_left_out() -> None:
     aliases = "#loc = loc(unknown)\n#loc1 = loc(unknown)\n"
     marker = "// -----// IR Dump After PropagateTimepointsPass (iree-stream-propagate-timepoints) //----- //\n"
     after = '\n%8 = "iree_linalg_ext.scatter"(%4) ({\n^bb0:\n}) : () -> ()\n'
-    assert _driver._last_dump("x\n" + marker + module + aliases + after).strip() == (module + aliases).strip()
+    assert _attempt.last_dump("x\n" + marker + module + aliases + after).strip() == (module + aliases).strip()
 
 
 def _scatter_number(w: Tensor, i: Tensor) -> Tensor:

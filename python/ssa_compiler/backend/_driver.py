@@ -31,9 +31,10 @@ from .._process import (
     run_tool,
     tool_error,
 )
-from ..errors import SourceLocation, SsaCompilerError, ToolError
+from ..errors import SsaCompilerError, ToolError
 from ._aliasing import find_violations
 from ._artifact import PROGRAM, Artifact, from_files, to_files
+from ._attempt import Attempt, last_dump, torch_users, user_location, without_dump
 from ._bytecode import find_bad_moves
 from ._cache import ProgramCache, digest_of, open_cache
 from ._callbacks import CallbackSite, to_callback, torch_operator
@@ -72,7 +73,6 @@ _TOPOLOGY = (
     "#hal.device.topology<links = [(@__device_0 -> @__device_0 = {transparent_access = true, unified_memory = true})]>"
 )
 _CHECKED_PASS = "iree-stream-propagate-timepoints"
-_DUMP = re.compile(r"^// -----// IR Dump After \w+Pass.*$", re.MULTILINE)
 _PRINT_FLAGS = (
     f"--mlir-print-ir-after={_CHECKED_PASS}",
     "--mlir-print-debuginfo",
@@ -94,11 +94,6 @@ _PATIENCE = 16
 # Failures of the program's structure: the op at the location is not to blame.
 _NOT_OF_AN_OP = ("unresolved target materialization", "failed to solve for", "does not dominate")
 _NO_END = "maximum iteration count exceeded in fixed point pipeline"
-# A diagnostic, or a line of a stack dump.
-_MESSAGE = re.compile(r"^\S.*: (?:error|note|warning): |^ *#\d+ 0x|^LLVM ERROR")
-# A module in generic form: up to the first bracket that is not indented, and the aliases of locations after it.
-_PRINTED_MODULE = re.compile(r".*?^\}\)[^\n]*\n(?:#[^\n]*\n?)*", re.MULTILINE | re.DOTALL)
-_USER_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)(?::\d+)?')
 
 
 def compiler_path() -> str:
@@ -106,34 +101,6 @@ def compiler_path() -> str:
     from iree.compiler import _mlir_libs
 
     return str(Path(_mlir_libs.__path__[0]) / "iree-compile")
-
-
-def user_location(op: ir.Operation) -> SourceLocation | None:
-    """Return the user's line of an op: the last place its location names."""
-    places = [
-        place
-        for place in _USER_LINE.findall(str(op.location))
-        if not place[0].endswith((".mlir", "<stdin>")) and place[0] != "-"
-    ]
-    return SourceLocation(places[-1][0], int(places[-1][1])) if places else None
-
-
-class _Attempt:
-    """The text of the module at one point, and the op on each of its lines."""
-
-    def __init__(self, module: ir.Module, executables: str = "") -> None:
-        text = module.operation.get_asm(enable_debug_info=False)
-        again = ir.Module.parse(text, module.context)
-        end = text.rindex("}")
-        self.text = text[:end] + executables + text[end:]
-        self._ops: dict[int, ir.Operation] = {}
-        for op, twin in zip(walk(module.operation), walk(again.operation), strict=True):
-            if isinstance(twin.location, ir.FileLineColLoc):  # what short forms of ops leave out has none
-                self._ops.setdefault(ir.FileLineColLoc(twin.location).start_line, op)
-
-    def op_at(self, line: int) -> ir.Operation | None:
-        """Return the op that starts on a line, counted from 1."""
-        return self._ops.get(line)
 
 
 def compile_module(
@@ -329,7 +296,7 @@ class _Compilation:
         """Compile a program that dispatches one kernel. What IREE schedules around it is checked like any program."""
         module = ir.Module.parse(kernel.text, self._context)
         self._mark(module)
-        attempt = _Attempt(module)
+        attempt = Attempt(module)
         source, scheduled, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "mlirbc", "vmfb"))
         source.write_text(attempt.text, encoding="utf-8")
         flags = (*self._flags, *KERNEL_FLAGS)
@@ -341,14 +308,14 @@ class _Compilation:
             completed = run_tool(command, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S), memory=self._memory)
             seconds["iree-compile"] += time.perf_counter() - start
             if completed.returncode != 0:
-                self._dump(0, attempt, _without_dump(completed.stderr).splitlines())
+                self._dump(0, attempt, without_dump(completed.stderr).splitlines())
                 lasting = completed.returncode not in (None, -signal.SIGKILL)
                 raise NoKernelError("iree-compile failed on its kernel", lasting=lasting)
             return completed
 
         completed = run(source, scheduled, *_FIRST_HALF, *_PRINT_FLAGS)
         start = time.perf_counter()
-        stream = _last_dump(completed.stderr)
+        stream = last_dump(completed.stderr)
         checked = ir.Module.parse(stream, self._context)
         if self._examine(checked)[0]:
             raise NoKernelError("what IREE does in place around its kernel could not be proved right")
@@ -378,7 +345,7 @@ class _Compilation:
         for number in range(1, _MAX_ATTEMPTS + 1):
             start = time.perf_counter()
             hide_awaited(self._module)
-            attempt = _Attempt(self._module, "".join(kernel.executable for kernel in self._kernels))
+            attempt = Attempt(self._module, "".join(kernel.executable for kernel in self._kernels))
             source = self._folder / f"module{number}.mlir"
             source.write_text(attempt.text, encoding="utf-8")
             scheduled = self._folder / f"scheduled{number}.mlirbc"
@@ -388,7 +355,7 @@ class _Compilation:
             if completed is None:
                 continue
             start = time.perf_counter()
-            stream = _last_dump(completed.stderr)
+            stream = last_dump(completed.stderr)
             checked = ir.Module.parse(stream, self._context)
             violations, copied = self._examine(checked)
             self._seconds["verify"] += time.perf_counter() - start
@@ -439,7 +406,7 @@ class _Compilation:
             reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
         )
 
-    def _unload(self, attempt: _Attempt, kernels: list[list[int]]) -> None:
+    def _unload(self, attempt: Attempt, kernels: list[list[int]]) -> None:
         """Split kernels that have too many operands, given by the lines they come from."""
         whole = [ops for lines in kernels if not self._repairs.split(ops := self._ops(attempt, lines))]
         if len(whole) == len(kernels) and not self._call_back_last(whole, "it has more operands than IREE takes"):
@@ -449,7 +416,7 @@ class _Compilation:
             )
 
     def _compile(
-        self, attempt: _Attempt, number: int, source: Path, output: Path, flags: tuple[str, ...]
+        self, attempt: Attempt, number: int, source: Path, output: Path, flags: tuple[str, ...]
     ) -> Completed | None:
         """Run one half of iree-compile; returns None if it failed and the module has been changed for another attempt."""
         command = [compiler_path(), str(source), *self._flags, *flags, "-o", str(output)]
@@ -460,7 +427,7 @@ class _Compilation:
             return completed
         if completed.returncode in (None, -signal.SIGKILL):
             self.repeatable = False
-        self._dump(number, attempt, _without_dump(completed.stderr).splitlines())
+        self._dump(number, attempt, without_dump(completed.stderr).splitlines())
         if not self._cure_failure(attempt, completed):
             raise self._failure(attempt, command, completed)
         return None
@@ -500,7 +467,7 @@ class _Compilation:
             text = "" if source.suffix == ".mlirbc" else source.read_text(encoding="utf-8")
             raise tool_error("iree-compile", shown, completed, source=text, dump_dir=self._dump_dir)
 
-    def _ops(self, attempt: _Attempt, lines: list[int]) -> list[ir.Operation]:
+    def _ops(self, attempt: Attempt, lines: list[int]) -> list[ir.Operation]:
         found = [attempt.op_at(line) for line in lines]
         return [op for op in found if op is not None]
 
@@ -514,7 +481,7 @@ class _Compilation:
         found = [(found.kind, found.emplaced, found.source_lines(module)) for found in violations]
         return found, cloned_lines(module)
 
-    def _dump(self, number: int, attempt: _Attempt, messages: list[str]) -> None:
+    def _dump(self, number: int, attempt: Attempt, messages: list[str]) -> None:
         """Write a module that did not compile or was not proved, followed by why, to the folder for dumps if there is one."""
         if self._dump_dir is None:
             return
@@ -523,7 +490,7 @@ class _Compilation:
         why = "".join(f"// {message}\n" for message in messages)
         (folder / f"attempt-{number}.mlir").write_text(attempt.text + why, encoding="utf-8")
 
-    def _call_back_unproved(self, attempt: _Attempt, violations: list[tuple[str, bool, list[int]]]) -> bool:
+    def _call_back_unproved(self, attempt: Attempt, violations: list[tuple[str, bool, list[int]]]) -> bool:
         """Turn the last torch op that each violation comes from into a callback; returns whether there was one."""
         groups = [self._ops(attempt, lines) for _, _, lines in violations]
         return self._call_back_last(groups, "what IREE does in place for it could not be proved right")
@@ -545,7 +512,7 @@ class _Compilation:
             self.repeatable &= is_lasting(reason)
         return site is not None
 
-    def _cure_failure(self, attempt: _Attempt, completed: Completed) -> bool:
+    def _cure_failure(self, attempt: Attempt, completed: Completed) -> bool:
         """Change the module so that iree-compile may get further; returns whether there was something to change.
 
         Ops that fail alone become callbacks: those that iree-compile names, else any other. Where none does, the run may
@@ -567,7 +534,7 @@ class _Compilation:
         made = [self._call_back(op, refusal(text)) for op, text in named]
         return any(made)
 
-    def _named_ops(self, attempt: _Attempt, completed: Completed) -> list[tuple[ir.Operation, str]]:
+    def _named_ops(self, attempt: Attempt, completed: Completed) -> list[tuple[ir.Operation, str]]:
         """The ops to blame for the first message that names one, each with the message."""
         for diagnostic in parse_diagnostics(completed.stderr):
             if diagnostic.kind not in ("error", "note") or not diagnostic.file.endswith(".mlir"):
@@ -576,7 +543,7 @@ class _Compilation:
             if op is None or any(text in diagnostic.text for text in _NOT_OF_AN_OP):
                 continue
             # A constant that is left over belongs to the ops that could not be converted.
-            blamed = [op] if torch_operator(op) is not None else _torch_users(op)
+            blamed = [op] if torch_operator(op) is not None else torch_users(op)
             if blamed:
                 return [(found, diagnostic.text) for found in blamed]
         return []
@@ -600,7 +567,7 @@ class _Compilation:
             for number, part in enumerate(command)
         ]
 
-    def _failure(self, attempt: _Attempt, command: list[str], completed: Completed) -> SsaCompilerError:
+    def _failure(self, attempt: Attempt, command: list[str], completed: Completed) -> SsaCompilerError:
         location = None
         for diagnostic in parse_diagnostics(completed.stderr):
             op = attempt.op_at(diagnostic.line)
@@ -614,36 +581,10 @@ class _Compilation:
             part for part in command if part not in (*_PRINT_FLAGS, *_FIRST_HALF, *_SECOND_HALF, *_PRINT_MACHINE)
         ]
         shown = self._shown(without_print)
-        trimmed = Completed(completed.stdout, _without_dump(completed.stderr), completed.returncode)
+        trimmed = Completed(completed.stdout, without_dump(completed.stderr), completed.returncode)
         return tool_error(
             "iree-compile", shown, trimmed, source=attempt.text, dump_dir=self._dump_dir, location=location
         )
-
-
-def _torch_users(op: ir.Operation) -> list[ir.Operation]:
-    """The torch operators that use a torch constant or list, each once."""
-    found: list[ir.Operation] = []
-    if op.name.startswith("torch."):
-        for result in op.results:
-            for use in result.uses:
-                user = use.owner.operation
-                users = [user] if torch_operator(user) not in (None, "prim::ListConstruct") else _torch_users(user)
-                found += [other for other in users if other not in found]
-    return found
-
-
-def _without_dump(stderr: str) -> str:
-    """Return what iree-compile printed before the IR, and the messages and stack dump after it."""
-    before, *after = _DUMP.split(stderr)
-    kept = [line for text in after for line in text.splitlines() if _MESSAGE.search(line)]
-    return before + "\n".join(kept)
-
-
-def _last_dump(stderr: str) -> str:
-    """Return the IR that was printed after the checked pass, without what iree-compile printed after it."""
-    text = stderr[list(_DUMP.finditer(stderr))[-1].end() :]
-    module = _PRINTED_MODULE.match(text)
-    return module[0] if module is not None else text
 
 
 def stream_ir(text: str, target: Target, *, timeout_s: float = 300.0) -> str:

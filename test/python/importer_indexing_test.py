@@ -323,3 +323,24 @@ def test_a_counter_is_checked() -> None:
 
 def test_checks_can_be_turned_off() -> None:
     assert "runtime.assert" not in import_program(embedding, (W, torch.tensor([1])), index_checks=False).module
+
+
+def passes_until_sorted(x: Tensor) -> int:
+    n = x.size(0)
+    for i in range(n):
+        changed = False
+        for j in range(n - 1 - i):
+            if bool(x[j] > x[j + 1]):
+                before = x[j].clone()
+                x[j] = x[j + 1]
+                x[j + 1] = before
+                changed = True
+        if not changed:
+            return i
+    return n
+
+
+def test_neighbours_of_one_element() -> None:
+    """In a loop that does not run, `x[j + 1]` is no error, whatever it would be."""
+    for numbers in ([1.0], [2.0, 1.0], [], [5.0, 4.0, 3.0, 2.0, 1.0]):
+        check(passes_until_sorted, (torch.tensor(numbers),))

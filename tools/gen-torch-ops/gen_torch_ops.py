@@ -224,7 +224,7 @@ def kept_kinds(in_place: Any, functional: Any) -> tuple[str, str]:
     return (kinds + promotes, "") if kinds else ("", reason)
 
 
-def isolated(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
+def all_isolated(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
     """What `function` returns for each argument, computed in child processes: operators given strange arguments may crash.
 
     Args:
@@ -258,6 +258,11 @@ def isolated(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[A
     return results
 
 
+def isolated(function: Callable[[Any], Any], argument: Any) -> Any:
+    """What `function(argument)` returns, computed in a child process; None if the child died. See `all_isolated`."""
+    return all_isolated(function, [argument])[0]
+
+
 def functional_counterparts(schemas: dict[str, Any]) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
     """Functional counterparts of all in-place ops with the kinds of dtypes they keep; why the others have none."""
     found: dict[str, tuple[str, str]] = {}
@@ -269,7 +274,7 @@ def functional_counterparts(schemas: dict[str, Any]) -> tuple[dict[str, tuple[st
     }
     tried = [name for name in candidates if name not in TRUSTED_FUNCTIONAL]
     pairs = [(schemas[name], schemas[candidates[name]]) for name in tried]
-    kept = dict(zip(tried, isolated(lambda pair: kept_kinds(*pair), pairs), strict=True))
+    kept = dict(zip(tried, all_isolated(lambda pair: kept_kinds(*pair), pairs), strict=True))
     for name, candidate in candidates.items():
         if name in TRUSTED_FUNCTIONAL:
             found[name] = (candidate, TRUSTED_FUNCTIONAL[name][0])
@@ -320,7 +325,7 @@ def unannounced_aliases(names: Iterable[str]) -> list[str]:
     """Those of the given ops that `unannounced_alias` convicts."""
     schemas = pytorch_schemas()
     candidates = [name for name in names if name in schemas and not _written(schemas[name])]
-    aliasing = isolated(unannounced_alias, [schemas[name] for name in candidates])
+    aliasing = all_isolated(unannounced_alias, [schemas[name] for name in candidates])
     return [name for name, aliases in zip(candidates, aliasing, strict=True) if aliases]
 
 

@@ -51,6 +51,13 @@ _MEMORY_FORMAT_NUMBERS = {
 }
 
 
+def _has_one(tensor: torch.Tensor, dim: int) -> bool:
+    """Whether a tensor has one element along a dimension."""
+    if type(dim) is not int or not -tensor.dim() <= dim < tensor.dim():
+        return False
+    return type(size := tensor.shape[dim]) is int and size == 1
+
+
 def _tensors(value: Any) -> list[torch.Tensor]:
     """The tensors in an argument or outcome."""
     if isinstance(value, torch.Tensor):
@@ -231,6 +238,8 @@ class TensorOps:
         if op is torch.ops.aten.slice.Tensor and isinstance(args[4], ScalarValue):
             args = [*args[:4], self.views.step(args[4])]
         python = [self.python(argument) for argument in args]
+        if op is torch.ops.aten.select.int and _has_one(python[0], python[1]):
+            python[2] = 0  # what else a run-time index may be raises; PyTorch's guess of it might, too
         self._use(op, args)
         before = [(t, tuple(t.shape), t.stride(), t.dtype) for t in _tensors(python)]
         try:

@@ -205,6 +205,7 @@ class Specialisation:
                 driver=self.driver,
                 callbacks=self.artifact.callbacks,
                 detach=self.detach,
+                in_place=not self.artifact.is_kernel,
             )
         return self._program
 
@@ -251,7 +252,7 @@ class Specialisation:
             native_time=self._program.native_time if self._program is not None else 1.0,
             cached=self.artifact.cached,
             compile_s=sum(seconds for name, seconds in self.seconds.items() if "/" not in name),
-            kernel=self.artifact.kernels > 0 and not self.artifact.kernel_reason,
+            kernel=self.artifact.is_kernel,
             kernel_reason=self.artifact.kernel_reason,
             kernels=self.artifact.kernels,
         )
@@ -268,7 +269,7 @@ class Specialisation:
         from .report import report_mutations
 
         counts = [count_kernel_copies(self.artifact.kernel)]
-        if self.artifact.kernel_reason or not self.artifact.kernel:
+        if not self.artifact.is_kernel:
             counts.append(count_version_copies(self.artifact.module, self.artifact.stream))
         found = report_mutations(self.stages["scf"], ssa_opt=ssa_opt)
         return replace(

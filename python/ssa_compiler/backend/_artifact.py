@@ -51,6 +51,11 @@ class Artifact:
     kernels: int = 0
     ops: int = 0
 
+    @property
+    def is_kernel(self) -> bool:
+        """Whether the whole program is one kernel."""
+        return self.kernels == 1 and not self.kernel_reason
+
 
 def to_files(artifact: Artifact, program: bytes) -> dict[str, bytes]:
     """Return what to keep of an artifact, by file name.

@@ -37,6 +37,7 @@ class Program:
         driver: "local-sync" or "cuda"; "local-task" for experiments only, its results are not reliable.
         callbacks: the ops that run in PyTorch.
         detach: take tensors that require grad, though results are detached; not where they are written.
+        in_place: whether the compiled code may write into arguments; else all that it writes comes back in new tensors.
     Raises:
         TargetError: there is no device for the driver.
     """
@@ -49,6 +50,7 @@ class Program:
         driver: str = "local-sync",
         callbacks: Sequence[CallbackSite] = (),
         detach: bool = False,
+        in_place: bool = True,
     ) -> None:
         import iree.runtime as rt
         import torch
@@ -56,6 +58,7 @@ class Program:
         self.signature = signature
         self._detach = detach
         self._device = device_for(driver)
+        self._written_view = self._device.writable_view if in_place else self._device.view
         self._host = CallbackHost(callbacks, self._device) if callbacks else None
         vm = instance()
         modules = [rt.create_hal_module(vm, self._device.hal)]
@@ -146,7 +149,7 @@ class Program:
                 self._check(info, leaf)
                 tensor = self._passable(leaf)
                 used[number] = tensor
-                view = self._device.writable_view(tensor) if info.written else self._device.view(tensor)
+                view = self._written_view(tensor) if info.written else self._device.view(tensor)
                 address = tensor.data_ptr()
                 span = (address, address + tensor.nbytes)
                 if info.parameter and tensor is leaf and not info.written and not leaf.is_inference():
@@ -270,17 +273,21 @@ class Program:
         """Give the caller's tensors their new contents."""
         import torch
 
-        with torch.no_grad():
-            # A buffer that IREE returns as another argument's contents must be read before that argument is written.
-            pending = []
-            for number, tensor in writes:
-                if tensor.data_ptr() == leaves[number].data_ptr() and used[number] is leaves[number]:
-                    if not leaves[number].is_inference():
-                        torch.autograd.graph.increment_version(leaves[number])
-                    continue
-                shared = any(other != number and tensor.data_ptr() == used[other].data_ptr() for other, _ in writes)
-                pending.append((leaves[number], tensor.clone() if shared else tensor))
-            for leaf, tensor in pending:
+        # A buffer that IREE returns as another argument's contents must be read before that argument is written.
+        pending = []
+        for number, tensor in writes:
+            leaf = leaves[number]
+            if tensor.data_ptr() == leaf.data_ptr() and used[number] is leaf:
+                if not leaf.is_inference():
+                    torch.autograd.graph.increment_version(leaf)
+                continue
+            shared = any(other != number and tensor.data_ptr() == used[other].data_ptr() for other, _ in writes)
+            pending.append((leaf, tensor.clone() if shared else tensor))
+        for leaf, tensor in pending:
+            if leaf.requires_grad:
+                with torch.no_grad():
+                    leaf.copy_(tensor)
+            else:
                 leaf.copy_(tensor)
 
     def _error(self, error: Exception) -> BaseException:

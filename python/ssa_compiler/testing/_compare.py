@@ -302,6 +302,10 @@ def _relation(one: torch.Tensor, other: torch.Tensor) -> tuple[Any, ...] | None:
     """How two tensors lie in one storage; None if they share none, () if they show the same elements alike."""
     if one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
         return None
-    if one.data_ptr() == other.data_ptr() and one.shape == other.shape and one.stride() == other.stride():
+    strides = [
+        tuple(stride for size, stride in zip(tensor.shape, tensor.stride()) if size != 1)  # between elements
+        for tensor in (one, other)
+    ]
+    if one.data_ptr() == other.data_ptr() and one.shape == other.shape and strides[0] == strides[1]:
         return ()  # the strides themselves are not promised
-    return other.data_ptr() - one.data_ptr(), one.stride(), other.stride()
+    return other.data_ptr() - one.data_ptr(), *strides

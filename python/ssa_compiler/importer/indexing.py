@@ -7,8 +7,10 @@ from the view; where somebody could, the import starts again (`Retry`) with the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -27,10 +29,49 @@ if TYPE_CHECKING:
     from .aten import TensorOps
     from .fakes import Trace
 
-__all__ = ["Indexing"]
+__all__ = ["Indexing", "stored_value"]
 
 _WRITES = ("aten::index_put_", "aten::_index_put_impl_")
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
+
+
+def stored_value(tensors: TensorOps, target: TensorValue, value: TensorValue) -> TensorValue:
+    """Return what `x[...] = value` copies into the target.
+
+    Eager broadcasts the value first, so that its rules about memory that the two share look at the broadcast one.
+
+    Args:
+        tensors: emits ops.
+        target: the part of `x`.
+        value: with as many dimensions as the target at most.
+    """
+    sizes, given = (tuple(map(expr_of, tensor.fake.shape)) for tensor in (target, value))
+    if sizes == given or not (value.root is target.root or value.storages & target.storages):
+        return value
+    wanted = [tensors.symbolic(size) for size in sizes]
+    return tensors.call_arguments(torch.ops.aten.expand.default, [value, wanted, ConstValue(False)])[0]
+
+
+def _crosses(base: TensorValue, numbers: list[int], row: TensorValue, target: TensorValue, value: TensorValue) -> bool:
+    """Whether `target` shares some elements, or may, with the row of `base` that `value` is in, but not all of them alike."""
+    fake = base.fake
+    strides = [fake.stride(dim) for dim in range(fake.dim()) if dim not in numbers]
+    apart = math.gcd(*(stride if type(stride := fake.stride(dim)) is int else 1 for dim in numbers))
+    alike = (
+        target.root is base.root
+        and tuple(map(expr_of, target.fake.shape)) == tuple(map(expr_of, row.fake.shape))
+        and [*target.fake.stride()] == strides
+        and value.fake.shape == row.fake.shape
+        and value.fake.stride() == row.fake.stride()
+    )
+    extent: Any = sum((size - 1) * stride for size, stride in zip(row.fake.shape, strides)) + 1
+    if not alike or type(extent) is not int or extent > apart:
+        return True
+    distance = sympy.expand(target.offset - base.offset)
+    return any(
+        not (coefficient := term.as_coeff_Mul()[0]).is_Integer or int(coefficient) % apart
+        for term in sympy.Add.make_args(distance)
+    )
 
 
 def _is_number(index: Any) -> bool:
@@ -73,7 +114,9 @@ class Indexing:
             result = self._read(base, indices)
             if self.put_back:
                 return [result]
-            self.state.maybe_alias(result, [base], "an index", ("view", self.state.place()))
+            numbers = [dim for dim, index in enumerate(indices) if _is_number(index)]
+            crosses = partial(_crosses, base, numbers, result)
+            self.state.maybe_alias(result, [base], "an index", ("view", self.state.place()), crosses)
             return [result]
         if only_numbers and not self.tensors.python(args[3]):
             self._put(op, base, indices, args[2])
@@ -118,6 +161,10 @@ class Indexing:
         behind = base.fake.dim() - sum(map(_is_number, indices)) - dim
         while value.fake.dim() > base.fake.dim() - sum(map(_is_number, indices)) and value.fake.shape[0] == 1:
             value = call(ops.select.int, [value, ConstValue(0), ConstValue(0)])[0]
+        if value.root is base.root or value.storages & base.storages:
+            view = self._view(base, indices)
+            call(ops.copy_.default, [view, stored_value(self.tensors, view, value), ConstValue(False)])
+            return
         if value.fake.dtype != base.fake.dtype:
             like = call(ops.empty_like.default, [base, *[ConstValue(None)] * 5])[0]
             value = call(ops.to.other, [value, like, ConstValue(False), ConstValue(False), ConstValue(None)])[0]

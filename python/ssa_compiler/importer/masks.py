@@ -17,6 +17,7 @@ import sympy
 import torch
 
 from .containers import Containers
+from .indexing import stored_value
 from .state import ProgramRaises
 from .symbols import expr_of
 from .values import ConstValue, TensorValue, Value
@@ -99,7 +100,9 @@ def masks_as_positions(tensors: TensorOps, containers: Containers, arguments: Se
 
 
 def without_leading_ones(tensors: TensorOps, containers: Containers, arguments: Sequence[Value]) -> list[Value]:
-    """Return the arguments of what `x[...] = v` becomes with as few dimensions of `v` as are stored: Python drops leading ones.
+    """Return the arguments of what `x[...] = v` becomes with as many dimensions of `v` as are stored.
+
+    Python drops leading dimensions of size 1, and broadcasts what `copy_` is to store (`stored_value`).
 
     Args:
         tensors: emits ops.
@@ -118,7 +121,7 @@ def without_leading_ones(tensors: TensorOps, containers: Containers, arguments: 
         rank += max((1 if _is_mask(index) else index.fake.dim() for index in given), default=0)
     while value.fake.dim() > max(rank, 0) and isinstance(value.fake.shape[0], int) and value.fake.shape[0] == 1:
         value = _call(tensors, torch.ops.aten.select.int, value, 0, 0)
-    made[position] = value
+    made[position] = stored_value(tensors, base, value) if position == 1 else value
     return made
 
 

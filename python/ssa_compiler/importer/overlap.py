@@ -17,7 +17,7 @@ import torch
 from ..errors import UnsupportedProgramError
 from .fakes import python_argument
 from .meeting import may_cross, surely_apart
-from .state import ProgramRaises, State
+from .state import ProgramRaises, Retry, State
 from .symbols import expr_of
 from .trials import try_op
 from .values import TensorValue
@@ -109,6 +109,10 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
         UnsupportedProgramError: whether eager raises cannot be told, not even at run time, or eager's result depends on
             the order in which it visits the elements.
     """
+    for value in values:
+        for maybe in value.maybe if isinstance(value, TensorValue) else ():
+            if maybe.crosses is not None and maybe.storages & target.storages and maybe.crosses(target, value):
+                raise Retry({maybe.retry})
     elementwise = torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"
     sources = [
         value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -499,7 +499,14 @@ class State:
         self.stamps.update(dict.fromkeys(storages, self.clock))
         self.written |= storages
 
-    def maybe_alias(self, value: TensorValue, sources: list[TensorValue], op: str, retry: Any = None) -> None:
+    def maybe_alias(
+        self,
+        value: TensorValue,
+        sources: list[TensorValue],
+        op: str,
+        retry: Any = None,
+        crosses: Callable[[TensorValue, TensorValue], bool] | None = None,
+    ) -> None:
         """Note that `value` aliases `sources` or is a copy, depending on a run-time size or on a layout that control flow decides.
 
         Args:
@@ -507,7 +514,8 @@ class State:
             sources: the arguments that it may alias.
             op: the op that made it.
             retry: the key of a `Retry` that makes it a sure alias; None if it cannot be made one.
+            crosses: see `MaybeAlias`.
         """
         self.has_maybe = True
         storages = frozenset().union(*(source.storages for source in sources))
-        value.maybe += (MaybeAlias(storages, self.clock, op, self.locations.user(), retry),)
+        value.maybe += (MaybeAlias(storages, self.clock, op, self.locations.user(), retry, crosses),)

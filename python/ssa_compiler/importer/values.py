@@ -7,6 +7,7 @@ storage is rooted at, and open questions about aliasing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +59,8 @@ class MaybeAlias:
         op: the op that made it.
         location: the user's line of that op.
         retry: the key of the `Retry` after which it surely aliases; None if there is none.
+        crosses: whether a write of one tensor that reads another, both given, this one in it, may overwrite what it reads
+            later, if it aliases; None if that need not be asked.
     """
 
     storages: frozenset[Site]
@@ -65,6 +68,7 @@ class MaybeAlias:
     op: str
     location: SourceLocation | None
     retry: Any = None
+    crosses: Callable[[TensorValue, TensorValue], bool] | None = None
 
 
 class Value:

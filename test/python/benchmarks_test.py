@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import torch
 
+import ssa_compiler
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import cli, launches, measure, results, row_slope
@@ -32,7 +34,13 @@ PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the command line measures of two small workloads, eager and ours."""
+    """What the command line measures of two small workloads, eager and ours, whose loops launch kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSA_COMPILER_KERNELS", "off")
+        return _measured(tmp_path_factory)
+
+
+def _measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     output = tmp_path_factory.mktemp("benchmarks") / "run.json"
     arguments = ["run", "--set", "small", "--only", "row_update,seq2seq", "--peer", "ours", "--seconds", "0.05"]
     assert cli.main([*arguments, "--rounds", "3", "--output", str(output)]) == 0
@@ -63,6 +71,15 @@ def test_launches_are_those_of_the_loops_that_ran(report: dict[str, Any]) -> Non
     counted = _result(report, "row_update")["peers"]["ours"]["launches"]
     assert counted["kernels"] == sizes["steps"] + 1  # one for each step, and the clone
     assert _result(report, "row_update")["peers"]["eager"]["launches"]["kernels"] == sizes["steps"]  # the additions
+
+
+def test_a_program_that_is_one_kernel_is_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSA_COMPILER_KERNELS")
+    built = WORKLOADS["row_update"].at(WORKLOADS["row_update"].small)
+    inputs = next(iter(built.inputs.values()))
+    counted = launches.count_launches(ssa_compiler.compile(built.model, inputs, cache=False), inputs)
+    assert counted is not None
+    assert counted.kernels == 1
 
 
 def test_nothing_of_ours_is_compiled_again_or_called_back(report: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean \
-  sanitize mutation-test coverage coverage-edges nightly nightly-sizes bench bench-full bench-packages
+  sanitize mutation-test coverage coverage-edges nightly nightly-tests nightly-sizes bench bench-full bench-packages
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -86,7 +86,7 @@ nightly: setup
 	coverage="$(BIN)/python -m ssa_compiler.testing.coverage --results $(NIGHTLY)/coverage.jsonl"; \
 	$$coverage --jobs $(NIGHTLY_JOBS) $(NIGHTLY_COVERAGE) || status=1; \
 	$$coverage --summary; ! grep -qE '"status": "(wrong|crashed)"' $(NIGHTLY)/coverage.jsonl || status=1; \
-	for part in coverage-edges nightly-sizes; do $(MAKE) --no-print-directory $$part || status=1; done; \
+	for part in coverage-edges nightly-tests; do $(MAKE) --no-print-directory $$part || status=1; done; \
 	if [ $$status = 0 ]; then echo "nightly: nothing wrong"; else echo "nightly: see above and $(NIGHTLY)"; fi; exit $$status
 
 # Not part of `make test`: both build ssa-opt anew and take long (docs/Testing.md).
@@ -95,6 +95,10 @@ sanitize: setup
 
 mutation-test: setup
 	$(BIN)/python tools/mutation-testing/mutation_test.py
+
+# The Python tests with all their cases, and kernels wherever they can be made.
+nightly-tests: setup
+	SSA_COMPILER_NIGHTLY=1 SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n $(PYTEST_JOBS) test/python
 
 # Every program of the suite, and random ones, with dynamic sizes that vary from call to call: about an hour.
 nightly-sizes: setup

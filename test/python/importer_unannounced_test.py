@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import types
 import unittest
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from _nightly import NIGHTLY
 from importer_eager_test import assert_equal_to_eager
 from ssa_compiler.errors import UnsupportedProgramError
 from ssa_compiler.importer import import_program
@@ -108,7 +108,7 @@ def test_an_op_that_is_not_in_the_table_is_found_by_trying_it() -> None:
     assert torch.equal(args[3], torch.zeros(4))
 
 
-SAMPLES = 5 if os.environ.get("SSA_COMPILER_NIGHTLY") else 2
+SAMPLES = 5 if NIGHTLY else 2
 """Of each operator."""
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from _nightly import with_nightly
 from ssa_compiler.testing import check
 
 NUMBERS = [1.0, 0.3, -1.0, 5.5, -7.25, 1e30, -1e-30, 0.0, -0.0, math.inf, -math.inf, math.nan]
@@ -28,7 +29,7 @@ def of_two(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.atan2(a, b), torch.logaddexp(a, b), torch.atan2(a, b * 0.0 + 2.0)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", with_nightly([torch.float32], [torch.float64]))
 @pytest.mark.parametrize("function", [quotients, by_numbers, of_two])
 def test_all_kinds_of_numbers(function: object, dtype: torch.dtype) -> None:
     a, b = torch.broadcast_tensors(torch.tensor(NUMBERS, dtype=dtype)[:, None], torch.tensor(DIVISORS, dtype=dtype))
@@ -95,7 +96,7 @@ def of_smallest_to_zero(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
     ]
 
 
-@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("dtype", with_nightly([torch.int8, torch.int64], [torch.int16, torch.int32]))
 def test_smallest_integer_by_minus_one(dtype: torch.dtype) -> None:
     low = torch.iinfo(dtype).min
     x, y = (torch.tensor(numbers, dtype=dtype) for numbers in ([low, low, 7, -7, low + 1], [-1, 1, -1, 3, -1]))

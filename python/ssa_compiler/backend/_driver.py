@@ -384,7 +384,7 @@ class _Compilation:
                     attempt.text,
                     stream,
                     self._seconds,
-                    kernel="\n".join(kernel.lowered for kernel in self._kernels),
+                    kernel="\n// -----\n".join(kernel.lowered for kernel in self._kernels),
                     kernel_reason=self._kernel_reason,
                     kernels=len(self._kernels),
                     ops=count_ops(attempt.text) + sum(kernel.ops for kernel in self._kernels),

@@ -6,18 +6,17 @@ the conversion has marked (docs/Report.md).
 
 from __future__ import annotations
 
-import os
 from typing import Any
 from zlib import crc32
 
 import pytest
 
 import ssa_compiler
+from _nightly import NIGHTLY
 from programs import PROGRAMS
 from ssa_compiler.testing import check
 from ssa_compiler.testing.harness import check_other
 
-NIGHTLY = bool(os.environ.get("SSA_COMPILER_NIGHTLY"))
 # Program -> why it does not work yet. Strict: a program that starts to work must leave the table.
 KNOWN_FAILURES: dict[str, str] = {}
 

@@ -6,10 +6,9 @@ Every stage runs under the interpreter, some programs are compiled, too. All of 
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
+from _nightly import NIGHTLY
 from programs import PROGRAMS
 from ssa_compiler.errors import UnsupportedOpError, UnsupportedProgramError
 from ssa_compiler.testing import check_auto_sizes
@@ -17,7 +16,6 @@ from ssa_compiler.testing.fuzz.arguments import resized
 from ssa_compiler.testing.fuzz.run import run_program
 from ssa_compiler.testing.fuzz.sizes import auto_program
 
-NIGHTLY = bool(os.environ.get("SSA_COMPILER_NIGHTLY"))
 _EVERY = 1 if NIGHTLY else 20
 _SEEDS = range(200) if NIGHTLY else (1, 2, 3, 5, 7)
 _COMPILED = range(1, 60 if NIGHTLY else 4, 2)

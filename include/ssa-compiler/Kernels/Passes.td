@@ -43,6 +43,11 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     and if nothing in it is large enough that code generated for that op alone is
     quicker. Such a function gets the attribute `kernel.form = "kernel"`; any other
     gets `kernel.reason`, which says why not.
+
+    Before, concatenations become insertions, and arguments that stand for constants
+    (`kernel.constant`), which torch-mlir was not to compute with, become these. In
+    kernels, divisions that would end the process divide by 1: the program's own
+    checks raise for a divisor of 0.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let options = [
@@ -98,7 +103,9 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
     The functions that are left return nothing and allocate nothing:
     - A failed `cf.assert` stores its number in the status buffer, the function's
       last argument (`memref<Nxi64>`), and returns. The messages are the
-      attribute `kernel.messages` of the function; 0 is no failure.
+      attribute `kernel.messages` of the function; 0 is no failure. Scalar results
+      and outputs of integers are 0 then, as they may be used as indices before the
+      host has read the status.
     - A scalar result is stored in the status buffer behind the status, floats as
       their bits. A function without assertions and scalar results has no status.
     - Allocations become arguments (`kernel.role = "scratch"`), small ones

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from ._limits import MOST_BINDINGS, MOST_CONSTANTS
+
 __all__ = ["OperandLimitError", "assemble"]
 
 _HEADER = re.compile(r"^  func\.func @main\(.*$", re.MULTILINE)
 _OWN = ("kernel.", "bufferization.")
 """What begins the names of attributes that are about kernels."""
-_MOST_SCALARS, _MOST_BUFFERS = 32, 30
-"""What IREE passes to an executable: 64 constants of 32 bits, 32 buffers, of which two are scratch memory and the status."""
+_MOST_SCALARS, _MOST_BUFFERS = MOST_CONSTANTS // 2, MOST_BINDINGS - 2
+"""Numbers of 64 bits; buffers beside scratch memory and the status."""
 _ALIGNMENT = 64
 """Of scratch memory, in bytes; nothing is known of where the caller's tensors begin but that it suits their elements."""
 

@@ -24,7 +24,7 @@ from .growing_lists import GrowingLists
 from .implicit import IMPLICIT, Implicit
 from .literals import makes_float
 from .locations import highlighted, is_augmented_assignment, is_call, is_item_assignment
-from .masks import as_fill, masks_as_positions, plain_masks, without_leading_ones
+from .masks import as_fill, as_stored, masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Inline, Modules
 from .nested import NestedTensors
@@ -179,7 +179,7 @@ class Interpreter(Blocks):
                 arguments = plain_masks(self.tensors, self.containers, arguments)
                 arguments = masks_as_positions(self.tensors, self.containers, arguments)
             if kind in _ITEM_WRITES and at_tensors and is_item_assignment(highlighted(node)):
-                arguments = without_leading_ones(self.tensors, self.containers, arguments)
+                arguments = as_stored(self.tensors, self.containers, arguments)
             if kind in ("aten::index_put", "aten::index_put_") and at_tensors and arguments[0] is first:
                 op, arguments = as_fill(self.tensors, self.containers, op, arguments)
             op, arguments = take_numbers(self.scalars, op, arguments)

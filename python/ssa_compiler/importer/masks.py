@@ -25,7 +25,7 @@ from .values import ConstValue, TensorValue, Value
 if TYPE_CHECKING:
     from .aten import TensorOps
 
-__all__ = ["as_fill", "masks_as_positions", "plain_masks", "without_leading_ones"]
+__all__ = ["as_fill", "as_stored", "masks_as_positions", "plain_masks"]
 
 _FILLS = "RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
 
@@ -99,7 +99,7 @@ def masks_as_positions(tensors: TensorOps, containers: Containers, arguments: Se
     return [base, containers.new_list(found), *rest]
 
 
-def without_leading_ones(tensors: TensorOps, containers: Containers, arguments: Sequence[Value]) -> list[Value]:
+def as_stored(tensors: TensorOps, containers: Containers, arguments: Sequence[Value]) -> list[Value]:
     """Return the arguments of what `x[...] = v` becomes with as many dimensions of `v` as are stored.
 
     Python drops leading dimensions of size 1, and broadcasts what `copy_` is to store (`stored_value`).

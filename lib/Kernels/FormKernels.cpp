@@ -2,6 +2,11 @@
 
 #include "ssa-compiler/Kernels/Passes.h"
 
+#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
+#include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
+#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
+#include "mlir/Analysis/DataFlowFramework.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -23,8 +28,8 @@ using namespace mlir;
 /// Whether kernels compute with values of a type.
 static bool isSupported(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return tensor.hasStaticShape() && !tensor.getEncoding() &&
-           tensor.getNumElements() > 0 && isSupported(tensor.getElementType());
+    return !tensor.getEncoding() && !llvm::is_contained(tensor.getShape(), 0) &&
+           isSupported(tensor.getElementType());
   return type.isIndex() || type.isSignlessInteger(1) ||
          type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
          type.isSignlessInteger(32) || type.isSignlessInteger(64) ||
@@ -141,11 +146,64 @@ static void materializeConstants(func::FuncOp function) {
   (void)function.eraseArguments(erased);
 }
 
+namespace {
+/// Views of sizes that are computed, as one dimension that is parted again:
+/// both are free where the elements lie one after the other.
+struct ReshapeInSteps : OpRewritePattern<tensor::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
+    auto result = dyn_cast<RankedTensorType>(op.getType());
+    auto shape = op.getShape().getDefiningOp<tensor::FromElementsOp>();
+    if (!source || !result || !shape || source.getRank() == 0 ||
+        result.getRank() == 0)
+      return failure();
+    Location loc = op.getLoc();
+    auto inOne = [](int64_t rank) {
+      ReassociationIndices all(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+      return SmallVector<ReassociationIndices>{all};
+    };
+    Value flat = op.getSource();
+    if (source.getRank() > 1)
+      flat = tensor::CollapseShapeOp::create(rewriter, loc, flat,
+                                             inOne(source.getRank()));
+    auto line = RankedTensorType::get({result.hasStaticShape()
+                                           ? result.getNumElements()
+                                           : ShapedType::kDynamic},
+                                      result.getElementType());
+    if (flat.getType() != line)
+      flat = tensor::CastOp::create(rewriter, loc, line, flat);
+    if (result.getRank() == 1) {
+      rewriter.replaceOp(op, flat);
+      return success();
+    }
+    SmallVector<OpFoldResult> sizes;
+    for (auto [dim, size] : llvm::enumerate(result.getShape())) {
+      if (!ShapedType::isDynamic(size)) {
+        sizes.push_back(rewriter.getIndexAttr(size));
+        continue;
+      }
+      Value number = shape.getElements()[dim];
+      if (!number.getType().isIndex())
+        number = arith::IndexCastOp::create(rewriter, loc,
+                                            rewriter.getIndexType(), number);
+      sizes.push_back(number);
+    }
+    rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(
+        op, result, flat, inOne(result.getRank()), sizes);
+    return success();
+  }
+};
+} // namespace
+
 /// Spells ops on whole tensors as ops that bufferize and fuse.
 static LogicalResult spellAsLinalg(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
+  patterns.add<ReshapeInSteps>(function.getContext());
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
@@ -162,6 +220,15 @@ struct FormKernelsPass
         if (failed(spellAsLinalg(function)))
           return signalPassFailure();
       }
+    }
+    DataFlowSolver solver;
+    solver.load<dataflow::DeadCodeAnalysis>();
+    solver.load<dataflow::SparseConstantPropagation>();
+    solver.load<dataflow::IntegerRangeAnalysis>();
+    if (failed(solver.initializeAndRun(getOperation())))
+      return signalPassFailure();
+    ranges = &solver;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
       std::string reason = findReason(function);
       if (!reason.empty()) {
         function->setAttr("kernel.reason", builder.getStringAttr(reason));
@@ -245,6 +312,9 @@ private:
         return describe("", op->getName());
       return "";
     }
+    if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
+            op))
+      return "";
     if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
       return findReason(linalg);
     if (isa_and_nonnull<linalg::LinalgDialect>(dialect))
@@ -258,11 +328,19 @@ private:
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     int64_t steps = 1, added = 1;
-    for (auto [size, kind] : llvm::zip(sizes, kinds)) {
-      if (ShapedType::isDynamic(size))
-        return "a dynamic size";
+    for (auto [loop, kind] : llvm::enumerate(kinds)) {
+      bool reduces = kind == utils::IteratorType::reduction;
+      int64_t size = sizes[loop];
+      if (ShapedType::isDynamic(size)) {
+        std::optional<int64_t> most = upperBound(op, loop);
+        if (!most && reduces && roundsSums(op))
+          return "a sum of a dynamic number of floats";
+        size = most.value_or(kAssumedSize);
+        if (!reduces)
+          size = std::min(size, kAssumedSize);
+      }
       steps *= size;
-      added *= kind == utils::IteratorType::reduction ? size : 1;
+      added *= reduces ? size : 1;
     }
     if (added > 1 && op.getNumDpsInputs() > 1 && steps > maxProducts)
       return std::to_string(steps) + " products in one op";
@@ -277,6 +355,44 @@ private:
     return "";
   }
 
+  /// Decides what is quicker where nothing bounds a size.
+  static constexpr int64_t kAssumedSize = 256;
+
+  /// The most that the ranges of integers allow for the trips of a loop.
+  std::optional<int64_t> upperBound(linalg::LinalgOp op, unsigned loop) {
+    SmallVector<std::pair<Value, unsigned>> places;
+    op.mapIterationSpaceDimToAllOperandDims(loop, places);
+    for (auto [tensor, dim] : places) {
+      Value size = findSize(tensor, dim);
+      const auto *lattice =
+          size ? ranges->lookupState<dataflow::IntegerValueRangeLattice>(size)
+               : nullptr;
+      if (!lattice || lattice->getValue().isUninitialized())
+        continue;
+      int64_t most = lattice->getValue().getValue().smax().getSExtValue();
+      if (most < std::numeric_limits<int32_t>::max())
+        return most;
+    }
+    return std::nullopt;
+  }
+
+  /// The number that is a dynamic size of a tensor, if there is one.
+  static Value findSize(Value tensor, unsigned dim) {
+    while (Operation *op = tensor.getDefiningOp()) {
+      if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+        tensor = linalg.getDpsInits()[cast<OpResult>(tensor).getResultNumber()];
+      else if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+        return empty.getDynamicSize(dim);
+      else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+        return slice.getDroppedDims().none() && slice.isDynamicSize(dim)
+                   ? slice.getDynamicSize(dim)
+                   : Value();
+      else
+        return Value();
+    }
+    return Value();
+  }
+
   /// Added one after the other, more would differ from the sum.
   static constexpr int64_t kMostAdded = 4096;
 
@@ -288,6 +404,8 @@ private:
                   arith::MinNumFOp, arith::SelectOp>(op);
     });
   }
+
+  const DataFlowSolver *ranges = nullptr;
 
   template <typename T> std::string describe(StringRef text, T what) {
     std::string result = text.str();

@@ -1,7 +1,7 @@
 //===- LowerKernelABI.cpp - what a kernel is called with ------------------===//
 //
-// Kernels run inside executables that know no assertions, no results and no
-// allocator. All three become arguments here.
+// Kernels run inside executables that know no assertions and no results. Both
+// become arguments here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,17 +82,14 @@ namespace {
 /// Lowers one function.
 class Lowering {
 public:
-  Lowering(func::FuncOp function, int64_t maxStack)
-      : function(function), builder(function.getContext()), maxStack(maxStack) {
-  }
+  explicit Lowering(func::FuncOp function)
+      : function(function), builder(function.getContext()) {}
 
-  LogicalResult run() {
+  void run() {
     Block &entry = function.getBody().front();
     for (unsigned k = 0; k < function.getNumArguments(); ++k)
       if (!function.getArgAttr(k, "kernel.role"))
         setRole(k, "output");
-    if (failed(placeScratch()))
-      return failure();
     unsigned scalars = function.getNumResults();
     bool checks =
         function.walk([](cf::AssertOp) { return WalkResult::interrupt(); })
@@ -112,57 +109,14 @@ public:
     function.removeResAttrsAttr();
     function.setType(builder.getFunctionType(types, {}));
     function.setAllArgAttrs(attributes);
-    unsigned end = types.size() - (status ? 1 : 0);
-    for (unsigned k = end - scratch; k < end; ++k)
-      setRole(k, "scratch");
     if (status)
-      setRole(end, "status");
+      setRole(status.getArgNumber(), "status");
     function->setAttr("kernel.messages", builder.getArrayAttr(messages));
-    return success();
   }
 
 private:
   void setRole(unsigned argument, StringRef role) {
     function.setArgAttr(argument, "kernel.role", builder.getStringAttr(role));
-  }
-
-  /// Bytes of a buffer, whose bools have a byte each.
-  static int64_t sizeOf(MemRefType type) {
-    return type.getNumElements() *
-           llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  }
-
-  /// Moves allocations to the function's start. They may be shared between the
-  /// trips of a loop, as no loop yields another buffer than it was given.
-  LogicalResult placeScratch() {
-    Block &entry = function.getBody().front();
-    SmallVector<memref::AllocOp> allocations;
-    function.walk([&](memref::AllocOp op) { allocations.push_back(op); });
-    llvm::stable_sort(allocations, [](memref::AllocOp a, memref::AllocOp b) {
-      return sizeOf(a.getType()) < sizeOf(b.getType());
-    });
-    for (memref::AllocOp op : allocations) {
-      if (!op.getType().hasStaticShape())
-        return op.emitError("unsupported: scratch memory of a dynamic size");
-      int64_t bytes = llvm::alignTo(sizeOf(op.getType()), 64);
-      if (bytes <= maxStack) {
-        maxStack -= bytes;
-        builder.setInsertionPointToStart(&entry);
-        auto local =
-            memref::AllocaOp::create(builder, op.getLoc(), op.getType());
-        op.replaceAllUsesWith(local.getResult());
-      } else {
-        op.replaceAllUsesWith(
-            Value(entry.addArgument(op.getType(), op.getLoc())));
-        scratch += 1;
-      }
-      op.erase();
-    }
-    SmallVector<memref::DeallocOp> frees;
-    function.walk([&](memref::DeallocOp op) { frees.push_back(op); });
-    for (memref::DeallocOp op : frees)
-      op.erase();
-    return success();
   }
 
   void storeStatus(Location loc, int64_t slot, Value value) {
@@ -253,27 +207,34 @@ private:
     auto index = [&](int64_t number) -> Value {
       return arith::ConstantIndexOp::create(builder, loc, number);
     };
+    Value first = index(0), one = index(1), end = one;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      Value size = memref::DimOp::create(builder, loc, buffer, index(dim));
+      end = arith::MulIOp::create(builder, loc, end, size);
+    }
+    auto flatType =
+        MemRefType::get({ShapedType::kDynamic}, type.getElementType());
     Value flat = memref::ReinterpretCastOp::create(
-        builder, loc,
-        MemRefType::get({type.getNumElements()}, type.getElementType()), buffer,
-        /*offset=*/int64_t(0), ArrayRef<int64_t>{type.getNumElements()},
-        ArrayRef<int64_t>{1});
+        builder, loc, flatType, buffer, /*offset=*/builder.getIndexAttr(0),
+        ArrayRef<OpFoldResult>{end},
+        ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
     Value element = arith::ConstantOp::create(
         builder, loc, builder.getZeroAttr(type.getElementType()));
-    Value first = index(0), one = index(1), end = index(type.getNumElements());
     Block *before = builder.getInsertionBlock();
-    Block *loop =
+    Block *head =
         builder.createBlock(&body, body.end(), {builder.getIndexType()}, {loc});
-    Value place = loop->getArgument(0);
+    Value place = head->getArgument(0);
+    Value more = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       place, end);
+    Block *loop = builder.createBlock(&body, body.end());
     memref::StoreOp::create(builder, loc, element, flat, place);
     Value next = arith::AddIOp::create(builder, loc, place, one);
-    Value more = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       next, end);
+    cf::BranchOp::create(builder, loc, head, next);
     Block *behind = builder.createBlock(&body, body.end());
     builder.setInsertionPointToEnd(before);
-    cf::BranchOp::create(builder, loc, loop, first);
-    builder.setInsertionPointToEnd(loop);
-    cf::CondBranchOp::create(builder, loc, more, loop, next, behind,
+    cf::BranchOp::create(builder, loc, head, first);
+    builder.setInsertionPointToEnd(head);
+    cf::CondBranchOp::create(builder, loc, more, loop, ValueRange(), behind,
                              ValueRange());
     builder.setInsertionPointToEnd(behind);
   }
@@ -307,8 +268,6 @@ private:
 
   func::FuncOp function;
   OpBuilder builder;
-  int64_t maxStack;
-  unsigned scratch = 0;
   BlockArgument status;
   SmallVector<Attribute> messages;
 };
@@ -320,9 +279,11 @@ struct LowerKernelABIPass
   void runOnOperation() override {
     if (failed(widenBools(getOperation())))
       return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(Lowering(function, maxStack).run()))
-        return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      auto form = function->getAttrOfType<StringAttr>("kernel.form");
+      if (!form || form.getValue() != "sizes")
+        Lowering(function).run();
+    }
   }
 };
 } // namespace

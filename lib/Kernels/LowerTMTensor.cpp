@@ -51,18 +51,23 @@ struct Loops {
     return arith::ConstantIndexOp::create(builder, loc, number);
   }
 
+  /// The sizes of a tensor.
+  SmallVector<Value> sizesOf(Value tensor) {
+    SmallVector<Value> sizes;
+    for (OpFoldResult size : tensor::getMixedSizes(builder, loc, tensor))
+      sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
+    return sizes;
+  }
+
   /// A loop for each size, around a body that is given the positions and the
   /// tensors so far; returns the tensors in the end.
   SmallVector<Value>
-  nest(ArrayRef<int64_t> sizes, ValueRange tensors,
+  nest(ArrayRef<Value> ends, ValueRange tensors,
        function_ref<SmallVector<Value>(ValueRange, ValueRange)> body) {
     Value zero = index(0), one = index(1);
-    SmallVector<Value> ends;
-    for (int64_t size : sizes)
-      ends.push_back(index(size));
     scf::LoopNest made = scf::buildLoopNest(
-        builder, loc, SmallVector<Value>(sizes.size(), zero), ends,
-        SmallVector<Value>(sizes.size(), one), tensors,
+        builder, loc, SmallVector<Value>(ends.size(), zero), ends,
+        SmallVector<Value>(ends.size(), one), tensors,
         [&](OpBuilder &, Location, ValueRange at, ValueRange so_far) {
           SmallVector<Value> results = body(at, so_far);
           return scf::ValueVector(results.begin(), results.end());
@@ -80,10 +85,10 @@ struct Loops {
 };
 } // namespace
 
-static bool hasStaticShapes(Operation *op) {
+static bool hasElements(Operation *op) {
   return llvm::all_of(op->getOperandTypes(), [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape() && tensor.getNumElements() > 0;
+    return tensor && !llvm::is_contained(tensor.getShape(), 0);
   });
 }
 
@@ -97,10 +102,9 @@ static LogicalResult lowerScan(Operation *op) {
   Value input = op->getOperand(0);
   OpBuilder builder(op);
   Loops loops{builder, op->getLoc()};
-  SmallVector<int64_t> sizes(
-      cast<RankedTensorType>(input.getType()).getShape());
+  SmallVector<Value> others = loops.sizesOf(input);
   unsigned along = dimension.getInt();
-  SmallVector<int64_t> others(sizes);
+  Value end = others[along];
   others.erase(others.begin() + along);
   auto made = loops.nest(
       others, op->getOperands().drop_front(),
@@ -111,20 +115,24 @@ static LogicalResult lowerScan(Operation *op) {
           return found;
         };
         Value zero = loops.index(0), one = loops.index(1);
-        Value first = inclusive.getValue() ? loops.extract(input, place(zero))
-                                           : loops.extract(tensors[1], at);
-        Value output = loops.insert(first, tensors[0], place(zero));
+        Value before = loops.extract(tensors[1], at);
         auto loop = scf::ForOp::create(
-            builder, loops.loc, one, loops.index(sizes[along]), one,
-            ValueRange{output, first},
+            builder, loops.loc, zero, end, one, ValueRange{tensors[0], before},
             [&](OpBuilder &inner, Location loc, Value position,
                 ValueRange values) {
-              Value from = position;
-              if (!inclusive.getValue())
-                from = arith::SubIOp::create(inner, loc, position, one);
+              // There may be no first element, so it is no case of its own.
               Loops body{inner, loc};
+              Value isFirst = arith::CmpIOp::create(
+                  inner, loc, arith::CmpIPredicate::eq, position, zero);
+              Value from = position;
+              if (!inclusive.getValue()) {
+                from = arith::SubIOp::create(inner, loc, position, one);
+                from = arith::MaxSIOp::create(inner, loc, from, zero);
+              }
               Value number = body.extract(input, place(from));
               Value next = combine(inner, op, values[1], number);
+              Value first = inclusive.getValue() ? number : values[1];
+              next = arith::SelectOp::create(inner, loc, isFirst, first, next);
               Value written = body.insert(next, values[0], place(position));
               scf::YieldOp::create(inner, loc, ValueRange{written, next});
             });
@@ -150,7 +158,7 @@ static LogicalResult lowerScatter(Operation *op) {
   OpBuilder builder(op);
   Loops loops{builder, op->getLoc()};
   auto made = loops.nest(
-      updatesType.getShape(), op->getOperand(2),
+      loops.sizesOf(updates), op->getOperand(2),
       [&](ValueRange at, ValueRange tensors) -> SmallVector<Value> {
         SmallVector<Value> place(originalType.getRank());
         for (int64_t dim = 0; dim < originalType.getRank(); ++dim)
@@ -187,7 +195,7 @@ struct LowerTMTensorPass
         ops.push_back(op);
     });
     for (Operation *op : ops) {
-      if (!hasStaticShapes(op))
+      if (!hasElements(op))
         continue;
       bool scans = op->getName().getStringRef() == "tm_tensor.scan";
       if (succeeded(scans ? lowerScan(op) : lowerScatter(op)))

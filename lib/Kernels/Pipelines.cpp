@@ -5,6 +5,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
@@ -12,6 +13,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
@@ -19,8 +21,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
@@ -47,15 +51,20 @@ void ssa_compiler::registerKernelDialects(DialectRegistry &registry) {
   registry.insert<affine::AffineDialect, bufferization::BufferizationDialect,
                   linalg::LinalgDialect, LLVM::LLVMDialect,
                   memref::MemRefDialect>();
+  registerKernelValueBounds(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);
+  arith::registerValueBoundsOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);
   cf::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerSubsetOpInterfaceExternalModels(registry);
+  linalg::registerValueBoundsOpInterfaceExternalModels(registry);
   scf::registerBufferizableOpInterfaceExternalModels(registry);
+  scf::registerValueBoundsOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerSubsetOpInterfaceExternalModels(registry);
+  tensor::registerValueBoundsOpInterfaceExternalModels(registry);
 }
 
 namespace {
@@ -75,7 +84,9 @@ struct FoldSlicesPass
 };
 
 /// Makes arguments of the buffers that a function returns. An allocation that
-/// is returned becomes the argument; anything else is copied there.
+/// is returned becomes the argument; anything else is copied there. Returned
+/// instead are the dynamic sizes of these buffers, behind the numbers that the
+/// function returns; their number is its attribute `kernel.sizes`.
 struct ResultsToOutputsPass
     : public PassWrapper<ResultsToOutputsPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ResultsToOutputsPass)
@@ -84,7 +95,7 @@ struct ResultsToOutputsPass
     func::FuncOp function = getOperation();
     Block &entry = function.getBody().front();
     auto yielded = cast<func::ReturnOp>(entry.getTerminator());
-    SmallVector<Value> scalars;
+    SmallVector<Value> scalars, sizes;
     SmallVector<Type> results;
     SmallVector<DictionaryAttr> attributes;
     for (unsigned k = 0; k < function.getNumArguments(); ++k)
@@ -99,6 +110,10 @@ struct ResultsToOutputsPass
       BlockArgument output = entry.addArgument(type, function.getLoc());
       attributes.push_back(DictionaryAttr::get(&getContext()));
       auto made = value.getDefiningOp<memref::AllocOp>();
+      if (made)
+        llvm::append_range(sizes, made.getDynamicSizes());
+      else
+        addSizes(value, yielded, sizes);
       if (made && made->getBlock() == &entry) {
         value.replaceAllUsesWith(output); // also where it is returned again
         made.erase();
@@ -107,11 +122,27 @@ struct ResultsToOutputsPass
       OpBuilder builder(yielded);
       memref::CopyOp::create(builder, yielded.getLoc(), value, output);
     }
+    llvm::append_range(scalars, sizes);
+    llvm::append_range(results, ValueRange(sizes).getTypes());
     yielded->setOperands(scalars);
+    function->setAttr("kernel.sizes",
+                      Builder(&getContext()).getI64IntegerAttr(sizes.size()));
     function.removeResAttrsAttr();
     function.setType(
         FunctionType::get(&getContext(), entry.getArgumentTypes(), results));
     function.setAllArgAttrs(attributes);
+  }
+
+private:
+  /// Adds the dynamic sizes of a buffer.
+  static void addSizes(Value buffer, Operation *before,
+                       SmallVectorImpl<Value> &sizes) {
+    OpBuilder builder(before);
+    auto type = cast<MemRefType>(buffer.getType());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        sizes.push_back(
+            memref::DimOp::create(builder, before->getLoc(), buffer, dim));
   }
 };
 
@@ -123,8 +154,8 @@ static bool isOfWholeTensor(memref::CopyOp op) {
 }
 
 /// Copies as loops, which fuse and vectorise; there is no runtime to call.
-/// Counts those of whole tensors and their bytes, outside and inside of loops,
-/// in attributes of the function: `kernel.copies`, `kernel.copied_bytes`,
+/// Counts those of whole tensors and their known bytes, outside and inside of
+/// loops, in attributes of the function: `kernel.copies`, `kernel.copied_bytes`,
 /// `kernel.loop_copies`, `kernel.loop_copied_bytes`.
 struct CopiesToLinalgPass
     : public PassWrapper<CopiesToLinalgPass, OperationPass<func::FuncOp>> {
@@ -142,12 +173,13 @@ struct CopiesToLinalgPass
     for (memref::CopyOp op : copies) {
       OpBuilder builder(op);
       auto type = cast<MemRefType>(op.getSource().getType());
-      if (isOfWholeTensor(op) && type.hasStaticShape()) {
+      if (isOfWholeTensor(op)) {
         auto &count =
             op->getParentOfType<LoopLikeOpInterface>() ? inside : outside;
         count[0] += 1;
-        count[1] += type.getNumElements() *
-                    llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+        if (type.hasStaticShape())
+          count[1] += type.getNumElements() *
+                      llvm::divideCeil(type.getElementTypeBitWidth(), 8);
       }
       linalg::makeMemRefCopyOp(builder, op.getLoc(), op.getSource(),
                                op.getTarget());
@@ -171,7 +203,10 @@ static void buildLowerKernels(OpPassManager &pm) {
     pm.addPass(createCSEPass());
   };
   // Tensors.
+  pm.addPass(createLowerAffinePass()); // sizes of merged dimensions
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  clean();
+  pm.addNestedPass<func::FuncOp>(createUseAssertedEqualitiesPass());
   clean();
   pm.addNestedPass<func::FuncOp>(std::make_unique<FoldSlicesPass>());
   pm.addNestedPass<func::FuncOp>(createLinalgInlineScalarOperandsPass());
@@ -194,6 +229,8 @@ static void buildLowerKernels(OpPassManager &pm) {
   pm.addPass(memref::createFoldMemRefAliasOpsPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(arith::createIntRangeOptimizationsPass());
+  clean();
+  pm.addPass(createPlaceScratchPass());
   clean();
   pm.addPass(createSCFToControlFlowPass());
   clean();

@@ -10,9 +10,12 @@
 
 #include "ssa-compiler/Kernels/Passes.h"
 
+#include "mlir/Dialect/Arith/Transforms/Transforms.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 namespace ssa_compiler {
 #define GEN_PASS_DEF_YIELDINPLACEPASS
@@ -24,6 +27,87 @@ using namespace ssa_compiler;
 using bufferization::OneShotAnalysisState;
 
 static bool isTensor(Value value) { return isa<TensorType>(value.getType()); }
+
+//===----------------------------------------------------------------------===//
+// Dynamic sizes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The sizes of the tensors that this pass creates.
+struct MaterializeBounds
+    : public ValueBoundsOpInterface::ExternalModel<
+          MaterializeBounds, bufferization::MaterializeInDestinationOp> {
+  void populateBoundsForShapedValueDim(Operation *op, Value value, int64_t dim,
+                                       ValueBoundsConstraintSet &set) const {
+    auto copy = cast<bufferization::MaterializeInDestinationOp>(op);
+    set.bound(value)[dim] == set.getExpr(copy.getDest(), dim);
+  }
+};
+
+struct AllocTensorBounds
+    : public ValueBoundsOpInterface::ExternalModel<
+          AllocTensorBounds, bufferization::AllocTensorOp> {
+  void populateBoundsForShapedValueDim(Operation *op, Value value, int64_t dim,
+                                       ValueBoundsConstraintSet &set) const {
+    auto made = cast<bufferization::AllocTensorOp>(op);
+    if (made.getCopy())
+      set.bound(value)[dim] == set.getExpr(made.getCopy(), dim);
+    else if (made.isDynamicDim(dim))
+      set.bound(value)[dim] ==
+          set.getExpr(made->getOperand(made.getIndexOfDynamicSize(dim)));
+    else
+      set.bound(value)[dim] == made.getStaticSize(dim);
+  }
+};
+} // namespace
+
+void ssa_compiler::registerKernelValueBounds(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context,
+                            bufferization::BufferizationDialect *) {
+    bufferization::MaterializeInDestinationOp::attachInterface<
+        MaterializeBounds>(*context);
+    bufferization::AllocTensorOp::attachInterface<AllocTensorBounds>(*context);
+  });
+}
+
+/// Whether two tensors of one type certainly have the same sizes.
+static bool haveSameSizes(Value tensor, Value other) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    FailureOr<bool> equal =
+        ValueBoundsConstraintSet::areEqual({tensor, dim}, {other, dim});
+    if (failed(equal) || !*equal)
+      return false;
+  }
+  return true;
+}
+
+/// Creates a tensor in front of a loop or branch that has the sizes of one
+/// inside of it; an error if those are not known there.
+static FailureOr<Value> createOutside(Operation *op, Value tensor) {
+  OpBuilder builder(op);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    FailureOr<OpFoldResult> size = arith::reifyShapedValueDimBound(
+        builder, op->getLoc(), presburger::BoundType::EQ, tensor, dim,
+        [&](Value value, std::optional<int64_t>, ValueBoundsConstraintSet &) {
+          return !op->isAncestor(value.getParentBlock()->getParentOp());
+        });
+    if (failed(size))
+      return op->emitError("unsupported: a tensor whose size is decided in a "
+                           "loop or branch");
+    sizes.push_back(
+        getValueOrCreateConstantIndexOp(builder, op->getLoc(), *size));
+  }
+  return bufferization::AllocTensorOp::create(builder, op->getLoc(), type,
+                                              sizes)
+      .getResult();
+}
 
 //===----------------------------------------------------------------------===//
 // scf.while: tensors first, in one order
@@ -62,7 +146,7 @@ static bool isAligned(scf::WhileOp loop) {
 
 /// Rewrites a loop so that its tensors come first and the k-th operand of the
 /// condition takes the place of the k-th argument.
-static void align(scf::WhileOp loop) {
+static LogicalResult align(scf::WhileOp loop) {
   scf::ConditionOp condition = loop.getConditionOp();
   scf::YieldOp yield = loop.getYieldOp();
   OperandRange passed = condition.getArgs();
@@ -100,10 +184,10 @@ static void align(scf::WhileOp loop) {
       free->condition = k;
       continue;
     }
-    auto type = cast<RankedTensorType>(passed[k].getType());
-    Value init = bufferization::AllocTensorOp::create(builder, loc, type,
-                                                      /*dynamicSizes=*/{});
-    places.push_back({init, BlockArgument(), k, Value()});
+    FailureOr<Value> init = createOutside(loop, passed[k]);
+    if (failed(init))
+      return failure();
+    places.push_back({*init, BlockArgument(), k, Value()});
   }
 
   SmallVector<Value> inits;
@@ -181,6 +265,7 @@ static void align(scf::WhileOp loop) {
     arg.replaceAllUsesWith(oldAfter[arg.getArgNumber()]);
   loop.replaceAllUsesWith(oldResults);
   loop.erase();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,15 +274,19 @@ static void align(scf::WhileOp loop) {
 
 /// Copies the operands of a terminator that are not in the buffers of
 /// `destinations` into them; returns whether there were such.
-static bool copyInto(Operation *terminator, unsigned first,
+static FailureOr<bool> copyInto(Operation *terminator, unsigned first,
                      ValueRange destinations,
                      const OneShotAnalysisState &state) {
   SmallVector<unsigned> missing;
   for (auto [k, destination] : llvm::enumerate(destinations)) {
     Value value = terminator->getOperand(first + k);
     if (isTensor(value) &&
-        !state.areEquivalentBufferizedValues(value, destination))
+        !state.areEquivalentBufferizedValues(value, destination)) {
+      if (!haveSameSizes(value, destination))
+        return terminator->emitError(
+            "unsupported: a tensor that may change its size in a loop");
       missing.push_back(k);
+    }
   }
   OpBuilder builder(terminator);
   Location loc = terminator->getLoc();
@@ -224,36 +313,82 @@ static bool copyInto(Operation *terminator, unsigned first,
   return !missing.empty();
 }
 
+namespace {
+/// The insertions with which an arm of a branch was to end in a tensor from
+/// outside.
+using Trials = llvm::SmallDenseMap<std::pair<Operation *, unsigned>,
+                                   tensor::InsertSliceOp>;
+} // namespace
+
+/// Writes the tensor that an arm yields into another one, in place if that is
+/// no longer needed.
+static tensor::InsertSliceOp insertInto(OpOperand &yielded, Value tensor) {
+  OpBuilder builder(yielded.getOwner());
+  Location loc = yielded.getOwner()->getLoc();
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, loc, yielded.get());
+  SmallVector<OpFoldResult> zeros(sizes.size(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> ones(sizes.size(), builder.getIndexAttr(1));
+  auto insertion = tensor::InsertSliceOp::create(builder, loc, yielded.get(),
+                                                 tensor, zeros, sizes, ones);
+  yielded.set(insertion);
+  return insertion;
+}
+
 /// Gives the results of a branch whose arms end in different buffers one
-/// buffer; returns whether there were such.
-static bool joinArms(scf::IfOp branch, const OneShotAnalysisState &state) {
+/// buffer: that of a tensor from outside, if one arm leaves it as it is and the
+/// analysis lets the other one write there, else a new one. Returns whether
+/// there were such.
+static FailureOr<bool> joinArms(scf::IfOp branch,
+                                const OneShotAnalysisState &state,
+                                Trials &trials) {
   bool changed = false;
   for (unsigned k = 0; k < branch.getNumResults(); ++k) {
-    OpOperand &one = branch.thenYield()->getOpOperand(k);
-    OpOperand &other = branch.elseYield()->getOpOperand(k);
-    if (!isTensor(one.get()) ||
-        state.areEquivalentBufferizedValues(one.get(), other.get()))
+    OpOperand *one = &branch.thenYield()->getOpOperand(k);
+    OpOperand *other = &branch.elseYield()->getOpOperand(k);
+    if (!isTensor(one->get()) ||
+        state.areEquivalentBufferizedValues(one->get(), other->get()))
       continue;
-    OpBuilder builder(branch);
-    Value place = bufferization::AllocTensorOp::create(
-        builder, branch.getLoc(), cast<RankedTensorType>(one.get().getType()),
-        /*dynamicSizes=*/ValueRange());
-    for (OpOperand *operand : {&one, &other}) {
-      builder.setInsertionPoint(operand->getOwner());
+    if (!haveSameSizes(one->get(), other->get()))
+      return branch.emitError(
+          "unsupported: a tensor whose size depends on a branch");
+    changed = true;
+    auto isOutside = [&](OpOperand *operand) {
+      return !branch->isAncestor(
+          operand->get().getParentBlock()->getParentOp());
+    };
+    if (!isOutside(one))
+      std::swap(one, other);
+    auto [trial, isNew] = trials.try_emplace({branch, k});
+    if (isNew && isOutside(one)) {
+      trial->second = insertInto(*other, one->get());
+      continue;
+    }
+    if (tensor::InsertSliceOp insertion = trial->second) {
+      insertion.replaceAllUsesWith(insertion.getSource());
+      insertion.erase();
+      trial->second = {};
+    }
+    FailureOr<Value> place = createOutside(branch, one->get());
+    if (failed(place))
+      return failure();
+    for (OpOperand *operand : {one, other}) {
+      OpBuilder builder(operand->getOwner());
       auto copy = bufferization::MaterializeInDestinationOp::create(
-          builder, branch.getLoc(), place.getType(), operand->get(), place);
+          builder, branch.getLoc(), place->getType(), operand->get(), *place);
       operand->set(copy.getResult());
     }
-    changed = true;
   }
   return changed;
 }
 
 /// Inserts what is missing in the innermost loop or branch that lacks
 /// something; returns whether there is one.
-static bool insertCopies(ModuleOp module, const OneShotAnalysisState &state) {
-  WalkResult result = module.walk([&](Operation *op) {
-    bool changed = false;
+static FailureOr<bool> insertCopies(ModuleOp module,
+                                    const OneShotAnalysisState &state,
+                                    Trials &trials) {
+  FailureOr<bool> changed = false;
+  module.walk([&](Operation *op) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       changed = copyInto(loop.getBody()->getTerminator(), 0,
                          loop.getRegionIterArgs(), state);
@@ -261,14 +396,17 @@ static bool insertCopies(ModuleOp module, const OneShotAnalysisState &state) {
       unsigned tensors = llvm::count_if(loop.getBeforeArguments(), isTensor);
       changed = copyInto(loop.getConditionOp(), 1,
                          loop.getBeforeArguments().take_front(tensors), state);
-      changed |= copyInto(loop.getYieldOp(), 0,
-                          loop.getAfterArguments().take_front(tensors), state);
+      if (failed(changed) || *changed)
+        return WalkResult::interrupt();
+      changed = copyInto(loop.getYieldOp(), 0,
+                         loop.getAfterArguments().take_front(tensors), state);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      changed = joinArms(branch, state);
+      changed = joinArms(branch, state, trials);
     }
-    return changed ? WalkResult::interrupt() : WalkResult::advance();
+    return failed(changed) || *changed ? WalkResult::interrupt()
+                                       : WalkResult::advance();
   });
-  return result.wasInterrupted();
+  return changed;
 }
 
 namespace {
@@ -287,19 +425,23 @@ struct YieldInPlacePass
         yields += 1;
     });
     for (scf::WhileOp loop : loops)
-      if (!isAligned(loop))
-        align(loop);
+      if (!isAligned(loop) && failed(align(loop)))
+        return signalPassFailure();
 
     bufferization::OneShotBufferizationOptions options =
         getKernelBufferization();
     options.allowReturnAllocsFromLoops = true; // they are what is sought
     // A copy may move the analysis to decide otherwise elsewhere; few rounds
     // for each loop are enough unless it goes to and fro.
+    Trials trials;
     for (unsigned round = 0; round < 4 * yields; ++round) {
       OneShotAnalysisState state(module, options);
       if (failed(bufferization::analyzeModuleOp(module, state)))
         return signalPassFailure();
-      if (!insertCopies(module, state))
+      FailureOr<bool> changed = insertCopies(module, state, trials);
+      if (failed(changed))
+        return signalPassFailure();
+      if (!*changed)
         return;
     }
     module.emitError("unsupported: what loops yield cannot be kept in place");

@@ -64,6 +64,24 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def UseAssertedEqualitiesPass
+    : Pass<"use-asserted-equalities", "::mlir::func::FuncOp"> {
+  let summary = "replace values that an assertion says are equal by one of them";
+  let description = [{
+    torch-mlir asserts that dynamic sizes of operands are equal and takes that of the
+    first for the result. Behind `cf.assert` of `arith.cmpi eq` one of the two values
+    stands for both: a constant, else the one defined first. Bufferization
+    sees then that a tensor keeps its size, and further assertions of the same fold
+    away.
+
+    ```mlir
+    %same = arith.cmpi eq, %m, %n : index
+    cf.assert %same, "mismatched size for broadcast"
+    %e = tensor.empty(%n) : tensor<?xf32>        // becomes tensor.empty(%m)
+    ```
+  }];
+}
+
 def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
   let summary = "give loops and branches the buffers that bufferization asks for";
   let description = [{
@@ -74,7 +92,7 @@ def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
     different buffers gets one in front of it, into which both arms copy. A
     `scf.while` passes on its tensors first, each in the place of the argument
     whose buffer it is in. The analysis runs again after each change, until it
-    agrees.
+    agrees. A tensor whose size may change from trip to trip is an error.
 
     ```mlir
     %r = scf.for ... iter_args(%x = %init) -> (tensor<4xf32>) {
@@ -97,10 +115,39 @@ def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
-def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
-  let summary = "turn bufferised functions into kernels: assertions, results, scratch memory";
+def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
+  let summary = "give the allocations of kernels places on the stack and in a workspace";
   let description = [{
-    The functions that are left return nothing and allocate nothing:
+    Small allocations of a known size become `memref.alloca` at the function's start,
+    all others views of one buffer of bytes, the function's last argument
+    (`kernel.role = "scratch"`). Each has a place of its own: allocations in loops may
+    be shared between trips, as no loop yields another buffer than it was given.
+
+    What a buffer takes is computed when the kernel is called, from numbers and sizes
+    among the arguments, or is the most that the ranges of integers allow; a buffer
+    for which neither is possible is an error. The sizes of results, which
+    `kernel.sizes` of the function counts among the values that it returns, are no
+    longer returned. A function `NAME.sizes` computes them for the host, from the
+    numbers among the kernel's arguments and the dynamic sizes of its inputs, in their
+    order, and behind them the bytes of the workspace.
+
+    ```mlir
+    func.func @main(%x: memref<?xf32>, %out: memref<?xf32>, %scratch: memref<?xi8>)
+    func.func private @main.sizes(%n: index) -> (index, index)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let options = [
+    Option<"maxStack", "max-stack", "int64_t", "16384", "Bytes of scratch memory on the stack">,
+    Option<"maxReserved", "max-reserved", "int64_t", "1048576",
+           "The most bytes reserved for a buffer of which only the most is known">
+  ];
+}
+
+def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
+  let summary = "turn bufferised functions into kernels: assertions, scalar results";
+  let description = [{
+    The functions that are left return nothing:
     - A failed `cf.assert` stores its number in the status buffer, the function's
       last argument (`memref<Nxi64>`), and returns. The messages are the
       attribute `kernel.messages` of the function; 0 is no failure. Scalar results
@@ -108,8 +155,6 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
       host has read the status.
     - A scalar result is stored in the status buffer behind the status, floats as
       their bits. A function without assertions and scalar results has no status.
-    - Allocations become arguments (`kernel.role = "scratch"`), small ones
-      `memref.alloca` at the function's start.
     - Buffers of `i1` have a byte for each element.
     - Denormal numbers are computed with, whatever the caller has set (x86-64).
     Arguments say in `kernel.role` what they are: "input", "output", "scratch",
@@ -118,9 +163,6 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"
-  ];
-  let options = [
-    Option<"maxStack", "max-stack", "int64_t", "16384", "Bytes of scratch memory on the stack">
   ];
 }
 

@@ -1,12 +1,12 @@
 """The form in which IREE takes a kernel: an executable with a function on buffers, and a function that dispatches it.
 
-The kernel's function reads its arguments from bindings and constants. The function around it, which has the signature of the
-program or loop that the kernel stands for, passes them, and reports what the kernel's status says.
+The kernel's function reads its arguments from bindings and constants; dynamic sizes are constants. The function around it, which
+has the signature of the program or loop that the kernel stands for, passes them, computes the sizes of results and of scratch
+memory, and reports what the kernel's status says.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 
@@ -17,6 +17,9 @@ from ._limits import MOST_BINDINGS, MOST_CONSTANTS
 __all__ = ["OperandLimitError", "assemble"]
 
 _HEADER = re.compile(r"^  func\.func @main\(.*$", re.MULTILINE)
+_SIZES = "main.sizes"
+"""The function of `--place-scratch` that computes the sizes of results and scratch memory."""
+_SSA_NAME = re.compile(r"%[\w$.-]+")
 _OWN = ("kernel.", "bufferization.")
 """What begins the names of attributes that are about kernels."""
 _MOST_SCALARS, _MOST_BUFFERS = MOST_CONSTANTS // 2, MOST_BINDINGS - 2
@@ -53,9 +56,16 @@ class _Argument:
         return max(type_.width // 8, 1)
 
     @property
-    def scratch_bytes(self) -> int:
-        """Bytes that a buffer takes in scratch memory."""
-        return -(-math.prod(self.type.shape) * self.element_bytes // _ALIGNMENT) * _ALIGNMENT
+    def dynamic(self) -> list[int]:
+        """The dimensions of a buffer whose size is dynamic."""
+        if not isinstance(self.type, ir.MemRefType):
+            return []
+        return [dim for dim in range(self.type.rank) if self.type.is_dynamic_dim(dim)]
+
+    @property
+    def constants(self) -> list[str]:
+        """The names of the numbers that are passed for it: itself, or its dynamic sizes."""
+        return [f"{self.name}_{dim}" for dim in self.dynamic] if self.is_buffer else [self.name]
 
 
 def _arguments(kernel: ir.Operation) -> list[_Argument]:
@@ -77,43 +87,37 @@ def assemble(function: ir.Operation, kernel: ir.Module, name: str) -> tuple[str,
     Raises:
         OperandLimitError: it takes too many operands.
     """
-    (lowered,) = [op.operation for op in kernel.body if op.operation.name == "func.func"]
+    table = ir.SymbolTable(kernel.operation)
+    lowered, sizes = table["main"].operation, table[_SIZES].operation
     arguments = _arguments(lowered)
     inputs, outputs, scratch, status = (
         [argument for argument in arguments if argument.role == role]
         for role in ("input", "output", "scratch", "status")
     )
-    scalars = [argument for argument in inputs if not argument.is_buffer]
-    buffers = [argument for argument in inputs if argument.is_buffer]
-    if len(scalars) > _MOST_SCALARS:
-        raise OperandLimitError(f"{len(scalars)} numbers among its arguments")
-    if len(buffers) + len(outputs) > _MOST_BUFFERS:
-        raise OperandLimitError(f"{len(buffers) + len(outputs)} tensors among its arguments and results")
-    workspace = sum(argument.scratch_bytes for argument in scratch)
-    kinds = ["ReadOnly"] * len(buffers) + [""] * (len(outputs) + bool(scratch) + len(status))
-    bindings = ", ".join(f"#hal.pipeline.binding<storage_buffer{', ' + kind if kind else ''}>" for kind in kinds)
-    layout = f"#hal.pipeline.layout<constants = {2 * len(scalars)}, bindings = [{bindings}]>"
+    numbers = [(number, argument) for argument in arguments for number in argument.constants]
+    buffers = [argument for argument in [*inputs, *outputs, *scratch, *status] if argument.is_buffer]
+    if len(numbers) > _MOST_SCALARS:
+        raise OperandLimitError(f"{len(numbers)} numbers and dynamic sizes among its arguments")
+    if len(buffers) - len(scratch) - len(status) > _MOST_BUFFERS:
+        raise OperandLimitError(f"{len(buffers) - len(scratch) - len(status)} tensors among its arguments and results")
+    bindings = ", ".join(
+        f"#hal.pipeline.binding<storage_buffer{', ReadOnly' if buffer.role == 'input' else ''}>" for buffer in buffers
+    )
+    layout = f"#hal.pipeline.layout<constants = {2 * len(numbers)}, bindings = [{bindings}]>"
 
     prologue = ["    %kernel_c0 = arith.constant 0 : index"]
-    for number, scalar in enumerate(scalars):
-        prologue += _load_scalar(scalar, 2 * number, layout)
-    place = 0
-    for number, buffer in enumerate([*buffers, *outputs, *scratch, *status]):
-        binding = number
-        flags, alignment, offset = "", buffer.element_bytes, "%kernel_c0"
-        if buffer.role == "input":
-            flags = " flags(ReadOnly)"
-        elif buffer.role == "scratch":
-            binding = len(buffers) + len(outputs)
-            offset, alignment = f"%kernel_o{place}", _ALIGNMENT
-            prologue.append(f"    {offset} = arith.constant {place} : index")
-            place += buffer.scratch_bytes
-        elif buffer.role == "status":
-            binding = len(kinds) - 1
+    for ordinal, (number, argument) in enumerate(numbers):
+        prologue += _load_scalar(number, "index" if argument.is_buffer else str(argument.type), 2 * ordinal, layout)
+    for binding, buffer in enumerate(buffers):
+        flags = " flags(ReadOnly)" if buffer.role == "input" else ""
+        alignment = _ALIGNMENT if buffer.role == "scratch" else buffer.element_bytes
+        given = f"{{{', '.join(buffer.constants)}}}" if buffer.dynamic else ""
         prologue.append(
             f"    {buffer.name} = hal.interface.binding.subspan layout({layout}) binding({binding}) "
-            f"alignment({alignment}) offset({offset}){flags} : {buffer.type}"
+            f"alignment({alignment}) offset(%kernel_c0){flags} : {buffer.type}{given}"
         )
+    sizes_text = _inline(sizes, inputs)
+    sizes.erase()
     text = kernel.operation.get_asm(enable_debug_info=False)
     # IREE links executables into one: names are those of all.
     body = _HEADER.sub(f"  func.func @{name}() {{\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1)
@@ -131,12 +135,12 @@ def assemble(function: ir.Operation, kernel: ir.Module, name: str) -> tuple[str,
         "    }\n"
         "  }\n"
     )
-    return executable, _call(function, name, inputs, outputs, workspace, status, messages)
+    return executable, _call(function, name, arguments, sizes_text, messages)
 
 
-def _load_scalar(scalar: _Argument, ordinal: int, layout: str) -> list[str]:
-    """A scalar argument of two push constants."""
-    name = scalar.name[1:]
+def _load_scalar(name: str, type_: str, ordinal: int, layout: str) -> list[str]:
+    """A number of two push constants."""
+    name = name[1:]
     load = f"hal.interface.constant.load layout({layout}) ordinal"
     lines = [
         f"    %{name}_lo = {load}({ordinal}) : i32",
@@ -147,61 +151,106 @@ def _load_scalar(scalar: _Argument, ordinal: int, layout: str) -> list[str]:
         f"    %{name}_up = arith.shli %{name}_hi64, %{name}_by : i64",
     ]
     bits = f"arith.ori %{name}_lo64, %{name}_up : i64"
-    type_ = str(scalar.type)
     if type_ == "i64":
         return [*lines, f"    %{name} = {bits}"]
     lines.append(f"    %{name}_bits = {bits}")
     if type_ == "f64":
         return [*lines, f"    %{name} = arith.bitcast %{name}_bits : i64 to f64"]
+    if type_ == "index":
+        return [*lines, f"    %{name} = arith.index_castui %{name}_bits : i64 to index"]
     return [*lines, f"    %{name} = arith.trunci %{name}_bits : i64 to {type_}"]
+
+
+def _inline(sizes: ir.Operation, inputs: list[_Argument]) -> tuple[list[str], list[str]]:
+    """The body of the function that computes sizes, as lines of the host's function, and the names of what it returns."""
+    body = sizes.regions[0].blocks[0]
+    given = [name for number, argument in enumerate(inputs) for name in _host_names(number, argument)]
+    names = {argument.get_name(): name for argument, name in zip(body.arguments, given, strict=True)}
+
+    def rename(found: re.Match[str]) -> str:
+        return names.get(found[0], f"%size_{found[0][1:]}")
+
+    *ops, last = [view.operation for view in body.operations]
+    lines = [_SSA_NAME.sub(rename, f"    {op.get_asm(enable_debug_info=False)}") for op in ops]
+    return lines, [_SSA_NAME.sub(rename, operand.get_name()) for operand in last.operands]
 
 
 def _call(
     function: ir.Operation,
     executable: str,
-    inputs: list[_Argument],
-    outputs: list[_Argument],
-    workspace: int,
-    status: list[_Argument],
+    arguments: list[_Argument],
+    sizes: tuple[list[str], list[str]],
     messages: list[str],
 ) -> str:
-    """The function that dispatches the kernel and reports its status."""
+    """The function that dispatches the kernel and reports its status.
+
+    Args:
+        function: the function that the kernel stands for.
+        executable: its name.
+        arguments: those of the kernel.
+        sizes: the lines that compute the sizes of results and scratch memory, and their names.
+        messages: what the kernel's assertions say.
+    """
     type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     given = _attributes(function, "arg_attrs", len(type_.inputs))
     returned = _attributes(function, "res_attrs", len(type_.results))
-    arguments = ", ".join(f"%a{n}: {t} {a}" for n, (t, a) in enumerate(zip(type_.inputs, given)))
+    taken = ", ".join(f"%a{n}: {t} {a}" for n, (t, a) in enumerate(zip(type_.inputs, given)))
     results = ", ".join(f"{t} {a}" for t, a in zip(type_.results, returned))
-    lines = [f"  func.func @main({arguments}) -> ({results}) {{"]
+    lines = [f"  func.func @main({taken}) -> ({results}) {{"]
+    inputs = [argument for argument in arguments if argument.role == "input"]
+    made = [argument for argument in arguments if argument.role != "input"]
+    for number, argument in enumerate(inputs):
+        for name, dim in zip(_host_names(number, argument), argument.dynamic):
+            lines.append(f"    {name}_at = arith.constant {dim} : index")
+            lines.append(f"    {name} = tensor.dim %a{number}, {name}_at : {type_.inputs[number]}")
+    lines += sizes[0]
     constants: list[str] = []
     for number, argument in enumerate(inputs):
-        if not argument.is_buffer:
-            lines += _split_scalar(number, str(argument.type))
-            constants += [f"%a{number}_lo", f"%a{number}_hi"]
-    operands = [(f"%a{n}", str(type_.inputs[n])) for n, argument in enumerate(inputs) if argument.is_buffer]
-    tensors = iter(str(t) for t in type_.results if str(t).startswith("tensor<"))
-    made = [next(tensors) for _ in outputs]
-    if workspace:
-        made.append(f"tensor<{workspace}xi8>")
-    made += [argument.tensor for argument in status]
-    names = ", ".join([*constants, *(name for name, _ in operands)])
-    types = ", ".join(["i32"] * len(constants) + [t for _, t in operands])
-    dispatch = f"flow.dispatch @{executable}::@{executable}({names}) : ({types}) -> ({', '.join(made)})"
+        for name in _host_names(number, argument):
+            lines += _split_scalar(name, name, "index" if argument.is_buffer else str(argument.type))
+            constants += [f"{name}_lo", f"{name}_hi"]
+    for number, name in enumerate(sizes[1][: sum(len(argument.dynamic) for argument in made)]):
+        lines += _split_scalar(f"%size{number}", name, "index")
+        constants += [f"%size{number}_lo", f"%size{number}_hi"]
+    operands, shapes = [], []
+    for number, argument in enumerate(inputs):
+        if argument.is_buffer:
+            operands.append(f"%a{number}")
+            shapes.append(f"{type_.inputs[number]}{_braced(_host_names(number, argument))}")
+    left, tensors = iter(sizes[1]), iter(str(t) for t in type_.results if isinstance(t, ir.RankedTensorType))
+    types = [
+        f"{next(tensors) if argument.role == 'output' else argument.tensor}{_braced([next(left) for _ in argument.dynamic])}"
+        for argument in made
+    ]
+    dispatch = (
+        f"flow.dispatch @{executable}::@{executable}({', '.join([*constants, *operands])}) : "
+        f"({', '.join(['i32'] * len(constants) + shapes)}) -> ({', '.join(types)})"
+    )
     lines.append(f"    %made:{len(made)} = {dispatch}" if made else f"    {dispatch}")
-    last = f"%made#{len(made) - 1}"
+    last, status = f"%made#{len(made) - 1}", made[-1].tensor if made else ""
     if messages:
-        lines += _check(last, status[0].tensor, messages)
+        lines += _check(last, status, messages)
     tensor_number, scalar_number, values = 0, 0, []
     for result in map(str, type_.results):
         if result.startswith("tensor<"):
             values.append(f"%made#{tensor_number}")
             tensor_number += 1
             continue
-        lines += _read_scalar(scalar_number, last, status[0].tensor, result)
+        lines += _read_scalar(scalar_number, last, status, result)
         values.append(f"%s{scalar_number}")
         scalar_number += 1
     lines.append(f"    return {', '.join(values)} : {', '.join(map(str, type_.results))}" if values else "    return")
     lines.append("  }\n")
     return "\n".join(lines)
+
+
+def _host_names(number: int, argument: _Argument) -> list[str]:
+    """The names in the host's function of the numbers that are passed for an input."""
+    return [f"%a{number}_{dim}" for dim in argument.dynamic] if argument.is_buffer else [f"%a{number}"]
+
+
+def _braced(names: list[str]) -> str:
+    return f"{{{', '.join(names)}}}" if names else ""
 
 
 def _attributes(function: ir.Operation, name: str, count: int) -> list[str]:
@@ -215,16 +264,14 @@ def _attributes(function: ir.Operation, name: str, count: int) -> list[str]:
     return found
 
 
-def _split_scalar(number: int, type_: str) -> list[str]:
-    name = f"%a{number}"
+def _split_scalar(name: str, value: str, type_: str) -> list[str]:
+    """The halves `name`_lo and `name`_hi of a number."""
     lines = []
-    bits = name
-    if type_ == "f64":
+    bits = value
+    if type_ != "i64":
         bits = f"{name}_bits"
-        lines.append(f"    {bits} = arith.bitcast {name} : f64 to i64")
-    elif type_ != "i64":
-        bits = f"{name}_bits"
-        lines.append(f"    {bits} = arith.extui {name} : {type_} to i64")
+        conversion = {"f64": "bitcast", "index": "index_castui"}.get(type_, "extui")
+        lines.append(f"    {bits} = arith.{conversion} {value} : {type_} to i64")
     return [
         *lines,
         f"    {name}_by = arith.constant 32 : i64",

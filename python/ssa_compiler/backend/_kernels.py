@@ -46,7 +46,6 @@ _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
 _COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
 _MOST_COPIED, _MOST_COPIED_IN_LOOPS = 1 << 20, 1 << 16
 """Bytes of whole tensors that a kernel copies: more take longer than the launches that it saves."""
-_DYNAMIC = re.compile(r"(?:!torch\.v)?tensor<[^>]*\?[^>]*>")
 _MOST_WRITTEN = 1024
 """Elements of an argument that are written back after the call."""
 
@@ -104,8 +103,6 @@ def form_kernel(
     Raises:
         NoKernelError: it cannot be one.
     """
-    if (found := _DYNAMIC.search(text)) is not None:
-        raise NoKernelError(f"a value of type {found[0]}")  # what ssa-opt would say, sooner
     lower = str(Path(_mlir_libs.__path__[0]) / "torch-mlir-opt")
     linalg = _run([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
     maker = find_ssa_opt(ssa_opt)
@@ -156,7 +153,9 @@ def _refuse_large_writes(function: ir.Operation) -> None:
     for result, attributes in zip(type_.results, ir.ArrayAttr(function.attributes["res_attrs"])):
         if "tssa.writeback" not in ir.DictAttr(attributes) or not isinstance(result, ir.RankedTensorType):
             continue
-        elements = math.prod(ir.RankedTensorType(result).shape)
+        if not result.has_static_shape:
+            raise NoKernelError("an argument of a dynamic size is updated in place")
+        elements = math.prod(result.shape)
         if elements > _MOST_WRITTEN:
             raise NoKernelError(f"an argument of {elements} elements is updated in place")
 

@@ -32,6 +32,11 @@ def make_lowerable(module: ir.Module) -> None:
             _choose_elements(op)
         elif op.name == "torch.aten.view.dtype":
             _reinterpret(op)
+        elif op.name == "torch.aten.copy":
+            _copy_of_same_size(op)
+        elif op.name == "flow.tensor.tie_shape":
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
         elif op.name == "util.optimization_barrier":
             constants += _remove_barrier(op, function.regions[0].blocks[0])
     if constants:
@@ -88,6 +93,39 @@ def _elementwise(
             number = ir.Operation.create(name, [type_.element_type], operands)
             ir.Operation.create("linalg.yield", operands=[number.results[0]])
     return made.results[0]
+
+
+_BROADCASTS = "unsupported: a copy broadcasts a size of 1 that is known only at run time"
+
+
+def _copy_of_same_size(op: ir.Operation) -> None:
+    """Replace a copy by its source where the sizes are equal.
+
+    torch-mlir looks at run time which of the dynamic sizes are 1 and broadcasts these; the importer refuses programs that do.
+    """
+    target, source = op.operands[:2]
+    type_ = op.results[0].type
+    if source.type != type_ or "?" not in str(type_):
+        return
+    where = ir.InsertionPoint(op)
+    plain = builtin_type(type_)
+    given, wanted = (build("torch_c.to_builtin_tensor", [plain], [value], where).results[0] for value in (source, target))
+    with where, op.location:
+        index = ir.IndexType.get(op.context)
+        for dim, size in enumerate(ir.RankedTensorType(plain).shape):
+            if size >= 0:
+                continue
+            at = ir.Operation.create("arith.constant", [index], attributes={"value": ir.IntegerAttr.get(index, dim)})
+            sizes = [ir.Operation.create("tensor.dim", [index], [tensor, at.results[0]]) for tensor in (wanted, given)]
+            same = ir.Operation.create(
+                "arith.cmpi",
+                [ir.IntegerType.get_signless(1)],
+                [made.results[0] for made in sizes],
+                {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)},
+            )
+            ir.Operation.create("cf.assert", [], [same.results[0]], {"msg": ir.StringAttr.get(_BROADCASTS)})
+    op.results[0].replace_all_uses_with(source)
+    op.erase()
 
 
 _WIDTHS = {"f32": 32, "si32": 32, "f64": 64, "si64": 64}

@@ -205,7 +205,7 @@ def _passed_type(type_: ir.Type) -> ir.Type:
         return type_
     if text in _PASSED:
         return ir.Type.parse(_PASSED[text][0], type_.context)
-    if text.startswith("!torch.vtensor<[") and "?" not in text and not element_of(type_).startswith("complex"):
+    if text.startswith("!torch.vtensor<[") and not element_of(type_).startswith("complex"):
         return builtin_type(type_)
     raise NoKernelError(f"a value of type {text}")
 

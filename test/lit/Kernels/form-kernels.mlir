@@ -54,13 +54,43 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: kernel.reason = "a value of type tensor<?xf32>"
-func.func @main(%x: tensor<4xf32>, %k: i64) -> f32 {
-  %c0 = arith.constant 0 : index
-  %n = arith.index_cast %k : i64 to index
+// Sizes may be dynamic. Added up one after the other are only as many floats as
+// are known to be few enough for it.
+// CHECK-LABEL: func.func @few(
+// CHECK-SAME: kernel.form = "kernel"
+func.func @few(%x: tensor<4xf32>, %k: i64) -> tensor<f32> {
+  %c0 = arith.constant 0 : i64
+  %c4 = arith.constant 4 : i64
+  %above = arith.maxsi %k, %c0 : i64
+  %most = arith.minsi %above, %c4 : i64
+  %n = arith.index_cast %most : i64 to index
   %s = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>
-  %f = tensor.extract %s[%c0] : tensor<?xf32>
-  return %f : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.reduce {arith.addf} ins(%s : tensor<?xf32>) outs(%e : tensor<f32>) dimensions = [0]
+  return %f : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @perhaps_many(
+// CHECK-SAME: kernel.reason = "a sum of a dynamic number of floats"
+func.func @perhaps_many(%x: tensor<?xf32>) -> tensor<f32> {
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.reduce {arith.addf} ins(%x : tensor<?xf32>) outs(%e : tensor<f32>) dimensions = [0]
+  return %f : tensor<f32>
+}
+
+// -----
+
+// A view of sizes that are computed is one dimension in between.
+// CHECK-LABEL: func.func @view(
+// CHECK-SAME: kernel.form = "kernel"
+// CHECK: %[[FLAT:.+]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1]]
+// CHECK: %[[LINE:.+]] = tensor.cast %[[FLAT]] : tensor<32xf32> to tensor<?xf32>
+// CHECK: tensor.expand_shape %[[LINE]] {{\[\[}}0, 1, 2]] output_shape [%{{.+}}, 2, %{{.+}}]
+func.func @view(%x: tensor<4x8xf32>, %m: i64, %n: i64) -> tensor<?x2x?xf32> {
+  %c2 = arith.constant 2 : i64
+  %shape = tensor.from_elements %m, %c2, %n : tensor<3xi64>
+  %y = tensor.reshape %x(%shape) : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<?x2x?xf32>
+  return %y : tensor<?x2x?xf32>
 }
 
 // -----

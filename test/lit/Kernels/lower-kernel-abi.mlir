@@ -1,4 +1,4 @@
-// RUN: ssa-opt %s -split-input-file --lower-kernel-abi=max-stack=64 | FileCheck %s
+// RUN: ssa-opt %s -split-input-file --lower-kernel-abi | FileCheck %s
 
 // An assertion that fails stores its number and returns; success stores 0, and
 // the scalar results behind it. Denormal numbers are computed with in between.
@@ -39,27 +39,26 @@ func.func @main(%n: i64 {kernel.role = "input"}, %f: f64 {kernel.role = "input"}
 
 // -----
 
-// Scratch memory is the caller's, but for what is small; bools have a byte each.
+// Bools have a byte each. The function that computes sizes stays as it is.
 // CHECK: memref.global "private" constant @mask : memref<2xi8> = dense<[1, 0]>
 // CHECK-LABEL: func.func @main(
-// CHECK-SAME: %[[X:.+]]: memref<16xi8> {kernel.role = "input"}
-// CHECK-SAME: memref<100xf32> {kernel.role = "scratch"}) attributes
-// CHECK: memref.alloca() : memref<16xi8>
-// CHECK-NOT: memref.alloc()
+// CHECK-SAME: %[[X:.+]]: memref<?xi8> {kernel.role = "input"}
+// CHECK-SAME: %[[Y:.+]]: memref<16xi8> {kernel.role = "output"}
 // CHECK: %[[BYTE:.+]] = memref.load %[[X]]
 // CHECK: %[[BIT:.+]] = arith.trunci %[[BYTE]] : i8 to i1
 // CHECK: %[[WIDE:.+]] = arith.extui %[[BIT]] : i1 to i8
-// CHECK: memref.store %[[WIDE]]
+// CHECK: memref.store %[[WIDE]], %[[Y]]
+// CHECK-LABEL: func.func private @main.sizes(
+// CHECK-NEXT: return
 memref.global "private" constant @mask : memref<2xi1> = dense<[true, false]> {alignment = 64 : i64}
-func.func @main(%x: memref<16xi1> {kernel.role = "input"}) {
+func.func @main(%x: memref<?xi1> {kernel.role = "input"}, %y: memref<16xi1>) {
   %c0 = arith.constant 0 : index
-  %zero = arith.constant 0.0 : f32
-  %small = memref.alloc() : memref<16xi1>
-  %large = memref.alloc() : memref<100xf32>
-  %b = memref.load %x[%c0] : memref<16xi1>
-  memref.store %b, %small[%c0] : memref<16xi1>
-  memref.store %zero, %large[%c0] : memref<100xf32>
+  %b = memref.load %x[%c0] : memref<?xi1>
+  memref.store %b, %y[%c0] : memref<16xi1>
   return
+}
+func.func private @main.sizes(%n: index) -> index attributes {kernel.form = "sizes"} {
+  return %n : index
 }
 
 // -----
@@ -68,13 +67,18 @@ func.func @main(%x: memref<16xi1> {kernel.role = "input"}) {
 // read that the check failed.
 // CHECK-LABEL: func.func @indices(
 // CHECK-SAME: memref<4x2xi64>
-// CHECK-SAME: %[[OUT:[a-z0-9]+]]: memref<3x5xi64> {kernel.role = "output"}
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: memref<3x?xi64> {kernel.role = "output"}
 // CHECK: ^{{.+}}(%{{.+}}: i64):
-// CHECK: %[[FLAT:.+]] = memref.reinterpret_cast %[[OUT]] to offset: [0], sizes: [15], strides: [1]
+// CHECK: %[[FLAT:.+]] = memref.reinterpret_cast %[[OUT]] to offset: [0], sizes: [%[[END:.+]]], strides: [1]
 // CHECK: %[[ZERO:.+]] = arith.constant 0 : i64
-// CHECK: ^{{.+}}(%[[AT:.+]]: index):
+// CHECK: ^[[HEAD:.+]](%[[AT:.+]]: index):
+// CHECK: %[[MORE:.+]] = arith.cmpi slt, %[[AT]], %[[END]]
+// CHECK: cf.cond_br %[[MORE]], ^[[BODY:.+]], ^[[BEHIND:.+]]
+// CHECK: ^[[BODY]]:
 // CHECK: memref.store %[[ZERO]], %[[FLAT]][%[[AT]]]
-func.func @indices(%x: memref<4x2xi64> {kernel.role = "input"}, %ok: i1 {kernel.role = "input"}, %out: memref<3x5xi64>, %f: memref<2xf32>) {
+// CHECK: cf.br ^[[HEAD]]
+// CHECK: ^[[BEHIND]]:
+func.func @indices(%x: memref<4x2xi64> {kernel.role = "input"}, %ok: i1 {kernel.role = "input"}, %out: memref<3x?xi64>, %f: memref<2xf32>) {
   cf.assert %ok, "ValueError: no"
   return
 }

@@ -1,13 +1,15 @@
 // RUN: ssa-opt %s --allow-unregistered-dialect --pass-pipeline="builtin.module(func.func(lower-tm-tensor))" | FileCheck %s
 
-// A running sum: the sum so far is carried beside the tensor.
+// A running sum: the sum so far is carried beside the tensor. There may be no
+// first element, so the loop begins there.
 // CHECK-LABEL: func.func @scan
 // CHECK: scf.for %[[ROW:.+]] = {{.*}} iter_args(%[[OUT:.+]] = %arg1, %[[LAST:.+]] = %arg2)
-// CHECK: %[[FIRST:.+]] = tensor.extract %arg0[%[[ROW]], %{{.*}}]
-// CHECK: %[[BEGUN:.+]] = tensor.insert %[[FIRST]] into %[[OUT]]
-// CHECK: %[[ROWS:.+]]:2 = scf.for %[[AT:.+]] = {{.*}} iter_args(%[[SUMS:.+]] = %[[BEGUN]], %[[SUM:.+]] = %[[FIRST]])
+// CHECK: %[[BEFORE:.+]] = tensor.extract %[[LAST]][%[[ROW]]]
+// CHECK: %[[ROWS:.+]]:2 = scf.for %[[AT:.+]] = %[[C0:.+]] to {{.*}} iter_args(%[[SUMS:.+]] = %[[OUT]], %[[SUM:.+]] = %[[BEFORE]])
+// CHECK: %[[FIRST:.+]] = arith.cmpi eq, %[[AT]], %[[C0]]
 // CHECK: %[[X:.+]] = tensor.extract %arg0[%[[ROW]], %[[AT]]]
-// CHECK: %[[NEXT:.+]] = arith.addf %[[SUM]], %[[X]]
+// CHECK: %[[ADDED:.+]] = arith.addf %[[SUM]], %[[X]]
+// CHECK: %[[NEXT:.+]] = arith.select %[[FIRST]], %[[X]], %[[ADDED]]
 // CHECK: %[[WRITTEN:.+]] = tensor.insert %[[NEXT]] into %[[SUMS]][%[[ROW]], %[[AT]]]
 // CHECK: scf.yield %[[WRITTEN]], %[[NEXT]]
 // CHECK: tensor.insert %[[ROWS]]#1 into %[[LAST]][%[[ROW]]]
@@ -25,7 +27,8 @@ func.func @scan(%x: tensor<3x8xf32>, %out: tensor<3x8xf32>, %last: tensor<3xf32>
 // CHECK: %[[FIRST:.+]] = tensor.extract %arg2[]
 // CHECK: scf.for %[[AT:.+]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[FIRST]])
 // CHECK: %[[BEFORE:.+]] = arith.subi %[[AT]]
-// CHECK: tensor.extract %arg0[%[[BEFORE]]]
+// CHECK: %[[THERE:.+]] = arith.maxsi %[[BEFORE]]
+// CHECK: tensor.extract %arg0[%[[THERE]]]
 func.func @exclusive(%x: tensor<8xi64>, %out: tensor<8xi64>, %first: tensor<i64>) -> tensor<8xi64> {
   %r:2 = "tm_tensor.scan"(%x, %out, %first) <{dimension = 0 : i64, inclusive = false, operandSegmentSizes = array<i32: 1, 2>}> ({
   ^bb0(%a: i64, %b: i64):
@@ -55,9 +58,10 @@ func.func @scatter(%x: tensor<5x4xf32>, %i: tensor<5x1xi64>, %t: tensor<9x4xf32>
   return %r : tensor<9x4xf32>
 }
 
-// Sizes have to be known.
+// Dynamic sizes are bounds of loops.
 // CHECK-LABEL: func.func @dynamic
-// CHECK: "tm_tensor.scatter"
+// CHECK: %[[SIZE:.+]] = tensor.dim %arg0
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[SIZE]]
 func.func @dynamic(%x: tensor<?xf32>, %i: tensor<?x1xi64>, %t: tensor<9xf32>) -> tensor<9xf32> {
   %r = "tm_tensor.scatter"(%x, %i, %t) <{dimension_map = array<i64: 0>, operandSegmentSizes = array<i32: 2, 1>, unique_indices = true}> ({
   ^bb0(%a: f32, %b: f32):

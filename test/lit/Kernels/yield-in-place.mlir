@@ -1,4 +1,4 @@
-// RUN: ssa-opt %s -split-input-file --yield-in-place | FileCheck %s
+// RUN: ssa-opt %s -split-input-file -verify-diagnostics --yield-in-place | FileCheck %s
 
 // An update of the carried tensor is in place: no copy.
 // CHECK-LABEL: func.func @updated
@@ -74,6 +74,85 @@ func.func @either(%c: i1, %p: tensor<4xf32> {bufferization.writable = false}) ->
     scf.yield %p : tensor<4xf32>
   }
   return %r : tensor<4xf32>
+}
+
+// -----
+
+// An arm that leaves a tensor as it is decides for its buffer, if the tensor may
+// be written.
+// CHECK-LABEL: func.func @kept
+// CHECK-NOT: alloc_tensor
+// CHECK: scf.if
+// CHECK:   %[[Y:.+]] = linalg.fill
+// CHECK:   %[[IN:.+]] = tensor.insert_slice %[[Y]] into %arg1
+// CHECK:   scf.yield %[[IN]]
+// CHECK: } else {
+// CHECK:   scf.yield %arg1
+func.func @kept(%c: i1, %p: tensor<4xf32>) -> tensor<4xf32> {
+  %f = arith.constant 1.0 : f32
+  %r = scf.if %c -> (tensor<4xf32>) {
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.fill ins(%f : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  } else {
+    scf.yield %p : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Dynamic sizes are those of what stands in front of the branch.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: %[[N:.+]] = tensor.dim %arg1
+// CHECK: %[[PLACE:.+]] = bufferization.alloc_tensor(%[[N]])
+// CHECK: scf.if
+// CHECK:   bufferization.materialize_in_destination %{{.+}} in %[[PLACE]]
+func.func @dynamic(%c: i1, %p: tensor<?xf32> {bufferization.writable = false}) -> tensor<?xf32> {
+  %f = arith.constant 1.0 : f32
+  %c0 = arith.constant 0 : index
+  %r = scf.if %c -> (tensor<?xf32>) {
+    %n = tensor.dim %p, %c0 : tensor<?xf32>
+    %e = tensor.empty(%n) : tensor<?xf32>
+    %y = linalg.fill ins(%f : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y : tensor<?xf32>
+  } else {
+    scf.yield %p : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// A buffer cannot grow.
+func.func @grows(%n: index, %init: tensor<?xf32> {bufferization.writable = false}) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %init) -> (tensor<?xf32>) {
+    %size = tensor.dim %x, %c0 : tensor<?xf32>
+    %more = arith.addi %size, %c1 : index
+    %e = tensor.empty(%more) : tensor<?xf32>
+    %y = linalg.fill ins(%f : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    // expected-error @below {{unsupported: a tensor that may change its size in a loop}}
+    scf.yield %y : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @either_size(%c: i1, %p: tensor<?xf32> {bufferization.writable = false}, %n: index) -> tensor<?xf32> {
+  %f = arith.constant 1.0 : f32
+  // expected-error @below {{unsupported: a tensor whose size depends on a branch}}
+  %r = scf.if %c -> (tensor<?xf32>) {
+    %e = tensor.empty(%n) : tensor<?xf32>
+    %y = linalg.fill ins(%f : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y : tensor<?xf32>
+  } else {
+    scf.yield %p : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
 }
 
 // -----

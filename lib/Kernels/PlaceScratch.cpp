@@ -1,0 +1,393 @@
+//===- PlaceScratch.cpp - where the buffers of a kernel are ---------------===//
+//
+// Kernels have no allocator. What they need is planned before the call: by the
+// host, from the sizes of the arguments.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ssa-compiler/Kernels/Passes.h"
+
+#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
+#include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
+#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
+#include "mlir/Analysis/DataFlowFramework.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+namespace ssa_compiler {
+#define GEN_PASS_DEF_PLACESCRATCHPASS
+#include "ssa-compiler/Kernels/Passes.h.inc"
+} // namespace ssa_compiler
+
+using namespace mlir;
+
+/// Workspace buffers begin at multiples of this.
+static constexpr int64_t kAlignment = 64;
+
+static int64_t elementBytes(MemRefType type) {
+  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+static bool isInput(func::FuncOp function, unsigned argument) {
+  auto role = function.getArgAttrOfType<StringAttr>(argument, "kernel.role");
+  return role && role.getValue() == "input";
+}
+
+namespace {
+/// Numbers that are computed from what a kernel is called with, before the
+/// call.
+class EntryNumbers {
+public:
+  explicit EntryNumbers(func::FuncOp function) : function(function) {}
+
+  /// Adds a number and what it is computed from; returns whether that is
+  /// arithmetic on numbers among the arguments and on sizes of inputs.
+  bool add(Value number) {
+    if (auto argument = dyn_cast<BlockArgument>(number))
+      return argument.getOwner() == &function.getBody().front();
+    Operation *op = number.getDefiningOp();
+    if (ops.contains(op))
+      return true;
+    if (auto size = dyn_cast<memref::DimOp>(op)) {
+      auto source = dyn_cast<BlockArgument>(size.getSource());
+      if (!source || source.getOwner() != &function.getBody().front() ||
+          !isInput(function, source.getArgNumber()) ||
+          !size.getConstantIndex() || !add(size.getIndex()))
+        return false;
+      ops.insert(op);
+      return true;
+    }
+    if (!isa<arith::ArithDialect>(op->getDialect()) || !isPure(op))
+      return false;
+    if (!llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return add(operand); }))
+      return false;
+    ops.insert(op);
+    return true;
+  }
+
+  /// Computes the numbers again elsewhere. `mapping` has what stands for the
+  /// arguments there, and gets what stands for the numbers.
+  void clone(OpBuilder &builder, IRMapping &mapping) const {
+    for (Operation *op : ops)
+      if (!mapping.contains(op->getResult(0)))
+        builder.clone(*op, mapping);
+  }
+
+  /// The sizes of inputs among them.
+  SmallVector<memref::DimOp> getDims() const {
+    SmallVector<memref::DimOp> dims;
+    for (Operation *op : ops)
+      if (auto dim = dyn_cast<memref::DimOp>(op))
+        dims.push_back(dim);
+    return dims;
+  }
+
+private:
+  func::FuncOp function;
+  /// In an order in which each comes after its operands.
+  SetVector<Operation *> ops;
+};
+
+/// Places the buffers of one function.
+class Placement {
+public:
+  Placement(func::FuncOp function, const DataFlowSolver &ranges,
+            int64_t maxStack, int64_t maxReserved)
+      : function(function), ranges(ranges), builder(function.getContext()),
+        numbers(function), maxStack(maxStack), maxReserved(maxReserved) {}
+
+  LogicalResult run() {
+    if (failed(takeResultSizes()) || failed(planBuffers()))
+      return failure();
+    placeBuffers();
+    computeSizes();
+    return success();
+  }
+
+private:
+  /// A buffer in the workspace, which takes the product of some sizes and a
+  /// constant, in bytes.
+  struct Buffer {
+    memref::AllocOp op;
+    SmallVector<Value> sizes;
+    int64_t bytes;
+  };
+
+  /// Takes the sizes of results from what the function returns.
+  LogicalResult takeResultSizes() {
+    auto count = function->getAttrOfType<IntegerAttr>("kernel.sizes");
+    if (!count)
+      return success();
+    auto yielded = cast<func::ReturnOp>(
+        function.getBody().front().getTerminator());
+    unsigned first = yielded.getNumOperands() - count.getInt();
+    for (Value size : yielded.getOperands().drop_front(first)) {
+      if (!numbers.add(size))
+        return yielded.emitError(
+            "unsupported: a result whose size depends on data");
+      resultSizes.push_back(size);
+    }
+    yielded->setOperands(yielded.getOperands().take_front(first));
+    function.setType(builder.getFunctionType(
+        function.getArgumentTypes(),
+        function.getResultTypes().take_front(first)));
+    function->removeAttr("kernel.sizes");
+    return success();
+  }
+
+  /// Decides where each buffer is.
+  LogicalResult planBuffers() {
+    SmallVector<memref::AllocOp> constant;
+    WalkResult planned = function.walk([&](memref::AllocOp op) {
+      if (op.getType().hasStaticShape())
+        constant.push_back(op);
+      else if (failed(planDynamic(op)))
+        return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    if (planned.wasInterrupted())
+      return failure();
+    auto bytesOf = [](memref::AllocOp op) {
+      return op.getType().getNumElements() * elementBytes(op.getType());
+    };
+    llvm::stable_sort(constant, [&](memref::AllocOp a, memref::AllocOp b) {
+      return bytesOf(a) < bytesOf(b);
+    });
+    for (memref::AllocOp op : constant) {
+      int64_t bytes = llvm::alignTo(bytesOf(op), kAlignment);
+      if (bytes > maxStack) {
+        buffers.push_back({op, {}, bytesOf(op)});
+        continue;
+      }
+      maxStack -= bytes;
+      builder.setInsertionPointToStart(&function.getBody().front());
+      auto local = memref::AllocaOp::create(builder, op.getLoc(), op.getType());
+      op.replaceAllUsesWith(local.getResult());
+      op.erase();
+    }
+    return success();
+  }
+
+  /// Finds out what bytes a buffer of a dynamic size takes.
+  LogicalResult planDynamic(memref::AllocOp op) {
+    SmallVector<Value> sizes;
+    uint64_t bytes = elementBytes(op.getType());
+    for (int64_t size : op.getType().getShape())
+      if (!ShapedType::isDynamic(size))
+        bytes = llvm::SaturatingMultiply(bytes, uint64_t(size));
+    bool exact = true;
+    builder.setInsertionPoint(op);
+    for (Value size : op.getDynamicSizes()) {
+      if (numbers.add(size)) {
+        sizes.push_back(size);
+      } else if (uint64_t most = largest(size); most <= uint64_t(maxReserved)) {
+        bytes = llvm::SaturatingMultiply(bytes, most);
+        exact = false;
+      } else if (Value bound = boundAtEntry(size, kMostSteps)) {
+        sizes.push_back(bound);
+      } else {
+        bytes = std::numeric_limits<uint64_t>::max();
+        exact = false;
+      }
+    }
+    if (bytes > uint64_t(maxReserved) && !exact)
+      return op.emitError(
+          "unsupported: scratch memory whose size depends on data");
+    buffers.push_back({op, sizes, int64_t(bytes)});
+    return success();
+  }
+
+  /// The most that a size can be, whatever the kernel is called with.
+  uint64_t largest(Value size) const {
+    const auto *lattice =
+        ranges.lookupState<dataflow::IntegerValueRangeLattice>(size);
+    if (!lattice || lattice->getValue().isUninitialized())
+      return std::numeric_limits<uint64_t>::max();
+    return std::max<int64_t>(
+        lattice->getValue().getValue().smax().getSExtValue(), 0);
+  }
+
+  bool isNeverNegative(Value number) const {
+    const auto *lattice =
+        ranges.lookupState<dataflow::IntegerValueRangeLattice>(number);
+    return lattice && !lattice->getValue().isUninitialized() &&
+           lattice->getValue().getValue().smin().isNonNegative();
+  }
+
+  /// How far a bound is sought.
+  static constexpr unsigned kMostSteps = 16;
+
+  /// A number known at entry that a number does not exceed; none if there is no
+  /// such. It follows how slices clamp their bounds.
+  Value boundAtEntry(Value number, unsigned steps) {
+    if (numbers.add(number))
+      return number;
+    Operation *op = number.getDefiningOp();
+    if (!op || steps == 0)
+      return Value();
+    auto bound = [&](unsigned operand) {
+      return boundAtEntry(op->getOperand(operand), steps - 1);
+    };
+    Location loc = op->getLoc();
+    Value result;
+    if (isa<arith::MinSIOp>(op)) {
+      Value first = bound(0);
+      return first ? first : bound(1);
+    }
+    if (isa<arith::MaxSIOp, arith::SelectOp>(op)) {
+      unsigned arm = isa<arith::SelectOp>(op);
+      Value one = bound(arm), other = bound(arm + 1);
+      if (one && other)
+        result = arith::MaxSIOp::create(builder, loc, one, other);
+    } else if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
+      if (Value inner = bound(0))
+        result = arith::IndexCastOp::create(builder, loc, cast.getType(), inner);
+    } else if (isa<arith::SubIOp>(op) && isNeverNegative(op->getOperand(1))) {
+      return bound(0);
+    } else if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>(
+                   op) &&
+               matchPattern(op->getOperand(1), m_Constant()) &&
+               isNeverNegative(op->getOperand(1))) {
+      if (Value inner = bound(0)) {
+        IRMapping mapping;
+        mapping.map(op->getOperand(0), inner);
+        result = builder.clone(*op, mapping)->getResult(0);
+      }
+    }
+    return result && numbers.add(result) ? result : Value();
+  }
+
+  /// Emits the offsets of the buffers in the workspace, and its bytes behind
+  /// them.
+  SmallVector<Value> emitOffsets(const IRMapping &mapping) {
+    Location loc = function.getLoc();
+    auto index = [&](int64_t number) -> Value {
+      return arith::ConstantIndexOp::create(builder, loc, number);
+    };
+    Value offset = index(0);
+    SmallVector<Value> offsets;
+    for (const Buffer &buffer : buffers) {
+      offsets.push_back(offset);
+      if (buffer.sizes.empty()) {
+        Value bytes = index(llvm::alignTo(buffer.bytes, kAlignment));
+        offset = arith::AddIOp::create(builder, loc, offset, bytes);
+        continue;
+      }
+      Value bytes = index(buffer.bytes), zero = index(0);
+      for (Value size : buffer.sizes) {
+        // What is negative is refused by a check of the program.
+        Value count = arith::MaxSIOp::create(
+            builder, loc, mapping.lookupOrDefault(size), zero);
+        bytes = arith::MulIOp::create(builder, loc, bytes, count);
+      }
+      Value last = index(kAlignment - 1), mask = index(-kAlignment);
+      bytes = arith::AddIOp::create(builder, loc, bytes, last);
+      bytes = arith::AndIOp::create(builder, loc, bytes, mask);
+      offset = arith::AddIOp::create(builder, loc, offset, bytes);
+    }
+    offsets.push_back(offset);
+    return offsets;
+  }
+
+  /// Makes views of the workspace of the allocations.
+  void placeBuffers() {
+    Block &entry = function.getBody().front();
+    if (buffers.empty())
+      return;
+    unsigned number = entry.getNumArguments();
+    auto type =
+        MemRefType::get({ShapedType::kDynamic}, builder.getIntegerType(8));
+    Value workspace = entry.addArgument(type, function.getLoc());
+    function.setType(builder.getFunctionType(entry.getArgumentTypes(),
+                                             function.getResultTypes()));
+    function.setArgAttr(number, "kernel.role", builder.getStringAttr("scratch"));
+    builder.setInsertionPointToStart(&entry);
+    IRMapping mapping;
+    numbers.clone(builder, mapping);
+    SmallVector<Value> offsets = emitOffsets(mapping);
+    for (auto [buffer, offset] : llvm::zip(buffers, offsets)) {
+      builder.setInsertionPoint(buffer.op);
+      auto view = memref::ViewOp::create(
+          builder, buffer.op.getLoc(), buffer.op.getType(), workspace, offset,
+          buffer.op.getDynamicSizes());
+      buffer.op.replaceAllUsesWith(view.getResult());
+    }
+  }
+
+  /// Makes the function that the host calls for the sizes of results and the
+  /// workspace.
+  void computeSizes() {
+    SmallVector<Type> types;
+    SmallVector<std::pair<BlockArgument, int64_t>> origins;
+    for (BlockArgument argument : function.getArguments()) {
+      if (!isInput(function, argument.getArgNumber()))
+        continue;
+      auto type = dyn_cast<MemRefType>(argument.getType());
+      if (!type) {
+        types.push_back(argument.getType());
+        origins.emplace_back(argument, -1);
+        continue;
+      }
+      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+        if (!type.isDynamicDim(dim))
+          continue;
+        types.push_back(builder.getIndexType());
+        origins.emplace_back(argument, dim);
+      }
+    }
+    builder.setInsertionPointAfter(function);
+    SmallVector<Type> results(resultSizes.size() + 1, builder.getIndexType());
+    auto sizes = func::FuncOp::create(
+        builder, function.getLoc(), (function.getName() + ".sizes").str(),
+        builder.getFunctionType(types, results));
+    sizes.setPrivate();
+    sizes->setAttr("kernel.form", builder.getStringAttr("sizes"));
+    Block *body = sizes.addEntryBlock();
+    builder.setInsertionPointToStart(body);
+    IRMapping mapping;
+    for (auto [origin, argument] : llvm::zip(origins, body->getArguments()))
+      if (origin.second < 0)
+        mapping.map(origin.first, argument);
+    for (memref::DimOp dim : numbers.getDims())
+      for (auto [origin, argument] : llvm::zip(origins, body->getArguments()))
+        if (origin.first == dim.getSource() &&
+            origin.second == *dim.getConstantIndex())
+          mapping.map(dim.getResult(), argument);
+    numbers.clone(builder, mapping);
+    SmallVector<Value> made;
+    for (Value size : resultSizes)
+      made.push_back(mapping.lookupOrDefault(size));
+    made.push_back(emitOffsets(mapping).back());
+    func::ReturnOp::create(builder, function.getLoc(), made);
+    for (const Buffer &buffer : buffers)
+      buffer.op->erase();
+  }
+
+  func::FuncOp function;
+  const DataFlowSolver &ranges;
+  OpBuilder builder;
+  EntryNumbers numbers;
+  int64_t maxStack, maxReserved;
+  SmallVector<Value> resultSizes;
+  SmallVector<Buffer> buffers;
+};
+
+struct PlaceScratchPass
+    : public ssa_compiler::impl::PlaceScratchPassBase<PlaceScratchPass> {
+  using PlaceScratchPassBase::PlaceScratchPassBase;
+
+  void runOnOperation() override {
+    DataFlowSolver ranges;
+    ranges.load<dataflow::DeadCodeAnalysis>();
+    ranges.load<dataflow::SparseConstantPropagation>();
+    ranges.load<dataflow::IntegerRangeAnalysis>();
+    if (failed(ranges.initializeAndRun(getOperation())))
+      return signalPassFailure();
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions)
+      if (failed(Placement(function, ranges, maxStack, maxReserved).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

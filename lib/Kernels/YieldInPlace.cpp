@@ -409,6 +409,28 @@ static FailureOr<bool> insertCopies(ModuleOp module,
   return changed;
 }
 
+/// Gives each use of an empty tensor, and of views of one, a tensor of its own.
+/// One-Shot Bufferize's analysis sees no conflict between two carried tensors
+/// that begin as the same tensor if that has no contents, and puts both into one
+/// buffer; CSE makes one of two.
+static void separateEmptyTensors(ModuleOp module) {
+  SetVector<Operation *> made;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool isView = isa<tensor::CastOp, tensor::CollapseShapeOp,
+                      tensor::ExpandShapeOp, tensor::ExtractSliceOp>(op);
+    if (isa<tensor::EmptyOp>(op) ||
+        (isView && made.contains(op->getOperand(0).getDefiningOp())))
+      made.insert(op);
+  });
+  // Views first: each is one more use of what it is a view of.
+  for (Operation *op : llvm::reverse(made)) {
+    OpBuilder builder(op);
+    for (OpOperand &use :
+         llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
+      use.set(builder.clone(*op)->getResult(0));
+  }
+}
+
 namespace {
 struct YieldInPlacePass
     : public ssa_compiler::impl::YieldInPlacePassBase<YieldInPlacePass> {
@@ -416,6 +438,7 @@ struct YieldInPlacePass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    separateEmptyTensors(module);
     SmallVector<scf::WhileOp> loops;
     unsigned yields = 1;
     module.walk([&](Operation *op) {

@@ -27,11 +27,13 @@ class ImportOptions:
         index_checks: check at run time that the numbers in index tensors are in range.
         dynamic_shapes: which sizes stay open; see `compile`.
         lenient: whether `dynamic_shapes` need not be kept to for these examples.
+        kernels: whether loops become native kernels, so that the algorithms of the library may go number by number.
     """
 
     index_checks: bool = True
     dynamic_shapes: Any = None
     lenient: bool = False
+    kernels: bool = False
 
 
 @runtime_checkable
@@ -98,6 +100,7 @@ class _TorchScriptSource:
             index_checks=options.index_checks,
             dynamic_shapes=options.dynamic_shapes,
             lenient=options.lenient,
+            kernels=options.kernels,
         )
 
 

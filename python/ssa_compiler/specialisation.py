@@ -320,13 +320,13 @@ def compile_one(
 
     kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target
     chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
-    asked = ImportOptions(options.index_checks, options.dynamic_shapes, further)
+    kernels = options.kernels and chosen.kind == "cpu" and not is_off("SSA_COMPILER_KERNELS")
+    asked = ImportOptions(options.index_checks, options.dynamic_shapes, further, kernels)
     program = source.deliver(tuple(args), dict(kwargs), asked)
     lap("import")
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
-    kernels = options.kernels and not is_off("SSA_COMPILER_KERNELS")
     artifact = compile_module(
         pipeline.final, chosen, cache=options.cache, kernels=kernels, ssa_opt=options.ssa_opt, **tools
     )

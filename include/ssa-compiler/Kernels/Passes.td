@@ -35,6 +35,25 @@ def LowerTMTensorPass : Pass<"lower-tm-tensor", "::mlir::func::FuncOp"> {
   ];
 }
 
+def LinkKernelLibraryPass : Pass<"link-kernel-library", "::mlir::ModuleOp"> {
+  let summary = "define the library functions that a module declares";
+  let description = [{
+    Ops that loops over numbers do better than a sequence of tensor ops, such as
+    sorting, are calls of functions `@ssa_compiler.*`, written for kernels in
+    `lib/Kernels/Library`. The pass puts their definitions, private functions on
+    tensors of dynamic sizes, in place of their declarations; `--inline` makes them
+    part of the kernel.
+
+    ```mlir
+    func.func private @ssa_compiler.order(tensor<?x?xi64>) -> tensor<?x?xi64>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "mark the functions that can be one kernel";
   let description = [{

@@ -45,6 +45,7 @@ from ._early_reads import cloned_lines
 from ._floats import keep_floats
 from ._indices import mend_indices
 from ._ir import walk
+from ._kernel_ops import is_kernel_op
 from ._kernels import KERNEL_FLAGS, Kernel, NoKernelError, count_ops, form_kernel
 from ._limits import find_overloaded
 from ._lowerable import make_lowerable
@@ -210,7 +211,11 @@ class _Compilation:
         self._mark(self._module)
         mend_indices(self._module)
         # All are found before the first is replaced: replacing one erases the constants that only it used.
-        refused = [(op, reason) for op in walk(self._module.operation) if (reason := must_call_back(op)) is not None]
+        refused = [
+            (op, reason)
+            for op in walk(self._module.operation)
+            if (reason := must_call_back(op)) is not None and not (kernel_maker is not None and is_kernel_op(op))
+        ]
         known = known_to_fail(self._module, (compiler_path(), *self._flags))
         refused += [(op, reason) for op, reason in known if all(op != other for other, _ in refused)]
         for op, reason in refused:
@@ -250,6 +255,8 @@ class _Compilation:
         return self._dispatch()
 
     def _dispatch(self) -> Artifact:
+        for op in [op for op in walk(self._module.operation) if is_kernel_op(op)]:
+            self._call_back(op, "it could not be made a kernel")
         self._prepare_dispatches()
         return self._run_dispatches()
 

@@ -34,12 +34,17 @@ __all__ = [
 # IREE's own kernels are vectorised before LLVM sees them; ours are plain loops.
 KERNEL_FLAGS = ("--iree-llvmcpu-loop-vectorization", "--iree-llvmcpu-slp-vectorization")
 
+# torch-backend-to-linalg-on-tensors-backend-pipeline, without the check at its end, which takes no calls: `--form-kernels` checks.
 _TO_LINALG = (
     "builtin.module(func.func(torch-reduce-op-variants,"
     "torch-decompose-complex-ops{legal-ops=aten.flatten.using_ints}),canonicalize,cse,"
-    "torch-backend-to-linalg-on-tensors-backend-pipeline)"
+    "func.func(torch-restructure-non-constant-axes,torch-fuse-quantized-ops,convert-torch-to-tmtensor,canonicalize,"
+    "convert-torch-to-linalg,canonicalize,convert-torch-to-scf,convert-torch-to-arith,convert-torch-to-tensor),"
+    "convert-torch-conversion-to-mlprogram,func.func(memref-expand,canonicalize,resolve-shaped-type-result-dims,cse),"
+    "torch-func-backend-type-conversion,func.func(canonicalize,torch-finalizing-backend-type-conversion))"
 )
 # Ops of torch-mlir's own dialects are there in generic form.
+_LINKED = ("--link-kernel-library", "--inline", "--symbol-dce")
 _TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--form-kernels")
 _NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
@@ -106,7 +111,8 @@ def form_kernel(
     lower = str(Path(_mlir_libs.__path__[0]) / "torch-mlir-opt")
     linalg = _run([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
     maker = find_ssa_opt(ssa_opt)
-    formed = _run([maker, "-", *_TO_KERNELS], linalg, timeout_s)
+    linked = _LINKED if "@ssa_compiler." in linalg else ()
+    formed = _run([maker, "-", *linked, *_TO_KERNELS], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:
         raise NoKernelError(found[1])
     lowered = _run([maker, "-", "--lower-kernels"], formed, timeout_s)

@@ -12,6 +12,7 @@ from iree.compiler import ir
 from ._callbacks import erase_unused
 from ._copies import builtin_type
 from ._ir import build, element_of, is_tensor, main_function, walk
+from ._kernel_ops import call_library, is_kernel_op
 
 __all__ = ["CONSTANT", "make_lowerable"]
 
@@ -32,6 +33,8 @@ def make_lowerable(module: ir.Module) -> None:
             _choose_elements(op)
         elif op.name == "torch.aten.view.dtype":
             _reinterpret(op)
+        elif is_kernel_op(op):
+            call_library(op, module)
         elif op.name == "torch.aten.copy":
             _copy_of_same_size(op)
         elif op.name == "flow.tensor.tie_shape":

@@ -15,6 +15,7 @@ from ._callbacks import EFFECT, is_callback
 from ._constants import hide_constants
 from ._copies import builtin_type
 from ._ir import LOOPS, build, defining_block, element_of, main_function, walk
+from ._kernel_ops import is_kernel_op
 from ._kernels import Kernel, NoKernelError, form_kernel
 from ._lowerable import make_lowerable
 
@@ -54,7 +55,7 @@ def form_regions(
     def visit(block: ir.Block) -> None:
         for view in list(block.operations):
             op = view.operation
-            if op.name in LOOPS and len(kernels) + len(reasons) < _MOST_TRIED:
+            if (op.name in LOOPS or is_kernel_op(op)) and len(kernels) + len(reasons) < _MOST_TRIED:
                 try:
                     kernels.append(_take_out(op, f"kernel_{len(kernels)}", ssa_opt, timeout_s))
                     continue

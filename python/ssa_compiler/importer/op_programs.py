@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ..library import find_program
+from ..library import OpProgram, find_program
 from ..ops import define_missing
 from .decompose import has_carried
 from .fakes import run
@@ -52,7 +52,7 @@ class OpPrograms:
         if not any(tensor_values(value) for value in opened):
             return None
         python = [self._tensors.python(value) for value in opened]
-        program = None if has_carried(tree_leaves(python)) else find_program(op.name(), dict(zip(names, python)))
+        program = None if has_carried(tree_leaves(python)) else self._find(op, dict(zip(names, python)))
         if program is None:
             return None
         checked = self._tensors.indexing.checked(op, opened)
@@ -78,6 +78,9 @@ class OpPrograms:
         self._tensors.state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)])
         return results
 
+    def _find(self, op: Any, arguments: Mapping[str, Any]) -> OpProgram | None:
+        return find_program(op.name(), arguments, kernels=self._tensors.state.kernels)
+
     def _call_in_place(self, op: Any, arguments: Sequence[Value]) -> list[Value] | None:
         """Import an in-place op as the program of its functional form, whose result is copied into the target.
 
@@ -93,7 +96,7 @@ class OpPrograms:
         python = [tensors.python(value) for value in opened]
         names = [argument.name for argument in functional._schema.arguments]
         target = tensors.argument(arguments[0])
-        if not isinstance(target, TensorValue) or find_program(functional.name(), dict(zip(names, python))) is None:
+        if not isinstance(target, TensorValue) or self._find(functional, dict(zip(names, python))) is None:
             return None
         whole = [tensors.argument(value) for value in arguments]
         run(state, op, [tensors.python(value) for value in whole])  # raises what eager raises

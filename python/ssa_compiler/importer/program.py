@@ -84,6 +84,7 @@ def import_program(
     index_checks: bool = True,
     dynamic_shapes: Any = None,
     lenient: bool = False,
+    kernels: bool = False,
 ) -> ImportedProgram:
     """Import a TorchScript program.
 
@@ -100,6 +101,7 @@ def import_program(
         lenient: make static what `dynamic_shapes` wants open and the program cannot have so for these examples, and leave
             out of it what does not fit them; where a program surely raises, but may do so before, let the call find out:
             for a further specialisation.
+        kernels: use ops that only native kernels have, such as `ssa_compiler::order`; elsewhere they run in PyTorch.
     Returns:
         The module's text and the calling convention.
     Raises:
@@ -110,7 +112,7 @@ def import_program(
         ProgramError: the program surely raises for arguments like these.
     """
     with quiet():
-        importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks)
+        importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks, kernels)
         importer.ask(dynamic_shapes, lenient)
         program, refusal = importer.any_attempt()
         if program is None and importer.closable():
@@ -131,10 +133,16 @@ class _Importer:
     """
 
     def __init__(
-        self, model: Any, example_inputs: tuple[Any, ...], example_kwargs: dict[str, Any], index_checks: bool
+        self,
+        model: Any,
+        example_inputs: tuple[Any, ...],
+        example_kwargs: dict[str, Any],
+        index_checks: bool,
+        kernels: bool,
     ) -> None:
         self.opened = open_model(model)
         self.examples, self.index_checks = (example_inputs, example_kwargs), index_checks
+        self.kernels = kernels
         self.assigned: list[str] = []
         self.retries: frozenset[Any] = frozenset()
         self.inlined = False
@@ -212,9 +220,14 @@ class _Importer:
         """
         while True:
             sizes = ArgumentSizes(self.requests, self.static)
-            checks = self.index_checks
             state = State(
-                self.retries, constants, index_checks=checks, sizes=sizes, splits=self.splits, opaque=self.opaque
+                self.retries,
+                constants,
+                index_checks=self.index_checks,
+                sizes=sizes,
+                splits=self.splits,
+                opaque=self.opaque,
+                kernels=self.kernels,
             )
             try:
                 one = _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined, defers=self.lenient)

@@ -141,6 +141,7 @@ class State:
         splits: whether what follows branches that cannot be joined is imported in each of them.
         opaque: whether ops that decide by numbers known only at run time are left to PyTorch.
         index_checks: whether indices are checked at run time.
+        kernels: whether programs of the library may use ops that only native kernels have.
         in_library: whether what is imported is a program of the library, which calls ops as they have to be called.
         sizes: the sizes of arguments that are not fixed.
         ranges: what is known about the numbers in integer tensors.
@@ -155,12 +156,14 @@ class State:
         sizes: ArgumentSizes | None = None,
         splits: bool = False,
         opaque: bool = False,
+        kernels: bool = False,
     ) -> None:
         self.retries = retries
         self.constants = dict(constants or {})
         self.scalars: list[str] = []
         self.splits = splits
         self.opaque = opaque
+        self.kernels = kernels
         self.ints: dict[Any, tuple[int, int]] = {}
         self.sizes_given: dict[int, str] = {}
         self.index_checks = index_checks

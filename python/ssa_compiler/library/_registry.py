@@ -62,11 +62,13 @@ class OpProgram:
         function: the Python function.
         applies: whether it does, for arguments by name; FakeTensors, symbols and Python values.
         laid_out: whether its results are new tensors that lie in memory as the operator's do; otherwise they are copied.
+        kernels: whether it is for native kernels only.
     """
 
     function: Callable[..., Any]
     applies: Applies
     laid_out: bool = False
+    kernels: bool = False
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -84,17 +86,20 @@ class OpProgram:
 _programs: dict[str, list[OpProgram]] = {}
 
 
-def implements(*operators: str, where: Applies | None = None, laid_out: bool = False) -> Callable[[Function], Function]:
+def implements(
+    *operators: str, where: Applies | None = None, laid_out: bool = False, kernels: bool = False
+) -> Callable[[Function], Function]:
     """Say that a function stands for operators.
 
     Args:
         operators: as PyTorch writes them, `aten::sort.stable`.
         where: whether it does for certain arguments; always if None.
         laid_out: whether its results are new tensors that lie in memory as the operators' do.
+        kernels: whether it is for native kernels only; then it comes before those that are for all.
     """
 
     def register(function: Function) -> Function:
-        program = OpProgram(function, where or (lambda arguments: True), laid_out)
+        program = OpProgram(function, where or (lambda arguments: True), laid_out, kernels)
         for operator in operators:
             _programs.setdefault(operator, []).append(program)
         return function
@@ -108,15 +113,18 @@ def _load() -> None:
         importlib.import_module(f"{__package__}.{name}")
 
 
-def find_program(operator: str, arguments: Mapping[str, Any]) -> OpProgram | None:
+def find_program(operator: str, arguments: Mapping[str, Any], *, kernels: bool = False) -> OpProgram | None:
     """Return the function that stands for an operator called with these arguments, None if there is none.
 
     Args:
         operator: as PyTorch writes it.
         arguments: one Python value, FakeTensor or symbol per schema argument, by name.
+        kernels: whether it may use ops that only native kernels have.
     """
     _load()
-    return next((program for program in _programs.get(operator, ()) if _applies(program, arguments)), None)
+    programs = sorted(_programs.get(operator, ()), key=lambda program: not program.kernels)
+    usable = (program for program in programs if kernels or not program.kernels)
+    return next((program for program in usable if _applies(program, arguments)), None)
 
 
 def _applies(program: OpProgram, arguments: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import _bits  # noqa: F401 - defines ssa_compiler::bits
+from . import _bits, _kernel_ops  # noqa: F401 - define ssa_compiler::bits and order
 from ._registry import implements
 
 __all__ = ["sort_order"]
@@ -134,6 +134,38 @@ def argsort_nothing(self: Tensor) -> Tensor:
 def sort_nothing(self: Tensor) -> tuple[Tensor, Tensor]:
     """No elements in order, and their order."""
     return self.clone(), torch.zeros_like(self, dtype=torch.int64)
+
+
+def _kernel_keys(x: Tensor, dim: int, descending: bool) -> Tensor:
+    """What `ssa_compiler::order` orders: int64 [rows, n]."""
+    moved = x.movedim(dim, -1)
+    n = moved.size(-1)
+    rows = 1
+    for size in moved.shape[:-1]:
+        rows = rows * size
+    keys = _descending(_keys(moved.reshape(rows, n)), descending)
+    if keys.dtype == torch.int32:
+        keys = keys.to(torch.int64) + 0x80000000  # no sign, so that half of the bytes are 0 in all of them
+    return keys
+
+
+@implements("aten::argsort", "aten::argsort.stable", kernels=True)
+def argsort_in_kernel(self: Tensor, dim: int, descending: bool) -> Tensor:
+    """The order along a dimension."""
+    if self.dim() == 0:
+        return torch.zeros([], dtype=torch.int64, device=self.device)
+    moved = self.movedim(dim, -1)
+    order = torch.ops.ssa_compiler.order(_kernel_keys(self, dim, descending))
+    return order.view(moved.shape).movedim(-1, dim).contiguous()
+
+
+@implements("aten::sort", "aten::sort.stable", kernels=True)
+def sort_in_kernel(self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
+    """The elements in order along a dimension, and the order."""
+    if self.dim() == 0:
+        return self.clone(), torch.zeros([], dtype=torch.int64, device=self.device)
+    order = argsort_in_kernel(self, dim, descending)
+    return self.gather(dim, order), order
 
 
 @implements("aten::argsort", "aten::argsort.stable")
@@ -276,6 +308,23 @@ def few_largest(self: Tensor, k: int, dim: int, largest: bool) -> tuple[Tensor, 
         left = torch.logical_and(left, place != first)
     shape = list(moved.shape[:-1]) + [k]  # noqa: RUF005 - TorchScript does not unpack into lists
     places = order.to(torch.int64).reshape(shape).movedim(-1, dim).contiguous()
+    return self.gather(dim, places), places
+
+
+def _is_sorted(arguments: Mapping[str, Any]) -> bool:
+    return _has_elements(arguments) and not _is_maximum(arguments)
+
+
+@implements("aten::topk", where=_is_sorted, kernels=True)
+def topk_in_kernel(self: Tensor, k: int, dim: int, largest: bool) -> tuple[Tensor, Tensor]:
+    """The k largest or smallest elements along a dimension, and their places; of equal ones the first."""
+    moved = self.movedim(dim, -1)
+    n = moved.size(-1)
+    if k < 0 or k > n:
+        raise RuntimeError("selected index k out of range")
+    shape = list(moved.shape[:-1]) + [k]  # noqa: RUF005 - TorchScript does not unpack into lists
+    places = torch.ops.ssa_compiler.smallest(_kernel_keys(self, dim, largest), k)
+    places = places.reshape(shape).movedim(-1, dim).contiguous()
     return self.gather(dim, places), places
 
 

@@ -16,6 +16,31 @@ func.func @updated(%n: index, %init: tensor<4xf32> {bufferization.writable = fal
 
 // -----
 
+// Tensors without contents are two, though CSE made one of them, and views of
+// them, too.
+// CHECK-LABEL: func.func @empty
+// CHECK: %[[E:.+]] = tensor.empty()
+// CHECK: %[[F:.+]] = tensor.empty()
+// CHECK: %[[A:.+]] = tensor.cast %[[F]]
+// CHECK: %[[B:.+]] = tensor.cast %[[E]]
+// CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[A]], %{{.+}} = %[[B]])
+func.func @empty(%n: index) -> (tensor<?xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  %g = arith.constant 2.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %v = tensor.cast %e : tensor<4xf32> to tensor<?xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %v, %b = %v) -> (tensor<?xf32>, tensor<?xf32>) {
+    %x = tensor.insert %f into %a[%i] : tensor<?xf32>
+    %y = tensor.insert %g into %b[%i] : tensor<?xf32>
+    scf.yield %x, %y : tensor<?xf32>, tensor<?xf32>
+  }
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xf32>
+}
+
+// -----
+
 // A new tensor is copied to where the loop carries it.
 // CHECK-LABEL: func.func @replaced
 // CHECK: scf.for {{.*}} iter_args(%[[X:.+]] =

@@ -1,0 +1,225 @@
+// The stable order of the rows of a tensor of integers: `ssa_compiler::order`,
+// and its first places: `ssa_compiler::smallest`.
+//
+// A row of few elements is sorted by insertion; a longer one by the bytes of its
+// keys, the lowest first (radix sort), where bytes in which no two keys of the
+// row differ are left out. A few smallest ones are kept in order while the others
+// pass by.
+
+func.func private @ssa_compiler.order(%keys: tensor<?x?xi64>) -> tensor<?x?xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %few = arith.constant 48 : index
+  %rows = tensor.dim %keys, %c0 : tensor<?x?xi64>
+  %n = tensor.dim %keys, %c1 : tensor<?x?xi64>
+  %start = tensor.empty(%rows, %n) : tensor<?x?xi64>
+  %is_short = arith.cmpi sle, %n, %few : index
+  %result = scf.if %is_short -> (tensor<?x?xi64>) {
+    %sorted = func.call @ssa_compiler.order_by_insertion(%keys, %start)
+        : (tensor<?x?xi64>, tensor<?x?xi64>) -> tensor<?x?xi64>
+    scf.yield %sorted : tensor<?x?xi64>
+  } else {
+    %sorted = func.call @ssa_compiler.order_by_bytes(%keys, %start)
+        : (tensor<?x?xi64>, tensor<?x?xi64>) -> tensor<?x?xi64>
+    scf.yield %sorted : tensor<?x?xi64>
+  }
+  return %result : tensor<?x?xi64>
+}
+
+func.func private @ssa_compiler.order_by_insertion(%keys: tensor<?x?xi64>, %start: tensor<?x?xi64>) -> tensor<?x?xi64> {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %keys, %c1 : tensor<?x?xi64>
+  %sorted = func.call @ssa_compiler.smallest_by_insertion(%keys, %n, %start)
+      : (tensor<?x?xi64>, index, tensor<?x?xi64>) -> tensor<?x?xi64>
+  return %sorted : tensor<?x?xi64>
+}
+
+// The places of the %k smallest keys of each row, in order; of equal keys the
+// first ones. %k is not negative, and at most the size of a row.
+func.func private @ssa_compiler.smallest(%keys: tensor<?x?xi64>, %k: i64) -> tensor<?x?xi64> {
+  %c0 = arith.constant 0 : index
+  %few = arith.constant 48 : index
+  %rows = tensor.dim %keys, %c0 : tensor<?x?xi64>
+  %count = arith.index_cast %k : i64 to index
+  %start = tensor.empty(%rows, %count) : tensor<?x?xi64>
+  %is_short = arith.cmpi sle, %count, %few : index
+  %result = scf.if %is_short -> (tensor<?x?xi64>) {
+    %found = func.call @ssa_compiler.smallest_by_insertion(%keys, %count, %start)
+        : (tensor<?x?xi64>, index, tensor<?x?xi64>) -> tensor<?x?xi64>
+    scf.yield %found : tensor<?x?xi64>
+  } else {
+    %order = func.call @ssa_compiler.order(%keys) : (tensor<?x?xi64>) -> tensor<?x?xi64>
+    %found = tensor.extract_slice %order[0, 0] [%rows, %count] [1, 1] : tensor<?x?xi64> to tensor<?x?xi64>
+    %copied = linalg.copy ins(%found : tensor<?x?xi64>) outs(%start : tensor<?x?xi64>) -> tensor<?x?xi64>
+    scf.yield %copied : tensor<?x?xi64>
+  }
+  return %result : tensor<?x?xi64>
+}
+
+func.func private @ssa_compiler.smallest_by_insertion(%keys: tensor<?x?xi64>, %k: index, %start: tensor<?x?xi64>)
+    -> tensor<?x?xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = tensor.dim %keys, %c0 : tensor<?x?xi64>
+  %n = tensor.dim %keys, %c1 : tensor<?x?xi64>
+  %kept_keys = tensor.empty() : tensor<48xi64>
+  %last = arith.subi %k, %c1 : index
+  %last_place = arith.maxsi %last, %c0 : index
+  %result:2 = scf.for %row = %c0 to %rows step %c1 iter_args(%order = %start, %row_keys = %kept_keys)
+      -> (tensor<?x?xi64>, tensor<48xi64>) {
+    %sorted:2 = scf.for %i = %c0 to %n step %c1 iter_args(%places = %order, %so_far = %row_keys)
+        -> (tensor<?x?xi64>, tensor<48xi64>) {
+      %key = tensor.extract %keys[%row, %i] : tensor<?x?xi64>
+      %largest = tensor.extract %so_far[%last_place] : tensor<48xi64>
+      %smaller = arith.cmpi slt, %key, %largest : i64
+      %missing = arith.cmpi slt, %i, %k : index
+      %wanted = arith.ori %smaller, %missing : i1
+      %some = arith.cmpi sgt, %k, %c0 : index
+      %enters = arith.andi %wanted, %some : i1
+      %next:2 = scf.if %enters -> (tensor<?x?xi64>, tensor<48xi64>) {
+        %end = arith.minsi %i, %last_place : index
+        // Larger keys move up by one; equal ones stay in front.
+        %moved:3 = scf.while (%at = %end, %p = %places, %kept = %so_far)
+            : (index, tensor<?x?xi64>, tensor<48xi64>) -> (index, tensor<?x?xi64>, tensor<48xi64>) {
+          %below = arith.subi %at, %c1 : index
+          %left = arith.maxsi %below, %c0 : index
+          %neighbour = tensor.extract %kept[%left] : tensor<48xi64>
+          %larger = arith.cmpi sgt, %neighbour, %key : i64
+          %inside = arith.cmpi sgt, %at, %c0 : index
+          %more = arith.andi %inside, %larger : i1
+          scf.condition(%more) %at, %p, %kept : index, tensor<?x?xi64>, tensor<48xi64>
+        } do {
+        ^bb0(%at: index, %p: tensor<?x?xi64>, %kept: tensor<48xi64>):
+          %left = arith.subi %at, %c1 : index
+          %neighbour = tensor.extract %kept[%left] : tensor<48xi64>
+          %place = tensor.extract %p[%row, %left] : tensor<?x?xi64>
+          %kept_next = tensor.insert %neighbour into %kept[%at] : tensor<48xi64>
+          %p_next = tensor.insert %place into %p[%row, %at] : tensor<?x?xi64>
+          scf.yield %left, %p_next, %kept_next : index, tensor<?x?xi64>, tensor<48xi64>
+        }
+        %number = arith.index_cast %i : index to i64
+        %placed = tensor.insert %number into %moved#1[%row, %moved#0] : tensor<?x?xi64>
+        %entered = tensor.insert %key into %moved#2[%moved#0] : tensor<48xi64>
+        scf.yield %placed, %entered : tensor<?x?xi64>, tensor<48xi64>
+      } else {
+        scf.yield %places, %so_far : tensor<?x?xi64>, tensor<48xi64>
+      }
+      scf.yield %next#0, %next#1 : tensor<?x?xi64>, tensor<48xi64>
+    }
+    scf.yield %sorted#0, %sorted#1 : tensor<?x?xi64>, tensor<48xi64>
+  }
+  return %result#0 : tensor<?x?xi64>
+}
+
+func.func private @ssa_compiler.order_by_bytes(%keys: tensor<?x?xi64>, %start: tensor<?x?xi64>) -> tensor<?x?xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %sign = arith.constant 0x8000000000000000 : i64
+  %no_bits = arith.constant 0 : i64
+  %eight = arith.constant 8 : i64
+  %sixteen = arith.constant 16 : i64
+  %two_bytes = arith.constant 0xffff : i64
+  %rows = tensor.dim %keys, %c0 : tensor<?x?xi64>
+  %n = tensor.dim %keys, %c1 : tensor<?x?xi64>
+  %result = scf.for %row = %c0 to %rows step %c1 iter_args(%order = %start) -> (tensor<?x?xi64>) {
+    %no_keys = tensor.empty(%n) : tensor<?xi64>
+    %no_places = tensor.empty(%n) : tensor<?xi64>
+    %other_keys = tensor.empty(%n) : tensor<?xi64>
+    %other_places = tensor.empty(%n) : tensor<?xi64>
+    %counts = tensor.empty() : tensor<256xi64>
+    %first = tensor.extract %keys[%row, %c0] : tensor<?x?xi64>
+    %given:3 = scf.for %i = %c0 to %n step %c1 iter_args(%k = %no_keys, %p = %no_places, %differ = %no_bits)
+        -> (tensor<?xi64>, tensor<?xi64>, i64) {
+      %key = tensor.extract %keys[%row, %i] : tensor<?x?xi64>
+      %bits = arith.xori %key, %sign : i64
+      %number = arith.index_cast %i : index to i64
+      %k_next = tensor.insert %bits into %k[%i] : tensor<?xi64>
+      %p_next = tensor.insert %number into %p[%i] : tensor<?xi64>
+      %other = arith.xori %key, %first : i64
+      %differ_next = arith.ori %differ, %other : i64
+      scf.yield %k_next, %p_next, %differ_next : tensor<?xi64>, tensor<?xi64>, i64
+    }
+    // Two bytes at a time, so that the keys end where they began.
+    %sorted:5 = scf.for %pass = %c0 to %c4 step %c1
+        iter_args(%k = %given#0, %p = %given#1, %k2 = %other_keys, %p2 = %other_places, %c = %counts)
+        -> (tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<256xi64>) {
+      %number = arith.index_cast %pass : index to i64
+      %low = arith.muli %number, %sixteen : i64
+      %high = arith.addi %low, %eight : i64
+      %shifted = arith.shrui %given#2, %low : i64
+      %differing = arith.andi %shifted, %two_bytes : i64
+      %needed = arith.cmpi ne, %differing, %no_bits : i64
+      %next:5 = scf.if %needed
+          -> (tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<256xi64>) {
+        %half:3 = func.call @ssa_compiler.order_by_byte(%k, %p, %k2, %p2, %c, %low)
+            : (tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<256xi64>, i64)
+            -> (tensor<?xi64>, tensor<?xi64>, tensor<256xi64>)
+        %whole:3 = func.call @ssa_compiler.order_by_byte(%half#0, %half#1, %k, %p, %half#2, %high)
+            : (tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<256xi64>, i64)
+            -> (tensor<?xi64>, tensor<?xi64>, tensor<256xi64>)
+        scf.yield %whole#0, %whole#1, %half#0, %half#1, %whole#2
+            : tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<256xi64>
+      } else {
+        scf.yield %k, %p, %k2, %p2, %c
+            : tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<256xi64>
+      }
+      scf.yield %next#0, %next#1, %next#2, %next#3, %next#4
+          : tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>, tensor<256xi64>
+    }
+    %done = scf.for %i = %c0 to %n step %c1 iter_args(%o = %order) -> (tensor<?x?xi64>) {
+      %place = tensor.extract %sorted#1[%i] : tensor<?xi64>
+      %o_next = tensor.insert %place into %o[%row, %i] : tensor<?x?xi64>
+      scf.yield %o_next : tensor<?x?xi64>
+    }
+    scf.yield %done : tensor<?x?xi64>
+  }
+  return %result : tensor<?x?xi64>
+}
+
+// Moves keys, and what belongs to them, to where they are in the order of one of
+// their bytes, which begins at bit %low.
+func.func private @ssa_compiler.order_by_byte(
+    %keys: tensor<?xi64>, %places: tensor<?xi64>, %to_keys: tensor<?xi64>, %to_places: tensor<?xi64>,
+    %old_counts: tensor<256xi64>, %low: i64) -> (tensor<?xi64>, tensor<?xi64>, tensor<256xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %byte = arith.constant 255 : i64
+  %n = tensor.dim %keys, %c0 : tensor<?xi64>
+  %zeros = linalg.fill ins(%zero : i64) outs(%old_counts : tensor<256xi64>) -> tensor<256xi64>
+  %counts = scf.for %i = %c0 to %n step %c1 iter_args(%c = %zeros) -> (tensor<256xi64>) {
+    %key = tensor.extract %keys[%i] : tensor<?xi64>
+    %shifted = arith.shrui %key, %low : i64
+    %digit = arith.andi %shifted, %byte : i64
+    %at = arith.index_cast %digit : i64 to index
+    %count = tensor.extract %c[%at] : tensor<256xi64>
+    %more = arith.addi %count, %one : i64
+    %next = tensor.insert %more into %c[%at] : tensor<256xi64>
+    scf.yield %next : tensor<256xi64>
+  }
+  %starts:2 = scf.for %i = %c0 to %c256 step %c1 iter_args(%c = %counts, %sum = %zero) -> (tensor<256xi64>, i64) {
+    %count = tensor.extract %c[%i] : tensor<256xi64>
+    %next = tensor.insert %sum into %c[%i] : tensor<256xi64>
+    %sum_next = arith.addi %sum, %count : i64
+    scf.yield %next, %sum_next : tensor<256xi64>, i64
+  }
+  %moved:3 = scf.for %i = %c0 to %n step %c1 iter_args(%k = %to_keys, %p = %to_places, %c = %starts#0)
+      -> (tensor<?xi64>, tensor<?xi64>, tensor<256xi64>) {
+    %key = tensor.extract %keys[%i] : tensor<?xi64>
+    %place = tensor.extract %places[%i] : tensor<?xi64>
+    %shifted = arith.shrui %key, %low : i64
+    %digit = arith.andi %shifted, %byte : i64
+    %bucket = arith.index_cast %digit : i64 to index
+    %target = tensor.extract %c[%bucket] : tensor<256xi64>
+    %behind = arith.addi %target, %one : i64
+    %at = arith.index_cast %target : i64 to index
+    %c_next = tensor.insert %behind into %c[%bucket] : tensor<256xi64>
+    %k_next = tensor.insert %key into %k[%at] : tensor<?xi64>
+    %p_next = tensor.insert %place into %p[%at] : tensor<?xi64>
+    scf.yield %k_next, %p_next, %c_next : tensor<?xi64>, tensor<?xi64>, tensor<256xi64>
+  }
+  return %moved#0, %moved#1, %moved#2 : tensor<?xi64>, tensor<?xi64>, tensor<256xi64>
+}

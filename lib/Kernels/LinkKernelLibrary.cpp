@@ -4,6 +4,8 @@
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Transforms/Inliner.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 // The files of Library/, as strings.
 #include "KernelLibrary.h.inc"
@@ -26,12 +28,13 @@ struct LinkKernelLibraryPass
     SymbolTable table(module);
     SmallVector<func::FuncOp> declared;
     for (auto function : module.getOps<func::FuncOp>())
-      if (function.isDeclaration() &&
-          function.getName().starts_with("ssa_compiler."))
+      if (function.isDeclaration() && isOfLibrary(function.getName()))
         declared.push_back(function);
     for (func::FuncOp function : declared)
       if (failed(define(function, table)))
         return signalPassFailure();
+    if (failed(inlineCalls(table)))
+      return signalPassFailure();
   }
 
 private:
@@ -59,6 +62,42 @@ private:
       return success();
     }
     return declared.emitError("no such function in the kernel library");
+  }
+
+  static bool isOfLibrary(StringRef name) {
+    return name.starts_with("ssa_compiler.");
+  }
+
+  /// Replaces calls of the library's functions, which do not call themselves, by
+  /// their bodies, and erases the functions. (`--inline` does not take modules
+  /// with ops that are not registered.)
+  LogicalResult inlineCalls(SymbolTable &table) {
+    InlinerInterface interface(&getContext());
+    InlinerConfig config;
+    SmallVector<func::CallOp> calls;
+    auto collect = [&] {
+      calls.clear();
+      getOperation().walk([&](func::CallOp op) {
+        if (isOfLibrary(op.getCallee()))
+          calls.push_back(op);
+      });
+      return !calls.empty();
+    };
+    while (collect()) {
+      for (func::CallOp call : calls) {
+        auto callee = table.lookup<func::FuncOp>(call.getCallee());
+        if (!callee ||
+            failed(inlineCall(interface, config.getCloneCallback(), call,
+                              callee, &callee.getBody())))
+          return call.emitError("cannot be inlined");
+        call.erase();
+      }
+    }
+    for (auto function :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (isOfLibrary(function.getName()))
+        table.erase(function);
+    return success();
   }
 };
 } // namespace

@@ -51,7 +51,6 @@ void ssa_compiler::registerKernelDialects(DialectRegistry &registry) {
   registry.insert<affine::AffineDialect, bufferization::BufferizationDialect,
                   linalg::LinalgDialect, LLVM::LLVMDialect,
                   memref::MemRefDialect>();
-  registerKernelValueBounds(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerValueBoundsOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
@@ -221,6 +220,7 @@ static void buildLowerKernels(OpPassManager &pm) {
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(memref::createResolveShapedTypeResultDimsPass());
   clean();
   pm.addNestedPass<func::FuncOp>(std::make_unique<ResultsToOutputsPass>());
   pm.addNestedPass<func::FuncOp>(std::make_unique<CopiesToLinalgPass>());

@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
-#include "mlir/Dialect/Arith/Transforms/Transforms.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,49 +32,12 @@ static bool isTensor(Value value) { return isa<TensorType>(value.getType()); }
 // Dynamic sizes
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The sizes of the tensors that this pass creates.
-struct MaterializeBounds
-    : public ValueBoundsOpInterface::ExternalModel<
-          MaterializeBounds, bufferization::MaterializeInDestinationOp> {
-  void populateBoundsForShapedValueDim(Operation *op, Value value, int64_t dim,
-                                       ValueBoundsConstraintSet &set) const {
-    auto copy = cast<bufferization::MaterializeInDestinationOp>(op);
-    set.bound(value)[dim] == set.getExpr(copy.getDest(), dim);
-  }
-};
-
-struct AllocTensorBounds
-    : public ValueBoundsOpInterface::ExternalModel<
-          AllocTensorBounds, bufferization::AllocTensorOp> {
-  void populateBoundsForShapedValueDim(Operation *op, Value value, int64_t dim,
-                                       ValueBoundsConstraintSet &set) const {
-    auto made = cast<bufferization::AllocTensorOp>(op);
-    if (made.getCopy())
-      set.bound(value)[dim] == set.getExpr(made.getCopy(), dim);
-    else if (made.isDynamicDim(dim))
-      set.bound(value)[dim] ==
-          set.getExpr(made->getOperand(made.getIndexOfDynamicSize(dim)));
-    else
-      set.bound(value)[dim] == made.getStaticSize(dim);
-  }
-};
-} // namespace
-
-void ssa_compiler::registerKernelValueBounds(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context,
-                            bufferization::BufferizationDialect *) {
-    bufferization::MaterializeInDestinationOp::attachInterface<
-        MaterializeBounds>(*context);
-    bufferization::AllocTensorOp::attachInterface<AllocTensorBounds>(*context);
-  });
-}
-
-/// Whether two tensors of one type certainly have the same sizes.
+/// Whether two tensors of one type certainly have the same sizes, if tensors
+/// keep theirs in the loops around.
 static bool haveSameSizes(Value tensor, Value other) {
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (!type.isDynamicDim(dim))
+    if (findSizeOrigin(tensor, dim) == findSizeOrigin(other, dim))
       continue;
     FailureOr<bool> equal =
         ValueBoundsConstraintSet::areEqual({tensor, dim}, {other, dim});
@@ -89,20 +52,24 @@ static bool haveSameSizes(Value tensor, Value other) {
 static FailureOr<Value> createOutside(Operation *op, Value tensor) {
   OpBuilder builder(op);
   auto type = cast<RankedTensorType>(tensor.getType());
+  auto isOutside = [&](Value value) {
+    return !op->isAncestor(value.getParentBlock()->getParentOp());
+  };
   SmallVector<Value> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     if (!type.isDynamicDim(dim))
       continue;
-    FailureOr<OpFoldResult> size = arith::reifyShapedValueDimBound(
-        builder, op->getLoc(), presburger::BoundType::EQ, tensor, dim,
-        [&](Value value, std::optional<int64_t>, ValueBoundsConstraintSet &) {
-          return !op->isAncestor(value.getParentBlock()->getParentOp());
-        });
-    if (failed(size))
+    SizeOrigin origin = findSizeOrigin(tensor, dim);
+    auto number = dyn_cast_if_present<Value>(origin.number);
+    if (origin.tensor && isOutside(origin.tensor))
+      sizes.push_back(tensor::DimOp::create(builder, op->getLoc(),
+                                            origin.tensor, origin.dim));
+    else if (!origin.tensor && (!number || isOutside(number)))
+      sizes.push_back(getValueOrCreateConstantIndexOp(builder, op->getLoc(),
+                                                      origin.number));
+    else
       return op->emitError("unsupported: a tensor whose size is decided in a "
                            "loop or branch");
-    sizes.push_back(
-        getValueOrCreateConstantIndexOp(builder, op->getLoc(), *size));
   }
   return bufferization::AllocTensorOp::create(builder, op->getLoc(), type,
                                               sizes)

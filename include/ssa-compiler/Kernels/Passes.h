@@ -34,9 +34,6 @@ namespace ssa_compiler {
 /// results without strides.
 mlir::bufferization::OneShotBufferizationOptions getKernelBufferization();
 
-/// Registers what is known of the sizes of tensors that are copied into a place.
-void registerKernelValueBounds(mlir::DialectRegistry &registry);
-
 /// Registers the dialects of the linalg stage, and what bufferization asks of
 /// them.
 void registerKernelDialects(mlir::DialectRegistry &registry);

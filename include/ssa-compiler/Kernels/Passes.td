@@ -36,13 +36,13 @@ def LowerTMTensorPass : Pass<"lower-tm-tensor", "::mlir::func::FuncOp"> {
 }
 
 def LinkKernelLibraryPass : Pass<"link-kernel-library", "::mlir::ModuleOp"> {
-  let summary = "define the library functions that a module declares";
+  let summary = "inline the library functions that a module declares";
   let description = [{
     Ops that loops over numbers do better than a sequence of tensor ops, such as
     sorting, are calls of functions `@ssa_compiler.*`, written for kernels in
-    `lib/Kernels/Library`. The pass puts their definitions, private functions on
-    tensors of dynamic sizes, in place of their declarations; `--inline` makes them
-    part of the kernel.
+    `lib/Kernels/Library`. The pass puts their bodies, on tensors of dynamic sizes, in
+    place of the calls. A function that is declared and not in the library is an
+    error.
 
     ```mlir
     func.func private @ssa_compiler.order(tensor<?x?xi64>) -> tensor<?x?xi64>

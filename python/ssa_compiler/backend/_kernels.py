@@ -44,8 +44,7 @@ _TO_LINALG = (
     "torch-func-backend-type-conversion,func.func(canonicalize,torch-finalizing-backend-type-conversion))"
 )
 # Ops of torch-mlir's own dialects are there in generic form.
-_LINKED = ("--link-kernel-library", "--inline", "--symbol-dce")
-_TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--form-kernels")
+_TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--link-kernel-library", "--form-kernels")
 _NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
 _COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
@@ -111,8 +110,7 @@ def form_kernel(
     lower = str(Path(_mlir_libs.__path__[0]) / "torch-mlir-opt")
     linalg = _run([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
     maker = find_ssa_opt(ssa_opt)
-    linked = _LINKED if "@ssa_compiler." in linalg else ()
-    formed = _run([maker, "-", *linked, *_TO_KERNELS], linalg, timeout_s)
+    formed = _run([maker, "-", *_TO_KERNELS], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:
         raise NoKernelError(found[1])
     lowered = _run([maker, "-", "--lower-kernels"], formed, timeout_s)

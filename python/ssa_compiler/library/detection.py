@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from ._registry import implements
-from .sorting import sort_descending
 
 __all__: list[str] = []
 
@@ -46,6 +45,28 @@ def _known(sizes: Any) -> list[int]:
     return [size for size in sizes if isinstance(size, int)]
 
 
+@implements("torchvision::nms", where=_are_boxes, kernels=True)
+def nms_one_by_one(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
+    """The boxes that no better one overlaps, which is kept itself, the best first."""
+    n = scores.size(0)
+    if dets.size(0) != n:
+        raise RuntimeError("boxes and scores should have same number of elements in dimension 0")
+    order = torch.argsort(scores, dim=0, descending=True, stable=True)
+    left, top, right, bottom = dets[order].t().contiguous().unbind(0)
+    area = (right - left) * (bottom - top)
+    threshold = _round_down(iou_threshold, dets.dtype)
+    alive = torch.ones([n], dtype=torch.bool, device=dets.device)
+    for i in range(n):
+        if bool(alive[i]):
+            behind = i + 1
+            width = torch.minimum(right[i], right[behind:]) - torch.maximum(left[i], left[behind:])
+            height = torch.minimum(bottom[i], bottom[behind:]) - torch.maximum(top[i], top[behind:])
+            common = width.clamp(min=0) * height.clamp(min=0)
+            hidden = common / (area[i] + area[behind:] - common) > threshold
+            alive[behind:] = torch.logical_and(alive[behind:], torch.logical_not(hidden))
+    return order[alive.nonzero().select(1, 0)]
+
+
 @implements("torchvision::nms", where=_are_boxes)
 def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     """The boxes that no better one overlaps, which is kept itself, the best first.
@@ -56,7 +77,7 @@ def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     n = scores.size(0)
     if dets.size(0) != n:
         raise RuntimeError("boxes and scores should have same number of elements in dimension 0")
-    order = sort_descending(scores)
+    order = torch.argsort(scores, dim=0, descending=True, stable=True)
     blocks = (n + 127) // 128
     boxes = torch.zeros([blocks * 128, 4], dtype=dets.dtype, device=dets.device)
     boxes[:n] = dets[order]

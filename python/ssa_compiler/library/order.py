@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from ._registry import implements
-from .sorting import argsort
 
 __all__: list[str] = []
 
@@ -43,7 +42,7 @@ def itself_and_where(self: Tensor) -> tuple[Tensor, Tensor]:
 
 def _middle(x: Tensor, dim: int, keepdim: bool, skip: bool) -> tuple[Tensor, Tensor]:
     """The lower of the elements in the middle; NaN if there is one, or of those that are not, if asked for."""
-    order = argsort(x, dim, False)
+    order = torch.argsort(x, dim=dim, stable=True)
     missing = torch.isnan(x).sum(dim, keepdim=True)
     n = x.size(dim)
     place = torch.div(n - missing - 1, 2, rounding_mode="floor").clamp(min=0)
@@ -90,7 +89,7 @@ def _is_among(arguments: Mapping[str, Any]) -> bool:
 @implements("aten::kthvalue", where=_is_among)
 def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     """The k-th smallest element along a dimension, NaN being the largest, and where it is."""
-    index = argsort(self, dim, False).narrow(dim, k - 1, 1)
+    index = torch.argsort(self, dim=dim, stable=True).narrow(dim, k - 1, 1)
     values = self.gather(dim, index)
     if keepdim:
         return values, index.contiguous()

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from ._registry import implements
-from .sorting import sort_ascending
 
 __all__: list[str] = []
 
@@ -115,7 +114,7 @@ def unique_consecutive(self: Tensor, return_inverse: bool, return_counts: bool) 
 def unique(self: Tensor, return_inverse: bool, return_counts: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Each element once, in order."""
     flat = self.reshape(-1)
-    order = sort_ascending(flat)
+    order = torch.argsort(flat, dim=0, stable=True)
     values, numbers, counts = _runs(flat[order])
     nothing = torch.zeros([0], dtype=torch.int64, device=self.device)
     inverse = nothing

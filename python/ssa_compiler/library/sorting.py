@@ -348,13 +348,3 @@ def topk(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> tuple[T
     shape = list(moved.shape[:-1]) + [k]  # noqa: RUF005 - TorchScript does not unpack into lists
     places = order.reshape(shape).movedim(-1, dim).contiguous()
     return self.gather(dim, places), places
-
-
-def sort_descending(x: Tensor) -> Tensor:
-    """The stable order of a vector, the largest first: int64 [n]."""
-    return sort_order(-1 - _keys(x).unsqueeze(0)).select(0, 0)
-
-
-def sort_ascending(x: Tensor) -> Tensor:
-    """The stable order of a vector: int64 [n]."""
-    return sort_order(_keys(x).unsqueeze(0)).select(0, 0)

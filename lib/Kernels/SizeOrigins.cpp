@@ -1,0 +1,126 @@
+//===- SizeOrigins.cpp - where the sizes of tensors come from -------------===//
+
+#include "SizeOrigins.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace ssa_compiler;
+
+/// Where a number comes from.
+static SizeOrigin findNumberOrigin(OpFoldResult number) {
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
+    return {Builder(number.getContext()).getIndexAttr(*constant), Value(), 0};
+  auto value = cast<Value>(number);
+  if (auto size = value.getDefiningOp<tensor::DimOp>())
+    if (std::optional<int64_t> dim = size.getConstantIndex())
+      return findSizeOrigin(size.getSource(), *dim);
+  // There and back: index, int64, index.
+  if (auto outer = value.getDefiningOp<arith::IndexCastOp>())
+    if (auto inner = outer.getIn().getDefiningOp<arith::IndexCastOp>())
+      if (inner.getIn().getType().isIndex() &&
+          outer.getIn().getType().isInteger(64))
+        return findNumberOrigin(inner.getIn());
+  return {value, Value(), 0};
+}
+
+/// The tensor that a block argument of a loop begins as.
+static Value findInit(BlockArgument argument) {
+  Operation *op = argument.getOwner()->getParentOp();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    if (OpOperand *init = loop.getTiedLoopInit(argument))
+      return init->get();
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    unsigned number = argument.getArgNumber();
+    if (number < loop.getInits().size() &&
+        loop.getInits()[number].getType() == argument.getType())
+      return loop.getInits()[number];
+  }
+  return Value();
+}
+
+/// The dimension that a merged one is, if the others have one element.
+static std::optional<int64_t> findOnlyDim(tensor::CollapseShapeOp op,
+                                          int64_t dim) {
+  std::optional<int64_t> only;
+  for (int64_t merged : op.getReassociationIndices()[dim]) {
+    if (op.getSrcType().getDimSize(merged) == 1)
+      continue;
+    if (only)
+      return std::nullopt;
+    only = merged;
+  }
+  return only;
+}
+
+/// The tensor in front of an op that has the sizes of its result.
+static Value findTensorOfSameSizes(OpResult result) {
+  Operation *op = result.getOwner();
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return cast.getSource();
+  if (auto copy = dyn_cast<bufferization::MaterializeInDestinationOp>(op))
+    return copy.getDest();
+  if (auto made = dyn_cast<bufferization::AllocTensorOp>(op))
+    return made.getCopy();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return loop.getInits()[result.getResultNumber()];
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    unsigned number = result.getResultNumber();
+    if (number < loop.getInits().size() &&
+        loop.getInits()[number].getType() == result.getType())
+      return loop.getInits()[number];
+    return Value();
+  }
+  if (auto writes = dyn_cast<DestinationStyleOpInterface>(op))
+    return writes.getTiedOpOperand(result)->get();
+  return Value();
+}
+
+SizeOrigin ssa_compiler::findSizeOrigin(Value tensor, int64_t dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return findNumberOrigin(
+        Builder(type.getContext()).getIndexAttr(type.getDimSize(dim)));
+  SizeOrigin unknown{{}, tensor, dim};
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    Value init = findInit(argument);
+    return init ? findSizeOrigin(init, dim) : unknown;
+  }
+  auto result = cast<OpResult>(tensor);
+  if (Value same = findTensorOfSameSizes(result))
+    return findSizeOrigin(same, dim);
+  Operation *op = result.getOwner();
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned number = result.getResultNumber();
+    SizeOrigin one =
+        findSizeOrigin(branch.thenYield().getOperand(number), dim);
+    SizeOrigin other =
+        findSizeOrigin(branch.elseYield().getOperand(number), dim);
+    return one == other ? one : unknown;
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    if (slice.getDroppedDims().none())
+      return findNumberOrigin(slice.getMixedSizes()[dim]);
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    for (auto [number, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!dropped.test(number) && dim-- == 0)
+        return findNumberOrigin(size);
+    return unknown;
+  }
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return findNumberOrigin(empty.getMixedSizes()[dim]);
+  if (auto made = dyn_cast<bufferization::AllocTensorOp>(op))
+    return findNumberOrigin(
+        made->getOperand(made.getIndexOfDynamicSize(dim)));
+  if (auto parted = dyn_cast<tensor::ExpandShapeOp>(op))
+    return findNumberOrigin(parted.getMixedOutputShape()[dim]);
+  if (auto merged = dyn_cast<tensor::CollapseShapeOp>(op))
+    if (std::optional<int64_t> only = findOnlyDim(merged, dim))
+      return findSizeOrigin(merged.getSrc(), *only);
+  return unknown;
+}

@@ -279,6 +279,15 @@ struct LowerKernelABIPass
   void runOnOperation() override {
     if (failed(widenBools(getOperation())))
       return signalPassFailure();
+    // The code generator knows no other sizes.
+    WalkResult known = getOperation()->walk([](memref::DimOp op) {
+      if (isa<BlockArgument>(op.getSource()))
+        return WalkResult::advance();
+      op.emitError("unsupported: a size that was not resolved");
+      return WalkResult::interrupt();
+    });
+    if (known.wasInterrupted())
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto form = function->getAttrOfType<StringAttr>("kernel.form");
       if (!form || form.getValue() != "sizes")

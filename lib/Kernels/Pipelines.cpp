@@ -1,6 +1,7 @@
 //===- Pipelines.cpp - from the linalg stage to kernels -------------------===//
 
 #include "ssa-compiler/Kernels/Passes.h"
+#include "ssa-compiler/Support/SourceLocation.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -24,6 +25,7 @@
 #include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
@@ -62,6 +64,7 @@ void ssa_compiler::registerKernelDialects(DialectRegistry &registry) {
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   scf::registerValueBoundsOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerInferTypeOpInterfaceExternalModels(registry);
   tensor::registerSubsetOpInterfaceExternalModels(registry);
   tensor::registerValueBoundsOpInterfaceExternalModels(registry);
 }
@@ -109,15 +112,16 @@ struct ResultsToOutputsPass
       BlockArgument output = entry.addArgument(type, function.getLoc());
       attributes.push_back(DictionaryAttr::get(&getContext()));
       auto made = value.getDefiningOp<memref::AllocOp>();
-      if (made)
-        llvm::append_range(sizes, made.getDynamicSizes());
-      else
-        addSizes(value, yielded, sizes);
       if (made && made->getBlock() == &entry) {
+        llvm::append_range(sizes, made.getDynamicSizes());
+        assertSizes(made, output, made.getDynamicSizes());
         value.replaceAllUsesWith(output); // also where it is returned again
         made.erase();
         continue;
       }
+      SmallVector<Value> given = sizesOf(value, yielded);
+      llvm::append_range(sizes, given);
+      assertSizes(yielded, output, given);
       OpBuilder builder(yielded);
       memref::CopyOp::create(builder, yielded.getLoc(), value, output);
     }
@@ -133,15 +137,35 @@ struct ResultsToOutputsPass
   }
 
 private:
-  /// Adds the dynamic sizes of a buffer.
-  static void addSizes(Value buffer, Operation *before,
-                       SmallVectorImpl<Value> &sizes) {
+  /// The dynamic sizes of a buffer.
+  static SmallVector<Value> sizesOf(Value buffer, Operation *before) {
     OpBuilder builder(before);
     auto type = cast<MemRefType>(buffer.getType());
+    SmallVector<Value> sizes;
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (type.isDynamicDim(dim))
         sizes.push_back(
             memref::DimOp::create(builder, before->getLoc(), buffer, dim));
+    return sizes;
+  }
+
+  /// Asserts that a result has the sizes that it is to have: the host gives it
+  /// none if it would be too large. What is as long as an input is not.
+  static void assertSizes(Operation *before, Value output,
+                          ValueRange wanted) {
+    OpBuilder builder(before);
+    if (wanted.size() == 1)
+      if (auto size = wanted.front().getDefiningOp<memref::DimOp>())
+        if (isa<BlockArgument>(size.getSource()))
+          return;
+    for (auto [size, given] : llvm::zip(wanted, sizesOf(output, before))) {
+      Value same = arith::CmpIOp::create(builder, before->getLoc(),
+                                         arith::CmpIPredicate::eq, size, given);
+      cf::AssertOp::create(
+          builder, before->getLoc(), same,
+          withSourceLine("RuntimeError: not enough memory for a tensor",
+                         before->getLoc()));
+    }
   }
 };
 
@@ -205,6 +229,7 @@ static void buildLowerKernels(OpPassManager &pm) {
   pm.addPass(createLowerAffinePass()); // sizes of merged dimensions
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   clean();
+  pm.addPass(memref::createResolveShapedTypeResultDimsPass());
   pm.addNestedPass<func::FuncOp>(createUseAssertedEqualitiesPass());
   clean();
   pm.addNestedPass<func::FuncOp>(std::make_unique<FoldSlicesPass>());
@@ -231,6 +256,7 @@ static void buildLowerKernels(OpPassManager &pm) {
   pm.addPass(arith::createIntRangeOptimizationsPass());
   clean();
   pm.addPass(createPlaceScratchPass());
+  pm.addPass(memref::createResolveShapedTypeResultDimsPass());
   clean();
   pm.addPass(createSCFToControlFlowPass());
   clean();

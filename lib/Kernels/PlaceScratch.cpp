@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ssa-compiler/Kernels/Passes.h"
+#include "ssa-compiler/Support/SourceLocation.h"
 
 #include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
@@ -20,9 +21,15 @@ namespace ssa_compiler {
 } // namespace ssa_compiler
 
 using namespace mlir;
+using namespace ssa_compiler;
 
 /// Workspace buffers begin at multiples of this.
 static constexpr int64_t kAlignment = 64;
+
+/// Bytes that a buffer, or a result, takes at most. One that would take more gets
+/// none: it may never be reached, and if it is, an assertion fails there.
+static constexpr int64_t kMostScratch = int64_t(1) << 33;
+static constexpr int64_t kMostResult = int64_t(1) << 46;
 
 static int64_t elementBytes(MemRefType type) {
   return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
@@ -34,6 +41,45 @@ static bool isInput(func::FuncOp function, unsigned argument) {
 }
 
 namespace {
+/// The bytes of a buffer: whether they are few enough, and the sizes, which are
+/// not negative.
+struct Extent {
+  Value fits;
+  SmallVector<Value> sizes;
+};
+
+/// Emits arithmetic on sizes. What is negative is refused by a check of the
+/// program; what would overflow is too large.
+struct SizeBuilder {
+  OpBuilder &builder;
+  Location loc;
+
+  Value index(int64_t number) {
+    return arith::ConstantIndexOp::create(builder, loc, number);
+  }
+
+  Extent extent(ArrayRef<Value> sizes, int64_t factor, int64_t most) {
+    Type f64 = builder.getF64Type();
+    auto number = [&](double value) -> Value {
+      return arith::ConstantOp::create(builder, loc,
+                                       builder.getF64FloatAttr(value));
+    };
+    Extent extent;
+    Value bytes = number(factor), zero = index(0);
+    for (Value size : sizes) {
+      Value count = arith::MaxSIOp::create(builder, loc, size, zero);
+      extent.sizes.push_back(count);
+      Value wide = arith::IndexCastOp::create(builder, loc,
+                                              builder.getI64Type(), count);
+      Value real = arith::SIToFPOp::create(builder, loc, f64, wide);
+      bytes = arith::MulFOp::create(builder, loc, bytes, real);
+    }
+    extent.fits = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE,
+                                        bytes, number(most));
+    return extent;
+  }
+};
+
 /// Numbers that are computed from what a kernel is called with, before the
 /// call.
 class EntryNumbers {
@@ -259,31 +305,34 @@ private:
   }
 
   /// Emits the offsets of the buffers in the workspace, and its bytes behind
-  /// them.
-  SmallVector<Value> emitOffsets(const IRMapping &mapping) {
+  /// them. `fits` gets a condition for each buffer that may be too large.
+  SmallVector<Value> emitOffsets(const IRMapping &mapping,
+                                 SmallVectorImpl<Value> &fits) {
+    SizeBuilder emit{builder, function.getLoc()};
     Location loc = function.getLoc();
-    auto index = [&](int64_t number) -> Value {
-      return arith::ConstantIndexOp::create(builder, loc, number);
-    };
-    Value offset = index(0);
+    Value offset = emit.index(0);
     SmallVector<Value> offsets;
     for (const Buffer &buffer : buffers) {
       offsets.push_back(offset);
+      fits.push_back(Value());
+      Value bytes;
       if (buffer.sizes.empty()) {
-        Value bytes = index(llvm::alignTo(buffer.bytes, kAlignment));
-        offset = arith::AddIOp::create(builder, loc, offset, bytes);
-        continue;
+        bytes = emit.index(llvm::alignTo(buffer.bytes, kAlignment));
+      } else {
+        SmallVector<Value> sizes;
+        for (Value size : buffer.sizes)
+          sizes.push_back(mapping.lookupOrDefault(size));
+        Extent extent = emit.extent(sizes, buffer.bytes, kMostScratch);
+        fits.back() = extent.fits;
+        bytes = emit.index(buffer.bytes);
+        for (Value size : extent.sizes)
+          bytes = arith::MulIOp::create(builder, loc, bytes, size);
+        Value last = emit.index(kAlignment - 1), mask = emit.index(-kAlignment);
+        bytes = arith::AddIOp::create(builder, loc, bytes, last);
+        bytes = arith::AndIOp::create(builder, loc, bytes, mask);
+        bytes = arith::SelectOp::create(builder, loc, extent.fits, bytes,
+                                        emit.index(0));
       }
-      Value bytes = index(buffer.bytes), zero = index(0);
-      for (Value size : buffer.sizes) {
-        // What is negative is refused by a check of the program.
-        Value count = arith::MaxSIOp::create(
-            builder, loc, mapping.lookupOrDefault(size), zero);
-        bytes = arith::MulIOp::create(builder, loc, bytes, count);
-      }
-      Value last = index(kAlignment - 1), mask = index(-kAlignment);
-      bytes = arith::AddIOp::create(builder, loc, bytes, last);
-      bytes = arith::AndIOp::create(builder, loc, bytes, mask);
       offset = arith::AddIOp::create(builder, loc, offset, bytes);
     }
     offsets.push_back(offset);
@@ -305,9 +354,16 @@ private:
     builder.setInsertionPointToStart(&entry);
     IRMapping mapping;
     numbers.clone(builder, mapping);
-    SmallVector<Value> offsets = emitOffsets(mapping);
-    for (auto [buffer, offset] : llvm::zip(buffers, offsets)) {
+    SmallVector<Value> fits;
+    SmallVector<Value> offsets = emitOffsets(mapping, fits);
+    for (auto [buffer, offset, condition] : llvm::zip(buffers, offsets, fits)) {
       builder.setInsertionPoint(buffer.op);
+      if (condition)
+        cf::AssertOp::create(
+            builder, buffer.op.getLoc(), condition,
+            withSourceLine("unsupported: a kernel with more than 8 GiB of "
+                           "scratch memory; compile with kernels=False",
+                           buffer.op.getLoc()));
       auto view = memref::ViewOp::create(
           builder, buffer.op.getLoc(), buffer.op.getType(), workspace, offset,
           buffer.op.getDynamicSizes());
@@ -355,13 +411,40 @@ private:
             origin.second == *dim.getConstantIndex())
           mapping.map(dim.getResult(), argument);
     numbers.clone(builder, mapping);
-    SmallVector<Value> made;
-    for (Value size : resultSizes)
-      made.push_back(mapping.lookupOrDefault(size));
-    made.push_back(emitOffsets(mapping).back());
+    SmallVector<Value> made = emitResultSizes(mapping);
+    SmallVector<Value> fits;
+    made.push_back(emitOffsets(mapping, fits).back());
     func::ReturnOp::create(builder, function.getLoc(), made);
     for (const Buffer &buffer : buffers)
       buffer.op->erase();
+  }
+
+  /// Emits the sizes of results as the host allocates them: 0 where that cannot
+  /// be, which the kernel asserts where it begins to write the result.
+  SmallVector<Value> emitResultSizes(const IRMapping &mapping) {
+    SizeBuilder emit{builder, function.getLoc()};
+    SmallVector<Value> made;
+    ArrayRef<Value> left = resultSizes;
+    for (BlockArgument argument : function.getArguments()) {
+      auto type = dyn_cast<MemRefType>(argument.getType());
+      if (!type || function.getArgAttr(argument.getArgNumber(), "kernel.role"))
+        continue;
+      int64_t factor = elementBytes(type);
+      for (int64_t size : type.getShape())
+        factor *= ShapedType::isDynamic(size) ? 1 : size;
+      SmallVector<Value> sizes;
+      for (Value size : left.take_front(type.getNumDynamicDims()))
+        sizes.push_back(mapping.lookupOrDefault(size));
+      left = left.drop_front(sizes.size());
+      if (sizes.empty())
+        continue;
+      Extent extent = emit.extent(sizes, factor, kMostResult);
+      for (Value size : extent.sizes)
+        made.push_back(arith::SelectOp::create(builder, function.getLoc(),
+                                               extent.fits, size,
+                                               emit.index(0)));
+    }
+    return made;
   }
 
   func::FuncOp function;

@@ -24,14 +24,20 @@ func.func @static() {
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?xf32> {kernel.role = "input"}
 // CHECK-SAME: %[[SPACE:[a-z0-9]+]]: memref<?xi8> {kernel.role = "scratch"}
 // CHECK: %[[N:.+]] = memref.dim %[[X]]
+// CHECK: cf.assert %{{.+}}, "unsupported: a kernel with more than 8 GiB of scratch memory
 // CHECK: memref.view %[[SPACE]][%{{.+}}][%{{.+}}] : memref<?xi8> to memref<?x3xf32>
 // CHECK: return %{{.+}} : i64
 // CHECK-LABEL: func.func private @dynamic.sizes(
 // CHECK-SAME: %[[SIZE:.+]]: index, %[[K:.+]]: i64) -> (index, index)
 // CHECK: %[[MORE:.+]] = arith.addi %[[SIZE]], %c1
-// CHECK: arith.constant 12 : index
-// CHECK: arith.maxsi %[[SIZE]]
-// CHECK: return %[[MORE]], %{{.+}} : index, index
+// What would be too large is 0: the kernel asserts where it begins to use it.
+// CHECK: %[[COUNT:.+]] = arith.maxsi %[[MORE]]
+// CHECK: %[[FITS:.+]] = arith.cmpf ole
+// CHECK: %[[GIVEN:.+]] = arith.select %[[FITS]], %[[COUNT]]
+// CHECK: %[[ROWS:.+]] = arith.maxsi %[[SIZE]]
+// CHECK: arith.cmpf ole
+// CHECK: arith.muli %{{.+}}, %[[ROWS]]
+// CHECK: return %[[GIVEN]], %{{.+}} : index, index
 func.func @dynamic(%x: memref<?xf32> {kernel.role = "input"}, %k: i64 {kernel.role = "input"}, %out: memref<?xf32>) -> (i64, index)
     attributes {kernel.sizes = 1 : i64} {
   %c0 = arith.constant 0 : index
@@ -49,8 +55,8 @@ func.func @dynamic(%x: memref<?xf32> {kernel.role = "input"}, %k: i64 {kernel.ro
 // CHECK-LABEL: func.func private @slices.sizes(
 // CHECK-SAME: %[[SIZE:.+]]: index
 // CHECK: %[[MOST:.+]] = arith.maxsi %[[SIZE]]
-// CHECK: arith.constant 4 : index
 // CHECK: %[[COUNT:.+]] = arith.maxsi %[[MOST]]
+// CHECK: arith.constant 4 : index
 // CHECK: arith.muli %{{.+}}, %[[COUNT]]
 func.func @slices(%x: memref<?xf32> {kernel.role = "input"}, %starts: memref<3xindex> {kernel.role = "input"}) {
   %c0 = arith.constant 0 : index

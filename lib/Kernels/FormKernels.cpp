@@ -1,5 +1,6 @@
 //===- FormKernels.cpp - which functions can be one kernel ----------------===//
 
+#include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
 #include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
@@ -363,7 +364,8 @@ private:
     SmallVector<std::pair<Value, unsigned>> places;
     op.mapIterationSpaceDimToAllOperandDims(loop, places);
     for (auto [tensor, dim] : places) {
-      Value size = findSize(tensor, dim);
+      auto size = dyn_cast_if_present<Value>(
+          ssa_compiler::findSizeOrigin(tensor, dim).number);
       const auto *lattice =
           size ? ranges->lookupState<dataflow::IntegerValueRangeLattice>(size)
                : nullptr;
@@ -374,23 +376,6 @@ private:
         return most;
     }
     return std::nullopt;
-  }
-
-  /// The number that is a dynamic size of a tensor, if there is one.
-  static Value findSize(Value tensor, unsigned dim) {
-    while (Operation *op = tensor.getDefiningOp()) {
-      if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
-        tensor = linalg.getDpsInits()[cast<OpResult>(tensor).getResultNumber()];
-      else if (auto empty = dyn_cast<tensor::EmptyOp>(op))
-        return empty.getDynamicSize(dim);
-      else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-        return slice.getDroppedDims().none() && slice.isDynamicSize(dim)
-                   ? slice.getDynamicSize(dim)
-                   : Value();
-      else
-        return Value();
-    }
-    return Value();
   }
 
   /// Added one after the other, more would differ from the sum.

@@ -189,7 +189,10 @@ func.func private @ssa_compiler.order_by_byte(
   %one = arith.constant 1 : i64
   %byte = arith.constant 255 : i64
   %n = tensor.dim %keys, %c0 : tensor<?xi64>
-  %zeros = linalg.fill ins(%zero : i64) outs(%old_counts : tensor<256xi64>) -> tensor<256xi64>
+  %zeros = scf.for %i = %c0 to %c256 step %c1 iter_args(%c = %old_counts) -> (tensor<256xi64>) {
+    %next = tensor.insert %zero into %c[%i] : tensor<256xi64>
+    scf.yield %next : tensor<256xi64>
+  }
   %counts = scf.for %i = %c0 to %n step %c1 iter_args(%c = %zeros) -> (tensor<256xi64>) {
     %key = tensor.extract %keys[%i] : tensor<?xi64>
     %shifted = arith.shrui %key, %low : i64

@@ -52,8 +52,11 @@ def call_library(op: ir.Operation, module: ir.Module) -> None:
 
 
 def _declare(module: ir.Module, name: str, type_: ir.FunctionType) -> None:
-    names = [ir.StringAttr(op.operation.attributes["sym_name"]).value for op in module.body.operations
-             if "sym_name" in op.operation.attributes]
+    names = [
+        ir.StringAttr(op.operation.attributes["sym_name"]).value
+        for op in module.body.operations
+        if "sym_name" in op.operation.attributes
+    ]
     if name in names:
         return
     with module.context, ir.Location.unknown(module.context):

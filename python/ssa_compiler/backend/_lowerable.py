@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from iree.compiler import ir
 
 from ._callbacks import erase_unused
-from ._copies import builtin_type
+from ._copies import builtin_type, dynamic_sizes
 from ._ir import build, element_of, is_tensor, main_function, walk
 from ._kernel_ops import call_library, is_kernel_op
 
@@ -75,7 +75,7 @@ def _elementwise(
         before: numbers that are the op's first operands.
     """
     with ir.InsertionPoint(where), where.location:
-        empty = ir.Operation.create("tensor.empty", [type_])
+        empty = ir.Operation.create("tensor.empty", [type_], dynamic_sizes(tensors[0], ir.InsertionPoint(where)))
         same = ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
         parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
         made = ir.Operation.create(
@@ -112,7 +112,9 @@ def _copy_of_same_size(op: ir.Operation) -> None:
         return
     where = ir.InsertionPoint(op)
     plain = builtin_type(type_)
-    given, wanted = (build("torch_c.to_builtin_tensor", [plain], [value], where).results[0] for value in (source, target))
+    given, wanted = (
+        build("torch_c.to_builtin_tensor", [plain], [value], where).results[0] for value in (source, target)
+    )
     with where, op.location:
         index = ir.IndexType.get(op.context)
         for dim, size in enumerate(ir.RankedTensorType(plain).shape):
@@ -138,7 +140,7 @@ def _reinterpret(op: ir.Operation) -> None:
     """Read the bits of a tensor as another type of the same width."""
     source, result = op.operands[0], op.results[0]
     widths = [_WIDTHS.get(element_of(value.type)) for value in (source, result)]
-    if None in widths or widths[0] != widths[1] or "?" in str(source.type):
+    if None in widths or widths[0] != widths[1]:
         return
     builtin = [builtin_type(value.type) for value in (source, result)]
     where = ir.InsertionPoint(op)

@@ -29,6 +29,6 @@ LIBRARY.define("order(Tensor keys) -> Tensor")  # type: ignore[no-untyped-call]
 LIBRARY.impl("order", _order, "CPU")  # type: ignore[no-untyped-call]
 LIBRARY.impl("order", torch.empty_like, "Meta")  # type: ignore[no-untyped-call]
 
-LIBRARY.define("smallest(Tensor keys, int k) -> Tensor")  # type: ignore[no-untyped-call]
+LIBRARY.define("smallest(Tensor keys, SymInt k) -> Tensor")  # type: ignore[no-untyped-call]
 LIBRARY.impl("smallest", _smallest, "CPU")  # type: ignore[no-untyped-call]
 LIBRARY.impl("smallest", _smallest_shape, "Meta")  # type: ignore[no-untyped-call]

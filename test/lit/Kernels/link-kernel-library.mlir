@@ -1,0 +1,30 @@
+// RUN: ssa-opt %s -split-input-file -verify-diagnostics --link-kernel-library | FileCheck %s
+// RUN: ssa-opt %s -split-input-file -verify-diagnostics --link-kernel-library --form-kernels --lower-kernels | FileCheck %s --check-prefix=KERNEL
+
+// The body of the library's function takes the place of the call; what it calls
+// itself, too. As a kernel it has the keys, and what belongs to them, twice, and
+// the counts of the values of a byte: nothing else is allocated or copied.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: call
+// CHECK: scf.if
+// CHECK-NOT: func.func
+// KERNEL-LABEL: func.func @main
+// KERNEL-SAME: kernel.copies = 0
+// KERNEL-SAME: kernel.loop_copies = 0
+func.func @main(%x: tensor<3x100xi64>) -> tensor<3x100xi64> {
+  %keys = tensor.cast %x : tensor<3x100xi64> to tensor<?x?xi64>
+  %order = func.call @ssa_compiler.order(%keys) : (tensor<?x?xi64>) -> tensor<?x?xi64>
+  %result = tensor.cast %order : tensor<?x?xi64> to tensor<3x100xi64>
+  return %result : tensor<3x100xi64>
+}
+func.func private @ssa_compiler.order(tensor<?x?xi64>) -> tensor<?x?xi64>
+
+// -----
+
+// expected-error @below {{no such function in the kernel library}}
+func.func private @ssa_compiler.nothing(tensor<?x?xi64>) -> tensor<?x?xi64>
+
+// -----
+
+// expected-error @below {{the library has it with the type}}
+func.func private @ssa_compiler.order(tensor<?xi64>) -> tensor<?xi64>

@@ -1,0 +1,110 @@
+"""Ops that native kernels have as functions of their own: sorting, the smallest elements, boxes; against eager, ties included."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.export import Dim
+
+from ssa_compiler import compile
+from ssa_compiler.importer import import_program
+from ssa_compiler.ops import define_missing
+from ssa_compiler.pipeline import run_pipeline
+from ssa_compiler.testing import check
+
+define_missing()
+NAN, INF = math.nan, math.inf
+
+
+def sorted_both_ways(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    values, order = torch.sort(x, dim=1, stable=True)
+    return values, order, torch.argsort(x, dim=0, descending=True, stable=True), torch.argsort(x, stable=True)
+
+
+def numbers(rows: int, n: int, dtype: torch.dtype) -> list[Tensor]:
+    """Random ones, equal ones, sorted ones, extreme ones."""
+    if not dtype.is_floating_point:
+        info = torch.iinfo(dtype)
+        random = torch.randint(info.min // 2, info.max // 2, (rows, n), dtype=dtype)
+        extremes = torch.tensor([info.max, info.min, 0, 1, info.max])
+    else:
+        random = torch.randn(rows, n, dtype=dtype)
+        extremes = torch.tensor([NAN, -INF, INF, -0.0, 0.0, 1e-45, -1e-45, NAN, 3e38])
+    ends = extremes.to(dtype).repeat(rows * n)[: rows * n].view(rows, n)
+    return [random, random.round() if dtype.is_floating_point else random // 50, random.sort()[0], ends]
+
+
+def test_sorting() -> None:
+    """Rows around the size up to which they are sorted by insertion."""
+    for dtype, rows, n in (
+        (torch.float32, 3, 48),
+        (torch.float32, 2, 300),
+        (torch.float64, 3, 49),
+        (torch.int64, 2, 100),
+        (torch.uint8, 5, 1),
+    ):
+        inputs = [(x,) for x in numbers(rows, n, dtype)]
+        compiled = check(sorted_both_ways, *inputs, exact=True).compiled
+        assert compiled.explain().kernel, compiled.explain().kernel_reason
+
+
+def largest_and_smallest(x: Tensor, k: int) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.topk(x, k).values, torch.topk(x, k, largest=False).values, torch.topk(x.neg(), k).values
+
+
+def places(x: Tensor, k: int) -> Tensor:
+    return torch.topk(x, k).indices
+
+
+def test_some_of_many() -> None:
+    calls = [(x, k) for x in numbers(2, 120, torch.float32) for k in (5, 0, 1, 48, 49, 120)]
+    compiled = check(largest_and_smallest, *calls, exact=True).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+    compiled = compile(places, (torch.zeros(2, 9), 3))
+    assert compiled(torch.zeros(2, 9), 3).tolist() == [[0, 1, 2]] * 2  # of equal ones the first
+
+
+def in_the_middle(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.median(x, dim=1)[0], torch.kthvalue(x, 2, dim=1)[0], torch.nanmedian(x)
+
+
+def distinct(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.unique(x, return_inverse=True, return_counts=True)
+
+
+def test_what_sorting_serves() -> None:
+    check(in_the_middle, *[(x,) for x in numbers(3, 60, torch.float32)])
+    check(distinct, *[(torch.arange(70) % k,) for k in (7, 1, 70)])
+
+
+def test_a_size_that_is_dynamic() -> None:
+    shapes = {"x": {1: Dim("n")}}
+    inputs = [(torch.randn(2, n).round(),) for n in (60, 3, 48, 49, 500)]
+    compiled = check(sorted_both_ways, *inputs, exact=True, options={"dynamic_shapes": shapes}).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+    assert len(compiled.specialisations) == 1
+
+
+def suppressed(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
+    return torch.ops.torchvision.nms(boxes, scores, threshold)
+
+
+def test_boxes() -> None:
+    corner = torch.rand(150, 2) * 100
+    boxes, scores = torch.cat([corner, corner + torch.rand(150, 2) * 60], 1), torch.rand(150)
+    odd = boxes.clone()
+    odd[::7] = NAN
+    odd[1::7] = 0.0
+    calls = [(b, s, t) for b in (boxes, odd) for s in (scores, scores.round()) for t in (0.5, 0.0, 1.0)]
+    compiled = check(suppressed, *calls).compiled
+    assert compiled.explain().kernels == 2, compiled.explain().kernel_reason
+
+
+def test_without_a_kernel_the_op_runs_in_pytorch() -> None:
+    """Where ssa-opt finds a reason against the kernel: here complex numbers beside it."""
+    imported = import_program(sorted_both_ways, (torch.randn(2, 3),), kernels=True)
+    assert "torch.ssa_compiler.order" in run_pipeline(imported.module).final
+    plain = import_program(sorted_both_ways, (torch.randn(2, 3),))
+    assert "torch.ssa_compiler" not in plain.module

@@ -1,0 +1,145 @@
+"""Kernels whose sizes are dynamic: slices that change from trip to trip, sizes of arguments, sizes that numbers or data decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.export import Dim
+
+from ssa_compiler import compile
+from ssa_compiler.testing import Call, check
+
+X = torch.linspace(-2.0, 2.0, 8)
+MANY = [8, 0, 1, 2, 5]
+
+
+def written_slices(x: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    for i in range(n):
+        y[: i + 1] = y[: i + 1] * 0.5 + x[i]
+    return y
+
+
+def strided_sweeps(x: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    for i in range(n):
+        y[i % 2 : -2 : 2] = 0.5 * (y[i % 2 : -2 : 2] + y[i % 2 + 2 :: 2])
+    return y
+
+
+def left_alone_or_replaced(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """One arm of the branch leaves `y` as it is, while an older version of it is still needed."""
+    y, before = x.clone(), x.clone()
+    for i in range(n):
+        if i % 3 != 1:
+            before = y
+            y = y * 0.5 + i
+        y[i] = before[0]
+    return y, before
+
+
+def row_sums(x: Tensor, n: int) -> Tensor:
+    total = torch.zeros(1)
+    for i in range(n):
+        total = total + x[i:].cumsum(0).sum()
+    return total
+
+
+def sized_by_a_number(x: Tensor, n: int) -> Tensor:
+    y = torch.zeros(n, 3)
+    for i in range(n):
+        y[i] = y[i - 1] + x[:3]
+    return y
+
+
+def test_slices_that_change() -> None:
+    programs: list[Callable[..., Any]] = [
+        written_slices,
+        strided_sweeps,
+        left_alone_or_replaced,
+        row_sums,
+        sized_by_a_number,
+    ]
+    for function in programs:
+        compiled = check(function, *[(X, n) for n in MANY]).compiled
+        assert compiled.explain().kernel, compiled.explain().kernel_reason
+        assert len(compiled.specialisations) == 1
+
+
+def sizes_that_change_places(x: Tensor, y: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Tensors of one dynamic size that swap; running sums and writes at indices of dynamic sizes."""
+    a, b = x * 2, x + 1
+    for i in range(n):
+        a, b = b, a + b
+        if i % 2 == 0:
+            b = b.cumsum(0)
+        a[y] = b[0]
+    return a, b
+
+
+def test_sizes_of_arguments() -> None:
+    """One artefact for all sizes, those without elements included."""
+    m, k = Dim("m"), Dim("k")
+    shapes = {"x": {0: m}, "y": {0: k}, "n": None}
+    calls = [(torch.randn(size), torch.arange(0, size, 2), n) for size in (5, 2, 9, 0) for n in (3, 0, 1)]
+    compiled = check(sizes_that_change_places, *calls, options={"dynamic_shapes": shapes}).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+    assert len(compiled.specialisations) == 1
+
+
+def sized_by_data(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
+    v = x[x > t]
+    for i in range(v.size(0)):
+        v[i] = v[i] * 2 + v[0]
+    w, u = v.clone(), torch.zeros(3)
+    for i in range(3):
+        u[i] = w[:2].abs().cumsum(0).max() if w.size(0) > 0 else torch.ones(())
+        w[:2] = w[:2] * 2 + i
+    return w, u
+
+
+def test_sizes_that_data_decides() -> None:
+    compiled = check(sized_by_data, *[(X, t) for t in (0.0, -9.0, 9.0, 0.5)]).compiled
+    explained = compiled.explain()
+    assert (explained.kernel, explained.kernels) == (False, 2)
+    assert "a result whose size depends on data" in explained.kernel_reason
+
+
+def unused_memory(x: Tensor, n: int, k: int) -> Tensor:
+    y = torch.zeros(k)
+    for i in range(3):
+        if n < 100:
+            t = torch.ones(n).cumsum(0) + x[i]
+            y = y + t.max()
+        if k > 2:
+            y[2] = x[i]
+    return y
+
+
+def test_memory_that_cannot_be_had() -> None:
+    """A tensor that is never made takes no memory; one that is raises, before or behind another check."""
+    compiled = compile(unused_memory, (X, 3, 4))
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+    for n, k in ((3, 4), (2**40, 4), (2**61 - 20000, 3), (2**62, 1), (5, 0)):
+        for _ in range(2):
+            torch.testing.assert_close(compiled(X, n, k), unused_memory(X, n, k))
+    for n, k in ((3, 2**62), (3, 2**61), (3, -1), (-1, 3), (3, -(2**63))):
+        with pytest.raises(RuntimeError):
+            compiled(X, n, k)
+    torch.testing.assert_close(compiled(X, 3, 4), unused_memory(X, 3, 4))
+
+
+def grown(x: Tensor, n: int) -> Tensor:
+    for i in range(n):
+        x = torch.cat([x, x[i : i + 1]])
+    return x
+
+
+def test_a_tensor_that_grows_is_in_no_kernel() -> None:
+    explained = check(grown, *[(X, n) for n in (2, 0, 1)]).compiled.explain()
+    assert explained.kernels == 0
+    assert explained.kernel_reason

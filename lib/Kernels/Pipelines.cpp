@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
@@ -80,6 +81,42 @@ struct FoldSlicesPass
     RewritePatternSet patterns(&getContext());
     tensor::populateReassociativeReshapeFoldingPatterns(patterns);
     tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+/// A size of merged dimensions as the product of theirs.
+struct SizeOfMerged : OpRewritePattern<memref::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    auto merged = op.getSource().getDefiningOp<memref::CollapseShapeOp>();
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!merged || !dim)
+      return failure();
+    Location loc = op.getLoc();
+    Value product = arith::ConstantIndexOp::create(rewriter, loc, 1);
+    for (int64_t part : merged.getReassociationIndices()[*dim]) {
+      Value size = memref::DimOp::create(rewriter, loc, merged.getSrc(), part);
+      product = arith::MulIOp::create(rewriter, loc, product, size);
+    }
+    rewriter.replaceOp(op, product);
+    return success();
+  }
+};
+
+/// Computes the sizes of buffers from those of the buffers they are views of.
+struct ResolveSizesPass
+    : public PassWrapper<ResolveSizesPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ResolveSizesPass)
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<SizeOfMerged>(&getContext());
+    memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+    memref::populateResolveShapedTypeResultDimsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
@@ -245,7 +282,7 @@ static void buildLowerKernels(OpPassManager &pm) {
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
-  pm.addPass(memref::createResolveShapedTypeResultDimsPass());
+  pm.addNestedPass<func::FuncOp>(std::make_unique<ResolveSizesPass>());
   clean();
   pm.addNestedPass<func::FuncOp>(std::make_unique<ResultsToOutputsPass>());
   pm.addNestedPass<func::FuncOp>(std::make_unique<CopiesToLinalgPass>());
@@ -256,7 +293,7 @@ static void buildLowerKernels(OpPassManager &pm) {
   pm.addPass(arith::createIntRangeOptimizationsPass());
   clean();
   pm.addPass(createPlaceScratchPass());
-  pm.addPass(memref::createResolveShapedTypeResultDimsPass());
+  pm.addNestedPass<func::FuncOp>(std::make_unique<ResolveSizesPass>());
   clean();
   pm.addPass(createSCFToControlFlowPass());
   clean();

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.export import Dim
 
 from ssa_compiler import compile
-from ssa_compiler.testing import Call, check
+from ssa_compiler.testing import check
 
 X = torch.linspace(-2.0, 2.0, 8)
 MANY = [8, 0, 1, 2, 5]

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from iree.compiler import ir
 
-from ._callbacks import erase_unused
+from ._callbacks import erase_unused, torch_operator
 from ._copies import builtin_type, dynamic_sizes
 from ._ir import build, element_of, is_tensor, main_function, walk
 from ._kernel_ops import call_library, is_kernel_op
+from ._masks import INDEX_PUTS, listed
 
 __all__ = ["CONSTANT", "make_lowerable"]
 
@@ -35,6 +36,8 @@ def make_lowerable(module: ir.Module) -> None:
             _reinterpret(op)
         elif is_kernel_op(op):
             call_library(op, module)
+        elif torch_operator(op) in INDEX_PUTS:
+            _write_if_there_is_an_index(op)
         elif op.name == "torch.aten.copy":
             _copy_of_same_size(op)
         elif op.name == "flow.tensor.tie_shape":
@@ -96,6 +99,43 @@ def _elementwise(
             number = ir.Operation.create(name, [type_.element_type], operands)
             ir.Operation.create("linalg.yield", operands=[number.results[0]])
     return made.results[0]
+
+
+def _write_if_there_is_an_index(op: ir.Operation) -> None:
+    """Leave a tensor as it is where no index says what to write.
+
+    torch-mlir takes a dynamic number of indices for 1 if it is 0, and writes what is not there.
+    """
+    target, result = op.operands[0], op.results[0]
+    dynamic = [index for index in listed(op.operands[1]) if "?" in str(index.type)]
+    if not dynamic:
+        return
+    where, plain = ir.InsertionPoint(op), builtin_type(result.type)
+    before = build("torch_c.to_builtin_tensor", [plain], [target], where).results[0]
+    sizes = []
+    for index in dynamic:
+        tensor = build("torch_c.to_builtin_tensor", [builtin_type(index.type)], [index], where).results[0]
+        sizes += dynamic_sizes(tensor, where)
+    with where, op.location:
+        number, flag = ir.IndexType.get(op.context), ir.IntegerType.get_signless(1)
+        attributes = {"value": ir.IntegerAttr.get(number, 0)}
+        zero = ir.Operation.create("arith.constant", [number], attributes=attributes).results[0]
+        predicate = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)}  # ne
+        some = [ir.Operation.create("arith.cmpi", [flag], [size, zero], predicate).results[0] for size in sizes]
+        while len(some) > 1:
+            some.append(ir.Operation.create("arith.andi", [flag], [some.pop(), some.pop()]).results[0])
+        branch = ir.Operation.create("scf.if", [plain], some, regions=2)
+    written, left = (region.blocks.append() for region in branch.regions)
+    inside = ir.InsertionPoint(written)
+    clone = op.clone(inside)
+    after = build("torch_c.to_builtin_tensor", [plain], [clone.results[0]], inside).results[0]
+    build("scf.yield", [], [after], inside)
+    build("scf.yield", [], [before], ir.InsertionPoint(left))
+    behind = ir.InsertionPoint(op)
+    result.replace_all_uses_with(
+        build("torch_c.from_builtin_tensor", [result.type], [branch.results[0]], behind).results[0]
+    )
+    op.erase()
 
 
 _BROADCASTS = "unsupported: a copy broadcasts a size of 1 that is known only at run time"

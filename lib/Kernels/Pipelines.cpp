@@ -86,6 +86,43 @@ struct FoldSlicesPass
   }
 };
 
+/// Lets loops use the buffers that they begin with instead of carrying them:
+/// what they yield is in the same buffers, or it would not have been bufferised.
+/// The code generator does not follow buffers around loops.
+struct DropCarriedBuffersPass
+    : public PassWrapper<DropCarriedBuffersPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DropCarriedBuffersPass)
+
+  void runOnOperation() override {
+    getOperation()->walk<WalkOrder::PreOrder>([](LoopLikeOpInterface loop) {
+      auto use = [](Value carried, Value init) {
+        if (isa<MemRefType>(carried.getType()) &&
+            carried.getType() == init.getType())
+          carried.replaceAllUsesWith(init);
+      };
+      if (auto counted = dyn_cast<scf::ForOp>(*loop)) {
+        for (auto [argument, result, init] :
+             llvm::zip(counted.getRegionIterArgs(), counted.getResults(),
+                       counted.getInits())) {
+          use(argument, init);
+          use(result, init);
+        }
+      } else if (auto decided = dyn_cast<scf::WhileOp>(*loop)) {
+        for (auto [argument, init] :
+             llvm::zip(decided.getBeforeArguments(), decided.getInits()))
+          use(argument, init);
+        // Buffers come first, in one order (--yield-in-place).
+        for (auto [argument, result, init] :
+             llvm::zip(decided.getAfterArguments(), decided.getResults(),
+                       decided.getInits())) {
+          use(argument, init);
+          use(result, init);
+        }
+      }
+    });
+  }
+};
+
 /// A size of merged dimensions as the product of theirs.
 struct SizeOfMerged : OpRewritePattern<memref::DimOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -107,6 +144,22 @@ struct SizeOfMerged : OpRewritePattern<memref::DimOp> {
   }
 };
 
+/// Sizes asked for together, as they are where loads see through views.
+struct SizesOfMetadata : OpRewritePattern<memref::ExtractStridedMetadataOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::ExtractStridedMetadataOp op,
+                                PatternRewriter &rewriter) const override {
+    if (llvm::all_of(op.getSizes(), [](Value size) { return size.use_empty(); }))
+      return failure();
+    for (auto [dim, size] : llvm::enumerate(op.getSizes()))
+      rewriter.replaceAllUsesWith(
+          size, memref::DimOp::create(rewriter, op.getLoc(), op.getSource(),
+                                      static_cast<int64_t>(dim)));
+    return success();
+  }
+};
+
 /// Computes the sizes of buffers from those of the buffers they are views of.
 struct ResolveSizesPass
     : public PassWrapper<ResolveSizesPass, OperationPass<func::FuncOp>> {
@@ -114,7 +167,7 @@ struct ResolveSizesPass
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<SizeOfMerged>(&getContext());
+    patterns.add<SizeOfMerged, SizesOfMetadata>(&getContext());
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     memref::populateResolveShapedTypeResultDimsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
@@ -282,6 +335,7 @@ static void buildLowerKernels(OpPassManager &pm) {
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addNestedPass<func::FuncOp>(std::make_unique<DropCarriedBuffersPass>());
   pm.addNestedPass<func::FuncOp>(std::make_unique<ResolveSizesPass>());
   clean();
   pm.addNestedPass<func::FuncOp>(std::make_unique<ResultsToOutputsPass>());

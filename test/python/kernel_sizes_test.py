@@ -143,3 +143,42 @@ def test_a_tensor_that_grows_is_in_no_kernel() -> None:
     explained = check(grown, *[(X, n) for n in (2, 0, 1)]).compiled.explain()
     assert explained.kernels == 0
     assert explained.kernel_reason
+
+
+def written_at_indices(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
+    y, out = x.clone(), torch.zeros(3, 4)
+    for k in range(3):
+        i = (x[:, 0] > t + k).nonzero().squeeze(1)
+        j = torch.zeros_like(i) + 1
+        y[i, j] = 5.0
+        y[i] += x[i] * 2
+        y.index_add_(0, i, x[i])
+        y.index_copy_(0, i, x[i] * 3)
+        y.scatter_(0, i.unsqueeze(1), torch.ones(i.size(0), 1))
+        y[x[:, 0] > t] -= 1.0
+        y = y.index_put([i, j], x[i][:, 2], accumulate=True)
+        out[k, : i.numel()] = x[i][:, 0]
+    return y, out
+
+
+def read_at_indices(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
+    y, out = x.clone(), torch.zeros(3, 4)
+    for k in range(3):
+        i = (x[:, 0] > t + k).nonzero().squeeze(1)
+        r = x[i]
+        out[k, :3] = torch.cat([r, x]).amax(0)
+        out[k, :3] += torch.cat([x[:1], r.flip(0)])[-1]
+        out[k, :3] += (r > 5).any(0).float() + 2 * (r > 5).all(0).float()
+        out[k, 3] = float((r.unsqueeze(0) == r.unsqueeze(1)).sum())
+        out[k, 2] += float(r.numel())
+        y = torch.where((i.unsqueeze(0) == torch.arange(4).unsqueeze(1)).any(1).unsqueeze(1), y + 1, y)
+        out[k, :3] += torch.sort(torch.cat([r[:, 0], x[:3, 0]]))[0][:3]
+    return y, out
+
+
+def test_no_index_at_all() -> None:
+    """How many indices there are only data says, inside the kernel; it may be none."""
+    x = torch.arange(12.0).view(4, 3) + 4
+    for function in (written_at_indices, read_at_indices):
+        compiled = check(function, *[(x, t) for t in (5.0, 100.0, 0.0, 12.0, 8.5, -5.0)]).compiled
+        assert compiled.explain().kernel, compiled.explain().kernel_reason

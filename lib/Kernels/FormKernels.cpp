@@ -170,10 +170,10 @@ struct ReshapeInSteps : OpRewritePattern<tensor::ReshapeOp> {
     if (source.getRank() > 1)
       flat = tensor::CollapseShapeOp::create(rewriter, loc, flat,
                                              inOne(source.getRank()));
-    auto line = RankedTensorType::get({result.hasStaticShape()
-                                           ? result.getNumElements()
-                                           : ShapedType::kDynamic},
-                                      result.getElementType());
+    auto line =
+        RankedTensorType::get({result.hasStaticShape() ? result.getNumElements()
+                                                       : ShapedType::kDynamic},
+                              result.getElementType());
     if (flat.getType() != line)
       flat = tensor::CastOp::create(rewriter, loc, line, flat);
     if (result.getRank() == 1) {

@@ -68,9 +68,9 @@ private:
     return name.starts_with("ssa_compiler.");
   }
 
-  /// Replaces calls of the library's functions, which do not call themselves, by
-  /// their bodies, and erases the functions. (`--inline` does not take modules
-  /// with ops that are not registered.)
+  /// Replaces calls of the library's functions, which do not call themselves,
+  /// by their bodies, and erases the functions. (`--inline` does not take
+  /// modules with ops that are not registered.)
   LogicalResult inlineCalls(SymbolTable &table) {
     InlinerInterface interface(&getContext());
     InlinerConfig config;
@@ -86,9 +86,8 @@ private:
     while (collect()) {
       for (func::CallOp call : calls) {
         auto callee = table.lookup<func::FuncOp>(call.getCallee());
-        if (!callee ||
-            failed(inlineCall(interface, config.getCloneCallback(), call,
-                              callee, &callee.getBody())))
+        if (!callee || failed(inlineCall(interface, config.getCloneCallback(),
+                                         call, callee, &callee.getBody())))
           return call.emitError("cannot be inlined");
         call.erase();
       }

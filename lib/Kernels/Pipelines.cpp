@@ -87,8 +87,8 @@ struct FoldSlicesPass
 };
 
 /// Lets loops use the buffers that they begin with instead of carrying them:
-/// what they yield is in the same buffers, or it would not have been bufferised.
-/// The code generator does not follow buffers around loops.
+/// what they yield is in the same buffers, or it would not have been
+/// bufferised. The code generator does not follow buffers around loops.
 struct DropCarriedBuffersPass
     : public PassWrapper<DropCarriedBuffersPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DropCarriedBuffersPass)
@@ -150,7 +150,8 @@ struct SizesOfMetadata : OpRewritePattern<memref::ExtractStridedMetadataOp> {
 
   LogicalResult matchAndRewrite(memref::ExtractStridedMetadataOp op,
                                 PatternRewriter &rewriter) const override {
-    if (llvm::all_of(op.getSizes(), [](Value size) { return size.use_empty(); }))
+    if (llvm::all_of(op.getSizes(),
+                     [](Value size) { return size.use_empty(); }))
       return failure();
     for (auto [dim, size] : llvm::enumerate(op.getSizes()))
       rewriter.replaceAllUsesWith(
@@ -241,8 +242,7 @@ private:
 
   /// Asserts that a result has the sizes that it is to have: the host gives it
   /// none if it would be too large. What is as long as an input is not.
-  static void assertSizes(Operation *before, Value output,
-                          ValueRange wanted) {
+  static void assertSizes(Operation *before, Value output, ValueRange wanted) {
     OpBuilder builder(before);
     if (wanted.size() == 1)
       if (auto size = wanted.front().getDefiningOp<memref::DimOp>())
@@ -268,8 +268,8 @@ static bool isOfWholeTensor(memref::CopyOp op) {
 
 /// Copies as loops, which fuse and vectorise; there is no runtime to call.
 /// Counts those of whole tensors and their known bytes, outside and inside of
-/// loops, in attributes of the function: `kernel.copies`, `kernel.copied_bytes`,
-/// `kernel.loop_copies`, `kernel.loop_copied_bytes`.
+/// loops, in attributes of the function: `kernel.copies`,
+/// `kernel.copied_bytes`, `kernel.loop_copies`, `kernel.loop_copied_bytes`.
 struct CopiesToLinalgPass
     : public PassWrapper<CopiesToLinalgPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CopiesToLinalgPass)

@@ -26,8 +26,8 @@ using namespace ssa_compiler;
 /// Workspace buffers begin at multiples of this.
 static constexpr int64_t kAlignment = 64;
 
-/// Bytes that a buffer, or a result, takes at most. One that would take more gets
-/// none: it may never be reached, and if it is, an assertion fails there.
+/// Bytes that a buffer, or a result, takes at most. One that would take more
+/// gets none: it may never be reached, and if it is, an assertion fails there.
 static constexpr int64_t kMostScratch = int64_t(1) << 33;
 static constexpr int64_t kMostResult = int64_t(1) << 46;
 
@@ -69,8 +69,8 @@ struct SizeBuilder {
     for (Value size : sizes) {
       Value count = arith::MaxSIOp::create(builder, loc, size, zero);
       extent.sizes.push_back(count);
-      Value wide = arith::IndexCastOp::create(builder, loc,
-                                              builder.getI64Type(), count);
+      Value wide =
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
       Value real = arith::SIToFPOp::create(builder, loc, f64, wide);
       bytes = arith::MulFOp::create(builder, loc, bytes, real);
     }
@@ -165,8 +165,8 @@ private:
     auto count = function->getAttrOfType<IntegerAttr>("kernel.sizes");
     if (!count)
       return success();
-    auto yielded = cast<func::ReturnOp>(
-        function.getBody().front().getTerminator());
+    auto yielded =
+        cast<func::ReturnOp>(function.getBody().front().getTerminator());
     unsigned first = yielded.getNumOperands() - count.getInt();
     for (Value size : yielded.getOperands().drop_front(first)) {
       if (!numbers.add(size))
@@ -175,9 +175,9 @@ private:
       resultSizes.push_back(size);
     }
     yielded->setOperands(yielded.getOperands().take_front(first));
-    function.setType(builder.getFunctionType(
-        function.getArgumentTypes(),
-        function.getResultTypes().take_front(first)));
+    function.setType(
+        builder.getFunctionType(function.getArgumentTypes(),
+                                function.getResultTypes().take_front(first)));
     function->removeAttr("kernel.sizes");
     return success();
   }
@@ -288,7 +288,8 @@ private:
         result = arith::MaxSIOp::create(builder, loc, one, other);
     } else if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
       if (Value inner = bound(0))
-        result = arith::IndexCastOp::create(builder, loc, cast.getType(), inner);
+        result =
+            arith::IndexCastOp::create(builder, loc, cast.getType(), inner);
     } else if (isa<arith::SubIOp>(op) && isNeverNegative(op->getOperand(1))) {
       return bound(0);
     } else if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>(
@@ -350,7 +351,8 @@ private:
     Value workspace = entry.addArgument(type, function.getLoc());
     function.setType(builder.getFunctionType(entry.getArgumentTypes(),
                                              function.getResultTypes()));
-    function.setArgAttr(number, "kernel.role", builder.getStringAttr("scratch"));
+    function.setArgAttr(number, "kernel.role",
+                        builder.getStringAttr("scratch"));
     builder.setInsertionPointToStart(&entry);
     IRMapping mapping;
     numbers.clone(builder, mapping);
@@ -364,9 +366,9 @@ private:
             withSourceLine("unsupported: a kernel with more than 8 GiB of "
                            "scratch memory; compile with kernels=False",
                            buffer.op.getLoc()));
-      auto view = memref::ViewOp::create(
-          builder, buffer.op.getLoc(), buffer.op.getType(), workspace, offset,
-          buffer.op.getDynamicSizes());
+      auto view = memref::ViewOp::create(builder, buffer.op.getLoc(),
+                                         buffer.op.getType(), workspace, offset,
+                                         buffer.op.getDynamicSizes());
       buffer.op.replaceAllUsesWith(view.getResult());
     }
   }
@@ -394,9 +396,9 @@ private:
     }
     builder.setInsertionPointAfter(function);
     SmallVector<Type> results(resultSizes.size() + 1, builder.getIndexType());
-    auto sizes = func::FuncOp::create(
-        builder, function.getLoc(), (function.getName() + ".sizes").str(),
-        builder.getFunctionType(types, results));
+    auto sizes = func::FuncOp::create(builder, function.getLoc(),
+                                      (function.getName() + ".sizes").str(),
+                                      builder.getFunctionType(types, results));
     sizes.setPrivate();
     sizes->setAttr("kernel.form", builder.getStringAttr("sizes"));
     Block *body = sizes.addEntryBlock();
@@ -440,9 +442,8 @@ private:
         continue;
       Extent extent = emit.extent(sizes, factor, kMostResult);
       for (Value size : extent.sizes)
-        made.push_back(arith::SelectOp::create(builder, function.getLoc(),
-                                               extent.fits, size,
-                                               emit.index(0)));
+        made.push_back(arith::SelectOp::create(
+            builder, function.getLoc(), extent.fits, size, emit.index(0)));
     }
     return made;
   }

@@ -97,8 +97,7 @@ SizeOrigin ssa_compiler::findSizeOrigin(Value tensor, int64_t dim) {
   Operation *op = result.getOwner();
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
     unsigned number = result.getResultNumber();
-    SizeOrigin one =
-        findSizeOrigin(branch.thenYield().getOperand(number), dim);
+    SizeOrigin one = findSizeOrigin(branch.thenYield().getOperand(number), dim);
     SizeOrigin other =
         findSizeOrigin(branch.elseYield().getOperand(number), dim);
     return one == other ? one : unknown;
@@ -115,8 +114,7 @@ SizeOrigin ssa_compiler::findSizeOrigin(Value tensor, int64_t dim) {
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
     return findNumberOrigin(empty.getMixedSizes()[dim]);
   if (auto made = dyn_cast<bufferization::AllocTensorOp>(op))
-    return findNumberOrigin(
-        made->getOperand(made.getIndexOfDynamicSize(dim)));
+    return findNumberOrigin(made->getOperand(made.getIndexOfDynamicSize(dim)));
   if (auto parted = dyn_cast<tensor::ExpandShapeOp>(op))
     return findNumberOrigin(parted.getMixedOutputShape()[dim]);
   if (auto merged = dyn_cast<tensor::CollapseShapeOp>(op))

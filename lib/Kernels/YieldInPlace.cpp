@@ -242,8 +242,8 @@ static LogicalResult align(scf::WhileOp loop) {
 /// Copies the operands of a terminator that are not in the buffers of
 /// `destinations` into them; returns whether there were such.
 static FailureOr<bool> copyInto(Operation *terminator, unsigned first,
-                     ValueRange destinations,
-                     const OneShotAnalysisState &state) {
+                                ValueRange destinations,
+                                const OneShotAnalysisState &state) {
   SmallVector<unsigned> missing;
   for (auto [k, destination] : llvm::enumerate(destinations)) {
     Value value = terminator->getOperand(first + k);
@@ -306,9 +306,8 @@ static tensor::InsertSliceOp insertInto(OpOperand &yielded, Value tensor) {
 /// buffer: that of a tensor from outside, if one arm leaves it as it is and the
 /// analysis lets the other one write there, else a new one. Returns whether
 /// there were such.
-static FailureOr<bool> joinArms(scf::IfOp branch,
-                                const OneShotAnalysisState &state,
-                                Trials &trials) {
+static FailureOr<bool>
+joinArms(scf::IfOp branch, const OneShotAnalysisState &state, Trials &trials) {
   bool changed = false;
   for (unsigned k = 0; k < branch.getNumResults(); ++k) {
     OpOperand *one = &branch.thenYield()->getOpOperand(k);
@@ -378,8 +377,8 @@ static FailureOr<bool> insertCopies(ModuleOp module,
 
 /// Gives each use of an empty tensor, and of views of one, a tensor of its own.
 /// One-Shot Bufferize's analysis sees no conflict between two carried tensors
-/// that begin as the same tensor if that has no contents, and puts both into one
-/// buffer; CSE makes one of two.
+/// that begin as the same tensor if that has no contents, and puts both into
+/// one buffer; CSE makes one of two.
 static void separateEmptyTensors(ModuleOp module) {
   SetVector<Operation *> made;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -48,10 +48,9 @@ func.func private @ssa_compiler.smallest(%keys: tensor<?x?xi64>, %k: i64) -> ten
         : (tensor<?x?xi64>, index, tensor<?x?xi64>) -> tensor<?x?xi64>
     scf.yield %found : tensor<?x?xi64>
   } else {
-    %order = func.call @ssa_compiler.order(%keys) : (tensor<?x?xi64>) -> tensor<?x?xi64>
-    %found = tensor.extract_slice %order[0, 0] [%rows, %count] [1, 1] : tensor<?x?xi64> to tensor<?x?xi64>
-    %copied = linalg.copy ins(%found : tensor<?x?xi64>) outs(%start : tensor<?x?xi64>) -> tensor<?x?xi64>
-    scf.yield %copied : tensor<?x?xi64>
+    %found = func.call @ssa_compiler.smallest_by_selection(%keys, %count, %start)
+        : (tensor<?x?xi64>, index, tensor<?x?xi64>) -> tensor<?x?xi64>
+    scf.yield %found : tensor<?x?xi64>
   }
   return %result : tensor<?x?xi64>
 }
@@ -109,6 +108,140 @@ func.func private @ssa_compiler.smallest_by_insertion(%keys: tensor<?x?xi64>, %k
     scf.yield %sorted#0, %sorted#1 : tensor<?x?xi64>, tensor<48xi64>
   }
   return %result#0 : tensor<?x?xi64>
+}
+
+// Picks the smallest keys of each row, in the order of their places, and sorts
+// these. The largest that is picked is found byte by byte, the highest first, by
+// counting the keys that agree with it so far. %k is at least 1.
+func.func private @ssa_compiler.smallest_by_selection(%keys: tensor<?x?xi64>, %k: index, %start: tensor<?x?xi64>)
+    -> tensor<?x?xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = tensor.dim %keys, %c0 : tensor<?x?xi64>
+  %n = tensor.dim %keys, %c1 : tensor<?x?xi64>
+  %sign = arith.constant 0x8000000000000000 : i64
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %no_keys = tensor.empty(%rows, %k) : tensor<?x?xi64>
+  %no_places = tensor.empty(%rows, %k) : tensor<?x?xi64>
+  %picked:2 = scf.for %row = %c0 to %rows step %c1 iter_args(%row_keys = %no_keys, %row_places = %no_places)
+      -> (tensor<?x?xi64>, tensor<?x?xi64>) {
+    %bound:2 = func.call @ssa_compiler.kth_key(%keys, %row, %k) : (tensor<?x?xi64>, index, index) -> (i64, i64)
+    %all:4 = scf.for %i = %c0 to %n step %c1
+        iter_args(%p_keys = %row_keys, %p_places = %row_places, %at = %c0, %equal_left = %bound#1)
+        -> (tensor<?x?xi64>, tensor<?x?xi64>, index, i64) {
+      %key = tensor.extract %keys[%row, %i] : tensor<?x?xi64>
+      %bits = arith.xori %key, %sign : i64
+      %below = arith.cmpi ult, %bits, %bound#0 : i64
+      %equals = arith.cmpi eq, %bits, %bound#0 : i64
+      %some_left = arith.cmpi sgt, %equal_left, %zero : i64
+      %last = arith.andi %equals, %some_left : i1
+      %taken = arith.ori %below, %last : i1
+      %next:4 = scf.if %taken -> (tensor<?x?xi64>, tensor<?x?xi64>, index, i64) {
+        %number = arith.index_cast %i : index to i64
+        %k_next = tensor.insert %key into %p_keys[%row, %at] : tensor<?x?xi64>
+        %p_next = tensor.insert %number into %p_places[%row, %at] : tensor<?x?xi64>
+        %at_next = arith.addi %at, %c1 : index
+        %fewer = arith.subi %equal_left, %one : i64
+        %left = arith.select %last, %fewer, %equal_left : i64
+        scf.yield %k_next, %p_next, %at_next, %left : tensor<?x?xi64>, tensor<?x?xi64>, index, i64
+      } else {
+        scf.yield %p_keys, %p_places, %at, %equal_left : tensor<?x?xi64>, tensor<?x?xi64>, index, i64
+      }
+      scf.yield %next#0, %next#1, %next#2, %next#3 : tensor<?x?xi64>, tensor<?x?xi64>, index, i64
+    }
+    scf.yield %all#0, %all#1 : tensor<?x?xi64>, tensor<?x?xi64>
+  }
+  %unsorted = tensor.empty(%rows, %k) : tensor<?x?xi64>
+  %order = func.call @ssa_compiler.order_by_bytes(%picked#0, %unsorted)
+      : (tensor<?x?xi64>, tensor<?x?xi64>) -> tensor<?x?xi64>
+  %result = scf.for %row = %c0 to %rows step %c1 iter_args(%out = %start) -> (tensor<?x?xi64>) {
+    %done = scf.for %i = %c0 to %k step %c1 iter_args(%o = %out) -> (tensor<?x?xi64>) {
+      %number = tensor.extract %order[%row, %i] : tensor<?x?xi64>
+      %at = arith.index_cast %number : i64 to index
+      %place = tensor.extract %picked#1[%row, %at] : tensor<?x?xi64>
+      %o_next = tensor.insert %place into %o[%row, %i] : tensor<?x?xi64>
+      scf.yield %o_next : tensor<?x?xi64>
+    }
+    scf.yield %done : tensor<?x?xi64>
+  }
+  return %result : tensor<?x?xi64>
+}
+
+// The k-th smallest key of a row, with its sign changed, as an unsigned number;
+// and how many of those equal to it are among the k smallest.
+func.func private @ssa_compiler.kth_key(%keys: tensor<?x?xi64>, %row: index, %k: index) -> (i64, i64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c256 = arith.constant 256 : index
+  %sign = arith.constant 0x8000000000000000 : i64
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %eight = arith.constant 8 : i64
+  %highest = arith.constant 56 : i64
+  %byte = arith.constant 255 : i64
+  %no = arith.constant false
+  %n = tensor.dim %keys, %c1 : tensor<?x?xi64>
+  %first_key = tensor.extract %keys[%row, %c0] : tensor<?x?xi64>
+  %first = arith.xori %first_key, %sign : i64
+  %differ = scf.for %i = %c0 to %n step %c1 iter_args(%so_far = %zero) -> (i64) {
+    %key = tensor.extract %keys[%row, %i] : tensor<?x?xi64>
+    %other = arith.xori %key, %first_key : i64
+    %next = arith.ori %so_far, %other : i64
+    scf.yield %next : i64
+  }
+  %wanted = arith.index_cast %k : index to i64
+  %no_counts = tensor.empty() : tensor<256xi64>
+  %found:3 = scf.for %step = %c0 to %c8 step %c1
+      iter_args(%prefix = %zero, %left = %wanted, %old_counts = %no_counts) -> (i64, i64, tensor<256xi64>) {
+    %number = arith.index_cast %step : index to i64
+    %above = arith.muli %number, %eight : i64
+    %low = arith.subi %highest, %above : i64
+    %shifted_differ = arith.shrui %differ, %low : i64
+    %differing = arith.andi %shifted_differ, %byte : i64
+    %needed = arith.cmpi ne, %differing, %zero : i64
+    %digit:3 = scf.if %needed -> (i64, i64, tensor<256xi64>) {
+      %zeros = scf.for %i = %c0 to %c256 step %c1 iter_args(%c = %old_counts) -> (tensor<256xi64>) {
+        %next = tensor.insert %zero into %c[%i] : tensor<256xi64>
+        scf.yield %next : tensor<256xi64>
+      }
+      %counts = scf.for %i = %c0 to %n step %c1 iter_args(%c = %zeros) -> (tensor<256xi64>) {
+        %key = tensor.extract %keys[%row, %i] : tensor<?x?xi64>
+        %bits = arith.xori %key, %sign : i64
+        %lowered = arith.shrui %bits, %low : i64
+        %start = arith.shrui %lowered, %eight : i64
+        %agrees = arith.cmpi eq, %start, %prefix : i64
+        %one_more = arith.extui %agrees : i1 to i64
+        %value = arith.andi %lowered, %byte : i64
+        %at = arith.index_cast %value : i64 to index
+        %count = tensor.extract %c[%at] : tensor<256xi64>
+        %more = arith.addi %count, %one_more : i64
+        %next = tensor.insert %more into %c[%at] : tensor<256xi64>
+        scf.yield %next : tensor<256xi64>
+      }
+      %bucket:3 = scf.for %i = %c0 to %c256 step %c1 iter_args(%value = %zero, %rest = %left, %is_found = %no)
+          -> (i64, i64, i1) {
+        %count = tensor.extract %counts[%i] : tensor<256xi64>
+        %here = arith.cmpi sle, %rest, %count : i64
+        %candidate = arith.index_cast %i : index to i64
+        %fewer = arith.subi %rest, %count : i64
+        %is_found_next = arith.ori %is_found, %here : i1
+        %value_next = arith.select %is_found, %value, %candidate : i64
+        %rest_next = arith.select %is_found_next, %rest, %fewer : i64
+        scf.yield %value_next, %rest_next, %is_found_next : i64, i64, i1
+      }
+      scf.yield %bucket#0, %bucket#1, %counts : i64, i64, tensor<256xi64>
+    } else {
+      %lowered = arith.shrui %first, %low : i64
+      %value = arith.andi %lowered, %byte : i64
+      scf.yield %value, %left, %old_counts : i64, i64, tensor<256xi64>
+    }
+    %raised = arith.shli %prefix, %eight : i64
+    %prefix_next = arith.ori %raised, %digit#0 : i64
+    scf.yield %prefix_next, %digit#1, %digit#2 : i64, i64, tensor<256xi64>
+  }
+  return %found#0, %found#1 : i64, i64
 }
 
 func.func private @ssa_compiler.order_by_bytes(%keys: tensor<?x?xi64>, %start: tensor<?x?xi64>) -> tensor<?x?xi64> {

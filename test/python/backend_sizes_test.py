@@ -1,4 +1,4 @@
-"""Tensors that loops hand on in another size, and tensors of run-time size in nested loops."""
+"""Tensors that loops and branches hand on in another size or from a shared block, and tensors of run-time size in nested loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from iree.compiler import ir
 from torch import Tensor
 
-from ssa_compiler.backend._sizes import carry_sizes, loosen_loops
+from ssa_compiler.backend._sizes import branch_to_tensors, carry_sizes, hide_places, loosen_loops
 from ssa_compiler.testing import check
 
 
@@ -67,9 +67,49 @@ def two_buffers(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
     return torch.stack(a), torch.stack(b)
 
 
+def made_together_in_a_branch(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """The branch makes both in one block of memory, `a` behind `b`; without it each is where it was."""
+    a = x[:n] + 1
+    b = x[:n] + 2
+    for i in range(4):
+        if i < n:
+            b = b + a
+            a = a - b
+    return a, b
+
+
+def chosen(x: Tensor, n: int) -> Tensor:
+    a = x[:n]
+    b = x[n:]
+    return (a if n > 2 else b) * 2
+
+
+def left_in_two_ways(x: Tensor, n: int) -> Tensor:
+    """Where the loop goes on, there is a tensor without elements in the place of the one that it would be left with."""
+    y = x[:n] + 1
+    k = 0
+    while True:
+        if k >= n:
+            break
+        if k == 3:
+            break
+        y = y * 2
+        k += 1
+    return y
+
+
 @pytest.mark.parametrize(
     "program",
-    [grown_by_cat, grown_in_an_inner_loop, kept_in_nested_loops, made_beside_a_buffer, two_buffers],
+    [
+        grown_by_cat,
+        grown_in_an_inner_loop,
+        kept_in_nested_loops,
+        made_beside_a_buffer,
+        two_buffers,
+        made_together_in_a_branch,
+        chosen,
+        left_in_two_ways,
+    ],
     ids=lambda program: program.__name__,
 )
 def test_compiled_equals_eager(program: Callable[..., Any]) -> None:
@@ -115,4 +155,23 @@ def test_branches_yield_their_sizes() -> None:
         module = ir.Module.parse(_BRANCH)
         assert carry_sizes(module) == 1
         assert "-> (tensor<?x3xf32>, index)" in str(module)
+        assert module.operation.verify()
+
+
+_CHOICE = """
+func.func @main(%x: tensor<SIZExf32>, %y: tensor<SIZExf32>, %c: i1) -> tensor<SIZExf32> {
+  %r = arith.select %c, %x, %y : tensor<SIZExf32>
+  return %r : tensor<SIZExf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("size", "rewritten"), [("2", 0), ("?", 1)])
+def test_a_choice_between_tensors_of_run_time_sizes_is_a_branch(size: str, rewritten: int) -> None:
+    with ir.Context():
+        module = ir.Module.parse(_CHOICE.replace("SIZE", size))
+        assert branch_to_tensors(module) == rewritten
+        assert ("scf.if" in str(module)) == bool(rewritten)
+        assert hide_places(module) == 2 * rewritten
+        assert hide_places(module) == 0
         assert module.operation.verify()

@@ -59,7 +59,7 @@ from ._refused import must_call_back
 from ._regions import form_regions
 from ._repairs import Repairs
 from ._sequence import keep_order
-from ._sizes import carry_sizes, loosen_loops
+from ._sizes import branch_to_tensors, carry_sizes, hide_places, loosen_loops
 from ._targets import Target
 from ._waits import hide_awaited
 from ._whiles import align_whiles
@@ -265,6 +265,7 @@ class _Compilation:
         start = time.perf_counter()
         loosen_loops(self._module)
         align_whiles(self._module)
+        branch_to_tensors(self._module)
         carry_sizes(self._module)
         consume_written_arguments(self._module)
         self._copies = own_handovers(self._module) + own_updates(self._module)
@@ -351,6 +352,7 @@ class _Compilation:
         all_copied = False
         for number in range(1, _MAX_ATTEMPTS + 1):
             start = time.perf_counter()
+            hide_places(self._module)
             hide_awaited(self._module)
             attempt = Attempt(self._module, "".join(kernel.executable for kernel in self._kernels))
             source = self._folder / f"module{number}.mlir"

@@ -29,6 +29,7 @@ __all__ = [
     "element_of",
     "equivalents",
     "is_any_tensor",
+    "is_behind_barrier",
     "is_dynamic",
     "is_tensor",
     "main_function",
@@ -127,6 +128,15 @@ def cast_root(value: ir.Value) -> ir.Value:
     while (op := _definer(value)) is not None and op.name in CASTS:
         value = op.operands[0]
     return value
+
+
+def is_behind_barrier(value: ir.Value) -> bool:
+    """Whether a value is what a barrier hides, possibly in another type."""
+    while (op := _definer(value)) is not None and op.name in CASTS:
+        if op.name == "util.optimization_barrier":
+            return True
+        value = op.operands[0]
+    return False
 
 
 def equivalents(value: ir.Value) -> list[ir.Value]:

@@ -9,16 +9,23 @@ which each `scf.for` of such a program becomes.
 What an `scf.if` yields has sizes that IREE does not always find ("'tensor.dim' op unexpected during shape cleanup"). So each
 is yielded as an `index` of its own, and the tensor is tied to it. So are those of the tensors that an `scf.while` carries: IREE
 forgets the size in one of the two regions ("region branch point has 3 operands, but region successor needs 4 inputs").
+
+A choice between two tensors (`arith.select`) IREE makes element by element, in the size of the first: it becomes an `scf.if`.
+
+And IREE forgets where in its block a tensor lies that one branch of an `scf.if` yields, where it knows the place of what the
+other one yields: a place that it cannot bound (`util.align` of a size known only at run time) it takes for none, and the place
+that it knows for that of both (`iree-util-optimize-int-arithmetic`). A tensor behind a barrier is a buffer of its own, and begins
+at its first byte. Tensors of known sizes come first in a block, at places that are constants.
 """
 
 from __future__ import annotations
 
 from iree.compiler import ir
 
-from ._copies import dynamic_sizes
-from ._ir import build, is_dynamic, is_tensor, walk
+from ._copies import barrier, dynamic_sizes
+from ._ir import LOOPS, build, is_behind_barrier, is_dynamic, is_tensor, walk
 
-__all__ = ["carry_sizes", "loosen_loops"]
+__all__ = ["branch_to_tensors", "carry_sizes", "hide_places", "loosen_loops"]
 
 _SIGNED_LESS = 2
 
@@ -66,6 +73,45 @@ def _to_while(loop: ir.Operation) -> None:
 def _has_unknown_size(type_: ir.Type) -> bool:
     text = str(type_)
     return text.startswith(("tensor<", "!torch.vtensor<")) and "?" in text
+
+
+def branch_to_tensors(module: ir.Module) -> int:
+    """Turn each choice between tensors whose sizes are known only at run time, which may differ, into an `scf.if`.
+
+    Args:
+        module: an `iree`-stage module, rewritten in place.
+    Returns:
+        The number of choices rewritten.
+    """
+    found = [op for op in walk(module.operation) if op.name == "arith.select"]
+    found = [op for op in found if is_tensor(op.results[0]) and is_dynamic(op.results[0])]
+    for op in found:
+        condition, *arms = op.operands
+        made = build("scf.if", [op.results[0].type], [condition], ir.InsertionPoint(op), regions=2)
+        for region, arm in zip(made.regions, arms, strict=True):
+            with op.location:
+                inside = ir.InsertionPoint(ir.Block.create_at_start(region))
+                ir.Operation.create("scf.yield", operands=[arm], ip=inside)
+        op.results[0].replace_all_uses_with(made.results[0])
+        op.erase()
+    return len(found)
+
+
+def hide_places(module: ir.Module) -> int:
+    """Put a barrier on each tensor that enters a loop, or leaves a region, and whose size is known only at run time.
+
+    Args:
+        module: an `iree`-stage module, changed in place; nothing is changed by a second call.
+    Returns:
+        The number of barriers.
+    """
+    count = 0
+    for op in [op for op in walk(module.operation) if op.name in LOOPS or op.name == "scf.yield"]:
+        for number, value in enumerate(op.operands):
+            if is_tensor(value) and is_dynamic(value) and not is_behind_barrier(value):
+                op.operands[number] = barrier(value, ir.InsertionPoint(op))
+                count += 1
+    return count
 
 
 def carry_sizes(module: ir.Module) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from iree.compiler import ir
 
 from ._copies import barrier
-from ._ir import CASTS, LOOPS, cast_root, defining_block, equivalents, is_tensor, walk
+from ._ir import LOOPS, cast_root, defining_block, equivalents, is_behind_barrier, is_tensor, walk
 
 __all__ = ["hide_awaited"]
 
@@ -40,7 +40,7 @@ def hide_awaited(module: ir.Module) -> int:
         changed = False
         for user, number in flows:
             value = user.operands[number]
-            if not _is_barrier(value) and (_is_awaited(value) or any(map(_is_hidden, _arguments(user, number)))):
+            if not is_behind_barrier(value) and (_is_awaited(value) or any(map(_is_hidden, _arguments(user, number)))):
                 user.operands[number] = barrier(value, ir.InsertionPoint(user))
                 count += 1
                 changed = True  # the host waits for it from now on
@@ -65,15 +65,6 @@ def _arguments(user: ir.Operation, number: int) -> list[ir.Value]:
     if loop.name == "scf.while" and user.name == "scf.condition":
         return [loop.regions[1].blocks[0].arguments[number - 1]] if number else []
     return [loop.regions[0].blocks[0].arguments[number]] if loop.name == "scf.while" else []
-
-
-def _is_barrier(value: ir.Value) -> bool:
-    """Whether a value is what a barrier hides, possibly in another type."""
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in CASTS:
-        if value.owner.operation.name == _BARRIER:
-            return True
-        value = value.owner.operation.operands[0]
-    return False
 
 
 def _is_hidden(argument: ir.Value) -> bool:

@@ -78,6 +78,18 @@ def made_together_in_a_branch(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
     return a, b
 
 
+def made_beside_in_a_loop(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The loop makes all in one block of memory; `s` and `t` are of known sizes."""
+    a = x[:n] + 1
+    s = x[1] * 2
+    t = torch.zeros(())
+    for _ in range(n):
+        a = a * 2
+        s = s * 0.5
+        t = t * 0.5 + x[2, 0]
+    return a, s, t
+
+
 def chosen(x: Tensor, n: int) -> Tensor:
     a = x[:n]
     b = x[n:]
@@ -107,6 +119,7 @@ def left_in_two_ways(x: Tensor, n: int) -> Tensor:
         made_beside_a_buffer,
         two_buffers,
         made_together_in_a_branch,
+        made_beside_in_a_loop,
         chosen,
         left_in_two_ways,
     ],

@@ -12,10 +12,11 @@ forgets the size in one of the two regions ("region branch point has 3 operands,
 
 A choice between two tensors (`arith.select`) IREE makes element by element, in the size of the first: it becomes an `scf.if`.
 
-And IREE forgets where in its block a tensor lies that one branch of an `scf.if` yields, where it knows the place of what the
-other one yields: a place that it cannot bound (`util.align` of a size known only at run time) it takes for none, and the place
-that it knows for that of both (`iree-util-optimize-int-arithmetic`). A tensor behind a barrier is a buffer of its own, and begins
-at its first byte. Tensors of known sizes come first in a block, at places that are constants.
+And IREE forgets where in its block a tensor lies that comes from one branch of an `scf.if`, or goes round in a loop, where it
+knows the place of what comes from the other branch, or enters the loop: a number that it cannot bound (`util.align` of a size
+known only at run time) it takes for none, and the number that it knows for that of both (`iree-util-optimize-int-arithmetic`).
+It does so with the size of the block, too, also for tensors of known sizes: one that is as large as the block seems to be, it
+takes for the block. A tensor behind a barrier is a buffer of its own, and begins at its first byte.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def loosen_loops(module: ir.Module) -> int:
         The number of loops rewritten.
     """
     loops = [op for op in walk(module.operation) if op.name == "scf.for"]
-    if not any(_has_unknown_size(result.type) for op in walk(module.operation) for result in op.results):
+    if not _has_unknown_sizes(module):
         return 0
     for loop in reversed(loops):
         _to_while(loop)
@@ -70,9 +71,9 @@ def _to_while(loop: ir.Operation) -> None:
     loop.erase()
 
 
-def _has_unknown_size(type_: ir.Type) -> bool:
-    text = str(type_)
-    return text.startswith(("tensor<", "!torch.vtensor<")) and "?" in text
+def _has_unknown_sizes(module: ir.Module) -> bool:
+    types = (str(result.type) for op in walk(module.operation) for result in op.results)
+    return any(text.startswith(("tensor<", "!torch.vtensor<")) and "?" in text for text in types)
 
 
 def branch_to_tensors(module: ir.Module) -> int:
@@ -98,17 +99,20 @@ def branch_to_tensors(module: ir.Module) -> int:
 
 
 def hide_places(module: ir.Module) -> int:
-    """Put a barrier on each tensor that enters a loop, or leaves a region, and whose size is known only at run time.
+    """Put a barrier on each tensor that enters a loop or leaves a region, unless it has one.
 
     Args:
-        module: an `iree`-stage module, changed in place; nothing is changed by a second call.
+        module: an `iree`-stage module, changed in place if it has a tensor whose size is known only at run time; nothing is
+            changed by a second call.
     Returns:
         The number of barriers.
     """
+    if not _has_unknown_sizes(module):
+        return 0
     count = 0
     for op in [op for op in walk(module.operation) if op.name in LOOPS or op.name == "scf.yield"]:
         for number, value in enumerate(op.operands):
-            if is_tensor(value) and is_dynamic(value) and not is_behind_barrier(value):
+            if is_tensor(value) and not is_behind_barrier(value):
                 op.operands[number] = barrier(value, ir.InsertionPoint(op))
                 count += 1
     return count

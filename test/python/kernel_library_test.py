@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 from torch import Tensor
 from torch.export import Dim
 
 from ssa_compiler import compile
+from ssa_compiler.backend import _driver, _regions
+from ssa_compiler.backend._kernels import NoKernelError
 from ssa_compiler.importer import import_program
 from ssa_compiler.ops import define_missing
 from ssa_compiler.pipeline import run_pipeline
@@ -102,8 +105,29 @@ def test_boxes() -> None:
     assert compiled.explain().kernels == 2, compiled.explain().kernel_reason
 
 
-def test_without_a_kernel_the_op_runs_in_pytorch() -> None:
-    """Where ssa-opt finds a reason against the kernel: here complex numbers beside it."""
+def printed(x: Tensor) -> Tensor:
+    print("sorting")
+    return torch.argsort(x, stable=True)
+
+
+def test_sorting_beside_effects() -> None:
+    """Loops are no kernels there; sorting checks nothing whose order would matter."""
+    explained = check(printed, (torch.randn(3, 60),)).compiled.explain()
+    assert (explained.kernel, explained.kernels) == (False, 1)
+
+
+def test_without_a_kernel_the_op_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise NoKernelError("none today")
+
+    monkeypatch.setattr(_regions, "form_kernel", refuse)
+    monkeypatch.setattr(_driver, "form_kernel", refuse)
+    explained = check(largest_and_smallest, (torch.randn(2, 60), 5), exact=True).compiled.explain()
+    assert {site.op for site in explained.callbacks} == {"ssa_compiler::smallest"}
+    assert "could not be made a kernel" in str(explained)
+
+
+def test_only_programs_for_kernels_have_such_ops() -> None:
     imported = import_program(sorted_both_ways, (torch.randn(2, 3),), kernels=True)
     assert "torch.ssa_compiler.order" in run_pipeline(imported.module).final
     plain = import_program(sorted_both_ways, (torch.randn(2, 3),))

@@ -38,7 +38,7 @@ _UNUSED = (*_COPIED, "torch_c.")
 def form_regions(
     module: ir.Module, *, ssa_opt: str | os.PathLike[str] | None, timeout_s: float
 ) -> tuple[list[Kernel], list[str]]:
-    """Make kernels of the loops of a module that can be kernels.
+    """Make kernels of the loops of a module that can be kernels, and of the ops that only kernels have.
 
     Args:
         module: an `iree`-stage module, rewritten in place: it dispatches kernels whose executables it does not have.
@@ -49,13 +49,15 @@ def form_regions(
     """
     kernels: list[Kernel] = []
     reasons: list[str] = []
-    if any(EFFECT in op.attributes for op in walk(module.operation)):
-        return [], ["effects, whose order its checks would have to keep"]
+    has_effects = any(EFFECT in op.attributes for op in walk(module.operation))
+    if has_effects:
+        reasons.append("effects, whose order its checks would have to keep")
 
     def visit(block: ir.Block) -> None:
         for view in list(block.operations):
             op = view.operation
-            if (op.name in LOOPS or is_kernel_op(op)) and len(kernels) + len(reasons) < _MOST_TRIED:
+            is_tried = op.name in LOOPS and not has_effects and len(kernels) + len(reasons) < _MOST_TRIED
+            if is_tried or is_kernel_op(op):
                 try:
                     kernels.append(_take_out(op, f"kernel_{len(kernels)}", ssa_opt, timeout_s))
                     continue

@@ -153,11 +153,12 @@ public:
 
 private:
   /// A buffer in the workspace, which takes the product of some sizes and a
-  /// constant, in bytes.
+  /// constant, in bytes. Some of the sizes are bounds of others.
   struct Buffer {
     memref::AllocOp op;
     SmallVector<Value> sizes;
     int64_t bytes;
+    SmallVector<std::pair<Value, Value>> bounded = {};
   };
 
   /// Takes the sizes of results from what the function returns.
@@ -218,6 +219,7 @@ private:
   /// Finds out what bytes a buffer of a dynamic size takes.
   LogicalResult planDynamic(memref::AllocOp op) {
     SmallVector<Value> sizes;
+    SmallVector<std::pair<Value, Value>> bounded;
     uint64_t bytes = elementBytes(op.getType());
     for (int64_t size : op.getType().getShape())
       if (!ShapedType::isDynamic(size))
@@ -232,6 +234,7 @@ private:
         exact = false;
       } else if (Value bound = boundAtEntry(size, kMostSteps)) {
         sizes.push_back(bound);
+        bounded.emplace_back(size, bound);
       } else {
         bytes = std::numeric_limits<uint64_t>::max();
         exact = false;
@@ -240,7 +243,7 @@ private:
     if (bytes > uint64_t(maxReserved) && !exact)
       return op.emitError(
           "unsupported: scratch memory whose size depends on data");
-    buffers.push_back({op, sizes, int64_t(bytes)});
+    buffers.push_back({op, sizes, int64_t(bytes), bounded});
     return success();
   }
 
@@ -360,6 +363,14 @@ private:
     SmallVector<Value> offsets = emitOffsets(mapping, fits);
     for (auto [buffer, offset, condition] : llvm::zip(buffers, offsets, fits)) {
       builder.setInsertionPoint(buffer.op);
+      // Integers wrap around: a difference may be more than what it is of.
+      for (auto [size, bound] : buffer.bounded) {
+        Value holds = arith::CmpIOp::create(builder, buffer.op.getLoc(),
+                                            arith::CmpIPredicate::sle, size,
+                                            bound);
+        condition = arith::AndIOp::create(builder, buffer.op.getLoc(),
+                                          condition, holds);
+      }
       if (condition)
         cf::AssertOp::create(
             builder, buffer.op.getLoc(), condition,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from iree.compiler import ir
 
+from ._attempt import user_location
 from ._callbacks import erase_unused, torch_operator
 from ._copies import builtin_type, dynamic_sizes
 from ._ir import build, element_of, is_tensor, main_function, walk
@@ -155,6 +156,8 @@ def _copy_of_same_size(op: ir.Operation) -> None:
     given, wanted = (
         build("torch_c.to_builtin_tensor", [plain], [value], where).results[0] for value in (source, target)
     )
+    line = user_location(op)
+    message = _BROADCASTS if line is None else f"{_BROADCASTS} [{line}]"
     with where, op.location:
         index = ir.IndexType.get(op.context)
         for dim, size in enumerate(ir.RankedTensorType(plain).shape):
@@ -168,7 +171,7 @@ def _copy_of_same_size(op: ir.Operation) -> None:
                 [made.results[0] for made in sizes],
                 {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)},
             )
-            ir.Operation.create("cf.assert", [], [same.results[0]], {"msg": ir.StringAttr.get(_BROADCASTS)})
+            ir.Operation.create("cf.assert", [], [same.results[0]], {"msg": ir.StringAttr.get(message)})
     op.results[0].replace_all_uses_with(source)
     op.erase()
 

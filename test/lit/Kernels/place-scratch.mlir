@@ -51,7 +51,12 @@ func.func @dynamic(%x: memref<?xf32> {kernel.role = "input"}, %k: i64 {kernel.ro
 // -----
 
 // A slice has at most the elements of what it is cut from: that much is kept for
-// each trip.
+// each trip. As integers wrap around, it is asserted.
+// CHECK-LABEL: func.func @slices(
+// CHECK: %[[HOLDS:.+]] = arith.cmpi sle
+// CHECK: %[[BOTH:.+]] = arith.andi %{{.+}}, %[[HOLDS]]
+// CHECK: cf.assert %[[BOTH]]
+// CHECK: memref.view
 // CHECK-LABEL: func.func private @slices.sizes(
 // CHECK-SAME: %[[SIZE:.+]]: index
 // CHECK: %[[MOST:.+]] = arith.maxsi %[[SIZE]]

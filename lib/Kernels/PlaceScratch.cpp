@@ -365,9 +365,9 @@ private:
       builder.setInsertionPoint(buffer.op);
       // Integers wrap around: a difference may be more than what it is of.
       for (auto [size, bound] : buffer.bounded) {
-        Value holds = arith::CmpIOp::create(builder, buffer.op.getLoc(),
-                                            arith::CmpIPredicate::sle, size,
-                                            bound);
+        Value holds =
+            arith::CmpIOp::create(builder, buffer.op.getLoc(),
+                                  arith::CmpIPredicate::sle, size, bound);
         condition = arith::AndIOp::create(builder, buffer.op.getLoc(),
                                           condition, holds);
       }

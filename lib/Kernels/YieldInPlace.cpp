@@ -375,10 +375,10 @@ static FailureOr<bool> insertCopies(ModuleOp module,
   return changed;
 }
 
-/// Gives each use of an empty tensor, and of views of one, a tensor of its own.
-/// One-Shot Bufferize's analysis sees no conflict between two carried tensors
-/// that begin as the same tensor if that has no contents, and puts both into
-/// one buffer; CSE makes one of two.
+/// Gives each loop that begins with an empty tensor, or a view of one, a tensor
+/// of its own. One-Shot Bufferize's analysis sees no conflict between two
+/// carried tensors that begin as the same tensor if that has no contents, and
+/// puts both into one buffer; CSE makes one of two.
 static void separateEmptyTensors(ModuleOp module) {
   SetVector<Operation *> made;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -388,12 +388,20 @@ static void separateEmptyTensors(ModuleOp module) {
         (isView && made.contains(op->getOperand(0).getDefiningOp())))
       made.insert(op);
   });
-  // Views first: each is one more use of what it is a view of.
+  // Views first: those of loops take what they are views of for themselves.
+  SmallPtrSet<Operation *, 8> ofLoops;
   for (Operation *op : llvm::reverse(made)) {
     OpBuilder builder(op);
-    for (OpOperand &use :
-         llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
-      use.set(builder.clone(*op)->getResult(0));
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      Operation *owner = use.getOwner();
+      if (!isa<LoopLikeOpInterface>(owner) && !ofLoops.contains(owner))
+        continue;
+      Operation *own = builder.clone(*op);
+      use.set(own->getResult(0));
+      ofLoops.insert(own);
+    }
+    if (op->use_empty())
+      op->erase();
   }
 }
 

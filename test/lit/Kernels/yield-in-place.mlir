@@ -23,7 +23,7 @@ func.func @updated(%n: index, %init: tensor<4xf32> {bufferization.writable = fal
 // CHECK: %[[F:.+]] = tensor.empty()
 // CHECK: %[[A:.+]] = tensor.cast %[[F]]
 // CHECK: %[[B:.+]] = tensor.cast %[[E]]
-// CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[A]], %{{.+}} = %[[B]])
+// CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[B]], %{{.+}} = %[[A]])
 func.func @empty(%n: index) -> (tensor<?xf32>, tensor<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

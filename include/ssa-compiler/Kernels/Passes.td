@@ -16,7 +16,7 @@ def LowerTMTensorPass : Pass<"lower-tm-tensor", "::mlir::func::FuncOp"> {
   let description = [{
     torch-mlir lowers running sums and writes at indices to ops of a dialect of its
     own, which has no lowering for tensors. `tm_tensor.scan` and `tm_tensor.scatter`,
-    in generic form, on tensors of known shape become loops that extract and insert
+    in generic form, on tensors of any shape become loops that extract and insert
     one number at a time, in the order of eager PyTorch: of equal indices the last
     counts. Indices are in range, as the program checks them before.
 
@@ -57,8 +57,8 @@ def LinkKernelLibraryPass : Pass<"link-kernel-library", "::mlir::ModuleOp"> {
 def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "mark the functions that can be one kernel";
   let description = [{
-    A function becomes a kernel if it consists of upstream ops on tensors of known
-    shape only, if the math functions in it are as exact in a kernel as elsewhere,
+    A function becomes a kernel if it consists of upstream ops on ranked tensors
+    only, whose sizes may be dynamic, if the math functions in it are as exact in a kernel as elsewhere,
     and if nothing in it is large enough that code generated for that op alone is
     quicker. Such a function gets the attribute `kernel.form = "kernel"`; any other
     gets `kernel.reason`, which says why not.
@@ -108,7 +108,9 @@ def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
     the loop's argument. Where its analysis finds another buffer, the pass copies
     the tensor there (`bufferization.materialize_in_destination`); tensors that
     change places are copied to temporaries first. A branch whose arms end in
-    different buffers gets one in front of it, into which both arms copy. A
+    different buffers ends in that of a tensor from outside, if one arm leaves it as
+    it is and the other may write there; else in a new one in front of it, into which
+    both arms copy. A
     `scf.while` passes on its tensors first, each in the place of the argument
     whose buffer it is in. The analysis runs again after each change, until it
     agrees. A tensor whose size may change from trip to trip is an error.

@@ -110,14 +110,14 @@ def _descending(keys: Tensor, descending: bool) -> Tensor:
     return -1 - keys if descending else keys
 
 
-def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
-    """The stable order along a dimension, in the last dimension of a tensor [rows, n]."""
+def _row_keys(x: Tensor, dim: int, descending: bool) -> Tensor:
+    """Integers in the order of the elements along a dimension: [rows, n]."""
     moved = x.movedim(dim, -1)
     n = moved.size(-1)
     rows = 1
     for size in moved.shape[:-1]:
         rows = rows * size
-    return sort_order(_descending(_keys(moved.reshape(rows, n)), descending))
+    return _descending(_keys(moved.reshape(rows, n)), descending)
 
 
 def _has_no_elements(arguments: Mapping[str, Any]) -> bool:
@@ -138,12 +138,7 @@ def sort_nothing(self: Tensor) -> tuple[Tensor, Tensor]:
 
 def _kernel_keys(x: Tensor, dim: int, descending: bool) -> Tensor:
     """What `ssa_compiler::order` orders: int64 [rows, n]."""
-    moved = x.movedim(dim, -1)
-    n = moved.size(-1)
-    rows = 1
-    for size in moved.shape[:-1]:
-        rows = rows * size
-    keys = _descending(_keys(moved.reshape(rows, n)), descending)
+    keys = _row_keys(x, dim, descending)
     if keys.dtype == torch.int32:
         keys = keys.to(torch.int64) + 0x80000000  # no sign, so that half of the bytes are 0 in all of them
     return keys
@@ -174,7 +169,7 @@ def argsort(self: Tensor, dim: int, descending: bool) -> Tensor:
     if self.dim() == 0:
         return torch.zeros([], dtype=torch.int64, device=self.device)
     moved = self.movedim(dim, -1)
-    return _order(self, dim, descending).view(moved.shape).movedim(-1, dim).contiguous()
+    return sort_order(_row_keys(self, dim, descending)).view(moved.shape).movedim(-1, dim).contiguous()
 
 
 @implements("aten::sort", "aten::sort.stable")

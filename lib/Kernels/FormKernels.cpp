@@ -1,5 +1,6 @@
 //===- FormKernels.cpp - which functions can be one kernel ----------------===//
 
+#include "Roles.h"
 #include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
@@ -25,6 +26,7 @@ namespace ssa_compiler {
 } // namespace ssa_compiler
 
 using namespace mlir;
+using namespace ssa_compiler;
 
 /// Whether kernels compute with values of a type.
 static bool isSupported(Type type) {
@@ -239,17 +241,35 @@ struct FormKernelsPass
       guardDivisions(function);
       keepProducts(function);
       function->setAttr("kernel.form", builder.getStringAttr("kernel"));
-      for (unsigned k = 0; k < function.getNumArguments(); ++k) {
-        function.setArgAttr(k, "kernel.role", builder.getStringAttr("input"));
-        // Bufferization would write into the caller's tensors.
-        if (isa<TensorType>(function.getArgument(k).getType()))
-          function.setArgAttr(k, "bufferization.writable",
-                              builder.getBoolAttr(false));
-      }
+      setRoles(function);
     }
   }
 
 private:
+  /// Marks the arguments that the kernel may write: those whose new contents
+  /// are among the results. Bufferization would write into others, too.
+  static void setRoles(func::FuncOp function) {
+    Builder builder(function.getContext());
+    Operation *yielded = function.getBody().front().getTerminator();
+    SmallVector<Value> contents(function.getNumArguments());
+    for (unsigned k = 0; k < function.getNumResults(); ++k)
+      if (auto written = getWrittenArgument(function, k))
+        contents[*written] = yielded->getOperand(k);
+    for (BlockArgument argument : function.getArguments()) {
+      unsigned k = argument.getArgNumber();
+      setRole(function, k, contents[k] ? "written" : "input");
+      if (isa<TensorType>(argument.getType()) && !contents[k])
+        function.setArgAttr(k, "bufferization.writable",
+                            builder.getBoolAttr(false));
+    }
+    // A result that is an argument has what the argument has in the end.
+    for (unsigned k = 0; k < function.getNumResults(); ++k) {
+      auto same = function.getResultAttrOfType<IntegerAttr>(k, "tssa.alias_of");
+      if (same && contents[same.getInt()])
+        yielded->setOperand(k, contents[same.getInt()]);
+    }
+  }
+
   /// Why a function cannot be a kernel; empty if it can.
   std::string findReason(func::FuncOp function) {
     if (function.isExternal() || !function.getBody().hasOneBlock())
@@ -257,6 +277,10 @@ private:
     for (Type type : function.getArgumentTypes())
       if (!isSupported(type) || type.isIndex())
         return describe("an argument of type ", type);
+    for (unsigned k = 0; k < function.getNumResults(); ++k)
+      if (function.getResultAttr(k, "tssa.writeback") &&
+          !getWrittenArgument(function, k))
+        return "new contents of an argument that have another type";
     std::string reason;
     int64_t ops = 0;
     function.walk([&](Operation *op) {
@@ -364,8 +388,8 @@ private:
     SmallVector<std::pair<Value, unsigned>> places;
     op.mapIterationSpaceDimToAllOperandDims(loop, places);
     for (auto [tensor, dim] : places) {
-      auto size = dyn_cast_if_present<Value>(
-          ssa_compiler::findSizeOrigin(tensor, dim).number);
+      auto size =
+          dyn_cast_if_present<Value>(findSizeOrigin(tensor, dim).number);
       const auto *lattice =
           size ? ranges->lookupState<dataflow::IntegerValueRangeLattice>(size)
                : nullptr;

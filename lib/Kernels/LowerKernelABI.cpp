@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Roles.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -15,6 +16,7 @@ namespace ssa_compiler {
 } // namespace ssa_compiler
 
 using namespace mlir;
+using namespace ssa_compiler;
 
 static bool isBoolBuffer(Type type) {
   auto buffer = dyn_cast<MemRefType>(type);
@@ -88,16 +90,19 @@ public:
   void run() {
     Block &entry = function.getBody().front();
     for (unsigned k = 0; k < function.getNumArguments(); ++k)
-      if (!function.getArgAttr(k, "kernel.role"))
-        setRole(k, "output");
+      if (getRole(function, k).empty())
+        setRole(function, k, "output");
     unsigned scalars = function.getNumResults();
     bool checks =
         function.walk([](cf::AssertOp) { return WalkResult::interrupt(); })
             .wasInterrupted();
-    if (checks || scalars != 0) {
-      auto statusType = MemRefType::get({1 + scalars}, builder.getI64Type());
-      status = entry.addArgument(statusType, function.getLoc());
-    }
+    for (BlockArgument argument : entry.getArguments())
+      if (getRole(function, argument.getArgNumber()) == "status")
+        status = argument;
+    bool isNew = !status && (checks || scalars != 0);
+    if (isNew)
+      status = entry.addArgument(getStatusType(function, scalars),
+                                 function.getLoc());
     finishScalars();
     stopAtAssertions();
     keepDenormals();
@@ -109,16 +114,12 @@ public:
     function.removeResAttrsAttr();
     function.setType(builder.getFunctionType(types, {}));
     function.setAllArgAttrs(attributes);
-    if (status)
-      setRole(status.getArgNumber(), "status");
+    if (isNew)
+      setRole(function, status.getArgNumber(), "status");
     function->setAttr("kernel.messages", builder.getArrayAttr(messages));
   }
 
 private:
-  void setRole(unsigned argument, StringRef role) {
-    function.setArgAttr(argument, "kernel.role", builder.getStringAttr(role));
-  }
-
   void storeStatus(Location loc, int64_t slot, Value value) {
     if (!status)
       return;
@@ -134,7 +135,8 @@ private:
       builder.setInsertionPoint(op);
       Location loc = op.getLoc();
       Type i64 = builder.getI64Type();
-      storeStatus(loc, 0, arith::ConstantIntOp::create(builder, loc, i64, 0));
+      storeStatus(loc, kFailure,
+                  arith::ConstantIntOp::create(builder, loc, i64, 0));
       for (auto [k, value] : llvm::enumerate(op.getOperands())) {
         Value bits = value;
         if (value.getType().isF64())
@@ -146,7 +148,7 @@ private:
                                        value));
         else if (value.getType() != i64)
           bits = arith::ExtUIOp::create(builder, loc, i64, value);
-        storeStatus(loc, 1 + k, bits);
+        storeStatus(loc, kFirstScalar + k, bits);
       }
       func::ReturnOp::create(builder, loc);
       op.erase();
@@ -182,18 +184,16 @@ private:
     Region &body = function.getBody();
     Block *failed =
         builder.createBlock(&body, body.end(), {builder.getI64Type()}, {loc});
-    storeStatus(loc, 0, failed->getArgument(0));
+    storeStatus(loc, kFailure, failed->getArgument(0));
     Value zero =
         arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), 0);
     int64_t slots = cast<MemRefType>(status.getType()).getDimSize(0);
-    for (int64_t slot = 1; slot < slots; ++slot)
+    for (int64_t slot = kFirstScalar; slot < slots; ++slot)
       storeStatus(loc, slot, zero);
     for (BlockArgument argument :
          body.getArguments().take_front(function.getNumArguments())) {
-      auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                        "kernel.role");
       auto type = dyn_cast<MemRefType>(argument.getType());
-      if (type && role && role.getValue() == "output" &&
+      if (type && getRole(function, argument.getArgNumber()) == "output" &&
           isa<IntegerType>(type.getElementType()))
         fillWithZeros(loc, argument, type);
     }

@@ -1,5 +1,6 @@
 //===- Pipelines.cpp - from the linalg stage to kernels -------------------===//
 
+#include "Roles.h"
 #include "ssa-compiler/Kernels/Passes.h"
 #include "ssa-compiler/Support/SourceLocation.h"
 
@@ -193,13 +194,23 @@ struct ResultsToOutputsPass
     SmallVector<DictionaryAttr> attributes;
     for (unsigned k = 0; k < function.getNumArguments(); ++k)
       attributes.push_back(function.getArgAttrDict(k));
-    for (Value value : yielded.getOperands()) {
+    for (auto [number, value] : llvm::enumerate(yielded.getOperands())) {
       auto type = dyn_cast<MemRefType>(value.getType());
       if (!type) {
         scalars.push_back(value);
         results.push_back(value.getType());
         continue;
       }
+      if (auto written = getWrittenArgument(function, number)) {
+        if (value == entry.getArgument(*written))
+          continue;
+        yielded.emitError("unsupported: new contents of an argument that are "
+                          "not in its buffer");
+        return signalPassFailure();
+      }
+      if (function.getResultAttr(number, "tssa.alias_of") ||
+          function.getResultAttr(number, "tssa.same_as"))
+        continue;
       BlockArgument output = entry.addArgument(type, function.getLoc());
       attributes.push_back(DictionaryAttr::get(&getContext()));
       auto made = value.getDefiningOp<memref::AllocOp>();
@@ -310,7 +321,19 @@ struct CopiesToLinalgPass
 };
 } // namespace
 
-static void buildLowerKernels(OpPassManager &pm) {
+namespace {
+struct LowerKernelsOptions : PassPipelineOptions<LowerKernelsOptions> {
+  Option<bool> hostBuffers{
+      *this, "host-buffers",
+      llvm::cl::desc("The caller keeps the status buffer and the workspace: "
+                     "the kernel looks whether it is to stop, and whether the "
+                     "workspace is large enough"),
+      llvm::cl::init(false)};
+};
+} // namespace
+
+static void buildLowerKernels(OpPassManager &pm,
+                              const LowerKernelsOptions &given) {
   auto clean = [&] {
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
@@ -340,13 +363,17 @@ static void buildLowerKernels(OpPassManager &pm) {
   clean();
   pm.addNestedPass<func::FuncOp>(std::make_unique<ResultsToOutputsPass>());
   pm.addNestedPass<func::FuncOp>(std::make_unique<CopiesToLinalgPass>());
+  if (given.hostBuffers)
+    pm.addNestedPass<func::FuncOp>(createPollInterruptsPass());
   // Loops.
   pm.addPass(createConvertLinalgToLoopsPass());
   pm.addPass(memref::createFoldMemRefAliasOpsPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(arith::createIntRangeOptimizationsPass());
   clean();
-  pm.addPass(createPlaceScratchPass());
+  PlaceScratchPassOptions scratch;
+  scratch.checkWorkspace = given.hostBuffers;
+  pm.addPass(createPlaceScratchPass(scratch));
   pm.addNestedPass<func::FuncOp>(std::make_unique<ResolveSizesPass>());
   clean();
   pm.addPass(createSCFToControlFlowPass());
@@ -355,10 +382,10 @@ static void buildLowerKernels(OpPassManager &pm) {
 }
 
 void ssa_compiler::registerKernelPipelines() {
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<LowerKernelsOptions>(
       "lower-kernels",
       "Turn functions of the linalg stage, marked by --form-kernels, into "
       "kernels on buffers: fusion, One-Shot Bufferize, loops, and "
       "--lower-kernel-abi",
-      [](OpPassManager &pm) { buildLowerKernels(pm); });
+      buildLowerKernels);
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Roles.h"
 #include "ssa-compiler/Kernels/Passes.h"
 #include "ssa-compiler/Support/SourceLocation.h"
 
@@ -33,11 +34,6 @@ static constexpr int64_t kMostResult = int64_t(1) << 46;
 
 static int64_t elementBytes(MemRefType type) {
   return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
-static bool isInput(func::FuncOp function, unsigned argument) {
-  auto role = function.getArgAttrOfType<StringAttr>(argument, "kernel.role");
-  return role && role.getValue() == "input";
 }
 
 namespace {
@@ -97,7 +93,7 @@ public:
     if (auto size = dyn_cast<memref::DimOp>(op)) {
       auto source = dyn_cast<BlockArgument>(size.getSource());
       if (!source || source.getOwner() != &function.getBody().front() ||
-          !isInput(function, source.getArgNumber()) ||
+          !isGiven(function, source.getArgNumber()) ||
           !size.getConstantIndex() || !add(size.getIndex()))
         return false;
       ops.insert(op);
@@ -139,9 +135,10 @@ private:
 class Placement {
 public:
   Placement(func::FuncOp function, const DataFlowSolver &ranges,
-            int64_t maxStack, int64_t maxReserved)
+            int64_t maxStack, int64_t maxReserved, bool checkWorkspace)
       : function(function), ranges(ranges), builder(function.getContext()),
-        numbers(function), maxStack(maxStack), maxReserved(maxReserved) {}
+        numbers(function), maxStack(maxStack), maxReserved(maxReserved),
+        checkWorkspace(checkWorkspace) {}
 
   LogicalResult run() {
     if (failed(takeResultSizes()) || failed(planBuffers()))
@@ -354,13 +351,21 @@ private:
     Value workspace = entry.addArgument(type, function.getLoc());
     function.setType(builder.getFunctionType(entry.getArgumentTypes(),
                                              function.getResultTypes()));
-    function.setArgAttr(number, "kernel.role",
-                        builder.getStringAttr("scratch"));
+    setRole(function, number, "scratch");
     builder.setInsertionPointToStart(&entry);
     IRMapping mapping;
     numbers.clone(builder, mapping);
     SmallVector<Value> fits;
     SmallVector<Value> offsets = emitOffsets(mapping, fits);
+    bool isKnown = llvm::all_of(
+        buffers, [](const Buffer &buffer) { return buffer.sizes.empty(); });
+    if (checkWorkspace && !isKnown) {
+      Location loc = function.getLoc();
+      Value given = memref::DimOp::create(builder, loc, workspace, 0);
+      Value holds = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::sle, offsets.back(), given);
+      cf::AssertOp::create(builder, loc, holds, kNoSpace);
+    }
     for (auto [buffer, offset, condition] : llvm::zip(buffers, offsets, fits)) {
       builder.setInsertionPoint(buffer.op);
       // Integers wrap around: a difference may be more than what it is of.
@@ -390,7 +395,7 @@ private:
     SmallVector<Type> types;
     SmallVector<std::pair<BlockArgument, int64_t>> origins;
     for (BlockArgument argument : function.getArguments()) {
-      if (!isInput(function, argument.getArgNumber()))
+      if (!isGiven(function, argument.getArgNumber()))
         continue;
       auto type = dyn_cast<MemRefType>(argument.getType());
       if (!type) {
@@ -440,7 +445,7 @@ private:
     ArrayRef<Value> left = resultSizes;
     for (BlockArgument argument : function.getArguments()) {
       auto type = dyn_cast<MemRefType>(argument.getType());
-      if (!type || function.getArgAttr(argument.getArgNumber(), "kernel.role"))
+      if (!type || !getRole(function, argument.getArgNumber()).empty())
         continue;
       int64_t factor = elementBytes(type);
       for (int64_t size : type.getShape())
@@ -464,6 +469,7 @@ private:
   OpBuilder builder;
   EntryNumbers numbers;
   int64_t maxStack, maxReserved;
+  bool checkWorkspace;
   SmallVector<Value> resultSizes;
   SmallVector<Buffer> buffers;
 };
@@ -481,7 +487,9 @@ struct PlaceScratchPass
       return signalPassFailure();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
-      if (failed(Placement(function, ranges, maxStack, maxReserved).run()))
+      if (failed(
+              Placement(function, ranges, maxStack, maxReserved, checkWorkspace)
+                  .run()))
         return signalPassFailure();
   }
 };

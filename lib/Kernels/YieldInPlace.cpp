@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Roles.h"
 #include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
@@ -239,45 +240,83 @@ static LogicalResult align(scf::WhileOp loop) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Copies the operands of a terminator that are not in the buffers of
-/// `destinations` into them; returns whether there were such.
-static FailureOr<bool> copyInto(Operation *terminator, unsigned first,
-                                ValueRange destinations,
+namespace {
+/// An operand of a terminator, and the tensor in whose buffer it is to be.
+struct Destination {
+  OpOperand *operand;
+  Value tensor;
+};
+} // namespace
+
+/// The tensors among the operands of a terminator, from the `first` on, with
+/// the arguments of the loop that they become.
+static SmallVector<Destination> pairUp(Operation *terminator, unsigned first,
+                                       ValueRange arguments) {
+  SmallVector<Destination> pairs;
+  for (auto [k, argument] : llvm::enumerate(arguments))
+    if (isTensor(argument))
+      pairs.push_back({&terminator->getOpOperand(first + k), argument});
+  return pairs;
+}
+
+/// Copies a tensor to a temporary.
+static void copyAside(OpOperand &operand) {
+  OpBuilder builder(operand.getOwner());
+  operand.set(bufferization::AllocTensorOp::create(
+      builder, operand.getOwner()->getLoc(),
+      cast<RankedTensorType>(operand.get().getType()),
+      /*dynamicSizes=*/ValueRange(), operand.get()));
+}
+
+/// Copies the operands of a terminator that are not in the buffers they are to
+/// be in into them; returns whether there were such.
+static FailureOr<bool> copyInto(Operation *terminator,
+                                ArrayRef<Destination> destinations,
                                 const OneShotAnalysisState &state) {
-  SmallVector<unsigned> missing;
-  for (auto [k, destination] : llvm::enumerate(destinations)) {
-    Value value = terminator->getOperand(first + k);
-    if (isTensor(value) &&
-        !state.areEquivalentBufferizedValues(value, destination)) {
-      if (!haveSameSizes(value, destination))
-        return terminator->emitError(
-            "unsupported: a tensor that may change its size in a loop");
-      missing.push_back(k);
-    }
+  SmallVector<Destination> missing;
+  for (Destination pair : destinations) {
+    if (state.areEquivalentBufferizedValues(pair.operand->get(), pair.tensor))
+      continue;
+    if (!haveSameSizes(pair.operand->get(), pair.tensor))
+      return terminator->emitError(
+          "unsupported: a tensor that may change its size in a loop");
+    missing.push_back(pair);
+  }
+  // What may lie in a buffer that is overwritten for another operand comes
+  // first.
+  bool returns = isa<func::ReturnOp>(terminator);
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    auto overwrites = [&](const Destination &other) {
+      if (other.operand == &operand ||
+          (returns && other.operand->get() == operand.get()))
+        return false;
+      return state.areAliasingBufferizedValues(operand.get(), other.tensor);
+    };
+    if (isTensor(operand.get()) && llvm::any_of(missing, overwrites))
+      copyAside(operand);
   }
   OpBuilder builder(terminator);
-  Location loc = terminator->getLoc();
-  // Copied into a temporary first: what may lie in a buffer that is overwritten
-  // for another one.
-  for (unsigned k : missing) {
-    OpOperand &operand = terminator->getOpOperand(first + k);
-    bool shared = llvm::any_of(missing, [&](unsigned other) {
-      return other != k && state.areAliasingBufferizedValues(
-                               operand.get(), destinations[other]);
-    });
-    if (!shared)
-      continue;
-    operand.set(bufferization::AllocTensorOp::create(
-        builder, loc, cast<RankedTensorType>(operand.get().getType()),
-        /*dynamicSizes=*/ValueRange(), operand.get()));
-  }
-  for (unsigned k : missing) {
-    OpOperand &operand = terminator->getOpOperand(first + k);
+  for (Destination pair : missing) {
+    Value value = pair.operand->get();
     auto copy = bufferization::MaterializeInDestinationOp::create(
-        builder, loc, operand.get().getType(), operand.get(), destinations[k]);
-    operand.set(copy.getResult());
+        builder, terminator->getLoc(), value.getType(), value, pair.tensor);
+    pair.operand->set(copy.getResult());
+    // A result that is the argument, too.
+    for (OpOperand &operand : terminator->getOpOperands())
+      if (returns && operand.get() == value)
+        operand.set(copy.getResult());
   }
   return !missing.empty();
+}
+
+/// The results of a function that are new contents of arguments.
+static SmallVector<Destination> findWritten(func::ReturnOp yielded) {
+  auto function = yielded->getParentOfType<func::FuncOp>();
+  SmallVector<Destination> pairs;
+  for (OpOperand &operand : yielded->getOpOperands())
+    if (auto k = getWrittenArgument(function, operand.getOperandNumber()))
+      pairs.push_back({&operand, function.getArgument(*k)});
+  return pairs;
 }
 
 namespace {
@@ -356,18 +395,25 @@ static FailureOr<bool> insertCopies(ModuleOp module,
   FailureOr<bool> changed = false;
   module.walk([&](Operation *op) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      changed = copyInto(loop.getBody()->getTerminator(), 0,
-                         loop.getRegionIterArgs(), state);
+      Operation *yield = loop.getBody()->getTerminator();
+      changed =
+          copyInto(yield, pairUp(yield, 0, loop.getRegionIterArgs()), state);
     } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       unsigned tensors = llvm::count_if(loop.getBeforeArguments(), isTensor);
-      changed = copyInto(loop.getConditionOp(), 1,
-                         loop.getBeforeArguments().take_front(tensors), state);
+      changed = copyInto(loop.getConditionOp(),
+                         pairUp(loop.getConditionOp(), 1,
+                                loop.getBeforeArguments().take_front(tensors)),
+                         state);
       if (failed(changed) || *changed)
         return WalkResult::interrupt();
-      changed = copyInto(loop.getYieldOp(), 0,
-                         loop.getAfterArguments().take_front(tensors), state);
+      changed = copyInto(loop.getYieldOp(),
+                         pairUp(loop.getYieldOp(), 0,
+                                loop.getAfterArguments().take_front(tensors)),
+                         state);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       changed = joinArms(branch, state, trials);
+    } else if (auto yielded = dyn_cast<func::ReturnOp>(op)) {
+      changed = copyInto(yielded, findWritten(yielded), state);
     }
     return failed(changed) || *changed ? WalkResult::interrupt()
                                        : WalkResult::advance();

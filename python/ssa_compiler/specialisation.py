@@ -197,16 +197,13 @@ class Specialisation:
 
     def _loaded(self) -> Program:
         if self._program is None:
-            from .runtime import Program
+            from .runtime import KernelProgram, Program
 
-            self._program = Program(
-                self.artifact.path,
-                self.signature,
-                driver=self.driver,
-                callbacks=self.artifact.callbacks,
-                detach=self.detach,
-                in_place=not self.artifact.is_kernel,
-            )
+            artifact, given = self.artifact, {"driver": self.driver, "detach": self.detach}
+            if artifact.interface is not None:
+                self._program = KernelProgram(artifact.path, self.signature, artifact.interface, **given)
+            else:
+                self._program = Program(artifact.path, self.signature, callbacks=artifact.callbacks, **given)
         return self._program
 
     def __str__(self) -> str:

@@ -325,17 +325,80 @@ def written(x: Tensor, n: int) -> Tensor:
     return x
 
 
-def test_small_arguments_are_written_back() -> None:
-    compiled = kernel_of(written, *[(A, n) for n in (2, 0, 1, 5)])
-    given = A.clone()
+@pytest.mark.parametrize("x", [A, torch.zeros(200, 200)], ids=["small", "large"])
+def test_arguments_are_updated_in_place(x: Tensor) -> None:
+    compiled = kernel_of(written, *[(x, n) for n in (2, 0, 1, 5)])
+    assert compiled.report().copies_made == 0
+    given = x.clone()
+    version = given._version
     assert compiled(given, 4) is given
-    assert torch.equal(given, written(A.clone(), 4))
+    assert torch.equal(given, written(x.clone(), 4))
+    assert given._version > version
+    # What is no dense tensor is copied, and copied back.
+    wide = x.new_zeros(x.shape[0], x.shape[1] + 1)[:, 1:]
+    wide.copy_(x)
+    assert compiled(wide, 4) is wide
+    assert torch.equal(wide, written(x.clone(), 4))
 
 
-def test_large_arguments_are_updated_in_place() -> None:
-    x = torch.zeros(200, 200)
-    compiled = compile(written, (x, 1))
-    assert compiled.explain().kernel_reason == "an argument of 40000 elements is updated in place"
+def keeps_old(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    before = x.clone()
+    x[0] = y[0]
+    return before, x
+
+
+def exchanges(x: Tensor, y: Tensor) -> None:
+    before = x.clone()
+    x.copy_(y)
+    y.copy_(before)
+
+
+def writes_under_branch(x: Tensor, y: Tensor) -> Tensor:
+    if float(x[0, 0]) > 0:
+        x.add_(y)
+    else:
+        y.mul_(x)
+    return x
+
+
+def fills(x: Tensor, y: Tensor) -> Tensor:
+    x.fill_(2.0)
+    y.copy_(x + y)
+    return x.t()
+
+
+def reads_old_rows(x: Tensor, y: Tensor) -> None:
+    x[1:] = x[:-1] * y[1:]
+
+
+def rotates(x: Tensor, y: Tensor) -> Tensor:
+    for _ in range(3):
+        before = x.clone()
+        x.copy_(y)
+        y.copy_(before + 1)
+    return y
+
+
+@pytest.mark.parametrize("function", [keeps_old, exchanges, writes_under_branch, fills, reads_old_rows, rotates])
+def test_written_arguments_and_what_else_there_is(function: Callable[..., Any]) -> None:
+    kernel_of(function, (A, B), (B, A), (-A, B), (A.t().clone().t(), B))
+
+
+def counted(x: Tensor, limit: int) -> int:
+    for i in range(x.shape[0]):
+        x[i] += 1
+        assert i < limit, "too far"
+    return x.shape[0]
+
+
+def test_an_error_leaves_what_was_written_before_it() -> None:
+    compiled = kernel_of(counted, (A, 100), (A, 2))
+    given, expected = A.clone(), A.clone()
+    with pytest.raises(AssertionError):
+        counted(expected, 2)
+    with pytest.raises(AssertionError):
+        compiled(given, 2)
+    assert torch.equal(given, expected)
 
 
 def multiplied(x: Tensor, y: Tensor) -> Tensor:

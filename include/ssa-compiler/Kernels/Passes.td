@@ -110,8 +110,8 @@ def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
     change places are copied to temporaries first. A branch whose arms end in
     different buffers ends in that of a tensor from outside, if one arm leaves it as
     it is and the other may write there; else in a new one in front of it, into which
-    both arms copy. A
-    `scf.while` passes on its tensors first, each in the place of the argument
+    both arms copy. Results that are new contents of arguments (`tssa.writeback`) end
+    in the arguments' buffers. A `scf.while` passes on its tensors first, each in the place of the argument
     whose buffer it is in. The analysis runs again after each change, until it
     agrees. A tensor whose size may change from trip to trip is an error.
 
@@ -136,6 +136,20 @@ def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def PollInterruptsPass : Pass<"poll-interrupts", "::mlir::func::FuncOp"> {
+  let summary = "let the loops of a kernel stop when the host tells them to";
+  let description = [{
+    Each `scf.while`, and each `scf.for` that is in no other loop, reads the second
+    word of the status buffer in each trip and asserts that it is 0. The read is
+    volatile: another thread writes the word. The function gets the status buffer
+    as an argument (`kernel.role = "status"`) if it has such loops.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
   let summary = "give the allocations of kernels places on the stack and in a workspace";
   let description = [{
@@ -150,7 +164,8 @@ def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
     `kernel.sizes` of the function counts among the values that it returns, are no
     longer returned. A function `NAME.sizes` computes them for the host, from the
     numbers among the kernel's arguments and the dynamic sizes of its inputs, in their
-    order, and behind them the bytes of the workspace.
+    order, and behind them the bytes of the workspace. With `check-workspace` the
+    caller may pass any workspace, and a larger one if the assertion `workspace` fails.
 
     ```mlir
     func.func @main(%x: memref<?xf32>, %out: memref<?xf32>, %scratch: memref<?xi8>)
@@ -161,7 +176,9 @@ def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxStack", "max-stack", "int64_t", "16384", "Bytes of scratch memory on the stack">,
     Option<"maxReserved", "max-reserved", "int64_t", "1048576",
-           "The most bytes reserved for a buffer of which only the most is known">
+           "The most bytes reserved for a buffer of which only the most is known">,
+    Option<"checkWorkspace", "check-workspace", "bool", "false",
+           "Assert that the workspace is large enough, if that depends on the arguments">
   ];
 }
 
@@ -169,17 +186,18 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
   let summary = "turn bufferised functions into kernels: assertions, scalar results";
   let description = [{
     The functions that are left return nothing:
-    - A failed `cf.assert` stores its number in the status buffer, the function's
-      last argument (`memref<Nxi64>`), and returns. The messages are the
-      attribute `kernel.messages` of the function; 0 is no failure. Scalar results
-      and outputs of integers are 0 then, as they may be used as indices before the
-      host has read the status.
-    - A scalar result is stored in the status buffer behind the status, floats as
-      their bits. A function without assertions and scalar results has no status.
+    - A failed `cf.assert` stores its number in the first word of the status buffer,
+      the function's last argument (`memref<Nxi64>`), and returns. The messages are
+      the attribute `kernel.messages` of the function; 0 is no failure. Scalar
+      results and outputs of integers are 0 then, as they may be used as indices
+      before the host has read the status.
+    - A scalar result is stored in the status buffer from its third word on, floats
+      as their bits; the second is that of `--poll-interrupts`. A function without
+      assertions and scalar results has no status.
     - Buffers of `i1` have a byte for each element.
     - Denormal numbers are computed with, whatever the caller has set (x86-64).
-    Arguments say in `kernel.role` what they are: "input", "output", "scratch",
-    "status".
+    Arguments say in `kernel.role` what they are: "input", "written" (an input that
+    gets new contents), "output", "scratch", "status".
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",

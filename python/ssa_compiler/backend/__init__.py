@@ -7,6 +7,7 @@ from ._cache import is_off
 from ._callbacks import CallbackSite
 from ._copy_count import CopyCount, count_copies
 from ._driver import compile_module, compiler_path, stream_ir
+from ._kernel_interface import KernelInterface
 from ._kernels import count_kernel_copies
 from ._probe import forget_ops
 from ._targets import CUDA_ARCHITECTURES, Target, resolve_target
@@ -17,6 +18,7 @@ __all__ = [
     "Artifact",
     "CallbackSite",
     "CopyCount",
+    "KernelInterface",
     "Target",
     "VersionCopies",
     "compile_module",

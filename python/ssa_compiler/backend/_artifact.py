@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import SourceLocation
 from ._callbacks import Argument, CallbackSite, Constant, Listed, Passed
+from ._kernel_interface import KernelInterface
 from ._targets import Target
 
 __all__ = ["PROGRAM", "Artifact", "from_files", "to_files"]
@@ -35,6 +36,7 @@ class Artifact:
         kernel_reason: why the whole program is none, if that was tried.
         kernels: how many kernels there are: the whole program, or loops of it.
         ops: how many ops of PyTorch's are compiled.
+        interface: how it is called, if the whole program is one kernel.
     """
 
     path: str
@@ -50,11 +52,12 @@ class Artifact:
     kernel_reason: str = ""
     kernels: int = 0
     ops: int = 0
+    interface: KernelInterface | None = None
 
     @property
     def is_kernel(self) -> bool:
         """Whether the whole program is one kernel."""
-        return self.kernels == 1 and not self.kernel_reason
+        return self.interface is not None
 
 
 def to_files(artifact: Artifact, program: bytes) -> dict[str, bytes]:
@@ -74,6 +77,7 @@ def to_files(artifact: Artifact, program: bytes) -> dict[str, bytes]:
         "kernel_reason": artifact.kernel_reason,
         "kernels": artifact.kernels,
         "ops": artifact.ops,
+        "interface": asdict(artifact.interface) if artifact.interface is not None else None,
     }
     return {
         PROGRAM: program,
@@ -107,6 +111,7 @@ def from_files(files: Mapping[str, bytes], path: str, target: Target) -> Artifac
         kernel_reason=str(facts["kernel_reason"]),
         kernels=int(facts["kernels"]),
         ops=int(facts["ops"]),
+        interface=KernelInterface.read(facts["interface"]) if facts["interface"] is not None else None,
     )
 
 

@@ -298,7 +298,7 @@ class _Compilation:
         for name in list(module.operation.attributes):
             del module.operation.attributes[name]  # they are IREE's
         text = module.operation.get_asm(enable_debug_info=True)
-        return form_kernel(text, self._context, ssa_opt=self._kernel_maker, timeout_s=self._timeout_s)
+        return form_kernel(text, self._context, whole=True, ssa_opt=self._kernel_maker, timeout_s=self._timeout_s)
 
     def _compile_kernel(self, kernel: Kernel) -> Artifact:
         """Compile a program that dispatches one kernel. What IREE schedules around it is checked like any program."""
@@ -346,6 +346,7 @@ class _Compilation:
             kernel=kernel.lowered,
             kernels=1,
             ops=kernel.ops,
+            interface=kernel.interface,
         )
 
     def _run_dispatches(self) -> Artifact:

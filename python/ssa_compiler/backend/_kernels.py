@@ -7,7 +7,6 @@ of it a function on buffers that returns nothing (docs/Kernels.md), which gets t
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import signal
@@ -20,6 +19,7 @@ from torch_mlir import _mlir_libs
 from .._opt import find_ssa_opt
 from .._process import parse_diagnostics, run_tool
 from ._executable import OperandLimitError, assemble
+from ._kernel_interface import KernelInterface
 from ._version_copies import VersionCopies
 
 __all__ = [
@@ -50,8 +50,6 @@ _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
 _COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
 _MOST_COPIED, _MOST_COPIED_IN_LOOPS = 1 << 20, 1 << 16
 """Bytes of whole tensors that a kernel copies: more take longer than the launches that it saves."""
-_MOST_WRITTEN = 1024
-"""Elements of an argument that are written back after the call."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,14 @@ class Kernel:
         call: a function `@main` that dispatches it and reports its status, as text.
         lowered: what `--lower-kernels` made.
         ops: how many ops of PyTorch's are in it.
+        interface: how it is called, if it is a whole program.
     """
 
     executable: str
     call: str
     lowered: str
     ops: int
+    interface: KernelInterface | None
 
     @property
     def text(self) -> str:
@@ -93,6 +93,7 @@ def form_kernel(
     context: ir.Context,
     *,
     name: str = "kernels",
+    whole: bool,
     ssa_opt: str | os.PathLike[str] | None,
     timeout_s: float,
 ) -> Kernel:
@@ -102,6 +103,7 @@ def form_kernel(
         text: an `iree`-stage module with the function, `@main`, without callbacks, after `make_lowerable`.
         context: for parsing what ssa-opt prints.
         name: the name of the executable.
+        whole: whether the function is the whole program.
         ssa_opt: the executable; searched for if None.
         timeout_s: wall-clock limit of each tool in seconds.
     Raises:
@@ -113,20 +115,20 @@ def form_kernel(
     formed = _run([maker, "-", *_TO_KERNELS], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:
         raise NoKernelError(found[1])
-    lowered = _run([maker, "-", "--lower-kernels"], formed, timeout_s)
+    pipeline = "--lower-kernels=host-buffers=true" if whole else "--lower-kernels"
+    lowered = _run([maker, "-", pipeline], formed, timeout_s)
     copied = dict(_COPIES.findall(lowered))
     if int(copied["copied_bytes"]) > _MOST_COPIED:
         raise NoKernelError(f"it would copy {copied['copied_bytes']} bytes")
     if int(copied["loop_copied_bytes"]) > _MOST_COPIED_IN_LOOPS:
         raise NoKernelError(f"it would copy {copied['loop_copied_bytes']} bytes in a loop")
     program = ir.Module.parse(formed, context)
-    function = _main(program)
-    _refuse_large_writes(function)
     try:
-        executable, call = assemble(function, ir.Module.parse(lowered, context), name)
+        assembled = assemble(_main(program), ir.Module.parse(lowered, context), name, whole=whole)
     except OperandLimitError as error:
         raise NoKernelError(str(error)) from error
-    return Kernel(executable, call, lowered, count_ops(text))
+    executable, call, interface = assembled
+    return Kernel(executable, call, lowered, count_ops(text), interface)
 
 
 def count_ops(text: str) -> int:
@@ -147,21 +149,6 @@ def count_kernel_copies(lowered: str) -> VersionCopies:
     found = _COPIES.findall(lowered)
     outside, inside = (sum(int(count) for name, count in found if name == kind) for kind in ("copies", "loop_copies"))
     return VersionCopies(outside, inside)
-
-
-def _refuse_large_writes(function: ir.Operation) -> None:
-    """A kernel has its results in new tensors: what a call writes into an argument is copied there afterwards."""
-    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    if "res_attrs" not in function.attributes:
-        return
-    for result, attributes in zip(type_.results, ir.ArrayAttr(function.attributes["res_attrs"])):
-        if "tssa.writeback" not in ir.DictAttr(attributes) or not isinstance(result, ir.RankedTensorType):
-            continue
-        if not result.has_static_shape:
-            raise NoKernelError("an argument of a dynamic size is updated in place")
-        elements = math.prod(result.shape)
-        if elements > _MOST_WRITTEN:
-            raise NoKernelError(f"an argument of {elements} elements is updated in place")
 
 
 def _run(command: list[str], text: str, timeout_s: float) -> str:

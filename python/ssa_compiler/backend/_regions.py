@@ -82,7 +82,7 @@ def _take_out(loop: ir.Operation, name: str, ssa_opt: str | os.PathLike[str] | N
     if any(is_callback(op) for op in walk(loop)):
         raise NoKernelError("a part of it runs in PyTorch")
     outlined = _Outlined(loop)
-    kernel = form_kernel(outlined.text(), loop.context, name=name, ssa_opt=ssa_opt, timeout_s=timeout_s)
+    kernel = form_kernel(outlined.text(), loop.context, name=name, whole=False, ssa_opt=ssa_opt, timeout_s=timeout_s)
     outlined.replace_by(kernel)
     return kernel
 

@@ -7,9 +7,10 @@ may return the buffer that it was given, or one buffer twice, and such results a
 
 from __future__ import annotations
 
+import operator
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._forks import new_lock
@@ -37,7 +38,6 @@ class Program:
         driver: "local-sync" or "cuda"; "local-task" for experiments only, its results are not reliable.
         callbacks: the ops that run in PyTorch.
         detach: take tensors that require grad, though results are detached; not where they are written.
-        in_place: whether the compiled code may write into arguments; else all that it writes comes back in new tensors.
     Raises:
         TargetError: there is no device for the driver.
     """
@@ -50,7 +50,6 @@ class Program:
         driver: str = "local-sync",
         callbacks: Sequence[CallbackSite] = (),
         detach: bool = False,
-        in_place: bool = True,
     ) -> None:
         import iree.runtime as rt
         import torch
@@ -58,7 +57,6 @@ class Program:
         self.signature = signature
         self._detach = detach
         self._device = device_for(driver)
-        self._written_view = self._device.writable_view if in_place else self._device.view
         self._host = CallbackHost(callbacks, self._device) if callbacks else None
         vm = instance()
         modules = [rt.create_hal_module(vm, self._device.hal)]
@@ -72,17 +70,25 @@ class Program:
         self._lock = new_lock()
         self._list = rt.VmVariantList
         self._view_type = rt.HalBufferView
-        self._arguments = tuple(enumerate(signature.arguments))
-        self._written = tuple(number for number, argument in self._arguments if argument.written)
-        self._plain_results = all(
-            result.writeback is None and result.alias_of is None and result.same_as is None
-            for result in signature.results
-        )
         self._is_grad_enabled = torch.is_grad_enabled
         self._strided = torch.strided
+        self._is_there = operator.attrgetter(f"is_{self._device.torch_type}")
+        # A shape that is fixed is compared at once; of others `_check` looks at each size.
+        self._arguments = tuple(
+            (number, info, None if None in info.shape else torch.Size(info.shape), self._view_maker(info))
+            for number, info in enumerate(signature.arguments)
+        )
+        self._tensors = tuple(
+            number for number, argument in enumerate(signature.arguments) if argument.kind == "tensor"
+        )
+        self._written = tuple(number for number, argument in enumerate(signature.arguments) if argument.written)
         # Parameters by argument: (tensor, address, view, span, looks). Their memory is shared, so that in-place updates are
         # seen; what else may have become of the tensor (`p.t_()`, `p.data = p.data.t()`) its looks tell.
         self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int], tuple[Any, ...]]] = {}
+
+    def _view_maker(self, info: ArgumentInfo) -> Callable[[torch.Tensor], Any]:
+        """How the program sees the memory of an argument."""
+        return self._device.writable_view if info.written else self._device.view
 
     @property
     def callback_counts(self) -> list[int]:
@@ -118,53 +124,75 @@ class Program:
         signature = self.signature
         if len(leaves) != len(signature.arguments):
             raise ArgumentTypeError(f"expected {len(signature.arguments)} arguments, got {len(leaves)}")
-        inputs = self._list(len(leaves))
-        outputs = self._list(len(signature.results))
         used: list[Any] = list(leaves)  # the tensors whose memory the program sees
-        ranges: list[tuple[int, int]] = []
         with self._lock:
-            for number, info in self._arguments:
-                leaf = leaves[number]
-                if info.kind != "tensor":
-                    try:
-                        if info.kind == "float":
-                            inputs.push_float(leaf)
-                        else:
-                            inputs.push_int(leaf)
-                    except (TypeError, OverflowError):
-                        raise ArgumentTypeError(
-                            f"argument '{info.name}': expected a 64-bit {info.kind}, got {type(leaf).__name__} {leaf!r}"
-                        ) from None
-                    continue
-                cached = self._parameter_views.get(number)
-                if (
-                    cached is not None
-                    and cached[0] is leaf
-                    and cached[1] == leaf.data_ptr()
-                    and cached[4] == _looks(leaf)
-                ):
-                    inputs.push_ref(cached[2])
-                    ranges.append(cached[3])
-                    continue
-                self._check(info, leaf)
-                tensor = self._passable(leaf)
-                used[number] = tensor
-                view = self._written_view(tensor) if info.written else self._device.view(tensor)
-                address = tensor.data_ptr()
-                span = (address, address + tensor.nbytes)
-                if info.parameter and tensor is leaf and not info.written and not leaf.is_inference():
-                    self._parameter_views[number] = (leaf, address, view, span, _looks(leaf))
-                inputs.push_ref(view)
-                ranges.append(span)
-            if self._written:
-                self._check_written(leaves)
+            inputs = self._list(len(leaves))
+            spans = self._push(inputs, leaves, used)
+            outputs = self._list(len(signature.results))
             try:
                 self._invoke(self._function, inputs, outputs)
             except (RuntimeError, ValueError, IndexError, TypeError) as error:
                 raise self._error(error) from None
-        return self._results(outputs, leaves, used, ranges)
+        return self._results(outputs, leaves, used, spans)
 
     # -- arguments ---------------------------------------------------------------------------------------------------
+
+    def _push(self, inputs: Any, leaves: Sequence[Any], used: list[Any]) -> list[tuple[int, int]]:
+        """Pass the arguments.
+
+        Args:
+            inputs: the list that receives them.
+            leaves: the arguments.
+            used: gets the tensors whose memory the program sees.
+        Returns:
+            The first and last byte address (exclusive) of the memory of each tensor among them.
+        """
+        spans: list[tuple[int, int]] = []
+        for number, info, shape, view_of in self._arguments:
+            leaf = leaves[number]
+            if info.kind != "tensor":
+                try:
+                    if info.kind == "float":
+                        inputs.push_float(leaf)
+                    else:
+                        inputs.push_int(leaf)
+                except (TypeError, OverflowError):
+                    raise ArgumentTypeError(
+                        f"argument '{info.name}': expected a 64-bit {info.kind}, got {type(leaf).__name__} {leaf!r}"
+                    ) from None
+                continue
+            cached = self._parameter_views.get(number)
+            if cached is not None and cached[0] is leaf and cached[1] == leaf.data_ptr() and cached[4] == _looks(leaf):
+                inputs.push_ref(cached[2])
+                spans.append(cached[3])
+                continue
+            try:
+                fits = (
+                    leaf.dtype is info.dtype
+                    and leaf.shape == shape
+                    and self._is_there(leaf)
+                    and leaf.layout is self._strided
+                    and not leaf.requires_grad
+                )
+            except AttributeError:
+                fits = False
+            if not fits:
+                self._check(info, leaf)
+            address = leaf.data_ptr()
+            if address % ALIGNMENT or not leaf.is_contiguous() or leaf.is_neg() or leaf.is_conj():
+                tensor = used[number] = _dense(leaf)
+                address = tensor.data_ptr()
+            else:
+                tensor = leaf
+            view = view_of(tensor)
+            span = (address, address + tensor.nbytes)
+            if info.parameter and tensor is leaf and not info.written and not leaf.is_inference():
+                self._parameter_views[number] = (leaf, address, view, span, _looks(leaf))
+            inputs.push_ref(view)
+            spans.append(span)
+        if self._written:
+            self._check_written(leaves, used, spans)
+        return spans
 
     def _check(self, info: ArgumentInfo, leaf: Any) -> None:
         """Check one tensor argument."""
@@ -195,41 +223,24 @@ class Program:
                 'detached tensor, or compile with gradients="detach" for results without gradients'
             )
 
-    def _passable(self, tensor: Any) -> torch.Tensor:
-        """Return the tensor itself where IREE can use its memory, else a dense copy."""
-        import torch
-
-        if (
-            tensor.is_contiguous()
-            and tensor.data_ptr() % ALIGNMENT == 0
-            and not tensor.is_conj()
-            and not tensor.is_neg()
-        ):
-            return tensor
-        dense = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
-        dense.copy_(tensor.detach())
-        return dense
-
-    def _check_written(self, leaves: Sequence[Any]) -> None:
+    def _check_written(self, leaves: Sequence[Any], used: Sequence[Any], passed: Sequence[tuple[int, int]]) -> None:
         """Refuse a written argument that shares memory with another argument, or whose elements overlap."""
         spans = {
-            number: _span(leaf)
-            for number, leaf in enumerate(leaves)
-            if self.signature.arguments[number].kind == "tensor"
+            number: span if used[number] is leaves[number] else _span(leaves[number])
+            for number, span in zip(self._tensors, passed, strict=True)
         }
         for number in self._written:
             first, last = spans[number]
-            name = self.signature.arguments[number].name
-            if last - first < leaves[number].nbytes:
+            if used[number] is not leaves[number] and last - first < leaves[number].nbytes:
                 raise ArgumentValueError(
-                    f"argument '{name}' is written by the program, but several of its elements share one memory "
-                    "location (an expanded tensor?): pass a clone"
+                    f"argument '{self.signature.arguments[number].name}' is written by the program, but several of its "
+                    "elements share one memory location (an expanded tensor?): pass a clone"
                 )
             for other, (other_first, other_last) in spans.items():
                 if other != number and first < other_last and other_first < last:
                     raise ArgumentValueError(
-                        f"argument '{name}' is written by the program and shares memory with argument "
-                        f"'{self.signature.arguments[other].name}': pass tensors that do not overlap"
+                        f"argument '{self.signature.arguments[number].name}' is written by the program and shares memory "
+                        f"with argument '{self.signature.arguments[other].name}': pass tensors that do not overlap"
                     )
 
     # -- results -----------------------------------------------------------------------------------------------------
@@ -301,6 +312,15 @@ class Program:
         if match:
             return program_error(match["text"])
         return ToolError(f"the compiled program failed: {text}")
+
+
+def _dense(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a copy that IREE can use the memory of."""
+    import torch
+
+    dense = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
+    dense.copy_(tensor.detach())
+    return dense
 
 
 def _looks(tensor: torch.Tensor) -> tuple[Any, ...]:

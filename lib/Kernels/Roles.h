@@ -1,0 +1,65 @@
+//===- Roles.h - what the arguments of kernels are for ----------*- C++ -*-===//
+
+#ifndef SSA_COMPILER_LIB_KERNELS_ROLES_H
+#define SSA_COMPILER_LIB_KERNELS_ROLES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace ssa_compiler {
+
+/// The attribute of an argument that says what it is for.
+inline constexpr llvm::StringLiteral kRole = "kernel.role";
+
+inline llvm::StringRef getRole(mlir::func::FuncOp function, unsigned argument) {
+  auto role = function.getArgAttrOfType<mlir::StringAttr>(argument, kRole);
+  return role ? role.getValue() : "";
+}
+
+inline void setRole(mlir::func::FuncOp function, unsigned argument,
+                    llvm::StringRef role) {
+  function.setArgAttr(argument, kRole,
+                      mlir::StringAttr::get(function.getContext(), role));
+}
+
+/// Whether an argument is one of the function that the kernel stands for.
+inline bool isGiven(mlir::func::FuncOp function, unsigned argument) {
+  llvm::StringRef role = getRole(function, argument);
+  return role == "input" || role == "written";
+}
+
+/// The argument that a result is the new contents of, if a kernel can write
+/// them there.
+inline std::optional<unsigned> getWrittenArgument(mlir::func::FuncOp function,
+                                                  unsigned result) {
+  auto number =
+      function.getResultAttrOfType<mlir::IntegerAttr>(result, "tssa.writeback");
+  if (!number)
+    return std::nullopt;
+  unsigned argument = number.getInt();
+  auto type =
+      mlir::dyn_cast<mlir::ShapedType>(function.getArgumentTypes()[argument]);
+  if (!type || type != function.getResultTypes()[result])
+    return std::nullopt;
+  return argument;
+}
+
+/// The words of the status buffer: what has failed, whether the kernel is to
+/// stop, and the scalar results.
+inline constexpr int64_t kFailure = 0, kInterrupt = 1, kFirstScalar = 2;
+
+/// The messages of assertions that the caller of a kernel answers itself: it
+/// was told to stop; its workspace is too small.
+inline constexpr llvm::StringLiteral kInterrupted = "interrupted",
+                                     kNoSpace = "workspace";
+
+inline mlir::MemRefType getStatusType(mlir::func::FuncOp function,
+                                      int64_t scalars) {
+  return mlir::MemRefType::get(
+      {kFirstScalar + scalars},
+      mlir::IntegerType::get(function.getContext(), 64));
+}
+
+} // namespace ssa_compiler
+
+#endif // SSA_COMPILER_LIB_KERNELS_ROLES_H

@@ -1,0 +1,174 @@
+"""A loaded program that is one kernel.
+
+It updates arguments in place, returns new tensors only, and tells what failed, and its scalar results, in a status buffer. That and
+its scratch memory are kept between calls: fresh memory costs page faults.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..backend._kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE
+from ..errors import program_error
+from ._interruption import unwatch, watch
+from ._program import Program
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..backend import KernelInterface
+    from ._device import Device
+    from ._signature import ArgumentInfo, Signature
+
+__all__ = ["KernelProgram"]
+
+_MOST_KEPT = 1 << 28
+"""Bytes of scratch memory that are kept; more are given back after the call."""
+
+
+class KernelProgram(Program):
+    """A program that is one kernel. Call it like a `Program`.
+
+    Args:
+        path: as of `Program`.
+        signature: what the program takes and returns.
+        interface: what the kernel takes and returns.
+        driver: as of `Program`.
+        detach: as of `Program`.
+    Raises:
+        TargetError: there is no device for the driver.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        signature: Signature,
+        interface: KernelInterface,
+        *,
+        driver: str = "local-sync",
+        detach: bool = False,
+    ) -> None:
+        super().__init__(path, signature, driver=driver, detach=detach)
+        self._interface = interface
+        self._count = len(signature.arguments) + bool(interface.words) + bool(interface.workspace)
+        self._free: list[_Buffers] = []
+        self._workspace = interface.workspace
+        self._made = tuple(
+            result.dtype
+            for result in signature.results
+            if result.dtype is not None
+            and result.writeback is None
+            and result.alias_of is None
+            and result.same_as is None
+        )
+
+    def _view_maker(self, info: ArgumentInfo) -> Callable[[torch.Tensor], Any]:
+        return self._device.view  # nothing but the kernel writes
+
+    def __call__(self, leaves: Sequence[torch.Tensor | int | float]) -> list[Any]:
+        used: list[Any] = list(leaves)
+        interface = self._interface
+        with self._lock:
+            inputs = self._list(self._count)
+            self._push(inputs, leaves, used)
+            # Taken out of the list, so that a signal handler which calls the program finds others.
+            buffers = self._free.pop() if self._free else _Buffers(self._device, interface.words, self._workspace)
+            buffers.push(inputs)
+            outputs = self._list(len(self._made))
+            watched = interface.polls and watch(buffers.words)
+            try:
+                self._invoke(self._function, inputs, outputs)
+            except (RuntimeError, ValueError, IndexError, TypeError) as error:
+                raise self._error(error) from None
+            finally:
+                if watched:
+                    unwatch()
+            failed = buffers.words[0] if interface.words else 0
+            if not failed:
+                results = self._results_of(outputs, buffers, leaves)
+            if self._workspace <= _MOST_KEPT:
+                self._free.append(buffers)
+        if not failed:
+            self._written_back(leaves, used)
+            return results
+        message = interface.messages[failed - 1]
+        if message == NO_SPACE:
+            self._free.clear()
+            self._workspace *= 2
+            return self(leaves)
+        if message == INTERRUPTED:
+            self._free.clear()
+            raise KeyboardInterrupt
+        self._written_back(leaves, used)
+        raise program_error(message)
+
+    def _results_of(self, outputs: Any, buffers: _Buffers, leaves: Sequence[Any]) -> list[Any]:
+        results: list[Any] = []
+        tensors, scalars = 0, FIRST_SCALAR
+        for info in self.signature.results:
+            if info.writeback is not None:
+                continue
+            if info.alias_of is not None:
+                results.append(leaves[info.alias_of])
+            elif info.same_as is not None:
+                results.append(results[info.same_as])
+            elif info.dtype is not None:
+                view = outputs.get_as_object(tensors, self._view_type)
+                results.append(self._device.tensor(view, info.dtype))
+                tensors += 1
+            else:
+                results.append(buffers.scalar(scalars, info.kind))
+                scalars += 1
+        return results
+
+    def _written_back(self, leaves: Sequence[Any], used: Sequence[Any]) -> None:
+        """Let the caller's tensors know, or have, what was written."""
+        import torch
+
+        for number in self._written:
+            leaf, tensor = leaves[number], used[number]
+            if tensor is leaf:
+                if not leaf.is_inference():
+                    torch.autograd.graph.increment_version(leaf)
+                continue
+            with torch.no_grad():
+                leaf.copy_(tensor)
+
+
+class _Buffers:
+    """The status buffer and the workspace of a kernel; used by one call at a time.
+
+    Args:
+        device: where the kernel runs.
+        words: 64-bit words of the status buffer.
+        workspace: bytes of scratch memory.
+    Attributes:
+        words: the status buffer.
+    """
+
+    def __init__(self, device: Device, words: int, workspace: int) -> None:
+        import torch
+
+        status, scratch = torch.zeros(words, dtype=torch.int64), torch.empty(workspace, dtype=torch.int8)
+        self._memory = (status, scratch)
+        self._views = [device.view(tensor) for tensor in self._memory if tensor.numel()]
+        self.words = (ctypes.c_int64 * words).from_address(status.data_ptr())
+        self._floats = (ctypes.c_double * words).from_address(status.data_ptr())
+
+    def push(self, inputs: Any) -> None:
+        """Pass them, behind the arguments."""
+        for view in self._views:
+            inputs.push_ref(view)
+
+    def scalar(self, word: int, kind: str) -> int | float | bool:
+        """Return a scalar result.
+
+        Args:
+            word: where it is.
+            kind: "int", "float" or "bool".
+        """
+        if kind == "float":
+            return self._floats[word]
+        return bool(self.words[word]) if kind == "bool" else self.words[word]

@@ -101,6 +101,22 @@ def UseAssertedEqualitiesPass
   }];
 }
 
+def FoldSlicesPass : Pass<"fold-slices", "::mlir::func::FuncOp"> {
+  let summary = "make one op of slices of slices";
+  let description = [{
+    A slice of a slice, and a slice of which dimensions of one element are dropped,
+    become one op each, and so do insertions of insertions. Bufferization copies
+    what it cannot see through.
+
+    ```mlir
+    %row = tensor.extract_slice %x[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<1x4xf32>
+    %flat = tensor.collapse_shape %row [[0, 1]] : tensor<1x4xf32> into tensor<4xf32>
+    // becomes
+    %flat = tensor.extract_slice %x[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+    ```
+  }];
+}
+
 def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
   let summary = "give loops and branches the buffers that bufferization asks for";
   let description = [{
@@ -134,6 +150,59 @@ def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
     parallel one if there is a choice. The order of the others stays. What is added
     up for one result is added in the same order as before.
   }];
+}
+
+def DropCarriedBuffersPass : Pass<"drop-carried-buffers", "::mlir::func::FuncOp"> {
+  let summary = "let loops use the buffers that they begin with";
+  let description = [{
+    A buffer that a loop carries is that which it begins with: what the loop yields
+    is in the same buffer, or bufferization would have refused it. Its uses in the
+    loop and behind it become uses of the latter. The code generator does not
+    follow buffers around loops.
+  }];
+}
+
+def ResolveSizesPass : Pass<"resolve-buffer-sizes", "::mlir::func::FuncOp"> {
+  let summary = "compute the sizes of buffers from those of what they are views of";
+  let description = [{
+    `memref.dim`, and sizes that `memref.extract_strided_metadata` returns, of views
+    and allocations become arithmetic on numbers and on sizes of arguments.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def ResultsToOutputsPass : Pass<"results-to-outputs", "::mlir::func::FuncOp"> {
+  let summary = "make arguments of the buffers that a kernel returns";
+  let description = [{
+    An allocation that is returned becomes an argument; another buffer is copied to
+    one. Results that are an argument's new contents (`tssa.writeback`) are in its
+    buffer already (`--yield-in-place`) and are dropped, and so are those that the
+    caller has under another name (`tssa.alias_of`, `tssa.same_as`). Returned are, behind the
+    numbers among the results, the dynamic sizes of these buffers; `kernel.sizes` of
+    the function counts them. A result asserts that it got the sizes that it is to
+    have: the host gives it none if it would be too large.
+
+    ```mlir
+    func.func @main(%x: memref<?xf32>) -> memref<?xf32>
+    // becomes
+    func.func @main(%x: memref<?xf32>, %out: memref<?xf32>) -> index
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
+def CopiesToLinalgPass : Pass<"copies-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "make linalg ops of copies, and count those of whole tensors";
+  let description = [{
+    `memref.copy` becomes an op that is lowered to loops: there is no runtime to
+    call. Copies of whole tensors, of a version that is still needed or into the place where
+    a loop or branch has it, are counted in attributes of the function, with the
+    bytes of those whose size is known: `kernel.copies` and `kernel.copied_bytes`
+    outside of loops, `kernel.loop_copies` and `kernel.loop_copied_bytes` in them.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
 def PollInterruptsPass : Pass<"poll-interrupts", "::mlir::func::FuncOp"> {

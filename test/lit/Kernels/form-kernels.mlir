@@ -18,6 +18,28 @@ func.func @main(%x: tensor<4xf32>, %n: i64) -> (tensor<4xf32>, i64) {
 
 // -----
 
+// The kernel writes into an argument that gets new contents, and a result that is
+// that argument has them, too.
+// CHECK-LABEL: func.func @written(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4xf32> {kernel.role = "written"}
+// CHECK: %[[NEW:.+]] = linalg.exp
+// CHECK: return %[[NEW]], %[[NEW]]
+func.func @written(%x: tensor<4xf32>) -> (tensor<4xf32> {tssa.alias_of = 0 : i64}, tensor<4xf32> {tssa.writeback = 0 : i64}) {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %x, %y : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @resized
+// CHECK-SAME: kernel.reason = "new contents of an argument that have another type"
+func.func @resized(%x: tensor<4xf32>, %y: tensor<?xf32>) -> (tensor<?xf32> {tssa.writeback = 0 : i64}) {
+  return %y : tensor<?xf32>
+}
+
+// -----
+
 // Python's arithmetic rounds after each step; the code generator would contract
 // the product and the sum.
 // CHECK-LABEL: func.func @main

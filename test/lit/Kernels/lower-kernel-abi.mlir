@@ -7,7 +7,7 @@
 // CHECK-SAME: %[[N:.+]]: i64 {kernel.role = "input"}
 // CHECK-SAME: %[[F:.+]]: f64 {kernel.role = "input"}
 // CHECK-SAME: %[[OUT:.+]]: memref<4xf32> {kernel.role = "output"}
-// CHECK-SAME: %[[STATUS:.+]]: memref<3xi64> {kernel.role = "status"}
+// CHECK-SAME: %[[STATUS:.+]]: memref<4xi64> {kernel.role = "status"}
 // CHECK-SAME: kernel.messages = ["ValueError: first", "ValueError: second"]
 // CHECK: llvm.inline_asm has_side_effects "stmxcsr
 // CHECK: %[[ONE:.+]] = arith.constant 1 : i64

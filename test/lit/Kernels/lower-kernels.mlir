@@ -1,10 +1,15 @@
 // RUN: ssa-opt %s --form-kernels --lower-kernels | FileCheck %s
+// RUN: ssa-opt %s --form-kernels --lower-kernels="host-buffers=true" | FileCheck %s --check-prefix=HOST
 
 // A loop that updates rows of a tensor from other rows: one function, whose
 // result is written where the caller wants it, without a copy in the loop. The
 // index is known to be in range, so nothing is left of its check.
 
 #row = affine_map<(d0) -> (d0)>
+
+// A whole program gets its status buffer from the host, and stops when it says so.
+// HOST: memref<2xi64> {kernel.role = "status"}
+// HOST-SAME: kernel.messages = ["interrupted"]
 
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME: %[[X:.+]]: memref<8x4xf32> {kernel.role = "input"}

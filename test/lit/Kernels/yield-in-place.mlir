@@ -205,3 +205,35 @@ func.func @aligned(%n: i64, %init: tensor<4xf32> {bufferization.writable = false
   }
   return %r#0, %r#1 : i64, tensor<4xf32>
 }
+
+// -----
+
+// New contents of an argument end in its buffer. An update is there already.
+// CHECK-LABEL: func.func @written
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4xf32>, %[[Y:[a-z0-9]+]]: tensor<4xf32>
+// CHECK: %[[UPDATED:.+]] = tensor.insert
+// CHECK: %[[NEW:.+]] = linalg.fill
+// CHECK: %[[COPY:.+]] = bufferization.materialize_in_destination %[[NEW]] in %[[Y]]
+// CHECK: return %[[UPDATED]], %[[COPY]]
+func.func @written(%x: tensor<4xf32>, %y: tensor<4xf32>, %f: f32)
+    -> (tensor<4xf32> {tssa.writeback = 0 : i64}, tensor<4xf32> {tssa.writeback = 1 : i64}) {
+  %c0 = arith.constant 0 : index
+  %updated = tensor.insert %f into %x[%c0] : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %new = linalg.fill ins(%f : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %updated, %new : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// What a result still needs of the old contents is copied before. The function
+// returns the new contents as the user's result, too.
+// CHECK-LABEL: func.func @exchanged
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4xf32>, %[[Y:[a-z0-9]+]]: tensor<4xf32>
+// CHECK: %[[OLD:.+]] = bufferization.alloc_tensor() copy(%[[X]])
+// CHECK: %[[COPY:.+]] = bufferization.materialize_in_destination %[[Y]] in %[[X]]
+// CHECK: return %[[OLD]], %[[COPY]], %[[COPY]]
+func.func @exchanged(%x: tensor<4xf32>, %y: tensor<4xf32> {bufferization.writable = false})
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32> {tssa.writeback = 0 : i64}) {
+  return %x, %y, %y : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

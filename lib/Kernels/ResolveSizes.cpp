@@ -1,0 +1,68 @@
+//===- ResolveSizes.cpp - sizes of views, from what they view -------------===//
+
+#include "ssa-compiler/Kernels/Passes.h"
+
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace ssa_compiler {
+#define GEN_PASS_DEF_RESOLVESIZESPASS
+#include "ssa-compiler/Kernels/Passes.h.inc"
+} // namespace ssa_compiler
+
+using namespace mlir;
+using namespace ssa_compiler;
+
+namespace {
+/// A size of merged dimensions as the product of theirs.
+struct SizeOfMerged : OpRewritePattern<memref::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    auto merged = op.getSource().getDefiningOp<memref::CollapseShapeOp>();
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!merged || !dim)
+      return failure();
+    Location loc = op.getLoc();
+    Value product = arith::ConstantIndexOp::create(rewriter, loc, 1);
+    for (int64_t part : merged.getReassociationIndices()[*dim]) {
+      Value size = memref::DimOp::create(rewriter, loc, merged.getSrc(), part);
+      product = arith::MulIOp::create(rewriter, loc, product, size);
+    }
+    rewriter.replaceOp(op, product);
+    return success();
+  }
+};
+
+/// Sizes asked for together, as they are where loads see through views.
+struct SizesOfMetadata : OpRewritePattern<memref::ExtractStridedMetadataOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::ExtractStridedMetadataOp op,
+                                PatternRewriter &rewriter) const override {
+    if (llvm::all_of(op.getSizes(),
+                     [](Value size) { return size.use_empty(); }))
+      return failure();
+    for (auto [dim, size] : llvm::enumerate(op.getSizes()))
+      rewriter.replaceAllUsesWith(
+          size, memref::DimOp::create(rewriter, op.getLoc(), op.getSource(),
+                                      static_cast<int64_t>(dim)));
+    return success();
+  }
+};
+
+struct ResolveSizesPass
+    : public ssa_compiler::impl::ResolveSizesPassBase<ResolveSizesPass> {
+  using ResolveSizesPassBase::ResolveSizesPassBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<SizeOfMerged, SizesOfMetadata>(&getContext());
+    memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+    memref::populateResolveShapedTypeResultDimsPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,105 @@
+//===- ResultsToOutputs.cpp - results in buffers of the caller ------------===//
+
+#include "Roles.h"
+#include "ssa-compiler/Kernels/Passes.h"
+#include "ssa-compiler/Support/SourceLocation.h"
+
+namespace ssa_compiler {
+#define GEN_PASS_DEF_RESULTSTOOUTPUTSPASS
+#include "ssa-compiler/Kernels/Passes.h.inc"
+} // namespace ssa_compiler
+
+using namespace mlir;
+using namespace ssa_compiler;
+
+namespace {
+struct ResultsToOutputsPass
+    : public ssa_compiler::impl::ResultsToOutputsPassBase<
+          ResultsToOutputsPass> {
+  using ResultsToOutputsPassBase::ResultsToOutputsPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    Block &entry = function.getBody().front();
+    auto yielded = cast<func::ReturnOp>(entry.getTerminator());
+    SmallVector<Value> scalars, sizes;
+    SmallVector<Type> results;
+    SmallVector<DictionaryAttr> attributes;
+    for (unsigned k = 0; k < function.getNumArguments(); ++k)
+      attributes.push_back(function.getArgAttrDict(k));
+    for (auto [number, value] : llvm::enumerate(yielded.getOperands())) {
+      auto type = dyn_cast<MemRefType>(value.getType());
+      if (!type) {
+        scalars.push_back(value);
+        results.push_back(value.getType());
+        continue;
+      }
+      if (auto written = getWrittenArgument(function, number)) {
+        if (value == entry.getArgument(*written))
+          continue;
+        yielded.emitError("unsupported: new contents of an argument that are "
+                          "not in its buffer");
+        return signalPassFailure();
+      }
+      if (function.getResultAttr(number, "tssa.alias_of") ||
+          function.getResultAttr(number, "tssa.same_as"))
+        continue;
+      BlockArgument output = entry.addArgument(type, function.getLoc());
+      attributes.push_back(DictionaryAttr::get(&getContext()));
+      auto made = value.getDefiningOp<memref::AllocOp>();
+      if (made && made->getBlock() == &entry) {
+        llvm::append_range(sizes, made.getDynamicSizes());
+        assertSizes(made, output, made.getDynamicSizes());
+        value.replaceAllUsesWith(output); // also where it is returned again
+        made.erase();
+        continue;
+      }
+      SmallVector<Value> given = sizesOf(value, yielded);
+      llvm::append_range(sizes, given);
+      assertSizes(yielded, output, given);
+      OpBuilder builder(yielded);
+      memref::CopyOp::create(builder, yielded.getLoc(), value, output);
+    }
+    llvm::append_range(scalars, sizes);
+    llvm::append_range(results, ValueRange(sizes).getTypes());
+    yielded->setOperands(scalars);
+    function->setAttr("kernel.sizes",
+                      Builder(&getContext()).getI64IntegerAttr(sizes.size()));
+    function.removeResAttrsAttr();
+    function.setType(
+        FunctionType::get(&getContext(), entry.getArgumentTypes(), results));
+    function.setAllArgAttrs(attributes);
+  }
+
+private:
+  /// The dynamic sizes of a buffer.
+  static SmallVector<Value> sizesOf(Value buffer, Operation *before) {
+    OpBuilder builder(before);
+    auto type = cast<MemRefType>(buffer.getType());
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        sizes.push_back(
+            memref::DimOp::create(builder, before->getLoc(), buffer, dim));
+    return sizes;
+  }
+
+  /// Asserts that a result has the sizes that it is to have: the host gives it
+  /// none if it would be too large. What is as long as an input is not.
+  static void assertSizes(Operation *before, Value output, ValueRange wanted) {
+    OpBuilder builder(before);
+    if (wanted.size() == 1)
+      if (auto size = wanted.front().getDefiningOp<memref::DimOp>())
+        if (isa<BlockArgument>(size.getSource()))
+          return;
+    for (auto [size, given] : llvm::zip(wanted, sizesOf(output, before))) {
+      Value same = arith::CmpIOp::create(builder, before->getLoc(),
+                                         arith::CmpIPredicate::eq, size, given);
+      cf::AssertOp::create(
+          builder, before->getLoc(), same,
+          withSourceLine("RuntimeError: not enough memory for a tensor",
+                         before->getLoc()));
+    }
+  }
+};
+} // namespace

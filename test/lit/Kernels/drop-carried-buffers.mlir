@@ -1,0 +1,40 @@
+// RUN: ssa-opt %s --drop-carried-buffers | FileCheck %s
+
+// In the loop and behind it the buffer is the one that the loop begins with.
+// CHECK-LABEL: func.func @counted
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4xf32>
+// CHECK: scf.for
+// CHECK: memref.store %{{.+}}, %[[X]]
+// CHECK: memref.load %[[X]]
+func.func @counted(%x: memref<4xf32>, %n: index, %f: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> (memref<4xf32>) {
+    memref.store %f, %y[%c0] : memref<4xf32>
+    scf.yield %y : memref<4xf32>
+  }
+  %first = memref.load %r[%c0] : memref<4xf32>
+  return %first : f32
+}
+
+// CHECK-LABEL: func.func @decided
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4xf32>
+// CHECK: scf.while
+// CHECK: memref.load %[[X]]
+// CHECK: scf.condition
+// CHECK: memref.store %{{.+}}, %[[X]]
+// CHECK: memref.load %[[X]]
+func.func @decided(%x: memref<4xf32>, %n: i64, %f: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %r:2 = scf.while (%y = %x, %k = %n) : (memref<4xf32>, i64) -> (memref<4xf32>, i64) {
+    %v = memref.load %y[%c0] : memref<4xf32>
+    %more = arith.cmpf olt, %v, %f : f32
+    scf.condition(%more) %y, %k : memref<4xf32>, i64
+  } do {
+  ^bb0(%y: memref<4xf32>, %k: i64):
+    memref.store %f, %y[%c0] : memref<4xf32>
+    scf.yield %y, %k : memref<4xf32>, i64
+  }
+  %first = memref.load %r#0[%c0] : memref<4xf32>
+  return %first : f32
+}

@@ -87,13 +87,16 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addPass(memref::createResolveShapedTypeResultDimsPass());
   pm.addNestedPass<func::FuncOp>(createUseAssertedEqualitiesPass());
   clean();
+  pm.addPass(arith::createIntRangeOptimizationsPass());
+  pm.addPass(createSimplifyIndicesPass());
+  clean();
   pm.addNestedPass<func::FuncOp>(createFoldSlicesPass());
   pm.addNestedPass<func::FuncOp>(createLinalgInlineScalarOperandsPass());
   pm.addPass(createLinalgElementwiseOpFusionPass());
   clean();
   pm.addNestedPass<func::FuncOp>(createReorderLoopsPass());
   pm.addPass(createYieldInPlacePass());
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(createComputeInDestinationPass());
   // Buffers.
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
@@ -104,6 +107,7 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createResolveSizesPass());
   clean();
   pm.addNestedPass<func::FuncOp>(createResultsToOutputsPass());
+  pm.addNestedPass<func::FuncOp>(createForwardCopiesPass());
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalgPass());
   if (given.hostBuffers)
     pm.addNestedPass<func::FuncOp>(createPollInterruptsPass());

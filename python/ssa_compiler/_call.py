@@ -40,7 +40,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     attributes, changed, storages = imported.attributes, imported.changed, imported.storages
     plain = not attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
     count = len(imported.arguments)
-    state = _State(imported.parameters)
+    state, has_state = _State(imported.parameters), bool(imported.parameters)
     results = imported.results
     binds = bool(containers) or returns_arguments(results)
     single = isinstance(results, OutputLeaf) and results.index == 0 and not results.renewed
@@ -51,7 +51,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         check_facts()
         if plain and not kwargs and len(args) == count:
-            leaves = [*args, *state.current()]
+            leaves = [*args, *state.current()] if has_state else args
         else:
             leaves = list(flatten_arguments(imported, args, kwargs))
         if check is not None:
@@ -145,6 +145,7 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
     facts, default, autocast = imported.facts, imported.default_dtype, imported.autocast
     get_default, grad_mode, is_grad_enabled = torch.get_default_dtype, imported.grad_mode, torch.is_grad_enabled
     device, count_modes = imported.default_device, torch._C._len_torch_function_stack
+    is_autocast, any_autocast = any(dtype is not None for dtype in autocast), torch._C._is_any_autocast_enabled
     tied = [(parameter, parameter.renamed(alias)) for parameter in imported.parameters for alias in parameter.aliases]
 
     def check() -> None:
@@ -153,7 +154,7 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
             text = f"PyTorch's default dtype: expected {default}, got {get_default()}"
         elif (count_modes() or device != "cpu") and torch.get_default_device().type != device:  # a mode says which
             text = f"PyTorch's default device: expected {device}, got {torch.get_default_device().type}"
-        elif autocast_dtypes() != autocast:
+        elif (is_autocast or any_autocast()) and autocast_dtypes() != autocast:
             text = f"torch.autocast, dtypes on CPU and CUDA: expected {autocast}, got {autocast_dtypes()}"
         elif grad_mode is not None and is_grad_enabled() is not grad_mode:
             text = f"torch.is_grad_enabled(), for which the program asks: expected {grad_mode}, got {not grad_mode}"

@@ -101,6 +101,27 @@ def UseAssertedEqualitiesPass
   }];
 }
 
+def SimplifyIndicesPass : Pass<"simplify-indices", "::mlir::ModuleOp"> {
+  let summary = "make plain sums of indices that need no clamping";
+  let description = [{
+    A maximum or minimum of which the ranges of integers say the result is replaced
+    by that operand. Sums and products of 64-bit integers that are used as indices
+    are computed as indices. What is left of the offset of `x[i - 1]` in a loop is the
+    loop's variable and a constant: bufferization sees that this row is not `x[i]`,
+    and copies neither.
+
+    ```mlir
+    %wide = arith.index_cast %i : index to i64       // i in [1, 200)
+    %before = arith.subi %wide, %one : i64
+    %above = arith.maxsi %before, %zero : i64
+    %row = arith.index_cast %above : i64 to index
+    // becomes
+    %row = arith.subi %i, %c1 : index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def FoldSlicesPass : Pass<"fold-slices", "::mlir::func::FuncOp"> {
   let summary = "make one op of slices of slices";
   let description = [{
@@ -149,6 +170,37 @@ def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
     over: the one along which the most operands are contiguous or constant, a
     parallel one if there is a choice. The order of the others stays. What is added
     up for one result is added in the same order as before.
+  }];
+}
+
+def ComputeInDestinationPass : Pass<"compute-in-destination", "::mlir::ModuleOp"> {
+  let summary = "let ops compute where their results are inserted";
+  let description = [{
+    Eliminates empty tensors as `--eliminate-empty-tensors` of MLIR does: an op whose
+    result is inserted into a tensor, or returned by a loop, writes there. An op that
+    reads another part of the same tensor would have to read a copy then; such an
+    op gets an empty tensor again, and `--forward-copies` looks at it as it was
+    bufferised.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ForwardCopiesPass : Pass<"forward-copies", "::mlir::func::FuncOp"> {
+  let summary = "let ops compute where their results are copied";
+  let description = [{
+    A buffer that one elementwise op fills, and that is only copied elsewhere after it,
+    is not needed if nothing in between touches the target's buffer, and if the op
+    reads of that buffer nothing but parts that do not overlap the target, or the very
+    elements that it overwrites. `x[i] = x[i] * x[i - 1]` is one pass over a row.
+
+    ```mlir
+    linalg.generic ins(%row, %above) outs(%new)
+    memref.copy %new, %row
+    // becomes
+    linalg.generic ins(%row, %above) outs(%row)
+    ```
+
+    Copies of a view to itself are erased.
   }];
 }
 

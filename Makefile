@@ -73,13 +73,15 @@ coverage-edges: setup
 NIGHTLY_JOBS ?= 2
 NIGHTLY_INTERPRETED ?= 1000000:1020000
 NIGHTLY_COMPILED ?= 2000000:2003000
+NIGHTLY_VERIFIED ?= 3000000:3001000
 NIGHTLY_COVERAGE ?=
 nightly: NIGHTLY = build/nightly/$(shell git describe --always --dirty 2>/dev/null || echo tree)
 nightly: setup
 	@mkdir -p $(NIGHTLY); status=0; \
-	for part in "interpreted --seeds $(NIGHTLY_INTERPRETED)" "compiled --seeds $(NIGHTLY_COMPILED) --compiled"; do \
-	  set -- $$part; name=$$1; shift; echo "$$name:"; \
-	  $(BIN)/python -m ssa_compiler.testing.fuzz "$$@" --jobs $(NIGHTLY_JOBS) --quiet --shrink \
+	for part in "interpreted --seeds $(NIGHTLY_INTERPRETED)" "compiled --seeds $(NIGHTLY_COMPILED) --compiled" \
+	  "verified --seeds $(NIGHTLY_VERIFIED) --compiled"; do \
+	  set -- $$part; name=$$1; shift; echo "$$name:"; verify=; [ $$name != verified ] || verify=1; \
+	  SSA_COMPILER_VERIFY_KERNELS=$$verify $(BIN)/python -m ssa_compiler.testing.fuzz "$$@" --jobs $(NIGHTLY_JOBS) --quiet --shrink \
 	    --output $(NIGHTLY)/$$name.jsonl --failures $(NIGHTLY)/failures >$(NIGHTLY)/$$name.txt || status=1; \
 	  sed '/^ingredients of/,$$d' $(NIGHTLY)/$$name.txt; \
 	done; \

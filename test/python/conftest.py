@@ -33,6 +33,7 @@ _WITH_KERNELS = (
     "kernel_library_test.py",
     "kernel_regions_test.py",
     "kernel_sizes_test.py",
+    "kernel_verification_test.py",
     "kernels_test.py",
     "library_functions_test.py",
     "scalar_programs_test.py",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,6 +42,8 @@ __all__ = [
 
 Model = Callable[..., Any]
 COMPILED = "compiled"
+VERIFY_VARIABLE = "SSA_COMPILER_VERIFY_KERNELS"
+"""Not empty: programs that are one kernel run with each access to memory checked (`verified_kernels`)."""
 _VALUE_STAGES = ("tensorssa", "iree")  # where tensors are values and the runtime writes arguments back
 
 
@@ -396,6 +399,10 @@ class _Compiled:
         options.setdefault("cache", False)  # what is checked is what this compiler makes
         with untouched(self._model, args, kwargs):
             self.program = ssa_compiler.compile(self._model, args, target=target, **options)
+        if os.environ.get(VERIFY_VARIABLE):
+            from .verified_kernels import verify_kernels
+
+            verify_kernels(self.program)
 
     def run(self, call: Call, seed: int) -> Outcome:
         args, kwargs = copy.deepcopy((call.args, call.kwargs))

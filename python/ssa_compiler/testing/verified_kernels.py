@@ -1,0 +1,155 @@
+"""Kernels with every access to memory checked: MLIR's run-time verification, compiled by its execution engine.
+
+A kernel that reads or writes outside of a buffer may go unnoticed: what lies there belongs to the process. Here the function that
+`--lower-kernels` made is lowered with a check in front of each access, and stands for the program that IREE compiled. Its scratch
+memory has exactly the bytes that it asks for. A check that fails prints the access and ends the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..backend._kernel_interface import FIRST_SCALAR
+from ..errors import program_error
+from ..runtime import KernelProgram
+
+if TYPE_CHECKING:
+    from ..api import CompiledProgram
+    from ..backend import Artifact
+    from ..runtime import Signature
+
+__all__ = ["VerifiedProgram", "verify_kernels"]
+
+_PASSES = (
+    "builtin.module(generate-runtime-verification,memref-expand,expand-strided-metadata,lower-affine,arith-expand,"
+    "convert-math-to-llvm,convert-math-to-libm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,"
+    "convert-func-to-llvm,reconcile-unrealized-casts)"
+)
+_DTYPES = {"i1": torch.bool, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64}
+_DTYPES.update({"f32": torch.float32, "f64": torch.float64})
+_NUMBERS: dict[str, Any] = {"i1": ctypes.c_bool, "i64": ctypes.c_int64, "f64": ctypes.c_double}
+
+
+class VerifiedProgram(KernelProgram):
+    """A program that is one kernel, with checked accesses. Call it like a `Program`.
+
+    Args:
+        artifact: the compiled program, with its kernel's text.
+        signature: what the program takes and returns.
+    """
+
+    def __init__(self, artifact: Artifact, signature: Signature, **options: Any) -> None:
+        from torch_mlir import ir
+        from torch_mlir.execution_engine import ExecutionEngine
+        from torch_mlir.passmanager import PassManager
+
+        assert artifact.interface is not None
+        super().__init__(artifact.path, signature, artifact.interface, **options)
+        self._messages = artifact.interface.messages
+        with ir.Context():
+            module = ir.Module.parse(artifact.kernel)
+            table = ir.SymbolTable(module.operation)
+            main, sizes = table["main"], table["main.sizes"]
+            self._parameters = [
+                _Parameter(ir.StringAttr(ir.DictAttr(entry)["kernel.role"]).value, type_)
+                for entry, type_ in zip(ir.ArrayAttr(main.attributes["arg_attrs"]), main.type.inputs, strict=True)
+            ]
+            self._size_count = len(sizes.type.results)
+            for function in (main, sizes):
+                function.operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+            PassManager.parse(_PASSES).run(module.operation)
+            self._engine = ExecutionEngine(module, opt_level=1)
+
+    def __call__(self, leaves: Sequence[Any]) -> list[Any]:
+        """Run the kernel; as `Program`."""
+        used: list[Any] = list(leaves)
+        self._push(self._list(self._count), leaves, used)  # for its checks
+        values: list[Any] = []  # of the kernel's parameters
+        numbers: list[Any] = []  # what the function that computes sizes takes
+        given = [parameter for parameter in self._parameters if parameter.role in ("input", "written")]
+        for parameter, leaf in zip(given, used, strict=True):
+            if parameter.dtype is None:
+                number = _NUMBERS[parameter.type](leaf)
+                numbers.append(number)
+                values.append(number)
+                continue
+            values.append(leaf)
+            numbers += [ctypes.c_int64(leaf.shape[dim]) for dim, size in enumerate(parameter.shape) if size is None]
+        sizes = iter(self._sizes(numbers))
+        for parameter in self._parameters[len(given) :]:
+            shape = [next(sizes) if size is None else size for size in parameter.shape]
+            values.append(torch.zeros(shape, dtype=parameter.dtype))
+        self._engine.invoke("main", *map(_passed, values))
+        found = {parameter.role: value for parameter, value in zip(self._parameters, values)}
+        outputs = [value for parameter, value in zip(self._parameters, values) if parameter.role == "output"]
+        status = found.get("status")
+        failed = int(status[0]) if status is not None else 0
+        if not failed:
+            results = self._results_in(outputs, status, leaves)
+        self._written_back(leaves, used)
+        if failed:
+            raise program_error(self._messages[failed - 1])
+        return results
+
+    def _sizes(self, numbers: list[Any]) -> list[int]:
+        result = (ctypes.c_int64 * self._size_count)()
+        pointer = ctypes.pointer(ctypes.pointer(result))
+        passed = [ctypes.pointer(number) for number in numbers]
+        if self._size_count == 1:  # returned as it is, behind the arguments
+            self._engine.invoke("main.sizes", *passed, ctypes.pointer(result))
+        else:
+            self._engine.invoke("main.sizes", pointer, *passed)
+        return list(result)
+
+    def _results_in(self, outputs: list[Any], status: Any, leaves: Sequence[Any]) -> list[Any]:
+        tensors, scalars = iter(outputs), iter(status[FIRST_SCALAR:] if status is not None else ())
+        results: list[Any] = []
+        for result in self.signature.results:
+            if result.writeback is not None:
+                continue
+            if result.alias_of is not None:
+                results.append(leaves[result.alias_of])
+            elif result.same_as is not None:
+                results.append(results[result.same_as])
+            elif result.dtype is not None:
+                tensor = next(tensors)
+                results.append(tensor if tensor.dtype is result.dtype else tensor.view(result.dtype))
+            else:
+                word = next(scalars)
+                number = word.view(torch.float64).item() if result.kind == "float" else word.item()
+                results.append(bool(number) if result.kind == "bool" else number)
+        return results
+
+
+class _Parameter:
+    """A parameter of a kernel: its role, and its type, dtype and shape; no dtype for a number, None for dynamic sizes."""
+
+    def __init__(self, role: str, type_: Any) -> None:
+        self.role, self.type = role, str(type_)
+        element = getattr(type_, "element_type", None)
+        self.dtype = _DTYPES[str(element)] if element is not None else None
+        rank = type_.rank if element is not None else 0
+        self.shape = [None if type_.is_dynamic_dim(dim) else type_.get_dim_size(dim) for dim in range(rank)]
+
+
+def _passed(value: Any) -> Any:
+    """A pointer to a number, or to a pointer to the descriptor of a tensor's memory."""
+    if not isinstance(value, torch.Tensor):
+        return ctypes.pointer(value)
+    fields = [value.data_ptr(), value.data_ptr(), 0, *value.shape, *value.stride()]
+    return ctypes.pointer(ctypes.pointer((ctypes.c_int64 * len(fields))(*fields)))
+
+
+def verify_kernels(compiled: CompiledProgram) -> None:
+    """Let what was compiled, if it is one kernel, run with checked accesses from now on.
+
+    Args:
+        compiled: a program that was not called yet.
+    """
+    for made in compiled.specialisations:
+        if made.artifact.interface is not None:
+            made._program = VerifiedProgram(made.artifact, made.signature, driver=made.driver, detach=made.detach)

@@ -1,0 +1,74 @@
+"""Kernels with every access to memory checked: the check passes right kernels and ends the process for a wrong one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler import compile
+from ssa_compiler.testing import check
+from ssa_compiler.testing.harness import VERIFY_VARIABLE
+from ssa_compiler.testing.verified_kernels import VerifiedProgram
+
+
+def everything(x: Tensor, y: Tensor, n: int, f: float) -> tuple[Tensor, Tensor, int, float, bool, Tensor]:
+    scratch = torch.zeros(70, 70)
+    for i in range(n):
+        scratch[i : i + 2] += x[0, 0]
+        y[i % 3] = y[i % 3] * f + i
+    return x + 1, scratch[: y.shape[0]], n * 2, f * 0.5, n > 2, y
+
+
+def test_right_kernels_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VERIFY_VARIABLE, "1")
+    x, y = torch.rand(3, 4), torch.rand(5, 2)
+    sizes = {"dynamic_shapes": {"x": None, "y": {0: torch.export.Dim("rows", min=3)}, "n": None, "f": None}}
+    inputs = [(x, y, n, 1.5) for n in (2, 0, 1, 7)] + [(x.t().clone().t(), torch.rand(9, 2), 3, 0.0)]
+    checked = check(everything, *inputs, options=sizes)
+    assert checked.compiled.artifact.is_kernel
+    assert isinstance(checked.compiled.specialisations[0]._program, VerifiedProgram)
+
+
+_WRONG = textwrap.dedent("""
+    import dataclasses, torch, ssa_compiler
+    from ssa_compiler.testing.verified_kernels import VerifiedProgram
+
+    def program(x):
+        y = x.clone()
+        for i in range(7):
+            y[i] = y[i] * 2
+        return y
+
+    x = torch.ones(7, 3)
+    made = ssa_compiler.compile(program, (x,), cache=False).specialisations[0]
+    text = made.artifact.kernel
+    assert text.count("constant 3 : index") == 1
+    for columns in (3, 4):  # the first is right
+        artifact = dataclasses.replace(made.artifact, kernel=text.replace("constant 3 :", f"constant {columns} :"))
+        print(VerifiedProgram(artifact, made.signature)([x])[0].sum().item(), flush=True)
+""")
+
+
+def test_a_wrong_kernel_does_not(tmp_path: Path) -> None:
+    script = tmp_path / "wrong.py"
+    script.write_text(_WRONG)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(script)]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    first, *printed = found.stdout.splitlines()
+    assert first == "42.0"
+    assert found.returncode < 0
+    assert "memref.load" in "".join(printed)
+    assert "out-of-bounds" in "".join(printed)
+
+
+def test_programs_run_as_they_are_otherwise() -> None:
+    compiled = compile(everything, (torch.rand(3, 4), torch.rand(5, 2), 2, 1.5))
+    assert not isinstance(compiled.specialisations[0]._loaded(), VerifiedProgram)

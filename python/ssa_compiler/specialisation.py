@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ._forks import new_lock
@@ -199,11 +200,10 @@ class Specialisation:
         if self._program is None:
             from .runtime import KernelProgram, Program
 
-            artifact, given = self.artifact, {"driver": self.driver, "detach": self.detach}
-            if artifact.interface is not None:
-                self._program = KernelProgram(artifact.path, self.signature, artifact.interface, **given)
-            else:
-                self._program = Program(artifact.path, self.signature, callbacks=artifact.callbacks, **given)
+            load: Callable[..., Program] = partial(Program, callbacks=self.artifact.callbacks)
+            if self.artifact.interface is not None:
+                load = partial(KernelProgram, interface=self.artifact.interface)
+            self._program = load(self.artifact.path, self.signature, driver=self.driver, detach=self.detach)
         return self._program
 
     def __str__(self) -> str:

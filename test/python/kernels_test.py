@@ -384,7 +384,7 @@ def test_written_arguments_and_what_else_there_is(function: Callable[..., Any]) 
     kernel_of(function, (A, B), (B, A), (-A, B), (A.t().clone().t(), B))
 
 
-def counted(x: Tensor, limit: int) -> int:
+def adds_until(x: Tensor, limit: int) -> int:
     for i in range(x.shape[0]):
         x[i] += 1
         assert i < limit, "too far"
@@ -392,10 +392,10 @@ def counted(x: Tensor, limit: int) -> int:
 
 
 def test_an_error_leaves_what_was_written_before_it() -> None:
-    compiled = kernel_of(counted, (A, 100), (A, 2))
+    compiled = kernel_of(adds_until, (A, 100), (A, 2))
     given, expected = A.clone(), A.clone()
     with pytest.raises(AssertionError):
-        counted(expected, 2)
+        adds_until(expected, 2)
     with pytest.raises(AssertionError):
         compiled(given, 2)
     assert torch.equal(given, expected)

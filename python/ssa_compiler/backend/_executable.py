@@ -84,12 +84,12 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...]) -> st
     for ordinal, (number, argument) in enumerate(numbers):
         prologue += _load_scalar(number, "index" if argument.is_buffer else str(argument.type), 2 * ordinal, layout)
     for binding, buffer in enumerate(buffers):
-        flags = " flags(ReadOnly)" if buffer.role == "input" else ""
+        access = " flags(ReadOnly)" if buffer.role == "input" else ""
         alignment = _ALIGNMENT if buffer.role == "scratch" else buffer.element_bytes
         given = f"{{{', '.join(buffer.constants)}}}" if buffer.dynamic else ""
         prologue.append(
             f"    {buffer.name} = hal.interface.binding.subspan layout({layout}) binding({binding}) "
-            f"alignment({alignment}) offset(%kernel_c0){flags} : {buffer.type}{given}"
+            f"alignment({alignment}) offset(%kernel_c0){access} : {buffer.type}{given}"
         )
     text = kernel.operation.get_asm(enable_debug_info=False)
     # IREE links executables into one: names are those of all.
@@ -144,5 +144,3 @@ def _inline(sizes: ir.Operation, inputs: list[Argument]) -> tuple[list[str], lis
     *ops, last = [view.operation for view in body.operations]
     lines = [_SSA_NAME.sub(rename, f"    {op.get_asm(enable_debug_info=False)}") for op in ops]
     return lines, [_SSA_NAME.sub(rename, operand.get_name()) for operand in last.operands]
-
-

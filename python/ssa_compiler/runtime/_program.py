@@ -75,7 +75,7 @@ class Program:
         self._is_there = operator.attrgetter(f"is_{self._device.torch_type}")
         # A shape that is fixed is compared at once; of others `_check` looks at each size.
         self._arguments = tuple(
-            (number, info, None if None in info.shape else torch.Size(info.shape), self._view_maker(info))
+            (number, info, None if None in info.shape else info.shape, self._view_maker(info))
             for number, info in enumerate(signature.arguments)
         )
         self._tensors = tuple(

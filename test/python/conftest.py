@@ -30,6 +30,7 @@ _WITH_KERNELS = (
     "container_ops_test.py",
     "e2e",
     "edges_test.py",
+    "kernel_calls_test.py",
     "kernel_library_test.py",
     "kernel_regions_test.py",
     "kernel_sizes_test.py",

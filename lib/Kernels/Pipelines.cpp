@@ -113,6 +113,8 @@ static void buildLowerKernels(OpPassManager &pm,
     pm.addNestedPass<func::FuncOp>(createPollInterruptsPass());
   // Loops.
   pm.addPass(createConvertLinalgToLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createFlattenViewsPass());
+  pm.addNestedPass<func::FuncOp>(createResolveSizesPass());
   pm.addPass(memref::createFoldMemRefAliasOpsPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(arith::createIntRangeOptimizationsPass());

@@ -13,6 +13,7 @@
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Analysis/DataFlowFramework.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -73,6 +74,16 @@ struct SizeBuilder {
     extent.fits = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE,
                                         bytes, number(most));
     return extent;
+  }
+
+  /// The bytes of a buffer, up to where the next one may begin.
+  Value bytes(const Extent &extent, int64_t factor) {
+    Value bytes = index(factor);
+    for (Value size : extent.sizes)
+      bytes = arith::MulIOp::create(builder, loc, bytes, size);
+    Value last = index(kAlignment - 1), mask = index(-kAlignment);
+    bytes = arith::AddIOp::create(builder, loc, bytes, last);
+    return arith::AndIOp::create(builder, loc, bytes, mask);
   }
 };
 
@@ -237,11 +248,24 @@ private:
         exact = false;
       }
     }
-    if (bytes > uint64_t(maxReserved) && !exact)
-      return op.emitError(
-          "unsupported: scratch memory whose size depends on data");
+    if (bytes > uint64_t(maxReserved) && !exact) {
+      if (!mayRunAgain())
+        return op.emitError(
+            "unsupported: scratch memory whose size depends on data");
+      late.push_back(op);
+      return success();
+    }
     buffers.push_back({op, sizes, int64_t(bytes), bounded});
     return success();
+  }
+
+  /// Whether the caller may run the kernel again with a larger workspace, when
+  /// it turns out that it needs more: it has not changed any argument then.
+  bool mayRunAgain() {
+    return checkWorkspace &&
+           llvm::none_of(function.getArguments(), [&](BlockArgument argument) {
+             return getRole(function, argument.getArgNumber()) == "written";
+           });
   }
 
   /// The most that a size can be, whatever the kernel is called with.
@@ -325,13 +349,8 @@ private:
           sizes.push_back(mapping.lookupOrDefault(size));
         Extent extent = emit.extent(sizes, buffer.bytes, kMostScratch);
         fits.back() = extent.fits;
-        bytes = emit.index(buffer.bytes);
-        for (Value size : extent.sizes)
-          bytes = arith::MulIOp::create(builder, loc, bytes, size);
-        Value last = emit.index(kAlignment - 1), mask = emit.index(-kAlignment);
-        bytes = arith::AddIOp::create(builder, loc, bytes, last);
-        bytes = arith::AndIOp::create(builder, loc, bytes, mask);
-        bytes = arith::SelectOp::create(builder, loc, extent.fits, bytes,
+        bytes = arith::SelectOp::create(builder, loc, extent.fits,
+                                        emit.bytes(extent, buffer.bytes),
                                         emit.index(0));
       }
       offset = arith::AddIOp::create(builder, loc, offset, bytes);
@@ -343,7 +362,7 @@ private:
   /// Makes views of the workspace of the allocations.
   void placeBuffers() {
     Block &entry = function.getBody().front();
-    if (buffers.empty())
+    if (buffers.empty() && late.empty())
       return;
     unsigned number = entry.getNumArguments();
     auto type =
@@ -359,12 +378,13 @@ private:
     SmallVector<Value> offsets = emitOffsets(mapping, fits);
     bool isKnown = llvm::all_of(
         buffers, [](const Buffer &buffer) { return buffer.sizes.empty(); });
-    if (checkWorkspace && !isKnown) {
-      Location loc = function.getLoc();
+    Location loc = function.getLoc();
+    if (checkWorkspace && (!isKnown || !late.empty())) {
       Value given = memref::DimOp::create(builder, loc, workspace, 0);
       Value holds = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::sle, offsets.back(), given);
       cf::AssertOp::create(builder, loc, holds, kNoSpace);
+      placeLate(workspace, given, offsets.back());
     }
     for (auto [buffer, offset, condition] : llvm::zip(buffers, offsets, fits)) {
       builder.setInsertionPoint(buffer.op);
@@ -377,16 +397,57 @@ private:
                                           condition, holds);
       }
       if (condition)
-        cf::AssertOp::create(
-            builder, buffer.op.getLoc(), condition,
-            withSourceLine("unsupported: a kernel with more than 8 GiB of "
-                           "scratch memory; compile with kernels=False",
-                           buffer.op.getLoc()));
+        cf::AssertOp::create(builder, buffer.op.getLoc(), condition,
+                             tooMuch(buffer.op.getLoc()));
       auto view = memref::ViewOp::create(builder, buffer.op.getLoc(),
                                          buffer.op.getType(), workspace, offset,
                                          buffer.op.getDynamicSizes());
       buffer.op.replaceAllUsesWith(view.getResult());
     }
+  }
+
+  /// Places buffers whose size is known only when the kernel comes to them.
+  /// Each begins behind the last one that has been placed on every way there:
+  /// none of the others is in use, as no buffer leaves its loop or branch.
+  void placeLate(Value workspace, Value given, Value first) {
+    DominanceInfo dominance(function);
+    SmallVector<std::pair<Operation *, Value>> ends;
+    for (memref::AllocOp op : late) {
+      builder.setInsertionPoint(op);
+      Location loc = op.getLoc();
+      Value offset = first;
+      for (auto [view, end] : llvm::reverse(ends))
+        if (dominance.properlyDominates(view, op)) {
+          offset = end;
+          break;
+        }
+      int64_t factor = elementBytes(op.getType());
+      for (int64_t size : op.getType().getShape())
+        factor *= ShapedType::isDynamic(size) ? 1 : size;
+      SizeBuilder emit{builder, loc};
+      Extent extent = emit.extent(llvm::to_vector(op.getDynamicSizes()), factor,
+                                  kMostScratch);
+      cf::AssertOp::create(builder, loc, extent.fits, tooMuch(loc));
+      Value end = arith::AddIOp::create(builder, loc, offset,
+                                        emit.bytes(extent, factor));
+      Value holds = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::sle, end, given);
+      cf::AssertOp::create(builder, loc, holds, kNoSpace);
+      auto view = memref::ViewOp::create(builder, loc, op.getType(), workspace,
+                                         offset, op.getDynamicSizes());
+      op.replaceAllUsesWith(view.getResult());
+      op.erase();
+      ends.emplace_back(view, end);
+    }
+    builder.setInsertionPointAfterValue(given);
+  }
+
+  /// The message of a buffer that gets no memory.
+  StringAttr tooMuch(Location loc) {
+    return builder.getStringAttr(
+        withSourceLine("unsupported: a kernel with more than 8 GiB of scratch "
+                       "memory; compile with kernels=False",
+                       loc));
   }
 
   /// Makes the function that the host calls for the sizes of results and the
@@ -472,6 +533,7 @@ private:
   bool checkWorkspace;
   SmallVector<Value> resultSizes;
   SmallVector<Buffer> buffers;
+  SmallVector<memref::AllocOp> late;
 };
 
 struct PlaceScratchPass

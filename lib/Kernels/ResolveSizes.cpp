@@ -35,6 +35,30 @@ struct SizeOfMerged : OpRewritePattern<memref::DimOp> {
   }
 };
 
+/// A size that a view states itself.
+template <typename ViewOp>
+struct SizeOfReshaped : OpRewritePattern<memref::DimOp> {
+  using OpRewritePattern<memref::DimOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    auto view = op.getSource().getDefiningOp<ViewOp>();
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!view || !dim)
+      return failure();
+    rewriter.replaceOp(op, getValueOrCreateConstantIndexOp(
+                               rewriter, op.getLoc(), getSizes(view)[*dim]));
+    return success();
+  }
+
+  static SmallVector<OpFoldResult> getSizes(memref::ReinterpretCastOp view) {
+    return view.getConstifiedMixedSizes();
+  }
+  static SmallVector<OpFoldResult> getSizes(memref::ExpandShapeOp view) {
+    return view.getMixedOutputShape();
+  }
+};
+
 /// Sizes asked for together, as they are where loads see through views.
 struct SizesOfMetadata : OpRewritePattern<memref::ExtractStridedMetadataOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -58,7 +82,9 @@ struct ResolveSizesPass
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<SizeOfMerged, SizesOfMetadata>(&getContext());
+    patterns.add<SizeOfMerged, SizeOfReshaped<memref::ExpandShapeOp>,
+                 SizeOfReshaped<memref::ReinterpretCastOp>, SizesOfMetadata>(
+        &getContext());
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     memref::populateResolveShapedTypeResultDimsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -91,6 +91,54 @@ def test_sizes_of_arguments() -> None:
     assert len(compiled.specialisations) == 1
 
 
+def pairs_at_a_distance(x: Tensor, k: int, d: int) -> Tensor:
+    """Slices that drop one dimension of one element and keep another, which says nothing of which is which."""
+    y = x.clone()
+    for i in range(3):
+        pairs = y.view(1, k, 2, d)
+        pairs[:, :, 0] = pairs[:, :, 0] * i + pairs[:, :, 1]
+    return y
+
+
+def columns_of_one_row(x: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    for i in range(n):
+        y[:, :, 0] = y[:, :, 0] * 2 + i
+        y[0, :, 0, i] = y[0, :, 0, i - 1] + 1
+    return y
+
+
+def test_dimensions_of_one_element() -> None:
+    x = torch.arange(24.0)[None]
+    compiled = check(pairs_at_a_distance, (x, 3, 4), (x, 4, 3), (x, 12, 1), (x, 1, 12)).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+    shapes = {"x": {1: Dim("rows"), 3: Dim("columns", min=2)}, "n": None}
+    calls = [(torch.rand(1, rows, 1, columns), 2) for rows, columns in ((5, 4), (1, 2), (0, 3), (3, 9))]
+    compiled = check(columns_of_one_row, *calls, options={"dynamic_shapes": shapes}).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+
+
+def folds(x: Tensor, n: int) -> Tensor:
+    """Scratch memory whose size no number among the arguments tells: it is found too small while the kernel runs."""
+    width, y = n, x.clone()
+    while width > 1:
+        view = y.view(x.size(0) // width, width)
+        rows = view.flip(0)
+        if width % 8 == 0:
+            rows = rows.flip(1).cumsum(0)
+        view.copy_(rows * 0.5 + rows.flip(1))
+        width = width // 2
+    return y
+
+
+def test_memory_whose_size_is_known_late() -> None:
+    x = torch.linspace(-1, 1, 1 << 15)
+    compiled = check(folds, *[(x, n) for n in (16, 0, 1, 2, 4, 1 << 15, 64, 3)]).compiled
+    explained = compiled.explain()
+    assert explained.kernel, explained.kernel_reason
+    assert compiled.artifact.interface.grows
+
+
 def sized_by_data(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
     v = x[x > t]
     for i in range(v.size(0)):

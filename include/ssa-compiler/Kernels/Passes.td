@@ -135,7 +135,11 @@ def FoldSlicesPass : Pass<"fold-slices", "::mlir::func::FuncOp"> {
     // becomes
     %flat = tensor.extract_slice %x[%i, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
     ```
+
+    A slice of dynamic sizes that drops some of its dimensions of one element and
+    keeps others is split again: MLIR would confuse them as views of buffers.
   }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
@@ -255,6 +259,16 @@ def CopiesToLinalgPass : Pass<"copies-to-linalg", "::mlir::func::FuncOp"> {
     outside of loops, `kernel.loop_copies` and `kernel.loop_copied_bytes` in them.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def FlattenViewsPass : Pass<"flatten-views", "::mlir::func::FuncOp"> {
+  let summary = "view contiguous buffers under the shape that merged dimensions give";
+  let description = [{
+    `memref.collapse_shape` of a contiguous buffer becomes `memref.reinterpret_cast`.
+    What looks through the former divides each index by the sizes of the merged
+    dimensions, to take the remainder again.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def PollInterruptsPass : Pass<"poll-interrupts", "::mlir::func::FuncOp"> {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..backend._kernel_interface import FIRST_SCALAR
+from ..backend._kernel_interface import FIRST_SCALAR, NO_SPACE
 from ..errors import program_error
 from ..runtime import KernelProgram
 
@@ -50,6 +50,7 @@ class VerifiedProgram(KernelProgram):
         assert artifact.interface is not None
         super().__init__(artifact.path, signature, artifact.interface, **options)
         self._messages = artifact.interface.messages
+        self._enough = 0  # bytes of scratch memory that was sufficient in the last call
         with ir.Context():
             module = ir.Module.parse(artifact.kernel)
             table = ir.SymbolTable(module.operation)
@@ -82,12 +83,17 @@ class VerifiedProgram(KernelProgram):
         sizes = iter(self._sizes(numbers))
         for parameter in self._parameters[len(given) :]:
             shape = [next(sizes) if size is None else size for size in parameter.shape]
+            if parameter.role == "scratch":
+                shape = [max(shape[0], self._enough)]
             values.append(torch.zeros(shape, dtype=parameter.dtype))
         self._engine.invoke("main", *map(_passed, values))
         found = {parameter.role: value for parameter, value in zip(self._parameters, values)}
         outputs = [value for parameter, value in zip(self._parameters, values) if parameter.role == "output"]
         status = found.get("status")
         failed = int(status[0]) if status is not None else 0
+        if failed and self._messages[failed - 1] == NO_SPACE:
+            self._enough += 4096
+            return self(leaves)
         if not failed:
             results = self._results_in(outputs, status, leaves)
         self._written_back(leaves, used)

@@ -1,0 +1,25 @@
+// RUN: ssa-opt %s --flatten-views | FileCheck %s
+
+// CHECK-LABEL: func.func @static
+// CHECK: memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [8, 6], strides: [6, 1]
+func.func @static(%x: memref<8x2x3xf32>) -> memref<8x6xf32> {
+  %y = memref.collapse_shape %x [[0], [1, 2]] : memref<8x2x3xf32> into memref<8x6xf32>
+  return %y : memref<8x6xf32>
+}
+
+// CHECK-LABEL: func.func @dynamic
+// CHECK: %[[M:.+]] = memref.dim %{{.+}}, %c1
+// CHECK: %[[ROW:.+]] = arith.muli %{{.+}}, %[[M]]
+// CHECK: memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [%[[ROW]]], strides: [1]
+func.func @dynamic(%x: memref<2x?xf32>) -> memref<?xf32> {
+  %y = memref.collapse_shape %x [[0, 1]] : memref<2x?xf32> into memref<?xf32>
+  return %y : memref<?xf32>
+}
+
+// What is not contiguous stays as it is.
+// CHECK-LABEL: func.func @strided
+// CHECK: memref.collapse_shape
+func.func @strided(%x: memref<8x2x3xf32, strided<[12, 3, 1]>>) -> memref<8x6xf32, strided<[12, 1]>> {
+  %y = memref.collapse_shape %x [[0], [1, 2]] : memref<8x2x3xf32, strided<[12, 3, 1]>> into memref<8x6xf32, strided<[12, 1]>>
+  return %y : memref<8x6xf32, strided<[12, 1]>>
+}

@@ -1,10 +1,12 @@
 """Mutation testing of the TensorSSA conversion: changes its source in one place at a time and sees whether a test fails.
 
     python tools/mutation-testing/mutation_test.py --work build/mutation-testing
+    python tools/mutation-testing/mutation_test.py --kernels
 
 Half of the mutants are mistakes that people make (mistakes.txt), half are made mechanically (mechanical.py). Each is
 applied to a copy of the tree, built, and run through the lit tests and, if it survives them, through the interpreted
-programs (programs_check.py). A mutant that survives both is a gap in the tests, unless equivalent.txt says why no
+programs (programs_check.py). With --kernels it is the passes that make kernels (kernel_mistakes.txt), and the programs
+are those of the tests of kernels, compiled, and again with every access to memory checked. A mutant that survives both is a gap in the tests, unless equivalent.txt says why no
 program can show the difference. Results are kept in the work folder, so that an interrupted run goes on.
 """
 
@@ -42,6 +44,8 @@ SOURCES = (
         "VerifyValueSemantics",
     )),
 )  # fmt: skip
+KERNEL_SOURCES = tuple(str(path.relative_to(ROOT)) for path in sorted((ROOT / "lib/Kernels").glob("*.cpp")))
+KERNEL_TESTS = ("kernels_test.py", "kernel_sizes_test.py", "kernel_library_test.py", "kernel_regions_test.py")
 BUILD_LIMIT_S, LIT_LIMIT_S, PROGRAMS_LIMIT_S = 900, 300, 900
 
 
@@ -63,8 +67,9 @@ def _run(command: Sequence[str | Path], limit: float, **environment: str) -> tup
 class Tree:
     """A copy of the repository with a build folder of its own."""
 
-    def __init__(self, work: Path) -> None:
+    def __init__(self, work: Path, kernels: bool) -> None:
         """Use the folder `work`, which may hold the copy of an earlier run."""
+        self.kernels = kernels
         self.source = (work / "source").resolve()
         self.build = (work / "build").resolve()
         self.baseline = work.resolve() / "baseline.json"
@@ -130,12 +135,24 @@ class Tree:
         self.baseline.unlink(missing_ok=True)
 
     def programs(self) -> str | None:
-        """Run the interpreted programs; what differs from the run without a mutant, None if nothing does."""
+        """Run the programs; what differs from the run without a mutant, None if nothing does."""
+        if self.kernels:
+            return self._run_kernels("") or self._run_kernels("1")
         if not self.baseline.exists():
             failed = self._run_programs("--record", self.original)
             if failed:
                 raise SystemExit(f"without a mutant the programs fail already: {failed}")
         return self._run_programs("--compare", self.build / "bin/ssa-opt")
+
+    def _run_kernels(self, verify: str) -> str | None:
+        tests = [self.source / "test/python" / name for name in KERNEL_TESTS]
+        command: list[str | Path] = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "1", *tests]
+        variables = {"SSA_OPT": str(self.build / "bin/ssa-opt"), "SSA_COMPILER_VERIFY_KERNELS": verify}
+        status, output = _run(command, PROGRAMS_LIMIT_S, **variables)
+        if status is None:
+            return "hang"
+        failed = re.search(r"^(?:FAILED|ERROR) \S*/(\S+)", output, re.M)
+        return None if status == 0 else failed.group(1) if failed else output[-200:]
 
     def _run_programs(self, action: str, ssa_opt: Path) -> str | None:
         script = self.source / "tools/mutation-testing/programs_check.py"
@@ -169,13 +186,14 @@ def _test(tree: Tree, mutant: Mutant, lit_only: bool) -> dict[str, str]:
         path.write_text(original)
 
 
-def _collect(count: int, seed: int, again: Set[str]) -> list[Mutant]:
+def _collect(count: int, seed: int, again: Set[str], kernels: bool) -> list[Mutant]:
     """The mistakes, and twice as many mechanical mutants as asked for, since some will not compile; by turns.
 
     Only those called as in `again`, if that is not empty: what is drawn depends on the sources, names do not.
     """
-    sources = {path: (ROOT / path).read_text() for path in SOURCES if (ROOT / path).exists()}
-    mistakes = read_mistakes(HERE / "mistakes.txt", ROOT)
+    chosen = KERNEL_SOURCES if kernels else SOURCES
+    sources = {path: (ROOT / path).read_text() for path in chosen if (ROOT / path).exists()}
+    mistakes = read_mistakes(HERE / ("kernel_mistakes.txt" if kernels else "mistakes.txt"), ROOT)
     if again:
         mechanical = [mutant for path, text in sources.items() for mutant in all_mutants(path, text)]
         return [mutant for mutant in [*mistakes, *mechanical] if mutant.name in again]
@@ -206,24 +224,29 @@ def main() -> int:
     parser.add_argument(
         "--work", type=Path, default=ROOT / "build/mutation-testing", help="folder of the copy and results"
     )
+    parser.add_argument(
+        "--kernels", action="store_true", help="the passes that make kernels, in place of the conversion"
+    )
     parser.add_argument("--count", type=int, default=24, help="mechanical mutants that compile (default: 24)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the mechanical ones (default: 0)")
     parser.add_argument("--only", help="only mutants whose name contains this; run them even if they have been run")
     parser.add_argument("--survivors", action="store_true", help="run the survivors of earlier runs again")
-    parser.add_argument("--lit-only", action="store_true", help="do not run the interpreted programs")
+    parser.add_argument("--lit-only", action="store_true", help="do not run the programs")
     parser.add_argument("--list", action="store_true", help="list the mutants and stop")
     options = parser.parse_args()
+    if options.kernels:
+        options.work = options.work.with_name(f"{options.work.name}-kernels")
     kept = options.work / "results.json"
     results: dict[str, dict[str, str]] = json.loads(kept.read_text()) if kept.exists() else {}
     survivors = {name for name, result in results.items() if options.survivors and result["result"] == "survived"}
-    mutants = _collect(options.count, options.seed, survivors)
+    mutants = _collect(options.count, options.seed, survivors, options.kernels)
     if options.list:
         for mutant in mutants:
             print(f"{mutant.name}{'' if mutant.text else '   STALE'}\n    {mutant.what}")
         return 1 if any(not mutant.text for mutant in mutants) else 0
 
     options.work.mkdir(parents=True, exist_ok=True)
-    tree = Tree(options.work)
+    tree = Tree(options.work, options.kernels)
     tree.synchronise()
     tree.configure()
     built, output = tree.make(2)

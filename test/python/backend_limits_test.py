@@ -1,14 +1,19 @@
-"""Kernels with more operands than IREE's runtime passes to one: 32 buffers, 64 numbers of 32 bits."""
+"""Kernels with more operands than IREE's runtime passes to one: 32 buffers, 64 numbers of 32 bits; and not translated ones."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from iree.compiler import ir
 from torch import Tensor
 
+from ssa_compiler.backend._dispatches import dispatch_lines
+from ssa_compiler.backend._ir import walk
+from ssa_compiler.backend._limits import find_untranslated
 from ssa_compiler.testing import check
 
 
@@ -40,3 +45,29 @@ def a_tensor_of_many_numbers(numbers: list[float]) -> Tensor:
 )
 def test_more_operands_than_a_kernel_may_have(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     assert check(function, arguments, compiled=True).compiled.explain().callbacks == ()
+
+
+def softened(x: Tensor, y: Tensor) -> Tensor:
+    hot = (x - 1).exp()
+    return hot / hot.sum(1, keepdim=True) + y.flip(0)
+
+
+def test_kernels_that_are_not_translated_are_found() -> None:
+    """The message has no line: it shows the functions of the whole executable."""
+    artifact = check(softened, (torch.rand(3, 4), torch.rand(3, 4)), compiled=True).compiled.artifact
+    with ir.Context() as context, ir.Location.unknown():
+        stream = ir.Module.parse(artifact.stream, context)
+        names = re.findall(r'stream\.executable\.export"\(\) <\{[^}]*sym_name = "([^"]+)"', artifact.stream)
+        assert len(names) > 1
+        shown = "".join(
+            f'    "llvm.func"() <{{CConv = #llvm.cconv<ccc>, sym_name = "{name}"}}> ({{\n'
+            f'      %1 = "llvm.add"(%0, %0) : (i64, i64) -> i64\n{body}'
+            for name, body in zip(names, ['      %2 = "builtin.unrealized_conversion_cast"(%1) : (i64) -> index\n', ""])
+        )
+        message = "<unknown>:0: error: LLVM Translation failed for operation: builtin.unrealized_conversion_cast\n"
+        (found,) = find_untranslated(stream, message + shown)
+        dispatches = [op for op in walk(stream.operation) if op.name == "stream.async.dispatch"]
+        expected = [dispatch_lines(op, stream) for op in dispatches if names[0] in str(op.attributes["entry_points"])]
+        assert [found] == expected
+        assert found
+        assert find_untranslated(stream, message) == []

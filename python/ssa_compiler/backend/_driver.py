@@ -47,7 +47,7 @@ from ._indices import mend_indices
 from ._ir import walk
 from ._kernel_ops import is_kernel_op
 from ._kernels import KERNEL_FLAGS, Kernel, NoKernelError, count_ops, form_kernel
-from ._limits import find_overloaded
+from ._limits import find_overloaded, find_untranslated
 from ._lowerable import make_lowerable
 from ._masks import choose_at_masks
 from ._mended import mend_ops
@@ -379,7 +379,8 @@ class _Compilation:
                 if overloaded := find_overloaded(checked, scheduled, self._context):
                     self._unload(attempt, overloaded)
                     continue
-                completed = self._compile(attempt, number, scheduled, output, (*_SECOND_HALF, *_PRINT_MACHINE))
+                flags = (*_SECOND_HALF, *_PRINT_MACHINE)
+                completed = self._compile(attempt, number, scheduled, output, flags, checked)
                 if completed is None:
                     continue
                 start = time.perf_counter()
@@ -426,9 +427,19 @@ class _Compilation:
             )
 
     def _compile(
-        self, attempt: Attempt, number: int, source: Path, output: Path, flags: tuple[str, ...]
+        self,
+        attempt: Attempt,
+        number: int,
+        source: Path,
+        output: Path,
+        flags: tuple[str, ...],
+        stream: ir.Module | None = None,
     ) -> Completed | None:
-        """Run one half of iree-compile; returns None if it failed and the module has been changed for another attempt."""
+        """Run one half of iree-compile; returns None if it failed and the module has been changed for another attempt.
+
+        Args:
+            stream: for the second half, the stream IR of the first.
+        """
         command = [compiler_path(), str(source), *self._flags, *flags, "-o", str(output)]
         start = time.perf_counter()
         completed = run_tool(command, timeout_s=self._timeout_s, memory=self._memory)
@@ -438,6 +449,9 @@ class _Compilation:
         if completed.returncode in (None, -signal.SIGKILL):
             self.repeatable = False
         self._dump(number, attempt, without_dump(completed.stderr).splitlines())
+        untranslated = find_untranslated(stream, completed.stderr) if stream is not None else []
+        if any([self._repairs.split(self._ops(attempt, lines)) for lines in untranslated]):
+            return None
         if not self._cure_failure(attempt, completed):
             raise self._failure(attempt, command, completed)
         return None

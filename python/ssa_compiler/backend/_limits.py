@@ -1,12 +1,16 @@
-"""Find the kernels that take more operands than IREE's runtime passes to one.
+"""Find the kernels that take more operands than IREE's runtime passes to one, and those that its code generator gives up.
 
 IREE fuses without a limit, and its runtime refuses the program when it is loaded, or at the first call. How many operands a
 kernel has is known only after scheduling: buffers that are slices of one are one operand and an offset, equal numbers are
 passed once, and numbers of 64 bits are passed as two.
+
+Some fused kernels are not lowered to the end (gathers from strided columns, indices that are vectors). The message has no line, but
+shows the functions.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from iree.compiler import ir
@@ -14,12 +18,14 @@ from iree.compiler import ir
 from ._dispatches import dispatch_lines
 from ._ir import walk
 
-__all__ = ["MOST_BINDINGS", "MOST_CONSTANTS", "find_overloaded"]
+__all__ = ["MOST_BINDINGS", "MOST_CONSTANTS", "find_overloaded", "find_untranslated"]
 
 MOST_BINDINGS = 32
 """Buffers of one kernel."""
 MOST_CONSTANTS = 64
 """Numbers of 32 bits that are passed to one kernel."""
+_FUNCTION = re.compile(r'^ +"llvm\.func"\(\).*sym_name = "([^"]+)"')
+_UNTRANSLATED = '"builtin.unrealized_conversion_cast"'
 
 
 def find_overloaded(before: ir.Module, scheduled: Path, context: ir.Context) -> list[list[int]]:
@@ -65,3 +71,26 @@ def _executables(dispatch: ir.Operation) -> set[str]:
     """The executables that a dispatch may run."""
     names = ir.ArrayAttr(dispatch.attributes["entry_points"])
     return {ir.SymbolRefAttr(name).value[0] for name in names}
+
+
+def find_untranslated(before: ir.Module, printed: str) -> list[list[int]]:
+    """Find the kernels that IREE could not translate to LLVM's IR.
+
+    Args:
+        before: the asynchronous stream IR.
+        printed: what iree-compile printed.
+    Returns:
+        For each, the lines of the compiled text that it was made from.
+    """
+    function, found = "", set()
+    for line in printed.splitlines():
+        if (header := _FUNCTION.match(line)) is not None:
+            function = header[1]
+        elif _UNTRANSLATED in line and function:
+            found.add(function)
+    return [
+        dispatch_lines(op, before)
+        for op in walk(before.operation)
+        if op.name == "stream.async.dispatch"
+        and found & {ir.SymbolRefAttr(name).value[-1] for name in ir.ArrayAttr(op.attributes["entry_points"])}
+    ]

@@ -450,7 +450,7 @@ class _Compilation:
             self.repeatable = False
         self._dump(number, attempt, without_dump(completed.stderr).splitlines())
         untranslated = find_untranslated(stream, completed.stderr) if stream is not None else []
-        if any([self._repairs.split(self._ops(attempt, lines)) for lines in untranslated]):
+        if sum(self._repairs.split(self._ops(attempt, lines)) for lines in untranslated):
             return None
         if not self._cure_failure(attempt, completed):
             raise self._failure(attempt, command, completed)

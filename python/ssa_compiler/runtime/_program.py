@@ -82,9 +82,9 @@ class Program:
             number for number, argument in enumerate(signature.arguments) if argument.kind == "tensor"
         )
         self._written = tuple(number for number, argument in enumerate(signature.arguments) if argument.written)
-        # Parameters by argument: (tensor, address, view, span, looks). Their memory is shared, so that in-place updates are
-        # seen; what else may have become of the tensor (`p.t_()`, `p.data = p.data.t()`) its looks tell.
-        self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int], tuple[Any, ...]]] = {}
+        # Parameters by argument: (tensor, address, view, span). Their memory is shared, so that in-place updates are seen;
+        # what else may have become of the tensor (`p.t_()`, `p.data = p.data.t()`) is asked of it.
+        self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int]]] = {}
 
     def _view_maker(self, info: ArgumentInfo) -> Callable[[torch.Tensor], Any]:
         """How the program sees the memory of an argument."""
@@ -162,7 +162,16 @@ class Program:
                     ) from None
                 continue
             cached = self._parameter_views.get(number)
-            if cached is not None and cached[0] is leaf and cached[1] == leaf.data_ptr() and cached[4] == _looks(leaf):
+            if (
+                cached is not None
+                and cached[0] is leaf
+                and cached[1] == leaf.data_ptr()
+                and leaf.shape == shape
+                and leaf.dtype is info.dtype
+                and leaf.is_contiguous()
+                and not leaf.is_neg()
+                and not leaf.is_conj()
+            ):
                 inputs.push_ref(cached[2])
                 spans.append(cached[3])
                 continue
@@ -187,7 +196,7 @@ class Program:
             view = view_of(tensor)
             span = (address, address + tensor.nbytes)
             if info.parameter and tensor is leaf and not info.written and not leaf.is_inference():
-                self._parameter_views[number] = (leaf, address, view, span, _looks(leaf))
+                self._parameter_views[number] = (leaf, address, view, span)
             inputs.push_ref(view)
             spans.append(span)
         if self._written:
@@ -321,11 +330,6 @@ def _dense(tensor: torch.Tensor) -> torch.Tensor:
     dense = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
     dense.copy_(tensor.detach())
     return dense
-
-
-def _looks(tensor: torch.Tensor) -> tuple[Any, ...]:
-    """Return what else than the address decides which elements a tensor has; `tensor.data = ...` does not change the version."""
-    return tensor._version, tensor.dtype, tensor.shape, tensor.stride(), tensor.is_conj(), tensor.is_neg()
 
 
 def _span(tensor: torch.Tensor) -> tuple[int, int]:

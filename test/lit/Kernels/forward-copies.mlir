@@ -68,6 +68,24 @@ func.func @overlapping(%x: memref<8x4xf32>, %i: index, %j: index) {
 
 // -----
 
+// A transposed tensor is read in another order than it is overwritten in.
+// CHECK-LABEL: func.func @transposed
+// CHECK: memref.copy
+#rows = affine_map<(d0, d1) -> (d0, d1)>
+#columns = affine_map<(d0, d1) -> (d1, d0)>
+func.func @transposed(%x: memref<4x4xf32>) {
+  %new = memref.alloc() : memref<4x4xf32>
+  linalg.generic {indexing_maps = [#columns, #rows], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x4xf32>) outs(%new : memref<4x4xf32>) {
+  ^bb0(%p: f32, %out: f32):
+    linalg.yield %p : f32
+  }
+  memref.copy %new, %x : memref<4x4xf32> to memref<4x4xf32>
+  return
+}
+
+// -----
+
 // Between the two the target is read; in the second case the source is needed
 // again.
 // CHECK-LABEL: func.func @needed

@@ -85,6 +85,7 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   clean();
   pm.addPass(memref::createResolveShapedTypeResultDimsPass());
+  pm.addNestedPass<func::FuncOp>(createHoistAssertsPass());
   pm.addNestedPass<func::FuncOp>(createUseAssertedEqualitiesPass());
   clean();
   pm.addPass(arith::createIntRangeOptimizationsPass());

@@ -97,3 +97,37 @@ def test_iree_refuses_several_of_them(program: Callable[..., Any], monkeypatch: 
     """Where this fails, IREE has learnt it."""
     monkeypatch.setattr(_driver, "mend_indices", lambda module: 0)
     assert check(program, (X, X > 0), compiled=True).compiled.explain().callbacks != ()
+
+
+def stores_rows(x: Tensor, out: Tensor, n: int) -> int:
+    for i in range(n):
+        out[i] = x * 2
+    return n
+
+
+def stores_at(x: Tensor, out: Tensor, n: int) -> int:
+    y = (x * 2).exp() + x.flip(0)
+    for i in range(2):
+        out[n] = y + i
+    return n
+
+
+@pytest.mark.parametrize("function", [stores_rows, stores_at])
+@pytest.mark.parametrize("rows", [None, torch.export.Dim("rows")], ids=["static", "dynamic"])
+def test_a_refused_index_writes_nothing_outside(function: Callable[..., Any], rows: Any) -> None:
+    """Behind the argument there is memory of others. What the argument itself holds after the error is not asked."""
+    x = torch.ones(3)
+    calls = [(x, torch.zeros(4, 3), n) for n in (2, 0, 5, -1)]
+    options = {"dynamic_shapes": {"x": None, "out": {0: rows}, "n": None}} if rows is not None else {}
+    compiled = check(function, *calls, options=options).compiled
+    assert not compiled.explain().kernels
+    for n in (5, 4, 7, -5, 2**62, -(2**62)):
+        memory = torch.zeros(12, 3)
+        try:
+            compiled(x, memory[4:8], n)
+        except IndexError:
+            memory[4:8] = 0
+        else:
+            assert function is stores_rows
+            assert n < 0
+        assert not memory.any()

@@ -384,6 +384,34 @@ def test_written_arguments_and_what_else_there_is(function: Callable[..., Any]) 
     kernel_of(function, (A, B), (B, A), (-A, B), (A.t().clone().t(), B))
 
 
+def stores_row(x: Tensor, out: Tensor, n: int) -> int:
+    for i in range(n):
+        out[i] = x * 2
+    return n
+
+
+def stores_at(x: Tensor, out: Tensor, n: int) -> int:
+    y = (x * 2).exp() + x.flip(0)
+    for i in range(2):
+        out[n] = y + i
+    return n
+
+
+@pytest.mark.parametrize("function", [stores_row, stores_at])
+def test_what_is_refused_is_not_written(function: Callable[..., Any]) -> None:
+    """Behind the argument there is memory of others."""
+    x = torch.ones(3)
+    compiled = kernel_of(function, (x, torch.zeros(4, 3), 2), (x, torch.zeros(4, 3), 0))
+    for n in (5, 4, 7, -1, -5, 2**62):
+        given, expected = torch.zeros(12, 3), torch.zeros(12, 3)
+        for call, memory in ((compiled, given), (function, expected)):
+            try:
+                call(x, memory[4:8], n)
+            except IndexError:
+                memory[0] = 1
+        assert torch.equal(given, expected)
+
+
 def adds_until(x: Tensor, limit: int) -> int:
     for i in range(x.shape[0]):
         x[i] += 1

@@ -101,6 +101,26 @@ def UseAssertedEqualitiesPass
   }];
 }
 
+def HoistAssertsPass : Pass<"hoist-asserts", "::mlir::func::FuncOp"> {
+  let summary = "check indices before anything that may use them";
+  let description = [{
+    Moves each `cf.assert` up in its block, with the arithmetic on numbers that its
+    condition is computed from: behind the values that this starts with, and behind
+    other assertions and loops that may fail or not end. As long as tensors are
+    values that changes nothing. Later an op that stands in front of the check of an index, as it
+    computes what is stored there, may write the row itself.
+
+    ```mlir
+    %row = linalg.generic ...
+    cf.assert %in_range, "IndexError: ..."
+    %y = tensor.insert_slice %row into %x[%i, 0] ...
+    // becomes
+    cf.assert %in_range, "IndexError: ..."
+    %row = linalg.generic ...
+    ```
+  }];
+}
+
 def SimplifyIndicesPass : Pass<"simplify-indices", "::mlir::ModuleOp"> {
   let summary = "make plain sums of indices that need no clamping";
   let description = [{

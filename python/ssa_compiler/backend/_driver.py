@@ -60,6 +60,7 @@ from ._regions import form_regions
 from ._repairs import Repairs
 from ._sequence import keep_order
 from ._sizes import branch_to_tensors, carry_sizes, hide_places, loosen_loops
+from ._stores import clamp_stores
 from ._targets import Target
 from ._waits import hide_awaited
 from ._whiles import align_whiles
@@ -263,6 +264,7 @@ class _Compilation:
     def _prepare_dispatches(self) -> None:
         """Rewrite what IREE's scheduling gets wrong, and copy what it must not update in place."""
         start = time.perf_counter()
+        clamp_stores(self._module)
         loosen_loops(self._module)
         align_whiles(self._module)
         branch_to_tensors(self._module)

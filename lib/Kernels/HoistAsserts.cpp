@@ -17,10 +17,12 @@ namespace ssa_compiler {
 
 using namespace mlir;
 
-/// Whether an op computes a number from numbers, at no cost worth mentioning
-/// and whatever they are.
+/// Whether an op computes a number from numbers or is the size of a tensor, at
+/// no cost worth mentioning and whatever they are.
 static bool isScalar(Operation *op) {
-  return op && isPure(op) && op->getNumRegions() == 0 &&
+  if (isa<tensor::DimOp>(op))
+    return true;
+  return isPure(op) && op->getNumRegions() == 0 &&
          llvm::all_of(op->getOperandTypes(),
                       llvm::IsaPred<IntegerType, IndexType, FloatType>);
 }

@@ -85,7 +85,6 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   clean();
   pm.addPass(memref::createResolveShapedTypeResultDimsPass());
-  pm.addNestedPass<func::FuncOp>(createHoistAssertsPass());
   pm.addNestedPass<func::FuncOp>(createUseAssertedEqualitiesPass());
   clean();
   pm.addPass(arith::createIntRangeOptimizationsPass());
@@ -96,6 +95,7 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addPass(createLinalgElementwiseOpFusionPass());
   clean();
   pm.addNestedPass<func::FuncOp>(createReorderLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createHoistAssertsPass());
   pm.addPass(createYieldInPlacePass());
   pm.addPass(createComputeInDestinationPass());
   // Buffers.

@@ -26,7 +26,8 @@ struct SizeOfMerged : OpRewritePattern<memref::DimOp> {
       return failure();
     Location loc = op.getLoc();
     Value product = arith::ConstantIndexOp::create(rewriter, loc, 1);
-    for (int64_t part : merged.getReassociationIndices()[*dim]) {
+    ReassociationIndices group = merged.getReassociationIndices()[*dim];
+    for (int64_t part : group) {
       Value size = memref::DimOp::create(rewriter, loc, merged.getSrc(), part);
       product = arith::MulIOp::create(rewriter, loc, product, size);
     }

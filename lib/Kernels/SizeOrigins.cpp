@@ -48,7 +48,8 @@ static Value findInit(BlockArgument argument) {
 static std::optional<int64_t> findOnlyDim(tensor::CollapseShapeOp op,
                                           int64_t dim) {
   std::optional<int64_t> only;
-  for (int64_t merged : op.getReassociationIndices()[dim]) {
+  ReassociationIndices group = op.getReassociationIndices()[dim];
+  for (int64_t merged : group) {
     if (op.getSrcType().getDimSize(merged) == 1)
       continue;
     if (only)

@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ssa_compiler import compile
+from ssa_compiler import ArgumentValueError, compile
 from ssa_compiler.runtime import _interruption
 
 A = torch.linspace(-1, 1, 12).reshape(3, 4)
@@ -150,3 +150,21 @@ def test_a_call_within_a_call_has_memory_of_its_own() -> None:
     assert str(compiled(A, 0.5)) == str(waits(A, 0.5))
     assert str(inner[0]) == str(waits(A * 3, 2.5))
     assert len(program._free) == 2
+
+
+def doubles_first(x: Tensor) -> Tensor:
+    x[0, 0] = x[0, 1] + 1
+    x[0] = x[0] * 2
+    return x.clone()
+
+
+def test_written_arguments_whose_elements_overlap_are_refused() -> None:
+    memory = torch.arange(24.0)
+    compiled = compile(doubles_first, (torch.zeros(3, 2, 2),))
+    for strides in ((8, 1, 1), (10, 0, 1), (0, 2, 1), (4, 2, 2), (5, 3, 3)):
+        with pytest.raises(ArgumentValueError, match="several of its elements share one memory location"):
+            compiled(memory.as_strided((3, 2, 2), strides))
+    for strides in ((8, 4, 2), (1, 4, 12), (2, 3, 10), (1, 6, 3)):  # the last two interleave
+        given, expected = (memory.clone().as_strided((3, 2, 2), strides) for _ in range(2))
+        assert torch.equal(compiled(given), doubles_first(expected))
+        assert torch.equal(given, expected)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ssa_compiler import compile, errors
 from ssa_compiler.testing import check
+from ssa_compiler.testing.harness import VERIFY_VARIABLE
 
 NAN, INF = math.nan, math.inf
 
@@ -410,6 +411,20 @@ def test_what_is_refused_is_not_written(function: Callable[..., Any]) -> None:
             except IndexError:
                 memory[0] = 1
         assert torch.equal(given, expected)
+
+
+def fills_rows(x: Tensor, rows: int, n: int) -> Tensor:
+    out = torch.zeros(rows, 3)
+    for i in range(n):
+        out[i] = x * 2
+    return out
+
+
+def test_a_refused_row_is_not_behind_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process ends if it is: each access is checked."""
+    monkeypatch.setenv(VERIFY_VARIABLE, "1")
+    calls = [(torch.ones(3), rows, n) for rows, n in ((4, 2), (4, 5), (0, 1), (1, 1), (3, 4))]
+    assert check(fills_rows, *calls).compiled.explain().kernel
 
 
 def adds_until(x: Tensor, limit: int) -> int:

@@ -240,7 +240,7 @@ class Program:
         }
         for number in self._written:
             first, last = spans[number]
-            if used[number] is not leaves[number] and last - first < leaves[number].nbytes:
+            if used[number] is not leaves[number] and _overlaps(leaves[number]):
                 raise ArgumentValueError(
                     f"argument '{self.signature.arguments[number].name}' is written by the program, but several of its "
                     "elements share one memory location (an expanded tensor?): pass a clone"
@@ -330,6 +330,24 @@ def _dense(tensor: torch.Tensor) -> torch.Tensor:
     dense = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
     dense.copy_(tensor.detach())
     return dense
+
+
+def _overlaps(tensor: torch.Tensor) -> bool:
+    """Whether two elements of a tensor share one place in memory."""
+    import torch
+
+    if tensor.numel() == 0:
+        return False
+    reach = 1  # of the dimensions with smaller strides
+    steps = sorted((stride, size) for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1)
+    for stride, size in steps:
+        if stride < reach:
+            places = torch.zeros((), dtype=torch.int64)
+            for dim_stride, dim_size in steps:
+                places = places[..., None] + torch.arange(dim_size) * dim_stride
+            return places.unique().numel() < tensor.numel()
+        reach += stride * (size - 1)
+    return False
 
 
 def _span(tensor: torch.Tensor) -> tuple[int, int]:

@@ -237,3 +237,19 @@ func.func @exchanged(%x: tensor<4xf32>, %y: tensor<4xf32> {bufferization.writabl
     -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32> {tssa.writeback = 0 : i64}) {
   return %x, %y, %y : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Three dimensions are merged into one, of which nobody knows the size.
+func.func @merged(%n: index, %init: tensor<?xf32> {bufferization.writable = false}, %a: index, %b: index, %f: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %init) -> (tensor<?xf32>) {
+    %y = tensor.empty(%a, %b) : tensor<?x2x?xf32>
+    %z = linalg.fill ins(%f : f32) outs(%y : tensor<?x2x?xf32>) -> tensor<?x2x?xf32>
+    %flat = tensor.collapse_shape %z [[0, 1, 2]] : tensor<?x2x?xf32> into tensor<?xf32>
+    // expected-error @below {{unsupported: a tensor that may change its size in a loop}}
+    scf.yield %flat : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}

@@ -56,8 +56,12 @@ def stored_at(x: Tensor, k: int, n: int) -> Tensor:
     return y
 
 
+def expanded(x: Tensor, k: int, n: int) -> Tensor:
+    return x[k:n].expand(2, 3) + x[k:n].expand_as(x)
+
+
 @pytest.mark.parametrize(
-    "program", [added, added_in_place, stored, broadcast, summed_by_name, completed, indexed, stored_at]
+    "program", [added, added_in_place, stored, broadcast, summed_by_name, completed, indexed, stored_at, expanded]
 )
 def test_a_size_of_one_is_refused(program: object) -> None:
     check(program, (X, 0, 3), (X, 0, 2), (X, 1, 1), compiled=False)  # type: ignore[arg-type]

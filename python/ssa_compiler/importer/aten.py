@@ -262,7 +262,7 @@ class TensorOps:
                 raise state.defect(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
             state.note_size(requirement, op.name())
-            broadcasts = _may_broadcast(python)
+            broadcasts = op.overloadpacket in _REPEATING or _may_broadcast(python)
             error = "IndexError" if op is torch.ops.aten.index.Tensor else "RuntimeError"
             state.require(requirement, op.name(), error, broadcasts=broadcasts)
         if op._schema.is_mutable:
@@ -502,6 +502,8 @@ class TensorOps:
         return args
 
 
+_REPEATING = frozenset({torch.ops.aten.broadcast_to, torch.ops.aten.expand, torch.ops.aten.expand_as})
+"""Ops of one tensor that repeat it where a size is 1."""
 _REGROUPING = frozenset({"aten::einsum"})
 """Composite ops that torch-mlir takes apart by views, of sizes that it takes for others if there are no elements."""
 

@@ -12,7 +12,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from ssa_compiler import compile
 from ssa_compiler.testing import check
 from ssa_compiler.testing.harness import VERIFY_VARIABLE
 from ssa_compiler.testing.verified_kernels import VerifiedProgram
@@ -67,8 +66,3 @@ def test_a_wrong_kernel_does_not(tmp_path: Path) -> None:
     assert found.returncode < 0
     assert "memref.load" in "".join(printed)
     assert "out-of-bounds" in "".join(printed)
-
-
-def test_programs_run_as_they_are_otherwise() -> None:
-    compiled = compile(everything, (torch.rand(3, 4), torch.rand(5, 2), 2, 1.5))
-    assert not isinstance(compiled.specialisations[0]._loaded(), VerifiedProgram)

@@ -105,6 +105,24 @@ class KernelProgram(Program):
         raise program_error(message)
 
     def _results_of(self, outputs: Any, buffers: _Buffers, leaves: Sequence[Any]) -> list[Any]:
+        def tensor(number: int, dtype: torch.dtype) -> torch.Tensor:
+            return self._device.tensor(outputs.get_as_object(number, self._view_type), dtype)
+
+        return self._arrange(leaves, tensor, buffers.scalar)
+
+    def _arrange(
+        self,
+        leaves: Sequence[Any],
+        tensor_of: Callable[[int, torch.dtype], torch.Tensor],
+        scalar_of: Callable[[int, str], int | float | bool],
+    ) -> list[Any]:
+        """Return the program's results, from those of the kernel.
+
+        Args:
+            leaves: the arguments of the call.
+            tensor_of: returns the new tensor of a number, in a dtype.
+            scalar_of: returns the scalar in a word of the status buffer, of a kind.
+        """
         results: list[Any] = []
         tensors, scalars = 0, FIRST_SCALAR
         for info in self.signature.results:
@@ -115,11 +133,10 @@ class KernelProgram(Program):
             elif info.same_as is not None:
                 results.append(results[info.same_as])
             elif info.dtype is not None:
-                view = outputs.get_as_object(tensors, self._view_type)
-                results.append(self._device.tensor(view, info.dtype))
+                results.append(tensor_of(tensors, info.dtype))
                 tensors += 1
             else:
-                results.append(buffers.scalar(scalars, info.kind))
+                results.append(scalar_of(scalars, info.kind))
                 scalars += 1
         return results
 

@@ -122,8 +122,6 @@ class Program:
             ProgramError: the program raised, as eager would; subclasses as in `errors`.
         """
         signature = self.signature
-        if len(leaves) != len(signature.arguments):
-            raise ArgumentTypeError(f"expected {len(signature.arguments)} arguments, got {len(leaves)}")
         used: list[Any] = list(leaves)  # the tensors whose memory the program sees
         with self._lock:
             inputs = self._list(len(leaves))
@@ -147,6 +145,8 @@ class Program:
         Returns:
             The first and last byte address (exclusive) of the memory of each tensor among them.
         """
+        if len(leaves) != len(self._arguments):
+            raise ArgumentTypeError(f"expected {len(self._arguments)} arguments, got {len(leaves)}")
         spans: list[tuple[int, int]] = []
         for number, info, shape, view_of in self._arguments:
             leaf = leaves[number]

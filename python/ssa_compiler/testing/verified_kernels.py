@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..backend._kernel_interface import FIRST_SCALAR, NO_SPACE
+from ..backend._kernel_interface import NO_SPACE
 from ..errors import program_error
 from ..runtime import KernelProgram
 
@@ -112,23 +112,15 @@ class VerifiedProgram(KernelProgram):
         return list(result)
 
     def _results_in(self, outputs: list[Any], status: Any, leaves: Sequence[Any]) -> list[Any]:
-        tensors, scalars = iter(outputs), iter(status[FIRST_SCALAR:] if status is not None else ())
-        results: list[Any] = []
-        for result in self.signature.results:
-            if result.writeback is not None:
-                continue
-            if result.alias_of is not None:
-                results.append(leaves[result.alias_of])
-            elif result.same_as is not None:
-                results.append(results[result.same_as])
-            elif result.dtype is not None:
-                tensor = next(tensors)
-                results.append(tensor if tensor.dtype is result.dtype else tensor.view(result.dtype))
-            else:
-                word = next(scalars)
-                number = word.view(torch.float64).item() if result.kind == "float" else word.item()
-                results.append(bool(number) if result.kind == "bool" else number)
-        return results
+        def tensor(number: int, dtype: torch.dtype) -> torch.Tensor:
+            made: torch.Tensor = outputs[number]
+            return made if made.dtype is dtype else made.view(dtype)
+
+        def scalar(word: int, kind: str) -> int | float | bool:
+            number = status[word].view(torch.float64).item() if kind == "float" else status[word].item()
+            return bool(number) if kind == "bool" else number
+
+        return self._arrange(leaves, tensor, scalar)
 
 
 class _Parameter:

@@ -1,13 +1,10 @@
 //===- FormKernels.cpp - which functions can be one kernel ----------------===//
 
+#include "Ranges.h"
 #include "Roles.h"
 #include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
-#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
-#include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
-#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
-#include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -225,10 +222,7 @@ struct FormKernelsPass
       }
     }
     DataFlowSolver solver;
-    solver.load<dataflow::DeadCodeAnalysis>();
-    solver.load<dataflow::SparseConstantPropagation>();
-    solver.load<dataflow::IntegerRangeAnalysis>();
-    if (failed(solver.initializeAndRun(getOperation())))
+    if (failed(analyzeRanges(solver, getOperation())))
       return signalPassFailure();
     ranges = &solver;
     for (auto function : getOperation().getOps<func::FuncOp>()) {

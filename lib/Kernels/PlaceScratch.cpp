@@ -5,14 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Ranges.h"
 #include "Roles.h"
 #include "ssa-compiler/Kernels/Passes.h"
 #include "ssa-compiler/Support/SourceLocation.h"
 
-#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
-#include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
-#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
-#include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -542,10 +539,7 @@ struct PlaceScratchPass
 
   void runOnOperation() override {
     DataFlowSolver ranges;
-    ranges.load<dataflow::DeadCodeAnalysis>();
-    ranges.load<dataflow::SparseConstantPropagation>();
-    ranges.load<dataflow::IntegerRangeAnalysis>();
-    if (failed(ranges.initializeAndRun(getOperation())))
+    if (failed(analyzeRanges(ranges, getOperation())))
       return signalPassFailure();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)

@@ -6,12 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Ranges.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
-#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
-#include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
-#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
-#include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ssa_compiler {
@@ -20,6 +17,7 @@ namespace ssa_compiler {
 } // namespace ssa_compiler
 
 using namespace mlir;
+using namespace ssa_compiler;
 
 /// The operand that a maximum or minimum is in any case, given the ranges of
 /// both; none if that is not known.
@@ -71,10 +69,7 @@ struct SimplifyIndicesPass
 
   void runOnOperation() override {
     DataFlowSolver ranges;
-    ranges.load<dataflow::DeadCodeAnalysis>();
-    ranges.load<dataflow::SparseConstantPropagation>();
-    ranges.load<dataflow::IntegerRangeAnalysis>();
-    if (failed(ranges.initializeAndRun(getOperation())))
+    if (failed(analyzeRanges(ranges, getOperation())))
       return signalPassFailure();
     getOperation()->walk([&](Operation *op) {
       if (Value chosen = findChosen(op, ranges)) {

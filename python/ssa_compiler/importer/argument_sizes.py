@@ -52,6 +52,7 @@ class ArgumentSizes:
         hints: the example's value of each symbol.
         guards: the relations that are taken for granted, with what needs them.
         place: the op that is being imported, and the user's line.
+        asked: how many questions about the sizes were decided by the example.
 
     Args:
         requests: what is asked of the sizes, by path and dimension.
@@ -69,6 +70,7 @@ class ArgumentSizes:
         self._pending: MakeStatic | None = None
         self._derived: dict[sympy.Symbol, Any] = {}
         self.place: tuple[str, Any] = ("", None)
+        self.asked = 0
 
     def request(self, path: str, dim: int) -> SizeRequest | None:
         """Return what is asked of a size, None if it is static."""
@@ -156,6 +158,7 @@ class ArgumentSizes:
         Args:
             relation: a sympy expression that is covered.
         """
+        self.asked += 1
         relation = self.expanded(relation)
         value = relation.xreplace(self.hints)
         if value in (sympy.true, sympy.false):
@@ -166,6 +169,7 @@ class ArgumentSizes:
 
     def assume(self, relation: Any) -> None:
         """Take a relation for granted; if the example breaks it, the sizes in it become static."""
+        self.asked += 1
         relation = self.expanded(relation)
         if relation is sympy.true:
             return

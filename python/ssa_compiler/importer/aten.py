@@ -23,7 +23,7 @@ from .decompose import is_not_lowered
 from .dropped import UNANNOTATED
 from .emitter import DTYPE_NUMBERS
 from .empties import check_elements
-from .fakes import Record, Trace, run, same_view, shares_storage
+from .fakes import run, same_view, shares_storage
 from .growing import GrowingValue
 from .index_checks import is_checked
 from .indexing import Indexing
@@ -33,6 +33,7 @@ from .ones import with_known_ones
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
 from .symbols import expr_of
+from .trace import Record, Trace
 from .unannounced import writes_unannounced
 from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words, tensor_values
 from .views import Views

@@ -37,6 +37,7 @@ class Blocks:
         self.modules = modules
         self._environments: list[dict[str, Value]] = []
         self._calls: list[str] = []
+        self._checked: set[str] = set()
         self._from_python: list[bool] = []
         self._splits = 0
 
@@ -58,7 +59,8 @@ class Blocks:
             What it returns.
         """
         source = self.modules.python_function(name)
-        if source is not None:
+        if source is not None and name not in self._checked:
+            self._checked.add(name)
             check_dropped_writes(source, graph, self.modules.dtype_attributes())
         if name in self._calls:
             raise self.state.refuse(f"recursion: {name} calls itself; write a loop")

@@ -15,8 +15,8 @@ from typing import Any
 import sympy
 from torch_mlir import ir
 
-from ..errors import UnsupportedOpError, UnsupportedProgramError
-from .abstract import Abstract, abstract, is_growing_abstract
+from ..errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
+from .abstract import Abstract, AnyScalar, AnyTensor, abstract, is_growing_abstract
 from .growing import LengthChanges
 from .growing_lists import GrowingLists
 from .join import from_earlier_iterations, join, operands, rebuild, types
@@ -86,6 +86,7 @@ class Control:
         self.scalars = scalars
         self.run_block = run_block
         self.growing = growing(self.choose)
+        self._heads: dict[Site, list[Abstract]] = {}
 
     # Branches.
 
@@ -290,7 +291,7 @@ class Control:
     ) -> list[Value]:
         """Import a loop's body until what is known at its head holds at its end."""
         # What is known at the head: the carried values, then the contents of lists that the body changes.
-        head = [abstract(value) for value in initial]
+        head = self._foreseen(site, initial, before)
         cells: list[Site] = []
         contents: list[Abstract] = []
         written: set[Site] = set()
@@ -299,10 +300,27 @@ class Control:
             again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written, lists)
             again.run(body)
             if again.settled():
+                self._heads[site] = again.head
                 return again.finish()
             head, cells, contents, written = again.widened()
             self.emitter.discard(again.operation)
         raise self.state.defect("a loop whose carried values find no common type")
+
+    def _foreseen(self, site: Site, initial: Sequence[Value], before: Heap) -> list[Abstract]:
+        """What to assume at the head of a loop first: what it came to when the loop around it was imported before.
+
+        A loop of depth d would be imported 2 ** d times otherwise. Tensors of which more is known, such as views, begin with
+        all that is known of them.
+        """
+        head = [abstract(value) for value in initial]
+        for number, earlier in enumerate(self._heads.get(site, ())):
+            plain = isinstance(earlier, AnyTensor) and not earlier.maybe and earlier.root is None
+            if plain or isinstance(earlier, AnyScalar):
+                try:
+                    head[number] = join(self.state, head[number], earlier, "loop", before, before)
+                except SsaCompilerError:  # this time something else is carried
+                    continue
+        return head
 
     def _unrolled(self, position: int, trip: int, values: list[Value], body: Any, iteration: Iteration) -> list[Value]:
         """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""

@@ -22,7 +22,7 @@ from .schemas import registered_name
 
 if TYPE_CHECKING:
     from .emitter import Emitter
-    from .fakes import Record
+    from .trace import Record
 
 __all__ = ["decomposition", "has_carried", "is_compiled", "is_followed", "is_not_lowered"]
 

@@ -10,7 +10,6 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -37,10 +36,12 @@ from .opaque import agrees_on_examples, outcome_on_examples, shaped_as_on_exampl
 from .schemas import functional_of
 from .state import ProgramRaises, State
 from .surroundings import own_numbers
+from .trace import Record, Trace
+from .trace_memo import memoised
 from .trials import Untried, has_fake_kernel, try_op
 from .unannounced import replacement
 
-__all__ = ["Record", "Trace", "ask_eager", "python_argument", "run", "same_view", "shares_storage"]
+__all__ = ["ask_eager", "python_argument", "run", "same_view", "shares_storage"]
 
 _DTYPES = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
 _MEMORY_FORMATS = (
@@ -61,36 +62,6 @@ _EAGER_ERRORS = (IndexError, ValueError, TypeError, ZeroDivisionError, Assertion
 
 
 _LARGEST_PROBE = 1 << 22  # elements
-
-
-@dataclass
-class Record:
-    """One base op that ran: its OpOverload, arguments in schema order, and outcome."""
-
-    op: Any
-    args: list[Any]
-    out: Any
-
-
-@dataclass
-class Trace:
-    """What running an op showed.
-
-    Attributes:
-        out: its outcome: FakeTensor, list or tuple of them, a symbol, or a Python value.
-        records: the base ops it consists of.
-        guesses: symbolic conditions that were guessed.
-        requirements: symbolic conditions that have to hold.
-        stands_in: whether a constant stood for a float that is known only at run time, and may be in the records.
-        decomposed: whether ops that IREE cannot compile were taken apart.
-    """
-
-    out: Any
-    records: list[Record]
-    guesses: list[Any] = field(default_factory=list)
-    requirements: list[Any] = field(default_factory=list)
-    stands_in: bool = False
-    decomposed: bool = False
 
 
 def schema_arguments(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
@@ -306,6 +277,32 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
     if not has_fake_kernel(op):
         return _unseen(state, op, args)
     state.sizes.place = (op.name(), state.locations.user())
+
+    def ran() -> Trace:
+        return _ran(state, op, args, positional, keywords, stands_in, dispatcher)
+
+    if is_built_in(op.name()):
+        what = (op, stands_in, isinstance(dispatcher, nullcontext))
+        trace = memoised(state.symbols, lambda: state.sizes.asked, what, (positional, keywords), ran)
+    else:
+        trace = ran()  # the user may give it another kernel
+    if stands_in and any(record.op is not op for record in trace.records):
+        # The number that stood for a float is in what the op consists of.
+        whole = _opaque(state, op, args)
+        if whole is not None:
+            return whole
+    return trace
+
+
+def _ran(
+    state: State,
+    op: Any,
+    args: Sequence[Any],
+    positional: list[Any],
+    keywords: dict[str, Any],
+    stands_in: bool,
+    dispatcher: AbstractContextManager[Any],
+) -> Trace:
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     disabled, logger.disabled = logger.disabled, True  # setLevel would go through all loggers there are
     recorder = _Recorder(state, decompose=not stands_in)
@@ -352,11 +349,6 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         if isinstance(leaf, torch.Tensor) and (leaf.layout != torch.strided or leaf.is_quantized):
             kind = "a quantized tensor" if leaf.is_quantized else f"a tensor of layout {leaf.layout}"
             raise state.refuse_op(f"{op.name()}, whose result is {kind}")
-    if stands_in and any(record.op is not op for record in recorder.records):
-        # The number that stood for a float is in what the op consists of.
-        whole = _opaque(state, op, args)
-        if whole is not None:
-            return whole
     assert transaction is not None
     if not is_built_in(op.name()) and not op._schema.is_mutable and not _shares(out, args):
         recorder.records[:] = [Record(op, list(args), out)]  # whatever it consists of, it runs as a whole

@@ -27,7 +27,7 @@ from .values import ConstValue, TensorValue
 
 if TYPE_CHECKING:
     from .aten import TensorOps
-    from .fakes import Trace
+    from .trace import Trace
 
 __all__ = ["Indexing", "stored_value"]
 

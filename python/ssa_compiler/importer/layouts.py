@@ -287,8 +287,12 @@ def other_layouts(state: State, fake: torch.Tensor) -> list[torch.Tensor]:
         state: the interpretation.
         fake: a tensor with at least one dimension.
     """
-    with state.symbols.mode, torch.no_grad():
-        return [make() for make in _layouts(fake)]
+    key = (fake.shape, fake.dtype, fake.device)
+    found = state.symbols.layouts.get(key)
+    if found is None:
+        with state.symbols.mode, torch.no_grad():
+            found = state.symbols.layouts[key] = [make() for make in _layouts(fake)]
+    return found
 
 
 def _layouts(like: torch.Tensor) -> list[Callable[[], torch.Tensor]]:

@@ -64,7 +64,7 @@ def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
     if op is torch.ops.aten.detach_.default:
         if callers:
             raise state.refuse_op("aten::detach_ of a tensor of the caller's or the module's; use detach()")
-        if target.fake._is_view():
+        if target.root in state.owners and state.owners[target.root].ssa != target.ssa:
             raise state.refuse_op("aten::detach_ of a view, which eager refuses as well; use detach()")
         return target
     if callers:

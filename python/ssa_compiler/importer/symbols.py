@@ -76,13 +76,20 @@ class _ShapeEnv(ShapeEnv):
 
 
 class Symbols:
-    """Creates symbols, memoised by a key, so that another pass over a loop body gets the same ones."""
+    """Creates symbols, memoised by a key, so that another pass over a loop body gets the same ones.
+
+    Attributes:
+        env: what is known of the symbols.
+        mode: runs ops on FakeTensors.
+        layouts: FakeTensors in several layouts (`layouts.other_layouts`), by sizes, dtype and device.
+    """
 
     def __init__(self, sizes: ArgumentSizes | None = None) -> None:
         self.env = _ShapeEnv()
         self.env.sizes = sizes
         self.mode = FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
         self._memo: dict[Any, Any] = {}
+        self.layouts: dict[Any, list[torch.Tensor]] = {}
 
     def integer(self, key: Any, low: int | None = None, high: int | None = None) -> torch.SymInt:
         """Return the SymInt of `key`; `low` and `high` are bounds that it is known to keep (inclusive)."""
@@ -123,6 +130,14 @@ class Symbols:
         if isinstance(expr, (int, sympy.Integer)):
             return int(expr)
         return self.env.create_symintnode(expr, hint=None)
+
+    def number(self, kind: type, expr: sympy.Expr) -> Any:
+        """Return the symbolic number of a type (SymInt, SymFloat or SymBool) for an expression."""
+        if kind is torch.SymInt:
+            return self.env.create_symintnode(expr, hint=None)
+        if kind is torch.SymBool:
+            return self.env.create_symboolnode(expr)
+        return self.env.create_symfloatnode(expr, hint=None)
 
     def bounds(self, expr: Any) -> tuple[Any, Any]:
         """Return sure lower and upper bounds of an integer expression (sympy numbers, perhaps infinite)."""

@@ -1,0 +1,124 @@
+"""The work of an import grows with the program's text, not with its nesting, and memoised traces are those of fresh runs."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+import torch
+from torch import Tensor
+
+from _nightly import NIGHTLY
+from programs import PROGRAMS
+from ssa_compiler.importer import fakes, import_program, trace_memo
+from ssa_compiler.importer.trace import Trace
+
+
+def load(folder: Path, lines: list[str]) -> Any:
+    """Return the function `f` of a new source file."""
+    file = folder / f"written_{len(list(folder.iterdir()))}.py"
+    file.write_text("\n".join(["import torch", "from torch import Tensor", *lines]))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.f
+
+
+def nest(depth: int, *, around: str, body: str) -> list[str]:
+    """A function with a statement in so many loops or branches."""
+    lines = ["def f(x: Tensor, n: int):", "    y, z = x.clone(), x"]
+    for level in range(depth):
+        lines.append("    " * (level + 1) + around.format(level))
+    return [*lines, "    " * (depth + 1) + body, "    return y + z"]
+
+
+@pytest.fixture
+def evaluations(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], int]:
+    """Counts how many ops an import evaluates, those included that are memoised."""
+    count = 0
+    original = fakes.memoised
+
+    def counted(*args: Any) -> Trace:
+        nonlocal count
+        count += 1
+        return original(*args)
+
+    monkeypatch.setattr(fakes, "memoised", counted)
+
+    def count_of(function: Any) -> int:
+        nonlocal count
+        count = 0
+        import_program(function, (torch.rand(4, 3), 2))
+        return count
+
+    return count_of
+
+
+@pytest.mark.parametrize(
+    "around",
+    ["for i{} in range(n):", "while bool(y[0, 0] > {}):", "if n > {}:"],
+)
+@pytest.mark.parametrize("body", ["y, z = y * 2, y", "y, z = torch.sort(y, 0)[0], y + z"])
+def test_nesting_adds_and_does_not_multiply(
+    around: str, body: str, tmp_path: Path, evaluations: Callable[[Any], int]
+) -> None:
+    counts = [evaluations(load(tmp_path, nest(depth, around=around, body=body))) for depth in range(1, 6)]
+    assert counts[-1] <= 8 * counts[0], counts  # doubled at each level, they would be 16 times as many
+
+
+def test_calls_add(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:
+    def calls(number: int) -> int:
+        lines = ["def f(x: Tensor, n: int):", *["    x = torch.sort(x, 0)[0]"] * number, "    return x"]
+        return evaluations(load(tmp_path, lines))
+
+    one, ten, fifty = calls(1), calls(10), calls(50)
+    assert fifty - ten <= 4.5 * (ten - one)
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if NIGHTLY or crc32(name.encode()) % 5 == 1])
+def test_memoised_traces_are_those_of_fresh_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_memo, "_traces", {})
+    program = PROGRAMS[name]
+    arguments = next(iter(program.calls()))
+    first = import_program(program.make(), tuple(arguments))
+    compared = 0
+    original = fakes.memoised
+
+    def checked(symbols: Any, asked: Any, what: Any, args: Any, run: Callable[[], Trace]) -> Trace:
+        nonlocal compared
+        fresh: list[Trace] = []
+
+        def noted() -> Trace:
+            fresh.append(run())
+            return fresh[0]
+
+        found = original(symbols, asked, what, args, noted)
+        if not fresh:
+            compared += 1
+            expected, question = run(), trace_memo._Question(symbols, args)
+            assert vars(trace_memo._Template(found, question)) == vars(trace_memo._Template(expected, question))
+        return found
+
+    monkeypatch.setattr(fakes, "memoised", checked)
+    assert import_program(program.make(), tuple(arguments)).module == first.module
+    assert compared
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_settings_that_decide_on_dtypes_are_in_the_key(dtype: torch.dtype) -> None:
+    def divided(x: Tensor) -> Tensor:
+        return x / 2
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        module = import_program(divided, (torch.ones(3, dtype=torch.int64),)).module
+    finally:
+        torch.set_default_dtype(before)
+    assert f"f{torch.finfo(dtype).bits}" in module.split("aten.div")[1].split("loc(")[0]

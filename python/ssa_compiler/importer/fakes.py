@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
-import torch._dynamo  # PyTorch loads it at the first op under a mode; here it is not part of the first compile's time
 from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
@@ -109,6 +108,10 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.records: list[Record] = []
         self.decomposed = False
         self._state, self._decompose = state, decompose
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # as of `symbols.FakeMode`
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         announced = replacement(func, args, kwargs or {})

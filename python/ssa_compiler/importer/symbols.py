@@ -16,7 +16,7 @@ from typing import Any
 import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv, SLoc
 from torch.utils._sympy.value_ranges import bound_sympy
 
 from .argument_sizes import ArgumentSizes
@@ -74,6 +74,31 @@ class _ShapeEnv(ShapeEnv):
                 self.transaction.guesses.append(expr if result else sympy.Not(expr))
         return result
 
+    # Where in this package a symbol was asked for is nobody's concern; PyTorch loads torch.export to find that out.
+
+    def _get_user_frame(self) -> None:
+        return None
+
+    def _get_stack_summary(self, is_debug: bool = False, framework_loc: str | None = None) -> tuple[SLoc, str]:
+        return SLoc(framework_loc, None), ""
+
+    def _log_create_unbacked_symbol(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+class FakeMode(FakeTensorMode):
+    """FakeTensorMode without the wrapper by which torch.compile leaves each of its calls out of what it compiles.
+
+    It takes a part of the time of each op, and no import is part of what torch.compile compiles.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.dispatch(func, types, args, kwargs or {})
+
 
 class Symbols:
     """Creates symbols, memoised by a key, so that another pass over a loop body gets the same ones.
@@ -87,7 +112,7 @@ class Symbols:
     def __init__(self, sizes: ArgumentSizes | None = None) -> None:
         self.env = _ShapeEnv()
         self.env.sizes = sizes
-        self.mode = FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
+        self.mode = FakeMode(shape_env=self.env, allow_non_fake_inputs=False)
         self._memo: dict[Any, Any] = {}
         self.layouts: dict[Any, list[torch.Tensor]] = {}
 

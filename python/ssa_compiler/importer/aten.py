@@ -483,7 +483,7 @@ class TensorOps:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
         sources = [value for argument in args for value in tensor_values(argument)]
         python = [self.python(argument) for argument in args]
-        self.state.ranges.note(op, python, sources, values)
+        self.state.ranges.note(op, python, sources, values, self.state.owners)
         self.state.layouts.made(op, args, python, out, values)
         return _arranged(out, iter(values))
 

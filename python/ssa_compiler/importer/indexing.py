@@ -255,12 +255,13 @@ class Indexing:
             self._check(check, known[id(check.tensor)], ("range", number))
         return False
 
-    def _known(self, check: Check, index: TensorValue, low: int, purpose: Any) -> bool:
+    def _known(self, check: Check, index: TensorValue, low: Any, purpose: Any) -> bool:
         """Whether all numbers of an index are known to be in [low, size); noted, to be verified in the end."""
         state, key = self.state, (*purpose, self.state.place())
-        if not check.high.is_Integer or key in state.retries:
+        if key in state.retries:
             return False
-        return state.ranges.conclude(key, index, (low, int(check.high) - 1), state.written)
+        least, most = (int(n) if n.is_Integer else n for n in (sympy.sympify(low), check.high - 1))
+        return state.ranges.conclude(key, index, (least, most), state.written, state.owners)
 
     def _from_front(self, index: TensorValue, size: Any) -> TensorValue:
         call, ops = self.tensors.call_arguments, torch.ops.aten
@@ -291,7 +292,7 @@ class Indexing:
         least = check.low if check.excluded is None else sympy.Integer(check.excluded + 1)
         if check.counted is not None:
             index = self._count(check.counted, index)
-        elif least.is_Integer and self._known(check, index, int(least), purpose):
+        elif self._known(check, index, least, purpose):
             return False
         inside = self._inside(check, index)
         if check.ignored is not None:

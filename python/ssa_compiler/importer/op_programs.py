@@ -75,7 +75,8 @@ class OpPrograms:
             self._new(value, stride) if isinstance(value, TensorValue) else value
             for value, stride in zip(found, strides)
         ]
-        self._tensors.state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)])
+        state = self._tensors.state
+        state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)], state.owners)
         return results
 
     def _find(self, op: Any, arguments: Mapping[str, Any]) -> OpProgram | None:

@@ -168,11 +168,11 @@ class State:
         self.sizes_given: dict[int, str] = {}
         self.index_checks = index_checks
         self.in_library = False
-        self.ranges = Ranges()
         self.locations = Locations()
         self.emitter = Emitter(self.locations)
         self.sizes = sizes if sizes is not None else ArgumentSizes()
         self.symbols = Symbols(self.sizes)
+        self.ranges = Ranges(self.symbols.known)
         self.heap: dict[Site, tuple[Value, ...]] = {}
         self.keys: dict[Site, tuple[Any, ...]] = {}
         self.shapes: set[Site] = set()

@@ -16,7 +16,7 @@ from typing import Any
 import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv, SLoc
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv, SLoc  # type: ignore[attr-defined]
 from torch.utils._sympy.value_ranges import bound_sympy
 
 from .argument_sizes import ArgumentSizes
@@ -86,7 +86,7 @@ class _ShapeEnv(ShapeEnv):
         pass
 
 
-class FakeMode(FakeTensorMode):
+class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     """FakeTensorMode without the wrapper by which torch.compile leaves each of its calls out of what it compiles.
 
     It takes a part of the time of each op, and no import is part of what torch.compile compiles.

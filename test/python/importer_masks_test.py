@@ -135,3 +135,39 @@ def test_a_complex_power_raises() -> None:
     compiled = check(power, (2.0, 0.5)).compiled
     with pytest.raises(ValueError, match="a negative number to a fractional power is complex"):
         compiled(-2.0, 0.5)
+
+
+def counted_again(mask: Tensor, x: Tensor) -> tuple[int, int, int]:
+    mask = mask.clone()
+    rest = mask[1:]
+    first = x[mask].size(0)
+    mask[0] = False
+    second = x[mask].size(0)
+    rest.fill_(False)
+    return first, second, x[mask].size(0)
+
+
+def counted_in_a_loop(mask: Tensor, x: Tensor) -> tuple[Tensor, int]:
+    mask = mask.clone()
+    first = x[mask].size(0)
+    counts = torch.zeros(x.size(0))
+    for i in range(x.size(0)):
+        counts[i] = float(x[mask].size(0))
+        mask[i] = False
+    return counts, first
+
+
+def counted_under_a_branch(mask: Tensor, x: Tensor) -> tuple[int, int]:
+    mask = mask.clone()
+    first = x[mask].size(0)
+    if first > 2:
+        mask[0] = False
+    return first, x[mask].size(0)
+
+
+@pytest.mark.parametrize("function", [counted_again, counted_in_a_loop, counted_under_a_branch])
+def test_a_mask_that_was_written_is_counted_again(function) -> None:  # type: ignore[no-untyped-def]
+    mask, x = torch.tensor([True, True, False, True]), torch.arange(4.0)
+    for _ in range(2):  # the second time all that the import asks is memoised
+        checked = check(function, (mask, x), (mask.logical_not(), x))
+        assert checked.errors == [None] * 2

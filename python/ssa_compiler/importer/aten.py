@@ -32,7 +32,7 @@ from .objects import change_object, make_room, room_of
 from .ones import with_known_ones
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
-from .symbols import expr_of
+from .symbols import COUNTS, expr_of
 from .trace import Record, Trace
 from .unannounced import writes_unannounced
 from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words, tensor_values
@@ -57,6 +57,11 @@ def _has_one(tensor: torch.Tensor, dim: int) -> bool:
     if type(dim) is not int or not -tensor.dim() <= dim < tensor.dim():
         return False
     return type(size := tensor.shape[dim]) is int and size == 1
+
+
+def _is_counted(fake: torch.Tensor) -> bool:
+    """Whether a FakeTensor keeps symbols that an op made of its numbers."""
+    return any(getattr(fake, name, None) is not None for name in COUNTS)
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
@@ -248,6 +253,7 @@ class TensorOps:
         except ProgramRaises:
             state.layouts.failed(op, args, python)
             raise
+        state.counted += [v for argument in args for v in tensor_values(argument) if _is_counted(v.fake)]
         check_elements(state, op, python)
         state.layouts.passed(op, args, python)
         settled = self._of_settled(op, args, python, trace)

@@ -377,6 +377,7 @@ class _LoopPass:
         """Import the body into a region that is in no block yet."""
         state, emitter = self.state, self.emitter
         state.heap = dict(self.before)
+        state.symbols.forget_counts()  # what the end of the body writes is seen at its start
         carried_types = [found for a in self._carried() for found in types(state, a)]
         self.operation = emitter.draft("torch.prim.Loop", 1)
         self.block = ir.Block.create_at_start(
@@ -418,6 +419,7 @@ class _LoopPass:
             self.body_writes = state.written
             state.written = written_before | self.body_writes
         self.end = state.heap
+        state.symbols.forget_counts()
 
     def _induction(self, ssa: Any) -> Value:
         state = self.state

@@ -19,7 +19,7 @@ from .layouts import Layouts
 from .locations import Locations
 from .outputs import Step
 from .ranges import Ranges
-from .symbols import Symbols, expr_of
+from .symbols import COUNTS, Symbols, expr_of
 from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value, made_at
 
 __all__ = ["SHARED", "Lent", "ProgramRaises", "Retry", "State", "Unjoinable", "View"]
@@ -118,6 +118,7 @@ class State:
         frozen: cells whose identity was lost at a join; changing them is refused.
         stamps: time of the last write to each storage.
         written: every storage written so far, whether that code is reached or not.
+        counted: tensors of which an op has made symbols, such as the number of their nonzero elements, for the next such op.
         arguments: the tensor arguments of `@main`, by index.
         examples: their example values.
         originals: objects of the caller's or the module's that changed sizes, strides or storage, by identity: their value,
@@ -186,6 +187,7 @@ class State:
         self.stamps: dict[Site, int] = {}
         self.clock = 0
         self.written: set[Site] = set()
+        self.counted: list[TensorValue] = []
         self.layouts = Layouts(self)
         self.requiring: set[Site] = set()
         self.grad_mode: bool | None = None
@@ -499,6 +501,10 @@ class State:
             )
         self.clock += 1
         storages = {made_at(storage) for storage in value.storages}
+        for counted in [value for value in self.counted if not storages.isdisjoint(map(made_at, value.storages))]:
+            for name in COUNTS:
+                setattr(counted.fake, name, None)
+            self.counted.remove(counted)
         self.stamps.update(dict.fromkeys(storages, self.clock))
         self.written |= storages
 

@@ -21,7 +21,10 @@ from torch.utils._sympy.value_ranges import bound_sympy
 
 from .argument_sizes import ArgumentSizes
 
-__all__ = ["Symbols", "Transaction", "expr_of"]
+__all__ = ["COUNTS", "Symbols", "Transaction", "expr_of"]
+
+COUNTS = ("nonzero_memo", "item_memo", "unique_memo", "unique_consecutive_memo")
+"""Where a FakeTensor keeps symbols that an op made of its numbers, which the next such op returns."""
 
 
 def expr_of(value: Any) -> Any:
@@ -163,6 +166,10 @@ class Symbols:
         if kind is torch.SymBool:
             return self.env.create_symboolnode(expr)
         return self.env.create_symfloatnode(expr, hint=None)
+
+    def forget_counts(self) -> None:
+        """Let ops that count make symbols anew: tensors may hold other numbers from here on."""
+        self.mode.epoch += 1
 
     def bounds(self, expr: Any) -> tuple[Any, Any]:
         """Return sure lower and upper bounds of an integer expression (sympy numbers, perhaps infinite)."""

@@ -16,22 +16,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import islice
 from typing import Any
 
 import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 
-from .symbols import Symbols
+from .symbols import COUNTS, Symbols
 from .trace import Record, Trace
 
 __all__ = ["memoised"]
 
 _LARGEST = 8192
 """Traces that are kept, of all imports; a hundred bytes to a few thousand each."""
-_MEMOS = ("nonzero_memo", "item_memo", "unique_memo", "unique_consecutive_memo")
-"""Where a FakeTensor keeps symbols that an op made of it, which the next such op returns."""
 _PLAIN = (bool, int, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format)
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
@@ -73,7 +70,7 @@ def memoised(symbols: Symbols, asked: Callable[[], int], what: Any, args: Any, r
         return trace
     _traces[ordered if trace.requirements or trace.guesses else key] = template
     if len(_traces) > _LARGEST:
-        for old in list(islice(_traces, _LARGEST // 2)):
+        for old in list(_traces)[: _LARGEST // 2]:  # other threads may import
             _traces.pop(old, None)
     return trace
 
@@ -180,9 +177,9 @@ class _Question:
     def _facts(self, symbol: Any) -> Any:
         """What is known of a symbol."""
         env = self._env
-        if env.replacements or env.axioms or env.divisible:
+        known = env.var_to_range.get(symbol)
+        if known is None or env.replacements or env.axioms or env.divisible:
             raise _Unknown
-        known = env.var_to_range[symbol]
         return known.lower, known.upper, symbol in env.size_like
 
 
@@ -212,7 +209,7 @@ def _check(fake: FakeTensor, mode: FakeTensorMode) -> None:
         _Unknown: it has.
     """
     plain = fake.fake_mode is mode and fake.constant is None and fake.layout is torch.strided
-    if not plain or fake.requires_grad or any(getattr(fake, memo, None) is not None for memo in _MEMOS):
+    if not plain or fake.requires_grad or any(getattr(fake, memo, None) is not None for memo in COUNTS):
         raise _Unknown
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler._process import Completed
-from ssa_compiler.backend import _driver
+from ssa_compiler.backend import _driver, forget_ops
 from ssa_compiler.backend._cache import ProgramCache, open_cache
 
 X = torch.arange(12.0).reshape(4, 3)
@@ -280,3 +280,26 @@ def test_first_of_two_writers_stays_and_abandoned_folders_go(tmp_path: Path) -> 
     assert {entry.name for entry in _entries(tmp_path / "programs")} == {"one", "two", ".tmp-fresh"}
     shutil.rmtree(tmp_path / "programs")
     assert cache.look_up("one") is None
+
+
+def sines(x: Tensor) -> Tensor:
+    return torch.sin(x.double())
+
+
+def more_than_sines(x: Tensor) -> Tensor:
+    return torch.sin(x.double()) + 1.0
+
+
+def test_ops_that_fail_are_known_in_other_processes(folder: Path) -> None:
+    forget_ops()
+    first = ssa_compiler.compile(sines, (X,)).explain()
+    assert first.attempts > 1
+    forget_ops()
+    compiled = ssa_compiler.compile(more_than_sines, (X,))
+    second = compiled.explain()
+    assert second.attempts == 1
+    assert [(use.op, use.reason) for use in second.callbacks] == [(use.op, use.reason) for use in first.callbacks]
+    torch.testing.assert_close(compiled(X), more_than_sines(X))
+    forget_ops()
+    without = ssa_compiler.compile(more_than_sines, (X,), cache=False).explain()
+    assert without.attempts > 1

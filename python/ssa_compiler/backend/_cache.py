@@ -16,7 +16,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,7 +26,16 @@ from .._process import memory_limit
 from ..errors import ToolError
 from ._targets import Target
 
-__all__ = ["CACHE_VARIABLE", "FOLDER_VARIABLE", "SIZE_VARIABLE", "ProgramCache", "digest_of", "open_cache"]
+__all__ = [
+    "CACHE_VARIABLE",
+    "FOLDER_VARIABLE",
+    "SIZE_VARIABLE",
+    "ProgramCache",
+    "digest_of",
+    "digest_of_command",
+    "is_off",
+    "open_cache",
+]
 
 # Any of `_OFF` turns the cache off.
 CACHE_VARIABLE = "SSA_COMPILER_CACHE"
@@ -193,6 +202,17 @@ def digest_of(text: str, target: Target, timeout_s: float, kernel_maker: str | N
     depends: list[Any] = [_surroundings(), text, target.kind, target.architecture, list(target.flags)]
     depends += [sorted(target.module_attributes.items()), timeout_s, memory_limit()]
     depends += [_content(kernel_maker) if kernel_maker is not None else ""]
+    return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
+
+
+def digest_of_command(command: Sequence[str], timeout_s: float) -> str:
+    """Return the name of the entry for what is known of iree-compile with some flags.
+
+    Args:
+        command: iree-compile and its flags, without input and output.
+        timeout_s: wall-clock limit of a run in seconds.
+    """
+    depends: list[Any] = [_surroundings(), list(command), timeout_s, memory_limit()]
     return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
 
 

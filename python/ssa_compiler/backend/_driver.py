@@ -144,7 +144,7 @@ def compile_module(
         seconds = time.perf_counter() - start
         if artifact is None:
             with new_context(ir) as context:
-                compilation = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags, maker)
+                compilation = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags, maker, kept)
                 artifact = compilation.run()
             start = time.perf_counter()
             if kept is not None and compilation.repeatable:
@@ -192,8 +192,10 @@ class _Compilation:
         dump_dir: str | os.PathLike[str] | None,
         extra_flags: tuple[str, ...],
         kernel_maker: str | None,
+        cache: ProgramCache | None,
     ) -> None:
         self.repeatable = True
+        self._cache = cache
         self._kernel_maker = kernel_maker
         self._kernel_reason = ""
         self._kernels: list[Kernel] = []  # of parts of the program
@@ -217,7 +219,7 @@ class _Compilation:
             for op in walk(self._module.operation)
             if (reason := must_call_back(op)) is not None and not (kernel_maker is not None and is_kernel_op(op))
         ]
-        known = known_to_fail(self._module, (compiler_path(), *self._flags))
+        known = known_to_fail(self._module, (compiler_path(), *self._flags), timeout_s=timeout_s, cache=cache)
         refused += [(op, reason) for op, reason in known if all(op != other for other, _ in refused)]
         for op, reason in refused:
             self._call_back(op, reason)
@@ -576,7 +578,8 @@ class _Compilation:
 
     def _call_back_failing(self, ops: list[ir.Operation]) -> bool:
         """Turn the ops that do not compile alone into callbacks; returns whether there was one."""
-        failing = failing_ops(ops, (compiler_path(), *self._flags), timeout_s=self._timeout_s)
+        command = (compiler_path(), *self._flags)
+        failing = failing_ops(ops, command, timeout_s=self._timeout_s, cache=self._cache)
         made = False
         for op, reason in failing:
             if self._call_back(op, reason):

@@ -3,11 +3,13 @@
 iree-compile can crash, run out of memory, or fail without saying where. It can also blame an op that is not at fault. So
 each torch op of a module, with the types of its operands and its constant operands, is put into a function of its own, and
 the functions are compiled together with the flags of the program; a group that fails is halved until the ops that fail
-alone are known. What was learnt about an op is kept for the life of the process.
+alone are known. What was learnt about an op is kept for the life of the process, and that it fails in the cache on disk: the
+next program with it does without an attempt that fails.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import signal
@@ -18,6 +20,7 @@ from iree.compiler import ir
 
 from .._forks import new_lock
 from .._process import Completed, memory_limit, parse_diagnostics, run_tool
+from ._cache import ProgramCache, digest_of_command
 from ._callbacks import torch_operator
 from ._copies import builtin_type
 from ._ir import walk
@@ -29,6 +32,8 @@ _logger = logging.getLogger(__name__)
 # Flags and function text, to why the function does not compile; "" if it does.
 _verdicts: dict[tuple[tuple[str, ...], str], str] = {}
 _lock = new_lock()
+# Commands whose entry in the cache on disk was read.
+_read: set[tuple[str, ...]] = set()
 
 # A small function needs little: these parts of the limits for a whole program.
 _TIME_PART = 0.2
@@ -41,6 +46,7 @@ _SCALARS = {
     "!torch.bool": ("i1", "torch_c.from_i1", "torch_c.to_i1"),
 }
 _SYMBOL = "@probe"
+_FAILING = "failing.json"
 _OUT_OF_TIME = "iree-compile ran out of time on it"
 _STOPPED = f"iree-compile crashed on it ({signal.SIGKILL.name})"
 # What LLVM, the C++ library and iree-compile print when memory cannot be had.
@@ -56,7 +62,7 @@ def probe_memory() -> int | None:
 
 
 def failing_ops(
-    ops: list[ir.Operation], command: tuple[str, ...], *, timeout_s: float
+    ops: list[ir.Operation], command: tuple[str, ...], *, timeout_s: float, cache: ProgramCache | None = None
 ) -> list[tuple[ir.Operation, str]]:
     """Return the ops that do not compile alone, each with the reason.
 
@@ -64,21 +70,49 @@ def failing_ops(
         ops: ops of an `iree`-stage module; those that are no torch operators are skipped.
         command: iree-compile and its flags, without input and output.
         timeout_s: wall-clock limit for a whole program in seconds.
+        cache: keeps what is found for other processes.
     """
     texts = [(op, text) for op in ops if (text := _function_around(op)) is not None]
     with _lock:
         unknown = list(dict.fromkeys(text for _, text in texts if (command, text) not in _verdicts))
         _decide(unknown, command, timeout_s)
+        found = {text: reason for text in unknown if (reason := _verdicts[command, text]) and is_lasting(reason)}
+        if cache is not None and found:
+            name = digest_of_command(command, timeout_s)
+            found = {**_kept(cache, name), **found}
+            cache.remove(name)  # of two processes that do so at once, one finds its ops again another time
+            cache.store(name, {_FAILING: json.dumps(found).encode()})
         return [(op, reason) for op, text in texts if (reason := _verdicts[command, text])]
 
 
-def known_to_fail(module: ir.Module, command: tuple[str, ...]) -> list[tuple[ir.Operation, str]]:
-    """Return the ops of a module that earlier programs of this process showed not to compile, each with the reason.
+def _kept(cache: ProgramCache, name: str) -> dict[str, str]:
+    """Why functions do not compile, as an entry of the cache says."""
+    files = cache.look_up(name)
+    try:
+        found = json.loads(files[_FAILING]) if files is not None else {}
+        return {str(text): str(reason) for text, reason in found.items()}
+    except (KeyError, ValueError, AttributeError) as error:
+        _logger.debug("cache entry %s: %s", name, error)
+        return {}
+
+
+def known_to_fail(
+    module: ir.Module, command: tuple[str, ...], *, timeout_s: float, cache: ProgramCache | None = None
+) -> list[tuple[ir.Operation, str]]:
+    """Return the ops of a module that earlier programs showed not to compile, each with the reason.
 
     Args:
         module: an `iree`-stage module.
         command: iree-compile and its flags, without input and output.
+        timeout_s: wall-clock limit for a whole program in seconds.
+        cache: has what other processes found.
     """
+    if cache is not None:
+        with _lock:
+            if command not in _read:
+                _read.add(command)
+                kept = _kept(cache, digest_of_command(command, timeout_s))
+                _verdicts.update({(command, text): reason for text, reason in kept.items()})
     if not any(reason and flags == command for (flags, _), reason in _verdicts.items()):
         return []
     texts = [(op, text) for op in walk(module.operation) if (text := _function_around(op)) is not None]
@@ -98,6 +132,7 @@ def forget_ops() -> None:
     """Forget what was learnt about ops, as a new process would."""
     with _lock:
         _verdicts.clear()
+        _read.clear()
 
 
 def _decide(texts: list[str], command: tuple[str, ...], timeout_s: float) -> None:

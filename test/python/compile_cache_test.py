@@ -18,7 +18,7 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler._process import Completed
-from ssa_compiler.backend import _driver, forget_ops
+from ssa_compiler.backend import _driver, _probe, forget_ops
 from ssa_compiler.backend._cache import ProgramCache, open_cache
 
 X = torch.arange(12.0).reshape(4, 3)
@@ -284,6 +284,14 @@ def test_first_of_two_writers_stays_and_abandoned_folders_go(tmp_path: Path) -> 
 
 def sines(x: Tensor) -> Tensor:
     return torch.sin(x.double())
+
+
+def test_ops_that_fail_like_everything_else_are_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_ops()
+    monkeypatch.setattr(_probe, "run_tool", lambda *_, **__: Completed("", "error: no space left on device", 1))
+    ssa_compiler.compile(sines, (X,))
+    assert not [entry for entry in _entries(folder) if (entry / "failing.json").exists()]
+    forget_ops()
 
 
 def more_than_sines(x: Tensor) -> Tensor:

@@ -47,6 +47,10 @@ _SCALARS = {
 }
 _SYMBOL = "@probe"
 _FAILING = "failing.json"
+_CONTROL = f"""func.func {_SYMBOL}(%a: tensor<4xf32>) -> tensor<4xf32> {{
+%r = "arith.addf"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+"func.return"(%r) : (tensor<4xf32>) -> ()
+}}"""
 _OUT_OF_TIME = "iree-compile ran out of time on it"
 _STOPPED = f"iree-compile crashed on it ({signal.SIGKILL.name})"
 # What LLVM, the C++ library and iree-compile print when memory cannot be had.
@@ -77,7 +81,8 @@ def failing_ops(
         unknown = list(dict.fromkeys(text for _, text in texts if (command, text) not in _verdicts))
         _decide(unknown, command, timeout_s)
         found = {text: reason for text in unknown if (reason := _verdicts[command, text]) and is_lasting(reason)}
-        if cache is not None and found:
+        # Where nothing compiles, as on a full disk, it is not the ops' fault.
+        if cache is not None and found and _compile([_CONTROL], command, timeout_s).returncode == 0:
             name = digest_of_command(command, timeout_s)
             found = {**_kept(cache, name), **found}
             cache.remove(name)  # of two processes that do so at once, one finds its ops again another time

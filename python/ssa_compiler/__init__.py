@@ -6,6 +6,7 @@ needed.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,12 @@ if "torch" in sys.modules:  # so that torch.jit.load knows them, too
     from .ops import define_missing
 
     define_missing()
+
+
+if os.environ.get("SSA_COMPILER_LOGS"):
+    from ._logs import set_up_logs
+
+    set_up_logs(os.environ["SSA_COMPILER_LOGS"])
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import update_wrapper, wraps
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._forks import new_lock
 from ._interrupts import InterruptGuard
+from ._logs import report_recompile, showing_progress
 from ._versions import check_versions
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 from .frontend import open_source
@@ -189,9 +191,11 @@ class CompiledProgram:
     ) -> None:
         if max_specialisations < 1:
             raise ArgumentValueError(f"max_specialisations: expected at least 1, got {max_specialisations}")
+        start = time.perf_counter()
         with InterruptGuard():
             check_versions()
             self._source = open_source(model)
+        self._opening_s = time.perf_counter() - start
         self._model = model
         self._options = options
         self._limit = max_specialisations
@@ -312,8 +316,12 @@ class CompiledProgram:
         if number and options.dump_dir is not None:
             options = replace(options, dump_dir=os.path.join(options.dump_dir, f"specialisation-{number + 1}"))
         reason = "" if difference is None or not number else str(difference)
-        with InterruptGuard():
-            made = compile_one(self._source, args, kwargs, options, reason=reason, further=number > 0)
+        name = getattr(self._model, "__name__", type(self._model).__name__)
+        if reason:
+            report_recompile(name, number, reason)
+        seconds = {"modules": 0.0 if number else self._opening_s}
+        with InterruptGuard(), showing_progress(name, seconds):
+            made = compile_one(self._source, args, kwargs, options, reason=reason, further=number > 0, seconds=seconds)
         self._made.append(made)
         if self._order:
             self._prefer(made)

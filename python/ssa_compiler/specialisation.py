@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ._forks import new_lock
 from ._ignored import is_message
 from ._interrupts import InterruptGuard
+from ._logs import LOGS
 from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
 from .frontend import ImportOptions, Source
 from .pipeline import STAGES, dump_stage, run_pipeline
@@ -150,7 +152,8 @@ class Specialisation:
         artifact: the compiled code and how it was made.
         signature: what the compiled `@main` takes and returns.
         driver: the IREE driver that runs it.
-        seconds: compile time by step; `pipeline/...` and `backend/...` are parts of `pipeline` and `backend`.
+        seconds: compile time by step, from "modules", which loads what the compiler consists of, to "load"; `pipeline/...`
+            and `backend/...` are parts of `pipeline` and `backend`.
         reason: why it was made: how a call differed from the specialisation used before it; "" for the first.
         detach: whether results are detached where eager records gradients.
     """
@@ -290,6 +293,7 @@ def compile_one(
     *,
     reason: str = "",
     further: bool = False,
+    seconds: dict[str, float] | None = None,
 ) -> Specialisation:
     """Compile a program for arguments like these.
 
@@ -300,10 +304,11 @@ def compile_one(
         options: how to compile it.
         reason: why this specialisation is made.
         further: whether there are others already, so that `dynamic_shapes` need not be kept to for these arguments.
+        seconds: receives the time of each step when it is done.
     Raises:
         SsaCompilerError: as `ssa_compiler.compile`.
     """
-    seconds: dict[str, float] = {}
+    seconds = {} if seconds is None else seconds
     clock = time.perf_counter()
 
     def lap(stage: str) -> None:
@@ -315,12 +320,16 @@ def compile_one(
     from .backend import compile_module, is_off, resolve_target
     from .runtime import read_signature
 
+    lap("modules")
     kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target
     chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
     kernels = options.kernels and chosen.kind == "cpu" and not is_off("SSA_COMPILER_KERNELS")
     asked = ImportOptions(options.index_checks, options.dynamic_shapes, further, kernels)
     program = source.deliver(tuple(args), dict(kwargs), asked)
     lap("import")
+    logging.getLogger(LOGS["import"]).info(
+        "%s(%s): imported in %.2f s", program.name, ", ".join(program.describe()), seconds["import"]
+    )
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
@@ -334,6 +343,15 @@ def compile_one(
     if artifact.kernel:
         dump_stage(options.dump_dir, "kernel", artifact.kernel)
     lap("backend")
+    logging.getLogger(LOGS["backend"]).info(
+        "%s: %s in %.2f s: %s",
+        program.name,
+        "taken from the cache" if artifact.cached else "compiled",
+        seconds["backend"],
+        "one kernel"
+        if artifact.is_kernel
+        else f"{artifact.kernels} kernels of loops, {len(artifact.callbacks)} callbacks",
+    )
     signature = read_signature(pipeline.final, pipeline.stages["tensorssa"])
     seconds.update({f"pipeline/{name}": value for name, value in pipeline.seconds.items()})
     seconds.update({f"backend/{name}": value for name, value in artifact.seconds.items()})

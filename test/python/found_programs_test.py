@@ -352,3 +352,17 @@ def zero_that_changes_its_sign(n: int, flag: bool) -> tuple[float, float]:
 def test_zeros_of_two_signs_are_two_constants() -> None:
     """What a loop or branch makes of 0.0 was taken for the same constant."""
     check(zero_that_changes_its_sign, *((n, flag) for n in (1, 0, 2, 3) for flag in (True, False)), exact=True)
+
+
+def another_object_of_the_same_tensor(z: Tensor, n: int) -> Tensor:
+    v = z.view_as(z)
+    for _ in range(n):
+        for _ in range(n):
+            v = z.reshape(3, 3)
+    return v + 1
+
+
+def test_loops_that_make_other_objects_of_a_tensor() -> None:
+    z = torch.arange(9.0).reshape(3, 3)
+    checked = check(another_object_of_the_same_tensor, (z, 2), (z, 0), (z, 1))
+    assert checked.errors == [None] * 3

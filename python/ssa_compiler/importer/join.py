@@ -237,7 +237,8 @@ def join(
     heap_b = state.heap if heap_b is None else heap_b
     if isinstance(a, Same) and isinstance(b, Same) and _same(a.value, b.value):
         # What may be the very object that was detached is taken for it.
-        return b if isinstance(a.value, TensorValue) and a.value.renewed else a
+        renewed = [isinstance(side.value, TensorValue) and side.value.renewed for side in (a, b)]
+        return b if renewed == [True, False] else a
     if isinstance(a, Missing) or isinstance(b, Missing):
         return _join_missing(state, *((b, heap_b) if isinstance(a, Missing) else (a, heap_a)))
     if any(isinstance(x, NoneOr) or _is_none(x) for x in (a, b)):

@@ -229,3 +229,12 @@ def test_how_many_rows_there_are_is_a_guard() -> None:
     sets = [(torch.arange(6.0 * size).reshape(size, 6),) for size in (4, 5, 6, 2)]
     checked = check(rows_of_the_rest, *sets, options=AUTO, refusals=True, compiled=False)
     assert [refusal is None for refusal in checked.refusals] == [True, True, False, False]
+
+
+def squeezed_half(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x.chunk(2, 0)[0].squeeze(0), x[: x.size(0) // 2].squeeze()
+
+
+def test_a_computed_size_of_one_is_squeezed() -> None:
+    check_auto_sizes(squeezed_half, (torch.arange(2.0),), (torch.arange(3.0),), (torch.arange(5.0),))
+    check_auto_sizes(squeezed_half, (torch.arange(6.0),), (torch.arange(2.0),), (torch.arange(3.0),))

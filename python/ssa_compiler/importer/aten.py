@@ -220,6 +220,8 @@ class TensorOps:
 
     def call_arguments(self, op: Any, args: list[Argument]) -> list[Any]:
         """Import one op whose list arguments are Python lists."""
+        if op._schema.name == "aten::squeeze":
+            args = with_known_ones(self, op, args, self.views.squeezed(*args[:2])) or args
         guards = dict(self.state.sizes.guards)
         try:
             return self._call_arguments(op, args)

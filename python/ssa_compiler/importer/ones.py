@@ -6,6 +6,7 @@ That the size is 1 is a guard instead, and the op gets a tensor whose type says 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["with_known_ones"]
 
 
-def with_known_ones(tensors: TensorOps, op: Any, args: list[Any]) -> list[Any] | None:
+def with_known_ones(
+    tensors: TensorOps, op: Any, args: list[Any], dims: Collection[int] | None = None
+) -> list[Any] | None:
     """Return the arguments of an op with the sizes that are 1 for the example known to be.
 
     Args:
         tensors: emits the views.
         op: the OpOverload.
         args: its arguments.
+        dims: the dimensions that matter; None for all.
     Returns:
         The arguments; None if there is no such size among what the op reads.
     """
@@ -37,7 +41,7 @@ def with_known_ones(tensors: TensorOps, op: Any, args: list[Any]) -> list[Any] |
         nonlocal changed
         if isinstance(argument, list):
             return [known(item) for item in argument]
-        made = _with_ones(tensors, op, argument) if isinstance(argument, TensorValue) else argument
+        made = _with_ones(tensors, op, argument, dims) if isinstance(argument, TensorValue) else argument
         changed |= made is not argument
         return made
 
@@ -48,9 +52,11 @@ def with_known_ones(tensors: TensorOps, op: Any, args: list[Any]) -> list[Any] |
     return found if changed else None
 
 
-def _with_ones(tensors: TensorOps, op: Any, value: TensorValue) -> TensorValue:
+def _with_ones(tensors: TensorOps, op: Any, value: TensorValue, dims: Collection[int] | None) -> TensorValue:
     sizes = tensors.state.sizes
     for dim, expr in enumerate(map(expr_of, value.fake.shape)):
+        if dims is not None and dim not in dims:
+            continue
         if expr.is_Integer or not sizes.covers(expr) or sizes.expanded(expr).xreplace(sizes.hints) != 1:
             continue
         guards = dict(sizes.guards)

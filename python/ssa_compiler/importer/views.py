@@ -137,12 +137,17 @@ class Views:
         size = expr_of(base.fake.shape[args[1].value])
         return ((self._normalised(args[2], size, False), 0, int(size) - 1),) if size.is_Integer else ()
 
+    def squeezed(self, base: TensorValue, dims: Argument = None) -> list[int]:
+        """Return the dimensions that `squeeze` removes if they have size 1."""
+        rank, listed = base.fake.dim(), dims if isinstance(dims, list) else [dims]
+        if dims is None or not rank:
+            return list(range(rank))
+        asked = [self._tensors.python(dim) for dim in listed]
+        return [dim % rank for dim in asked if isinstance(dim, int) and -rank <= dim < rank]
+
     def check_squeeze(self, base: TensorValue, dims: Argument) -> None:
         """Refuse to squeeze a dimension that has size 1 or not, depending on a run-time value."""
-        rank = base.fake.dim()
-        listed = dims if isinstance(dims, list) else [dims]
-        chosen = [self._tensors.python(dim) % rank for dim in listed] if dims is not None and rank else range(rank)
-        for dim in chosen:
+        for dim in self.squeezed(base, dims):
             size = expr_of(base.fake.shape[dim])
             if not size.is_Integer and self._state.decided(sympy.Eq(size, 1), "aten::squeeze") is None:
                 raise self._state.refuse(

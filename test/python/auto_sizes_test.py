@@ -238,3 +238,12 @@ def squeezed_half(x: Tensor) -> tuple[Tensor, Tensor]:
 def test_a_computed_size_of_one_is_squeezed() -> None:
     check_auto_sizes(squeezed_half, (torch.arange(2.0),), (torch.arange(3.0),), (torch.arange(5.0),))
     check_auto_sizes(squeezed_half, (torch.arange(6.0),), (torch.arange(2.0),), (torch.arange(3.0),))
+
+
+def turned_round(x: Tensor) -> Tensor:
+    return x.index_select(0, torch.arange(x.size(0) - 1, -1, -1))
+
+
+def test_arange_down_from_a_size() -> None:
+    """PyTorch's kernel ends the process for the largest int, which is not tried."""
+    check_auto_sizes(turned_round, (torch.arange(4.0),), (torch.arange(3.0),), (torch.arange(1.0),), (torch.ones(0),))

@@ -17,7 +17,7 @@ __all__ = ["Untried", "has_fake_kernel", "try_op"]
 
 
 class Untried(RuntimeError):
-    """The op is not one of PyTorch's own: running it might do anything."""
+    """The op is not one of PyTorch's own, or PyTorch does not survive it: running it might do anything."""
 
 
 def try_op(op: Any, positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
@@ -31,10 +31,15 @@ def try_op(op: Any, positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
         Untried: it is not run.
         Exception: whatever it raises.
     """
-    if not is_built_in(op.name()):
+    if not is_built_in(op.name()) or _is_fatal(op, positional):
         raise Untried(op.name())
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         return op(*positional, **keywords)
+
+
+def _is_fatal(op: Any, positional: Sequence[Any]) -> bool:
+    """Whether PyTorch's kernel would end the process: `arange(2**63 - 1, -1, -1)` divides -2**63 by -1."""
+    return op._schema.name == "aten::arange" and any(type(n) is int and abs(n) >= 2**62 for n in positional)
 
 
 def has_fake_kernel(op: Any) -> bool:

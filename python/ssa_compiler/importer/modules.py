@@ -172,7 +172,8 @@ class Modules:
             raise self.state.refuse(
                 f"assignment to the attribute {path}, which is no tensor, bool, int or float; make it a buffer"
             )
-        if current.fake.dtype != value.fake.dtype or current.fake.shape != value.fake.shape:
+        same = current.fake.dtype == value.fake.dtype
+        if not same or not self.state.same_sizes(value, current, "the assignment of an attribute"):
             raise self.state.refuse(
                 f"assignment to the attribute {path}, which changes its dtype or shape; return the new tensor"
             )

@@ -434,7 +434,7 @@ class _ProgramImport:
         targets = frozenset().union(*(first.storages for first, _ in pairs))
         values = [self._copy(value) if value.storages & targets else value for _, value in pairs]
         for (first, _), value in zip(pairs, values):
-            if value.fake.shape != first.fake.shape:
+            if not self.state.same_sizes(value, first, "the assignment of an attribute"):
                 raise self.state.refuse(
                     "a tensor that changes its shape in place while it is an attribute; assign a new one"
                 )

@@ -349,6 +349,19 @@ class State:
             self.sizes.settle()
         return known
 
+    def same_sizes(self, one: TensorValue, other: TensorValue, what: str) -> bool:
+        """Whether two tensors surely have the same sizes, or have for the example: then calls check that.
+
+        Args:
+            one: a tensor.
+            other: another.
+            what: what needs to know.
+        """
+        if one.fake.dim() != other.fake.dim():
+            return False
+        pairs = [tuple(map(expr_of, sizes)) for sizes in zip(one.fake.shape, other.fake.shape)]
+        return all(a == b or self.decided(sympy.Eq(a, b), what) for a, b in pairs)
+
     # Values.
 
     def dim(self, value: Value, rank: int) -> int:

@@ -107,6 +107,16 @@ def of_the_iteration_before(x: Tensor) -> Tensor:
     return total
 
 
+def both_columns(x: Tensor) -> Tensor:
+    found = (x > 4).nonzero()
+    return x.t()[found.t().reshape(-1)]
+
+
+def median_of_none(x: Tensor) -> Tensor:
+    found = torch.arange(5)[x[:, 0] > 20]
+    return x[found.median()]
+
+
 def of_a_longer_arange(x: Tensor) -> Tensor:
     some = x[x[:, 0] > 4]
     return some[torch.arange(some.size(0) + 1)]
@@ -123,6 +133,8 @@ def of_a_longer_arange(x: Tensor) -> Tensor:
         swapped_columns,
         of_a_longer_one,
         of_the_iteration_before,
+        both_columns,
+        median_of_none,
         of_a_longer_arange,
     ],
 )

@@ -90,7 +90,7 @@ def test_memoised_traces_are_those_of_fresh_runs(name: str, monkeypatch: pytest.
     compared = 0
     original = fakes.memoised
 
-    def checked(symbols: Any, asked: Any, what: Any, args: Any, run: Callable[[], Trace]) -> Trace:
+    def checked(symbols: Any, sizes: Any, what: Any, args: Any, run: Callable[[], Trace]) -> Trace:
         nonlocal compared
         fresh: list[Trace] = []
 
@@ -98,7 +98,7 @@ def test_memoised_traces_are_those_of_fresh_runs(name: str, monkeypatch: pytest.
             fresh.append(run())
             return fresh[0]
 
-        found = original(symbols, asked, what, args, noted)
+        found = original(symbols, sizes, what, args, noted)
         if not fresh:
             compared += 1
             expected, question = run(), trace_memo._Question(symbols, args)
@@ -122,3 +122,12 @@ def test_settings_that_decide_on_dtypes_are_in_the_key(dtype: torch.dtype) -> No
     finally:
         torch.set_default_dtype(before)
     assert f"f{torch.finfo(dtype).bits}" in module.split("aten.div")[1].split("loc(")[0]
+
+
+def first_place(x: Tensor) -> Tensor:
+    return (x > 4).nonzero()[0]
+
+
+def test_a_trace_that_cannot_be_made_again_is_run_again() -> None:
+    modules = [import_program(first_place, (torch.ones(2, 6),)).module for _ in range(2)]
+    assert modules[0] == modules[1]

@@ -286,7 +286,7 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
 
     if is_built_in(op.name()):
         what = (op, stands_in, isinstance(dispatcher, nullcontext))
-        trace = memoised(state.symbols, lambda: state.sizes.asked, what, (positional, keywords), ran)
+        trace = memoised(state.symbols, state.sizes, what, (positional, keywords), ran)
     else:
         trace = ran()  # the user may give it another kernel
     if stands_in and any(record.op is not op for record in trace.records):

@@ -27,10 +27,10 @@ Interval = tuple[Any, Any]
 _COPIES = {
     "aten::clone", "aten::contiguous", "aten::_to_copy", "aten::index", "aten::index_select", "aten::gather", "aten::take",
     "aten::repeat", "aten::flip", "aten::roll", "aten::cat", "aten::stack", "aten::sort", "aten::topk", "aten::amax",
-    "aten::amin", "aten::max", "aten::min", "aten::maximum", "aten::minimum", "aten::median",
+    "aten::amin", "aten::max", "aten::min", "aten::maximum", "aten::minimum",
 }  # fmt: skip
 """Ops whose (first) result holds numbers of their tensor operands only. Operands that are indices make the interval too
-wide at worst; an op that takes numbers to put in has no place here."""
+wide at worst; an op that takes numbers to put in has no place here, nor has `median`, which makes one up where there is none."""
 
 _SELECTIONS = {"aten::index", "aten::index_select", "aten::gather", "aten::take"}
 """Those of them whose further operands are indices, and not in the result."""
@@ -96,8 +96,15 @@ def _column(value: TensorValue, owners: Mapping[Any, TensorValue]) -> int | None
     owner = owners.get(value.root)
     if owner is None or owner.fake.dim() != 2 or value.fake.dim() != 1 or owner.storages != value.storages:
         return None
-    step = expr_of(value.fake.stride(0))
-    return _column_at(owner, value) if step == expr_of(owner.fake.stride(0)) else None
+    if expr_of(value.fake.stride(0)) != expr_of(owner.fake.stride(0)) or not _ends_there(owner, value):
+        return None
+    return _column_at(owner, value)
+
+
+def _ends_there(owner: TensorValue, value: TensorValue) -> bool:
+    """Whether a view with a matrix's step from row to row does not go on in the next column: `places.t().reshape(-1)`."""
+    rows = tuple(expr_of(tensor.fake.shape[0]) for tensor in (owner, value))
+    return rows[0] == rows[1] or expr_of(owner.fake.stride(0)) == expr_of(owner.fake.shape[1])
 
 
 def _column_at(owner: TensorValue, value: TensorValue) -> int | None:
@@ -118,7 +125,7 @@ def _has_all_columns(value: TensorValue, owners: Mapping[Any, TensorValue]) -> b
     if owner is None or value.fake.dim() != 2 or owner.fake.dim() != 2 or owner.storages != value.storages:
         return False
     looks = [(tuple(map(expr_of, v.fake.stride())), expr_of(v.fake.shape[1])) for v in (owner, value)]
-    return bool(looks[0] == looks[1]) and _column_at(owner, value) == 0
+    return bool(looks[0] == looks[1]) and _ends_there(owner, value) and _column_at(owner, value) == 0
 
 
 def _takes_rows(op: Any, python: Sequence[Any]) -> bool:

@@ -21,7 +21,9 @@ from typing import Any
 import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from .argument_sizes import ArgumentSizes
 from .symbols import COUNTS, Symbols
 from .trace import Record, Trace
 
@@ -39,12 +41,12 @@ class _Unknown(Exception):
     """A run has something of which nothing is known here."""
 
 
-def memoised(symbols: Symbols, asked: Callable[[], int], what: Any, args: Any, run: Callable[[], Trace]) -> Trace:
+def memoised(symbols: Symbols, sizes: ArgumentSizes, what: Any, args: Any, run: Callable[[], Trace]) -> Trace:
     """Return the trace of an op: that of an earlier run, on tensors of this one, or else of this run.
 
     Args:
         symbols: the symbols of this import.
-        asked: counts the questions about sizes of arguments, whose answers an import keeps.
+        sizes: counts the questions about sizes of arguments, whose answers an import keeps.
         what: the op, and whatever else decides on what `run` does.
         args: what it is called with: FakeTensors, symbols, constants, in lists, tuples and dicts.
         run: runs it.
@@ -56,11 +58,11 @@ def memoised(symbols: Symbols, asked: Callable[[], int], what: Any, args: Any, r
         found = _traces.get(key) or _traces.get(ordered)
     except (_Unknown, TypeError):  # TypeError: not hashable
         return run()
-    if found is not None:
-        return found.instance(symbols, question)
-    before = asked()
+    if found is not None and (instance := _instance(found, symbols, sizes, question)) is not None:
+        return instance
+    before = sizes.asked
     trace = run()
-    if asked() != before:
+    if sizes.asked != before:
         return trace
     try:
         if _Question(symbols, args).key != question.key:
@@ -73,6 +75,22 @@ def memoised(symbols: Symbols, asked: Callable[[], int], what: Any, args: Any, r
         for old in list(_traces)[: _LARGEST // 2]:  # other threads may import
             _traces.pop(old, None)
     return trace
+
+
+def _instance(found: _Template, symbols: Symbols, sizes: ArgumentSizes, question: _Question) -> Trace | None:
+    """The trace for these arguments; None if making its tensors asks for sizes that are not known."""
+    if not question.renamed:
+        return found.instance(symbols, question)
+    guards, asked = dict(sizes.guards), sizes.asked
+    try:
+        with symbols.transaction():
+            made = found.instance(symbols, question)
+    except (RuntimeError, GuardOnDataDependentSymNode):
+        made = None
+    if sizes.asked != asked:
+        sizes.forget(guards)
+        made = None
+    return made
 
 
 def _settings() -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ import types
 import unittest
 from itertools import islice
 from typing import Any
+from zlib import crc32
 
 import pytest
 import torch
@@ -136,6 +137,7 @@ class _Watch(TorchDispatchMode):
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of them, and those that normalise, but for the nightly run."""
     stub = types.ModuleType("expecttest")  # PyTorch's test helpers import it, for their own tests
     stub.TestCase = unittest.TestCase  # type: ignore[attr-defined]
     if "expecttest" not in sys.modules:
@@ -149,6 +151,8 @@ def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytes
     for info in op_db:
         if torch.float32 not in info.dtypes or info.name.startswith(("empty", "new_empty")):
             continue
+        if not NIGHTLY and crc32(info.name.encode()) % 2 and "norm" not in info.name:
+            continue
         try:
             samples = list(islice(info.sample_inputs("cpu", torch.float32), SAMPLES))
         except Exception:  # some of PyTorch's generators need packages that are not here
@@ -160,7 +164,7 @@ def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytes
                 ran += 1
             except Exception:  # samples that eager refuses
                 continue
-    assert ran > (1500 if SAMPLES == 5 else 700)
+    assert ran > (1500 if NIGHTLY else 350)
     assert watch.found == {"aten::native_batch_norm"}
     assert watch.found <= set(UNANNOUNCED)
 

@@ -47,7 +47,7 @@ def mixed(a: Tensor, b: Tensor, i: Tensor) -> tuple[Tensor, Tensor, Tensor, Tens
     return a // b, torch.fmod(a, 0.1), i // b, i // 0.1, torch.fmod(i, b), torch.div(i, -0.5, rounding_mode="floor")
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("dtype", with_nightly([torch.float16], [torch.bfloat16, torch.float64]))
 def test_halves_and_integers(dtype: torch.dtype) -> None:
     a, b = torch.broadcast_tensors(torch.tensor(NUMBERS)[:, None], torch.tensor(DIVISORS))
     inputs = (a.to(dtype), b.to(dtype), (torch.arange(120).reshape(12, 10) - 60).int())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,27 +11,18 @@ import pytest
 import torch
 from torch import Tensor
 
+from _mutation_table import load
 from _nightly import NIGHTLY
 from programs import PROGRAMS
 from ssa_compiler.importer import fakes, import_program, trace_memo
 from ssa_compiler.importer.trace import Trace
 
-
-def load(folder: Path, lines: list[str]) -> Any:
-    """Return the function `f` of a new source file."""
-    file = folder / f"written_{len(list(folder.iterdir()))}.py"
-    file.write_text("\n".join(["import torch", "from torch import Tensor", *lines]))
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.f
+_IMPORTS = ("import torch", "from torch import Tensor")
 
 
 def nest(depth: int, *, around: str, body: str) -> list[str]:
-    """A function with a statement in so many loops or branches."""
-    lines = ["def f(x: Tensor, n: int):", "    y, z = x.clone(), x"]
+    """A program with a statement in so many loops or branches."""
+    lines = [*_IMPORTS, "def program(x: Tensor, n: int):", "    y, z = x.clone(), x"]
     for level in range(depth):
         lines.append("    " * (level + 1) + around.format(level))
     return [*lines, "    " * (depth + 1) + body, "    return y + z"]
@@ -68,14 +58,20 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], int]:
 def test_nesting_adds_and_does_not_multiply(
     around: str, body: str, tmp_path: Path, evaluations: Callable[[Any], int]
 ) -> None:
-    counts = [evaluations(load(tmp_path, nest(depth, around=around, body=body))) for depth in range(1, 6)]
+    programs = ["\n".join(nest(depth, around=around, body=body)) for depth in range(1, 6)]
+    counts = [evaluations(load(text, tmp_path, f"depth{depth}")) for depth, text in enumerate(programs)]
     assert counts[-1] <= 8 * counts[0], counts  # doubled at each level, they would be 16 times as many
 
 
 def test_calls_add(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:
     def calls(number: int) -> int:
-        lines = ["def f(x: Tensor, n: int):", *["    x = torch.sort(x, 0)[0]"] * number, "    return x"]
-        return evaluations(load(tmp_path, lines))
+        lines = [
+            *_IMPORTS,
+            "def program(x: Tensor, n: int):",
+            *["    x = torch.sort(x, 0)[0]"] * number,
+            "    return x",
+        ]
+        return evaluations(load("\n".join(lines), tmp_path, f"calls{number}"))
 
     one, ten, fifty = calls(1), calls(10), calls(50)
     assert fifty - ten <= 4.5 * (ten - one)
@@ -110,18 +106,18 @@ def test_memoised_traces_are_those_of_fresh_runs(name: str, monkeypatch: pytest.
     assert compared
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_settings_that_decide_on_dtypes_are_in_the_key(dtype: torch.dtype) -> None:
+def test_settings_that_decide_on_dtypes_are_in_the_key() -> None:
     def divided(x: Tensor) -> Tensor:
         return x / 2
 
     before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        module = import_program(divided, (torch.ones(3, dtype=torch.int64),)).module
-    finally:
-        torch.set_default_dtype(before)
-    assert f"f{torch.finfo(dtype).bits}" in module.split("aten.div")[1].split("loc(")[0]
+    for dtype in (torch.float32, torch.float64):
+        torch.set_default_dtype(dtype)
+        try:
+            module = import_program(divided, (torch.ones(3, dtype=torch.int64),)).module
+        finally:
+            torch.set_default_dtype(before)
+        assert f"f{torch.finfo(dtype).bits}" in module.split("aten.div")[1].split("loc(")[0]
 
 
 def first_place(x: Tensor) -> Tensor:

@@ -31,7 +31,6 @@ __all__ = [
     "FOLDER_VARIABLE",
     "SIZE_VARIABLE",
     "ProgramCache",
-    "cache_log",
     "digest_of",
     "digest_of_command",
     "is_off",
@@ -53,7 +52,7 @@ _TEMPORARY = ".tmp-"
 _ABANDONED_S = 3600.0
 _VERSIONED = ("torch", "torch-mlir", "iree-base-compiler", "iree-base-runtime")
 
-cache_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class ProgramCache:
@@ -88,7 +87,7 @@ class ProgramCache:
                 self.remove(name)
             return None
         except (OSError, ValueError, AttributeError, TypeError) as error:
-            cache_log.debug("cache entry %s: %s", name, error)
+            _logger.debug("cache entry %s: %s", name, error)
             self.remove(name)
             return None
         return files
@@ -114,7 +113,7 @@ class ProgramCache:
             temporary = None
             self._shrink()
         except OSError as error:
-            cache_log.debug("cache entry %s is not kept: %s", name, error)
+            _logger.debug("cache entry %s is not kept: %s", name, error)
         finally:
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
@@ -125,7 +124,7 @@ class ProgramCache:
         try:
             os.rename(self._folder / name, aside)
         except OSError as error:
-            cache_log.debug("cache entry %s cannot be removed: %s", name, error)
+            _logger.debug("cache entry %s cannot be removed: %s", name, error)
             return
         shutil.rmtree(aside, ignore_errors=True)
 
@@ -134,7 +133,7 @@ class ProgramCache:
         found = os.lstat(self._folder)
         private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
         if not private:
-            cache_log.warning("the compile cache is not used: others may write to %s", self._folder)
+            _logger.warning("the compile cache is not used: others may write to %s", self._folder)
         return private
 
     def _shrink(self) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from iree.compiler import ir
 
 from .._forks import new_context
+from .._logs import LOGS
 from .._opt import find_ssa_opt
 from .._process import (
     Completed,
@@ -36,7 +37,7 @@ from ._aliasing import find_violations
 from ._artifact import PROGRAM, Artifact, from_files, to_files
 from ._attempt import Attempt, last_dump, torch_users, user_location, without_dump
 from ._bytecode import find_bad_moves
-from ._cache import ProgramCache, cache_log, digest_of, open_cache
+from ._cache import ProgramCache, digest_of, open_cache
 from ._callbacks import CallbackSite, to_callback, torch_operator
 from ._captures import take_over_captures
 from ._carried import carry_as_integers
@@ -143,7 +144,7 @@ def compile_module(
         artifact = _take(kept, name, folder, target) if kept is not None else None
         seconds = time.perf_counter() - start
         if kept is not None:
-            cache_log.info("%s: %s", name[:16], "found" if artifact is not None else "not found")
+            logging.getLogger(LOGS["cache"]).info("%s: %s", name[:16], "found" if artifact is not None else "not found")
         if artifact is None:
             with new_context(ir) as context:
                 compilation = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags, maker, kept)

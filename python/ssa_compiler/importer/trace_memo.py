@@ -21,7 +21,6 @@ from typing import Any
 import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .argument_sizes import ArgumentSizes
 from .symbols import COUNTS, Symbols
@@ -85,7 +84,7 @@ def _instance(found: _Template, symbols: Symbols, sizes: ArgumentSizes, question
     try:
         with symbols.transaction():
             made = found.instance(symbols, question)
-    except (RuntimeError, GuardOnDataDependentSymNode):
+    except RuntimeError:
         made = None
     if sizes.asked != asked:
         sizes.forget(guards)
@@ -263,7 +262,6 @@ class _Template:
     """
 
     def __init__(self, trace: Trace, question: _Question) -> None:
-        self._given = len(question.tensors)
         self._sources: dict[int, int] = {}  # an argument that has a storage, by the storage's number
         for number, tensor in enumerate(question.tensors):
             self._sources.setdefault(question.storages[tensor.untyped_storage()._cdata], number)

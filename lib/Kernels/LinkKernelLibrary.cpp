@@ -2,7 +2,9 @@
 
 #include "ssa-compiler/Kernels/Passes.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Inliner.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -16,6 +18,9 @@ namespace ssa_compiler {
 } // namespace ssa_compiler
 
 using namespace mlir;
+
+/// What the names of functions that stand for ops begin with.
+static constexpr StringLiteral kOpPrefix = "ssa_compiler.op.";
 
 namespace {
 struct LinkKernelLibraryPass
@@ -40,6 +45,9 @@ struct LinkKernelLibraryPass
 private:
   /// Replaces a declaration by the file of the library that has the function.
   LogicalResult define(func::FuncOp declared, SymbolTable &table) {
+    StringRef name = declared.getName();
+    if (name.consume_front(kOpPrefix))
+      return defineAsOp(declared, name);
     for (StringRef text : kKernelLibrary) {
       OwningOpRef<ModuleOp> file = parseSourceString<ModuleOp>(
           text, ParserConfig(&getContext(), /*verifyAfterParse=*/true));
@@ -62,6 +70,18 @@ private:
       return success();
     }
     return declared.emitError("no such function in the kernel library");
+  }
+
+  /// Gives a function that is named after an op a body of this op.
+  static LogicalResult defineAsOp(func::FuncOp declared, StringRef name) {
+    if (!RegisteredOperationName::lookup(name, declared.getContext()))
+      return declared.emitError("no such op: ") << name;
+    OpBuilder builder = OpBuilder::atBlockBegin(declared.addEntryBlock());
+    OperationState state(declared.getLoc(), name, declared.getArguments(),
+                         declared.getResultTypes());
+    Operation *op = builder.create(state);
+    func::ReturnOp::create(builder, declared.getLoc(), op->getResults());
+    return verify(declared);
   }
 
   static bool isOfLibrary(StringRef name) {

@@ -44,13 +44,17 @@ def LinkKernelLibraryPass : Pass<"link-kernel-library", "::mlir::ModuleOp"> {
     place of the calls. A function that is declared and not in the library is an
     error.
 
+    A function `@ssa_compiler.op.<name>` is the op `<name>`: torch-mlir does not know
+    the dialects of all ops on numbers, and passes calls on as they are.
+
     ```mlir
     func.func private @ssa_compiler.order(tensor<?x?xi64>) -> tensor<?x?xi64>
     ```
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 

@@ -8,7 +8,7 @@ from ._callbacks import torch_operator
 from ._copies import builtin_type
 from ._ir import build
 
-__all__ = ["call_library", "is_kernel_op"]
+__all__ = ["call_library", "call_op", "is_kernel_op"]
 
 _FUNCTIONS = {
     "ssa_compiler::order": "(tensor<?x?xi64>) -> tensor<?x?xi64>",
@@ -47,6 +47,26 @@ def call_library(op: ir.Operation, module: ir.Module) -> None:
     for made, result in zip(call.results, op.results, strict=True):
         plain = build("tensor.cast", [builtin_type(result.type)], [made], where).results[0]
         result.replace_all_uses_with(build("torch_c.from_builtin_tensor", [result.type], [plain], where).results[0])
+    op.erase()
+    _declare(module, name, type_)
+
+
+def call_op(op: ir.Operation, module: ir.Module) -> None:
+    """Replace an op on numbers, of a dialect that torch-mlir does not know, by a call of a function that stands for it.
+
+    Args:
+        op: the op; its attributes have their default values.
+        module: the module, of which the function becomes a declaration.
+    """
+    name = f"ssa_compiler.op.{op.name}"
+    operands = list(op.operands)
+    results = [result.type for result in op.results]
+    callee = {"callee": ir.FlatSymbolRefAttr.get(name, op.context)}
+    with ir.InsertionPoint(op), op.location:
+        call = ir.Operation.create("func.call", results, operands, callee)
+        type_ = ir.FunctionType.get([operand.type for operand in operands], results)
+    for made, result in zip(call.results, op.results, strict=True):
+        result.replace_all_uses_with(made)
     op.erase()
     _declare(module, name, type_)
 

@@ -28,3 +28,30 @@ func.func private @ssa_compiler.nothing(tensor<?x?xi64>) -> tensor<?x?xi64>
 
 // expected-error @below {{the library has it with the type}}
 func.func private @ssa_compiler.order(tensor<?xi64>) -> tensor<?xi64>
+
+// -----
+
+// A function that is named after an op stands for it.
+// CHECK-LABEL: func.func @ops
+// CHECK-SAME: (%[[X:.*]]: f64, %[[N:.*]]: i64)
+// CHECK: %[[ROOT:.*]] = math.sqrt %[[X]] : f64
+// CHECK: %[[SIZE:.*]] = math.absi %[[N]] : i64
+// CHECK: return %[[ROOT]], %[[SIZE]]
+// CHECK-NOT: func.func
+func.func @ops(%x: f64, %n: i64) -> (f64, i64) {
+  %root = func.call @ssa_compiler.op.math.sqrt(%x) : (f64) -> f64
+  %size = func.call @ssa_compiler.op.math.absi(%n) : (i64) -> i64
+  return %root, %size : f64, i64
+}
+func.func private @ssa_compiler.op.math.sqrt(f64) -> f64
+func.func private @ssa_compiler.op.math.absi(i64) -> i64
+
+// -----
+
+// expected-error @below {{no such op: math.nothing}}
+func.func private @ssa_compiler.op.math.nothing(f64) -> f64
+
+// -----
+
+// expected-error @below {{operand #0 must be floating-point-like}}
+func.func private @ssa_compiler.op.math.sqrt(i64) -> i64

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssa_compiler.abi import flatten_arguments
 from ssa_compiler.backend import stream_ir
-from ssa_compiler.importer import flatten_arguments
 from ssa_compiler.testing import Interpreter
 
 __all__ = ["Branch", "Condition", "Launches", "Loop", "Node", "UnlikeFlow", "count_launches", "flow_of_blocks"]

@@ -12,10 +12,9 @@ from typing import Any
 import torch
 
 from ssa_compiler._opt import run_ssa_opt
-from ssa_compiler.backend import Target, compile_module, compiler_path, resolve_target
+from ssa_compiler.backend import Target, compile_module, compiler_path, read_signature, resolve_target
 from ssa_compiler.importer import import_program
 from ssa_compiler.pipeline import PASSES
-from ssa_compiler.runtime import read_signature
 from ssa_compiler.specialisation import Specialisation
 
 from ..workload import Built

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .errors import ArgumentTypeError, ArgumentValueError
 
 if TYPE_CHECKING:
-    from .importer import ImportedProgram
-    from .importer.convention import ParameterSpec, TensorSpec
+    from .abi import ImportedProgram
+    from .abi.convention import ParameterSpec, TensorSpec
     from .runtime import Program
 
 __all__ = ["make_call"]
@@ -31,10 +31,10 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     Returns:
         A function of the positional and the keyword arguments.
     """
-    from .importer.changed_objects import change_objects, give_back, take_storages
-    from .importer.convention import TensorSpec, flatten_arguments, store_attributes
-    from .importer.lent_containers import change_containers, check_own_containers
-    from .importer.outputs import OutputLeaf, ResultBuilder, returns_arguments
+    from .abi.container_writeback import change_containers, check_own_containers
+    from .abi.convention import TensorSpec, flatten_arguments, store_attributes
+    from .abi.object_writeback import change_objects, give_back, take_storages
+    from .abi.results import OutputLeaf, ResultBuilder, returns_arguments
 
     containers, specs = imported.containers, [argument.spec for argument in imported.arguments]
     attributes, changed, storages = imported.attributes, imported.changed, imported.storages
@@ -139,8 +139,8 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
     """Make the check of what the program takes for granted of the module and of PyTorch's settings."""
     import torch
 
-    from .importer.convention import autocast_dtypes
-    from .importer.same_values import same_tensor
+    from .abi.convention import autocast_dtypes
+    from .abi.same_values import same_tensor
 
     facts, default, autocast = imported.facts, imported.default_dtype, imported.autocast
     get_default, grad_mode, is_grad_enabled = torch.get_default_dtype, imported.grad_mode, torch.is_grad_enabled
@@ -205,8 +205,8 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     That written arguments share no memory with others is checked by the runtime for every written argument.
     """
-    from .importer.changed_objects import OwnObject
-    from .importer.convention import FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
+    from .abi.convention import FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
+    from .abi.object_writeback import OwnObject
 
     specs: dict[int, Any] = {spec.index: spec for spec in imported.tensor_specs()}
     specs.update({spec.index: spec for spec in imported.parameters})

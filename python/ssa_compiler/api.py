@@ -25,10 +25,9 @@ from .specialisation import CallbackUse, Explanation, Options, Specialisation, c
 if TYPE_CHECKING:
     import torch
 
+    from .abi import ImportedProgram, Signature
     from .backend import Artifact, CopyCount
-    from .importer import ImportedProgram
     from .report import Report
-    from .runtime import Signature
 
 __all__ = ["CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile", "script"]
 
@@ -77,7 +76,7 @@ def compile(
             gets a folder `specialisation-<number>` in it.
         ssa_opt: the ssa-opt executable; searched for if None.
         timeout_s: wall-clock limit of each tool run in seconds.
-        cache: take what iree-compile made from the cache on disk if it is there, and keep it there if not
+        cache: take the program, or its compiled code, from the cache on disk if it is there, and keep it there if not
             (docs/Backend.md); with `dump_dir` it is always made anew. The environment variable SSA_COMPILER_CACHE=off turns
             the cache off everywhere.
         gradients: what a call does where eager would record gradients, as a parameter or an argument requires grad and grad

@@ -14,9 +14,18 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     import torch
 
-    from .importer import ImportedProgram
+    from .abi import ImportedProgram
+    from .importer.models import OpenedModel
 
-__all__ = ["FrontEnd", "ImportOptions", "Source", "TorchScript", "open_source", "register_front_end"]
+__all__ = [
+    "FrontEnd",
+    "ImportOptions",
+    "KeyedSource",
+    "Source",
+    "TorchScript",
+    "open_source",
+    "register_front_end",
+]
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,27 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class KeyedSource(Source, Protocol):
+    """A source that can tell what its imports depend on, so that a compiled program is found in the cache without an import."""
+
+    def key(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: ImportOptions) -> str | None:
+        """Return a digest of all that an import of the model as it is now depends on.
+
+        Args:
+            args: positional arguments; neither run nor changed.
+            kwargs: keyword arguments.
+            options: what was asked for.
+        Returns:
+            None if that cannot be told.
+        Raises:
+            SsaCompilerError: as `deliver`, which is called next if the program is not in the cache.
+        """
+
+    def owner(self) -> Any:
+        """Return what holds the parameters: `ParameterSpec.owner` of the programs that it delivers."""
+
+
+@runtime_checkable
 class FrontEnd(Protocol):
     """Recognises models of one kind."""
 
@@ -81,20 +111,35 @@ class TorchScript:
         return _TorchScriptSource(loaded(model))
 
 
-@dataclass(frozen=True)
 class _TorchScriptSource:
-    model: Any
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._opened: OpenedModel | None = None  # of the key that was asked for last
+
+    def key(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: ImportOptions) -> str | None:
+        from .importer.import_key import import_key
+        from .importer.models import open_model
+
+        self._opened = open_model(self._model)
+        return import_key(self._opened, args, kwargs, options)
+
+    def owner(self) -> Any:
+        from .importer.models import open_model
+
+        opened, self._opened = self._opened or open_model(self._model), None
+        return opened.owner
 
     def tensors(self) -> Iterable[torch.Tensor]:
         from .importer.models import state_tensors
 
-        return state_tensors(self.model)
+        return state_tensors(self._model)
 
     def deliver(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: ImportOptions) -> ImportedProgram:
         from .importer import import_program
 
+        opened, self._opened = self._opened, None
         return import_program(
-            self.model,
+            opened or self._model,
             args,
             kwargs,
             index_checks=options.index_checks,

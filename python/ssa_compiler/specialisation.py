@@ -25,10 +25,12 @@ from .pipeline import STAGES, dump_stage, run_pipeline
 if TYPE_CHECKING:
     import torch
 
-    from .backend import Artifact, CallbackSite, CopyCount
-    from .importer import ImportedProgram
+    from ._program_cache import CachedProgram
+    from .abi import ImportedProgram, Signature
+    from .abi.callback_sites import CallbackSite
+    from .backend import Artifact, CopyCount, Target
     from .report import Report
-    from .runtime import Program, Signature
+    from .runtime import Program
 
 # An op of PyTorch's in the module that IREE compiled; casts, constants and lists are none.
 
@@ -153,7 +155,7 @@ class Specialisation:
         signature: what the compiled `@main` takes and returns.
         driver: the IREE driver that runs it.
         seconds: compile time by step, from "modules", which loads what the compiler consists of, to "load"; `pipeline/...`
-            and `backend/...` are parts of `pipeline` and `backend`.
+            and `backend/...` are parts of `pipeline` and `backend`. One that comes from the cache has "modules" and "cache".
         reason: why it was made: how a call differed from the specialisation used before it; "" for the first.
         detach: whether results are detached where eager records gradients.
     """
@@ -309,22 +311,56 @@ def compile_one(
         SsaCompilerError: as `ssa_compiler.compile`.
     """
     seconds = {} if seconds is None else seconds
-    clock = time.perf_counter()
-
-    def lap(stage: str) -> None:
-        nonlocal clock
-        now = time.perf_counter()
-        seconds[stage] = seconds.get(stage, 0.0) + now - clock
-        clock = now
-
-    from .backend import compile_module, is_off, resolve_target
-    from .runtime import read_signature
+    lap = _laps(seconds)
+    from ._program_cache import find_entry
+    from .backend._cache import is_off
+    from .backend._targets import resolve_target
 
     lap("modules")
     kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target
     chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
     kernels = options.kernels and chosen.kind == "cpu" and not is_off("SSA_COMPILER_KERNELS")
     asked = ImportOptions(options.index_checks, options.dynamic_shapes, further, kernels)
+    entry = find_entry(source, args, kwargs, asked, chosen, options)
+    found = entry.load(chosen) if entry is not None else None
+    lap("cache")
+    if found is None:
+        found = _compiled(source, args, kwargs, options, asked, chosen, seconds)
+        if entry is not None:
+            lap = _laps(seconds)
+            entry.keep(found)
+            lap("cache")
+    artifact = found.artifact
+    if options.strict and (sites := [site for site in artifact.callbacks if not is_message(site.op)]):
+        raise _not_native(sites)
+    # Not "local-task": with it, loops whose tensors are replaced gave wrong results in 1 of 100 calls (docs/Backend.md).
+    driver = "cuda" if chosen.kind == "cuda" else "local-sync"
+    detach = options.gradients == "detach"
+    return Specialisation(found.imported, found.stages, artifact, found.signature, driver, seconds, reason, detach)
+
+
+def _compiled(
+    source: Source,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    options: Options,
+    asked: ImportOptions,
+    chosen: Target,
+    seconds: dict[str, float],
+) -> CachedProgram:
+    """Import a program and compile it.
+
+    Args:
+        source, args, kwargs, options: as of `compile_one`.
+        asked: what the import is asked for.
+        chosen: what to compile for.
+        seconds: receives the time of each step when it is done.
+    """
+    lap = _laps(seconds)
+    from ._program_cache import CachedProgram
+    from .backend import compile_module, read_signature
+
+    lap("modules")
     program = source.deliver(tuple(args), dict(kwargs), asked)
     lap("import")
     logging.getLogger(LOGS["import"]).info(
@@ -334,10 +370,8 @@ def compile_one(
     pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
     artifact = compile_module(
-        pipeline.final, chosen, cache=options.cache, kernels=kernels, ssa_opt=options.ssa_opt, **tools
+        pipeline.final, chosen, cache=options.cache, kernels=asked.kernels, ssa_opt=options.ssa_opt, **tools
     )
-    if options.strict and (sites := [site for site in artifact.callbacks if not is_message(site.op)]):
-        raise _not_native(sites)
     dump_stage(options.dump_dir, "backend", artifact.module)
     dump_stage(options.dump_dir, "stream", artifact.stream)
     if artifact.kernel:
@@ -355,11 +389,21 @@ def compile_one(
     signature = read_signature(pipeline.final, pipeline.stages["tensorssa"])
     seconds.update({f"pipeline/{name}": value for name, value in pipeline.seconds.items()})
     seconds.update({f"backend/{name}": value for name, value in artifact.seconds.items()})
-    # Not "local-task": with it, loops whose tensors are replaced gave wrong results in 1 of 100 calls (docs/Backend.md).
-    driver = "cuda" if chosen.kind == "cuda" else "local-sync"
     lap("load")
-    detach = options.gradients == "detach"
-    return Specialisation(program, pipeline.stages, artifact, signature, driver, seconds, reason, detach)
+    return CachedProgram(program, pipeline.stages, artifact, signature)
+
+
+def _laps(seconds: dict[str, float]) -> Callable[[str], None]:
+    """Return a function that adds the time since its last call, or since now, to that of a step."""
+    clock = time.perf_counter()
+
+    def lap(stage: str) -> None:
+        nonlocal clock
+        now = time.perf_counter()
+        seconds[stage] = seconds.get(stage, 0.0) + now - clock
+        clock = now
+
+    return lap
 
 
 def _not_native(sites: Sequence[CallbackSite]) -> UnsupportedOpError:

@@ -16,7 +16,8 @@ from torch.utils._sympy.functions import Mod
 
 import ssa_compiler
 from ssa_compiler import ArgumentValueError
-from ssa_compiler.importer.size_checks import SizeChecks, SizeUse
+from ssa_compiler.abi.size_guards import SizeChecks, SizeGuard, SizeUse
+from ssa_compiler.importer.argument_sizes import python_code
 from ssa_compiler.testing import check, check_auto_sizes
 from ssa_compiler.testing.fuzz import load
 from ssa_compiler.testing.fuzz.arguments import resized
@@ -151,6 +152,10 @@ def convolved(x: Tensor) -> Tensor:
     return F.conv1d(x[:, None], torch.ones(1, 1, 1), padding=1)
 
 
+def convolved_with_padding(x: Tensor) -> Tensor:
+    return F.conv1d(x[:, None], torch.ones(1, 1, 3), padding=3)
+
+
 def into_three(x: Tensor, i: int) -> Tensor:
     first = x[i]
     a, b, c = x.unbind(0)
@@ -166,6 +171,7 @@ def numbered_rows(*sizes: int, number: int) -> list[tuple[Tensor, int]]:
     [
         (of_nothing, [(torch.ones(*shape),) for shape in ((3, 4), (0, 0), (0, 2), (2, 0), (1, 1))]),
         (convolved, [(torch.ones(*shape),) for shape in ((3, 4), (0, 0), (0, 2), (2, 0), (1, 1))]),
+        (convolved_with_padding, [(torch.ones(*shape),) for shape in ((3, 0), (0, 0), (3, 4), (0, 2))]),
         (into_three, [*numbered_rows(3, 4, 2, 0, number=-1), *numbered_rows(3, 4, 2, number=3)]),
     ],
 )
@@ -190,9 +196,10 @@ def test_a_call_raises_the_first_error() -> None:
 
 
 def test_a_guard_that_divides_by_zero_does_not_hold() -> None:
-    n = sympy.Symbol("n", integer=True)
+    guard = sympy.Eq(Mod(12, sympy.Symbol("n", integer=True)), 0)
     use = SizeUse(0, 0, 1, 0, "argument 'x': size 0", "n")
-    checks = SizeChecks(((n, "n", 0, None, (use,)),), ((sympy.Eq(Mod(12, n), 0), "an op"),), (), {})
+    guards = (SizeGuard(python_code(guard), str(guard), "an op"),)
+    checks = SizeChecks((("n", "n", 0, None, (use,)),), guards, ())
     checks.check([torch.ones(4)])
     for size in (0, 5):
         with pytest.raises(ArgumentValueError, match="an op"):

@@ -15,11 +15,11 @@ from iree.compiler import ir
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend import Artifact, compile_module, count_copies, resolve_target, stream_ir
+from ssa_compiler.backend import Artifact, compile_module, count_copies, read_signature, resolve_target, stream_ir
 from ssa_compiler.backend._aliasing import find_violations
 from ssa_compiler.backend._bytecode import find_bad_moves
 from ssa_compiler.backend._ir import walk
-from ssa_compiler.runtime import Program, read_signature
+from ssa_compiler.runtime import Program
 
 ROWS, COLUMNS = 8, 16
 MATRIX = f"tensor<{ROWS}x{COLUMNS}xf32>"

@@ -72,8 +72,8 @@ def test_write_at_a_mask(program: Callable[..., Tensor]) -> None:
 _PLAIN = """
 import subprocess, sys, tempfile
 import torch
-from ssa_compiler.backend import compiler_path, resolve_target
-from ssa_compiler.runtime import Program, read_signature
+from ssa_compiler.backend import compiler_path, resolve_target, read_signature
+from ssa_compiler.runtime import Program
 
 text = '''module {
 func.func @main(%x: tensor<5x3xf32>, %m: tensor<5xi1>) -> tensor<5x3xf32> {

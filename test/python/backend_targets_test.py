@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from ssa_compiler import TargetError
-from ssa_compiler.backend import CUDA_ARCHITECTURES, compile_module, resolve_target
-from ssa_compiler.runtime import Program, read_signature
+from ssa_compiler.backend import CUDA_ARCHITECTURES, compile_module, read_signature, resolve_target
+from ssa_compiler.runtime import Program
 
 ADD = """module {
   func.func @main(%a: tensor<64xf64>) -> tensor<64xf64> {

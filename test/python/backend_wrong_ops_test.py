@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from ssa_compiler.backend import _driver, compile_module, compiler_path, resolve_target
-from ssa_compiler.runtime import Program, read_signature
+from ssa_compiler.backend import _driver, compile_module, compiler_path, read_signature, resolve_target
+from ssa_compiler.runtime import Program
 from ssa_compiler.testing import check
 
 TARGET = resolve_target("cpu")

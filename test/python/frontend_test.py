@@ -12,8 +12,7 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler import ArgumentError, ProgramIndexError, frontend
-from ssa_compiler.frontend import FrontEnd, ImportOptions, Source
-from ssa_compiler.importer.convention import (
+from ssa_compiler.abi.convention import (
     ArgumentSpec,
     DistinctStorage,
     ImportedProgram,
@@ -21,7 +20,8 @@ from ssa_compiler.importer.convention import (
     ScalarSpec,
     TensorSpec,
 )
-from ssa_compiler.importer.outputs import OutputLeaf, OutputTuple
+from ssa_compiler.abi.results import OutputLeaf, OutputTuple
+from ssa_compiler.frontend import FrontEnd, ImportOptions, Source
 
 SCALES_ROWS = """
 module {

@@ -13,8 +13,8 @@ from torch import Tensor
 from _refusals import refusal
 from importer_test import imported, ops
 from ssa_compiler import errors
+from ssa_compiler.abi.convention import DistinctStorage, StridesAsExample
 from ssa_compiler.importer import import_program
-from ssa_compiler.importer.convention import DistinctStorage, StridesAsExample
 from ssa_compiler.testing import check, interpret
 
 ROWS = torch.arange(12.0).reshape(4, 3)

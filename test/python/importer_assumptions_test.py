@@ -9,8 +9,8 @@ from torch import Tensor, nn
 import ssa_compiler
 from _refusals import refusal
 from ssa_compiler import ArgumentValueError, UnsupportedOpError
+from ssa_compiler.abi.convention import SameObject, StorageAsExample, StridesAsExample
 from ssa_compiler.importer import import_program
-from ssa_compiler.importer.convention import SameObject, StorageAsExample, StridesAsExample
 from ssa_compiler.testing import check
 
 

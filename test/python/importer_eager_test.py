@@ -16,7 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ssa_compiler.importer import build_result, flatten_arguments, import_program
+from ssa_compiler.abi import build_result, flatten_arguments
+from ssa_compiler.importer import import_program
 from ssa_compiler.testing import compare_values, interpret
 
 X = torch.linspace(-1.5, 2.0, 12).reshape(4, 3)

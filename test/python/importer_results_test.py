@@ -7,8 +7,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ssa_compiler.abi.results import build_result, output_leaves
 from ssa_compiler.importer import import_program
-from ssa_compiler.importer.outputs import build_result, output_leaves
 from ssa_compiler.testing import check
 
 

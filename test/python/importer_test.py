@@ -11,9 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from ssa_compiler import errors
-from ssa_compiler.importer import build_result, flatten_arguments, import_program
-from ssa_compiler.importer.convention import ConstantSpec, SameObject, ScalarSpec, TensorSpec
-from ssa_compiler.importer.outputs import OutputConstant, OutputDict, OutputLeaf, OutputList, OutputTuple
+from ssa_compiler.abi import build_result, flatten_arguments
+from ssa_compiler.abi.convention import ConstantSpec, SameObject, ScalarSpec, TensorSpec
+from ssa_compiler.abi.results import OutputConstant, OutputDict, OutputLeaf, OutputList, OutputTuple
+from ssa_compiler.importer import import_program
 
 
 def ops(text: str) -> list[str]:

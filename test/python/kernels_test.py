@@ -230,6 +230,18 @@ def test_divisions_by_numbers_that_are_not_known() -> None:
     kernel_of(divided_by_arguments, *((x, y, a, b) for a, b in numbers), (x, y * 0 + 1, 4, 2), (x, y // 5, 4, 2))
 
 
+def with_functions_of_numbers(x: Tensor, f: float, n: int) -> tuple[Tensor, float, int]:
+    y = x.clone()
+    for i in range(abs(n)):
+        y[i % 3] = y[i % 3] * 0.5 + math.sqrt(abs(f)) + abs(n - i)
+    return y, math.floor(f) * 0.5 - math.ceil(f), abs(n)
+
+
+def test_functions_of_numbers() -> None:
+    sets: list[tuple[Tensor, float, int]] = [(X, f, n) for f, n in ((4.5, 2), (-7.25, -3), (-0.0, 0), (1e10, -1))]
+    kernel_of(with_functions_of_numbers, *sets)
+
+
 def test_errors_are_those_of_the_first_check_that_fails() -> None:
     """Out of range in a loop that does not run, or after another error, is none."""
     kernel_of(by_index, *[(A, i, n) for i in (0, -3, 2, 3, -4, 2**62, -(2**63)) for n in (0, 1, 2)])

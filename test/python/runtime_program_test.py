@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from ssa_compiler import ArgumentTypeError, ArgumentValueError, ProgramError, ProgramIndexError
-from ssa_compiler.backend import compile_module, resolve_target
-from ssa_compiler.runtime import Program, Signature, read_signature
+from ssa_compiler.abi import Signature
+from ssa_compiler.backend import compile_module, read_signature, resolve_target
+from ssa_compiler.runtime import Program
 from ssa_compiler.runtime._device import device_for
 
 DTYPES = {

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -422,3 +425,41 @@ def test_recurrent_layers_that_start_from_zero(model: nn.Module, shape: tuple[in
         compiled = ssa_compiler.compile(torch.jit.trace(model, (x,)) if traced else model, (x,))
         torch.testing.assert_close(compiled(x), model(x))
     assert compiled.explain().callbacks == ()
+
+
+_ARCHIVE = """
+import sys, torch
+sys.path.insert(0, {folder!r})
+import functions_of_two
+torch.jit.script(functions_of_two.Doubled()).save({path!r})
+"""
+_DOUBLED = """
+import torch
+
+def helper(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
+
+class Doubled(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return helper(x) * 2
+"""
+
+
+def test_functions_of_a_file_are_its_own(tmp_path: Path) -> None:
+    """Not those of the same name that this process has scripted."""
+    (tmp_path / "functions_of_two.py").write_text(_DOUBLED)
+    path = str(tmp_path / "doubled.pt")
+    subprocess.run([sys.executable, "-c", _ARCHIVE.format(folder=str(tmp_path), path=path)], check=True)
+    other = tmp_path / "other" / "functions_of_two.py"
+    other.parent.mkdir()
+    other.write_text(_DOUBLED.replace("x + 1", "x * 100"))
+    spec = importlib.util.spec_from_file_location("functions_of_two", other)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    torch.jit.script(module.helper)
+    x = torch.ones(3)
+    torch.testing.assert_close(ssa_compiler.compile(path, (x,))(x), (x + 1) * 2)
+    outer = torch.nn.Sequential(torch.jit.load(path))
+    torch.testing.assert_close(ssa_compiler.compile(outer, (x,))(x), (x + 1) * 2)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import logging
+import shutil
+import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from .._process import remove_with
+from ..abi.callback_sites import Argument, CallbackSite, Constant, Listed, Passed
+from ..abi.kernel_interface import KernelInterface
 from ..errors import SourceLocation
-from ._callbacks import Argument, CallbackSite, Constant, Listed, Passed
-from ._kernel_interface import KernelInterface
+from ._cache import ProgramCache
 from ._targets import Target
 
-__all__ = ["PROGRAM", "Artifact", "from_files", "to_files"]
+__all__ = ["PROGRAM", "Artifact", "from_files", "take_artifact", "to_files"]
+
+_logger = logging.getLogger(__name__)
 
 PROGRAM = "program.vmfb"
 _MODULE, _STREAM, _FACTS = "module.mlir", "stream.mlir", "artifact.json"
@@ -37,6 +45,7 @@ class Artifact:
         kernels: how many kernels there are: the whole program, or loops of it.
         ops: how many ops of PyTorch's are compiled.
         interface: how it is called, if the whole program is one kernel.
+        entry: the name of its entry in the cache, "" if it is not kept.
     """
 
     path: str
@@ -53,6 +62,7 @@ class Artifact:
     kernels: int = 0
     ops: int = 0
     interface: KernelInterface | None = None
+    entry: str = ""
 
     @property
     def is_kernel(self) -> bool:
@@ -113,6 +123,34 @@ def from_files(files: Mapping[str, bytes], path: str, target: Target) -> Artifac
         ops=int(facts["ops"]),
         interface=KernelInterface.read(facts["interface"]) if facts["interface"] is not None else None,
     )
+
+
+def take_artifact(cache: ProgramCache, name: str, target: Target) -> Artifact | None:
+    """Return a program from the cache, None if it is not there or damaged.
+
+    Args:
+        cache: the cache.
+        name: of the entry.
+        target: what it was compiled for.
+    """
+    files = cache.look_up(name)
+    if files is None:
+        return None
+    folder = tempfile.mkdtemp(prefix="ssa-compiler-")
+    try:
+        path = Path(folder) / PROGRAM
+        artifact = replace(from_files(files, str(path), target), entry=name)
+        path.write_bytes(files[PROGRAM])  # the entry may be removed before the program is loaded
+    except (KeyError, TypeError, ValueError) as error:
+        _logger.debug("cache entry %s: %s", name, error)
+        shutil.rmtree(folder, ignore_errors=True)
+        cache.remove(name)
+        return None
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    remove_with(artifact, folder)
+    return artifact
 
 
 def _write_site(site: CallbackSite) -> dict[str, Any]:

@@ -33,6 +33,7 @@ __all__ = [
     "ProgramCache",
     "digest_of",
     "digest_of_command",
+    "digest_of_key",
     "is_off",
     "open_cache",
 ]
@@ -214,6 +215,17 @@ def digest_of_command(command: Sequence[str], timeout_s: float) -> str:
     """
     depends: list[Any] = [_surroundings(), list(command), timeout_s, memory_limit()]
     return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
+
+
+def digest_of_key(key: str, target: Target, timeout_s: float) -> str:
+    """Return the name of the entry for a whole program.
+
+    Args:
+        key: a digest of everything but the versions of other packages, the target and the limits.
+        target: what to compile for.
+        timeout_s: wall-clock limit of a tool in seconds.
+    """
+    return digest_of(f"program {key}", target, timeout_s)
 
 
 @cache

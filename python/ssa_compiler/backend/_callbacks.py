@@ -8,24 +8,19 @@ described this way can be called.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from iree.compiler import ir
 
 from .._dtypes import by_mlir
+from ..abi.callback_sites import MODULE_NAME, Argument, CallbackSite, Constant, Listed, Passed
 from ..errors import SourceLocation
 from ._copies import builtin_type
 from ._ir import attribute, build
 
 __all__ = [
     "EFFECT",
-    "MODULE_NAME",
-    "CallbackSite",
-    "Constant",
-    "Listed",
-    "Passed",
     "erase_unused",
     "is_callback",
     "is_random",
@@ -34,62 +29,8 @@ __all__ = [
     "torch_operator",
 ]
 
-MODULE_NAME = "tssa_callbacks"
 EFFECT = "tssa.effect"
 """Attribute of a callback that does something beside computing its results of its operands."""
-
-
-@dataclass(frozen=True)
-class Passed:
-    """An argument that the program passes.
-
-    Attributes:
-        kind: "tensor", "int", "float" or "bool".
-        dtype: name of the torch dtype of a tensor, such as "float32"; "" for scalars, and results that are not used.
-    """
-
-    kind: str
-    dtype: str = ""
-
-
-@dataclass(frozen=True)
-class Constant:
-    """An argument that is known: an int, float, bool, str or None."""
-
-    value: object
-
-
-@dataclass(frozen=True)
-class Listed:
-    """A list of arguments."""
-
-    items: tuple[Argument, ...]
-
-
-Argument = Passed | Constant | Listed
-
-
-@dataclass(frozen=True)
-class CallbackSite:
-    """One op of the program that runs in PyTorch.
-
-    Attributes:
-        name: name of the imported function in the callback module.
-        op: the operator as PyTorch writes it, `aten::index.Tensor`.
-        arguments: how to rebuild its arguments, in schema order; `Passed` ones in the order in which they are passed.
-        results: what it returns.
-        convention: IREE's calling convention, such as `0rI_rI`; the last operand and result are the token (`_sequence`).
-        location: the user's line.
-        reason: why it is not compiled.
-    """
-
-    name: str
-    op: str
-    arguments: tuple[Argument, ...]
-    results: tuple[Passed, ...]
-    convention: str
-    location: SourceLocation | None
-    reason: str
 
 
 _SCALARS = {

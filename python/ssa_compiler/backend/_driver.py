@@ -32,13 +32,14 @@ from .._process import (
     run_tool,
     tool_error,
 )
+from ..abi.callback_sites import CallbackSite
 from ..errors import SsaCompilerError, ToolError
 from ._aliasing import find_violations
-from ._artifact import PROGRAM, Artifact, from_files, to_files
+from ._artifact import Artifact, take_artifact, to_files
 from ._attempt import Attempt, last_dump, torch_users, user_location, without_dump
 from ._bytecode import find_bad_moves
 from ._cache import ProgramCache, digest_of, open_cache
-from ._callbacks import CallbackSite, to_callback, torch_operator
+from ._callbacks import to_callback, torch_operator
 from ._captures import take_over_captures
 from ._carried import carry_as_integers
 from ._constants import hide_constants
@@ -135,46 +136,33 @@ def compile_module(
         ToolError: iree-compile fails for a reason that no callback cures, or its result cannot be proved right.
     """
     kept = open_cache() if cache and dump_dir is None and not extra_flags else None
-    folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
-    try:
-        start = time.perf_counter()
-        kernels &= target.kind == "cpu"
-        maker = find_ssa_opt(ssa_opt) if kernels else None
-        name = digest_of(text, target, timeout_s, maker) if kept is not None else ""
-        artifact = _take(kept, name, folder, target) if kept is not None else None
-        seconds = time.perf_counter() - start
-        if kept is not None:
-            logging.getLogger(LOGS["cache"]).info("%s: %s", name[:16], "found" if artifact is not None else "not found")
-        if artifact is None:
+    start = time.perf_counter()
+    kernels &= target.kind == "cpu"
+    maker = find_ssa_opt(ssa_opt) if kernels else None
+    name = digest_of(text, target, timeout_s, maker) if kept is not None else ""
+    artifact = take_artifact(kept, name, target) if kept is not None else None
+    seconds = time.perf_counter() - start
+    if kept is not None:
+        logging.getLogger(LOGS["cache"]).info("%s: %s", name[:16], "found" if artifact is not None else "not found")
+    if artifact is None:
+        folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
+        try:
             with new_context(ir) as context:
                 compilation = _Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags, maker, kept)
                 artifact = compilation.run()
             start = time.perf_counter()
             if kept is not None and compilation.repeatable:
                 kept.store(name, to_files(artifact, Path(artifact.path).read_bytes()))
+                artifact = replace(artifact, entry=name)
             seconds += time.perf_counter() - start
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         if kept is not None:
             artifact = replace(artifact, seconds={**artifact.seconds, "cache": seconds})
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    remove_with(artifact, folder)
-    return artifact
-
-
-def _take(cache: ProgramCache, name: str, folder: Path, target: Target) -> Artifact | None:
-    """Return a program from the cache, its file copied to a folder; None if the cache does not have it."""
-    files = cache.look_up(name)
-    if files is None:
-        return None
-    path = folder / PROGRAM
-    try:
-        artifact = from_files(files, str(path), target)
-    except (KeyError, TypeError, ValueError) as error:
-        _logger.debug("cache entry %s: %s", name, error)
-        cache.remove(name)
-        return None
-    path.write_bytes(files[PROGRAM])  # the entry may be removed before the program is loaded
+        remove_with(artifact, folder)
+    else:
+        artifact.seconds["cache"] = seconds
     return artifact
 
 

@@ -10,8 +10,8 @@ import re
 
 from iree.compiler import ir
 
+from ..abi.kernel_interface import KernelInterface
 from ._kernel_call import Argument, Callee, call_loop, call_program, host_names
-from ._kernel_interface import KernelInterface
 from ._limits import MOST_BINDINGS, MOST_CONSTANTS
 
 __all__ = ["OperandLimitError", "assemble"]

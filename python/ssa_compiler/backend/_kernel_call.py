@@ -13,7 +13,7 @@ from itertools import count
 
 from iree.compiler import ir
 
-from ._kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE, KernelInterface
+from ..abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE, KernelInterface
 
 __all__ = ["Argument", "Callee", "call_loop", "call_program", "host_names"]
 

@@ -18,8 +18,8 @@ from torch_mlir import _mlir_libs
 
 from .._opt import find_ssa_opt
 from .._process import parse_diagnostics, run_tool
+from ..abi.kernel_interface import KernelInterface
 from ._executable import OperandLimitError, assemble
-from ._kernel_interface import KernelInterface
 from ._version_copies import VersionCopies
 
 __all__ = [

@@ -13,7 +13,7 @@ from ._attempt import user_location
 from ._callbacks import erase_unused, torch_operator
 from ._copies import builtin_type, dynamic_sizes
 from ._ir import build, element_of, is_tensor, main_function, walk
-from ._kernel_ops import call_library, is_kernel_op
+from ._kernel_ops import call_library, call_op, is_kernel_op
 from ._masks import INDEX_PUTS, listed
 
 __all__ = ["CONSTANT", "make_lowerable"]
@@ -37,6 +37,8 @@ def make_lowerable(module: ir.Module) -> None:
             _reinterpret(op)
         elif is_kernel_op(op):
             call_library(op, module)
+        elif op.name.startswith("math."):
+            call_op(op, module)
         elif torch_operator(op) in INDEX_PUTS:
             _write_if_there_is_an_index(op)
         elif op.name == "torch.aten.copy":

@@ -1,7 +1,21 @@
-"""TorchScript to the torch dialect: see `program.import_program` and docs/Architecture.md, "The imported module"."""
+"""TorchScript to the torch dialect: see `program.import_program` and docs/Architecture.md, "The imported module".
 
-from .convention import ImportedProgram, flatten_arguments
-from .outputs import build_result
-from .program import import_program
+A program that comes from the cache needs a few of these modules only: nothing is imported before it is needed.
+"""
 
-__all__ = ["ImportedProgram", "build_result", "flatten_arguments", "import_program"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .program import import_program
+
+__all__ = ["import_program"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "import_program":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .program import import_program
+
+    return import_program

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 import torch
+from torch.utils._sympy.printers import PythonPrinter
 
+from ..abi.size_guards import SizeChecks, SizeGuard, SizeUse
 from .attempts import AnotherAttempt
 from .dynamic_shapes import SizeRequest
-from .size_checks import SizeChecks, SizeUse
 
 if TYPE_CHECKING:
     from .state import State
 
-__all__ = ["ArgumentSizes", "MakeStatic"]
+__all__ = ["ArgumentSizes", "MakeStatic", "python_code"]
 
 
 class MakeStatic(AnotherAttempt):
@@ -206,16 +207,22 @@ class ArgumentSizes:
         """Return what a call has to check of the sizes, None if none is open."""
         if not self._roots and not self._static:
             return None
-        names = {root.symbol: name for name, root in self._roots.items()}
+        names = {root.symbol: sympy.Symbol(name) for name, root in self._roots.items()}
         return SizeChecks(
             tuple(
-                (root.symbol, name, root.request.low, root.request.high, tuple(root.uses))
+                (str(root.symbol), name, root.request.low, root.request.high, tuple(root.uses))
                 for name, root in self._roots.items()
             ),
-            tuple(self.guards.items()),
+            tuple(
+                SizeGuard(python_code(guard), str(guard.subs(names)), reason) for guard, reason in self.guards.items()
+            ),
             tuple((name, reason) for name, reason in self._static.items()),
-            {symbol: sympy.Symbol(name) for symbol, name in names.items()},
         )
+
+
+def python_code(expr: Any) -> str:
+    """Return an expression over symbols as one of Python; the names in it are the symbols'."""
+    return str(PythonPrinter().doprint(sympy.sympify(expr)))
 
 
 def _pins(relation: Any) -> bool:

@@ -10,10 +10,7 @@ import sympy
 import torch
 from torch_mlir import ir
 
-from ..errors import ArgumentTypeError
-from .classes import attribute_types, named_tuple_type
-from .containers import Containers
-from .convention import (
+from ..abi.convention import (
     ArgumentSpec,
     ConstantSpec,
     DictSpec,
@@ -26,10 +23,14 @@ from .convention import (
     TensorSpec,
     checked_number,
 )
+from ..abi.results import Step
+from ..errors import ArgumentTypeError
+from .argument_sizes import python_code
+from .classes import attribute_types, named_tuple_type
+from .containers import Containers
 from .emitter import DTYPE_NUMBERS
 from .lent_containers import lend
 from .modules import fake_like
-from .outputs import Step
 from .state import SHARED, State
 from .symbols import expr_of
 from .values import ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
@@ -202,7 +203,10 @@ class Arguments:
         state.arguments[index], state.examples[index] = value, example
         state.owns(value, example)
         state.sizes.define(state, path, index, ssa, example.dim())
-        strides = tuple(map(expr_of, fake.stride())) if state.sizes.hints else tuple(example.stride())
+        strides: tuple[int | str, ...] = tuple(example.stride())
+        if state.sizes.hints:
+            found = map(expr_of, fake.stride())
+            strides = tuple(int(stride) if stride.is_number else python_code(stride) for stride in found)
         return TensorSpec(path, index, example.dtype, tuple(example.shape), strides), value
 
     def _scalar(self, path: str, example: bool | int | float) -> tuple[InputSpec, Value]:

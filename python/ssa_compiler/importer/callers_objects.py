@@ -15,12 +15,12 @@ from typing import Any
 import sympy
 import torch
 
+from ..abi.object_writeback import ChangedObject
+from ..abi.results import OutputLeaf, OutputSpec, OutputTuple
 from .aten import TensorOps
-from .changed_objects import ChangedObject
 from .metadata import Metadata
 from .modules import FoundParameter, Modules
 from .objects import become, make_room, room_of
-from .outputs import OutputLeaf, OutputSpec, OutputTuple
 from .state import State
 from .strided import WHOLE_STORAGE
 from .values import ConstValue, TensorValue, Value

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from .state import ProgramRaises, State
+from .state import State
 from .symbols import expr_of
 
 __all__ = ["check_elements"]
@@ -40,9 +40,9 @@ def check_elements(state: State, op: Any, python: Sequence[Any]) -> None:
     if any(size == 0 for size in leading):
         return
     for size in map(expr_of, image.shape[image.dim() - spatial :]):
-        if size == 0 and all(other.is_Integer for other in leading):
+        if size == 0:
             shape = [size if isinstance(size, int) else "?" for size in image.shape]
             text = f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}"
-            raise ProgramRaises(f"RuntimeError: {text}")
+            state.check(sympy.Or(*(sympy.Eq(other, 0) for other in leading)), f"RuntimeError: {text}")
         if not size.is_Integer:
             state.require(sympy.Or(sympy.Ne(size, 0), *(sympy.Eq(other, 0) for other in leading)), op.name())

@@ -15,6 +15,7 @@ from typing import Any
 import sympy
 import torch
 
+from ..abi.results import TORCH_SIZE
 from .abstract import (
     KINDS,
     Abstract,
@@ -30,7 +31,6 @@ from .abstract import (
 )
 from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .growing import SCALAR_DTYPES, Element, GrowingValue, LengthChanges, common_element, is_growing, promote
-from .outputs import TORCH_SIZE
 from .state import State
 from .symbols import expr_of
 from .values import (

@@ -20,7 +20,7 @@ import torch.nn.modules.module as module_globals
 from ..errors import ScriptError, SourceLocation
 from .script import script_method, script_model
 
-__all__ = ["OpenedModel", "loaded", "open_model", "state_tensors"]
+__all__ = ["OpenedModel", "has_own_functions", "loaded", "open_model", "state_tensors"]
 
 _HOOKS = {"_forward_hooks": "forward hook", "_forward_pre_hooks": "forward pre-hook"}
 _GLOBAL_HOOKS = {"_global_forward_hooks": "forward hook", "_global_forward_pre_hooks": "forward pre-hook"}
@@ -115,6 +115,15 @@ def loaded(model: Any) -> Any:
             "expected a function, an nn.Module, a method of one or the path of a file that torch.jit.save wrote, got "
             f"'{os.fspath(path)}' ({reason}): of what torch.save wrote, pass the module that holds its state"
         ) from error
+
+
+def has_own_functions(scripted: Any) -> bool:
+    """Whether a part of a model came from a file: what its functions are called may be something else in this process."""
+    if not isinstance(scripted, torch.jit.ScriptModule):
+        return False
+    unit = torch.jit._state._python_cu
+    kinds = (module._c._type() for module in scripted.modules() if isinstance(module, torch.jit.ScriptModule))
+    return any(unit.get_class(kind.str()) != kind for kind in kinds)
 
 
 def state_tensors(model: Any) -> Iterator[torch.Tensor]:

@@ -13,8 +13,8 @@ import sympy
 import torch
 from torch_mlir import ir
 
+from ..abi.same_values import registered_name, same_tensor
 from .attempts import AnotherAttempt
-from .same_values import registered_name, same_tensor
 from .state import State
 from .values import ConstValue, ModuleValue, ScalarValue, Site, TensorValue, Value
 

@@ -9,19 +9,8 @@ from typing import Any
 import torch
 from torch_mlir import ir
 
-from ..errors import (
-    SsaCompilerError,
-    UnsupportedOpError,
-    UnsupportedProgramError,
-    program_error,
-)
-from .argument_sizes import ArgumentSizes, MakeStatic
-from .arguments import Arguments
-from .attempts import unexpected_errors_located
-from .callers_objects import CallersObjects
-from .changed_objects import ChangedObject, OwnObject
-from .classes import python_class
-from .convention import (
+from ..abi.container_writeback import ChangedContainer
+from ..abi.convention import (
     ArgumentSpec,
     Assumption,
     AttributeSpec,
@@ -34,14 +23,9 @@ from .convention import (
     StorageAsExample,
     StridesAsExample,
 )
-from .devices import check_default_device
-from .dynamic_shapes import SizeRequest, requested_sizes
-from .interpreter import Interpreter
-from .lent_containers import ChangedContainer, changed_containers
-from .models import OpenedModel, open_model
-from .module_facts import ModuleFacts
-from .modules import FoundParameter, Inline, Modules, Restart
-from .outputs import (
+from ..abi.module_guards import ModuleFacts
+from ..abi.object_writeback import ChangedObject, OwnObject
+from ..abi.results import (
     TORCH_SIZE,
     OutputArgument,
     OutputConstant,
@@ -54,6 +38,23 @@ from .outputs import (
     OutputSpec,
     OutputTuple,
 )
+from ..errors import (
+    SsaCompilerError,
+    UnsupportedOpError,
+    UnsupportedProgramError,
+    program_error,
+)
+from .argument_sizes import ArgumentSizes, MakeStatic
+from .arguments import Arguments
+from .attempts import unexpected_errors_located
+from .callers_objects import CallersObjects
+from .classes import python_class
+from .devices import check_default_device
+from .dynamic_shapes import SizeRequest, requested_sizes
+from .interpreter import Interpreter
+from .lent_containers import changed_containers
+from .models import OpenedModel, has_own_functions, open_model
+from .modules import FoundParameter, Inline, Modules, Restart
 from .state import ProgramRaises, Retry, State, Unjoinable
 from .surroundings import quiet
 from .symbols import expr_of
@@ -77,7 +78,7 @@ __all__ = ["import_program"]
 
 
 def import_program(
-    model: Callable[..., Any] | torch.nn.Module,
+    model: Callable[..., Any] | torch.nn.Module | OpenedModel,
     example_inputs: tuple[Any, ...],
     example_kwargs: dict[str, Any] | None = None,
     *,
@@ -99,8 +100,7 @@ def import_program(
             need not wait for the host.
         dynamic_shapes: which sizes are not fixed, in torch.export's vocabulary (`dynamic_shapes.py`).
         lenient: make static what `dynamic_shapes` wants open and the program cannot have so for these examples, and leave
-            out of it what does not fit them; where a program surely raises, but may do so before, let the call find out:
-            for a further specialisation.
+            out of it what does not fit them: for a further specialisation.
         kernels: use ops that only native kernels have, such as `ssa_compiler::order`; elsewhere they run in PyTorch.
     Returns:
         The module's text and the calling convention.
@@ -109,7 +109,7 @@ def import_program(
         ArgumentTypeError: the examples do not fit the signature.
         UnsupportedOpError: an op cannot be imported.
         UnsupportedProgramError: the program's meaning cannot be kept.
-        ProgramError: the program surely raises for arguments like these.
+        ProgramError: the program surely raises this for arguments like these, and nothing before; else a call raises it.
     """
     with quiet():
         importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks, kernels)
@@ -145,7 +145,7 @@ class _Importer:
         self.kernels = kernels
         self.assigned: list[str] = []
         self.retries: frozenset[Any] = frozenset()
-        self.inlined = False
+        self.inlined = has_own_functions(self.opened.scripted)
         self.scalars: list[str] = []
         self.requests: dict[tuple[str, int], SizeRequest] = {}
         self.static: dict[str, str] = {}
@@ -230,7 +230,7 @@ class _Importer:
                 kernels=self.kernels,
             )
             try:
-                one = _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined, defers=self.lenient)
+                one = _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined)
                 return one.run(*self.examples), None
             except Restart as restart:
                 self.assigned.append(restart.path)
@@ -280,10 +280,7 @@ class _Importer:
 class _ProgramImport:
     """One run of the importer."""
 
-    def __init__(
-        self, opened: OpenedModel, assigned: list[str], state: State, *, inlined: bool = False, defers: bool = False
-    ) -> None:
-        self.defers = defers
+    def __init__(self, opened: OpenedModel, assigned: list[str], state: State, *, inlined: bool = False) -> None:
         self.opened, self.model, self.name = opened, opened.owner, opened.name
         self.assigned = assigned
         self.scripted = scripted = opened.scripted
@@ -314,8 +311,7 @@ class _ProgramImport:
                 self.modules.prepare(self.assigned)
                 result = self.interpreter.run_graph(self.opened.method or self.name, self.graph, values)
             except ProgramRaises as raised:
-                if self.defers and state.emitter.asserts:
-                    # A call asks for it, which an assertion before this one may end with another error.
+                if state.emitter.asserts:  # one of them may end a call with another error before this one
                     state.emitter.assertion(state.emitter.constant(False), raised.text)
                     return self._finished(NONE, specs, arguments)
                 location = state.locations.user()

@@ -25,12 +25,7 @@ from torch_mlir import ir
 
 from .._functionalized import functionalized_name, functionalized_schema
 from .._ignored import IgnoredCall, TensorFacts, operator_name, register
-from ..errors import SourceLocation
-from .aten import TensorOps
-from .containers import Containers
-from .meeting import surely_apart
-from .modules import Modules
-from .outputs import (
+from ..abi.results import (
     OutputConstant,
     OutputDict,
     OutputLeaf,
@@ -40,6 +35,11 @@ from .outputs import (
     OutputTuple,
     build_result,
 )
+from ..errors import SourceLocation
+from .aten import TensorOps
+from .containers import Containers
+from .meeting import surely_apart
+from .modules import Modules
 from .overlap import meets_itself
 from .state import State
 from .surroundings import own_numbers

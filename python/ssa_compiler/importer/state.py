@@ -11,13 +11,13 @@ from typing import Any
 import sympy
 import torch
 
+from ..abi.results import Step
 from ..errors import InternalError, UnsupportedOpError, UnsupportedProgramError, program_error_name
 from .argument_sizes import ArgumentSizes
 from .attempts import AnotherAttempt
 from .emitter import Emitter
 from .layouts import Layouts
 from .locations import Locations
-from .outputs import Step
 from .ranges import Ranges
 from .symbols import COUNTS, Symbols, expr_of
 from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value, made_at

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from .._functionalized import on_copies, original_operator
 from .._ignored import NAMESPACE, is_ignored
 from .._python_ops import PYTHON_OPS, python_op
+from ..abi.callback_sites import MODULE_NAME, CallbackSite, Constant, Listed
 from ..errors import ProgramError
 
 if TYPE_CHECKING:
-    from ..backend._callbacks import Argument, CallbackSite
+    from ..abi.callback_sites import Argument
     from ._device import Device
 
 __all__ = ["CallbackHost"]
@@ -42,8 +43,6 @@ class CallbackHost:
     def module(self) -> Any:
         """Return the VM module to link with the program."""
         import iree.runtime as rt
-
-        from ..backend._callbacks import MODULE_NAME
 
         interface = rt.PyModuleInterface(MODULE_NAME, lambda _interface: self)
         for number, site in enumerate(self._sites):
@@ -96,8 +95,6 @@ class CallbackHost:
     def _rebuild(self, argument: Argument, values: Any) -> Any:
         import iree.runtime as rt
         import torch
-
-        from ..backend._callbacks import Constant, Listed
 
         if isinstance(argument, Constant):
             return argument.value

@@ -11,7 +11,7 @@ import os
 import threading
 from typing import Any
 
-from ..backend._kernel_interface import INTERRUPT
+from ..abi.kernel_interface import INTERRUPT
 
 __all__ = ["unwatch", "watch"]
 

@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..backend._kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE
+from ..abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE
 from ..errors import program_error
 from ._interruption import unwatch, watch
 from ._program import Program
@@ -18,9 +18,9 @@ from ._program import Program
 if TYPE_CHECKING:
     import torch
 
-    from ..backend import KernelInterface
+    from ..abi.kernel_interface import KernelInterface
+    from ..abi.signature import ArgumentInfo, Signature
     from ._device import Device
-    from ._signature import ArgumentInfo, Signature
 
 __all__ = ["KernelProgram"]
 

@@ -21,8 +21,8 @@ from ._device import ALIGNMENT, device_for, instance
 if TYPE_CHECKING:
     import torch
 
-    from ..backend import CallbackSite
-    from ._signature import ArgumentInfo, Signature
+    from ..abi.callback_sites import CallbackSite
+    from ..abi.signature import ArgumentInfo, Signature
 
 __all__ = ["Program"]
 

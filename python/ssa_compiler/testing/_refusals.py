@@ -13,7 +13,7 @@ from ..errors import ArgumentError, ArgumentValueError
 from ._compare import memory_span, spans_overlap
 
 if TYPE_CHECKING:
-    from ..importer import ImportedProgram
+    from ..abi import ImportedProgram
     from .harness import Call
 
 __all__ = ["refused_at_call"]
@@ -28,8 +28,8 @@ def refused_at_call(program: ImportedProgram, call: Call) -> ArgumentError | Non
     Returns:
         The error that a call raises before the program runs; None if it takes the arguments.
     """
-    from ..importer import flatten_arguments
-    from ..importer.changed_objects import take_storages
+    from ..abi import flatten_arguments
+    from ..abi.object_writeback import take_storages
 
     try:
         leaves = flatten_arguments(program, call.args, call.kwargs)
@@ -61,7 +61,7 @@ def _check_sizes(program: ImportedProgram, leaves: Sequence[Any]) -> None:
 
 def _check_memory(program: ImportedProgram, leaves: Sequence[Any]) -> None:
     """Refuse a written argument that shares memory with another one, as the runtime does."""
-    from ..importer.convention import DistinctStorage
+    from ..abi.convention import DistinctStorage
 
     tensors = {
         number: memory_span(leaf)

@@ -26,7 +26,7 @@ from ._untouched import untouched
 from .interpreter import Interpreter, InterpreterError
 
 if TYPE_CHECKING:
-    from ..importer import ImportedProgram
+    from ..abi import ImportedProgram
 
 __all__ = [
     "Call",
@@ -331,10 +331,10 @@ class Interpreted:
         self._numbers = [attribute.current() for attribute in program.attributes]
 
     def run(self, call: Call, seed: int) -> Outcome:
-        from ..importer import build_result, flatten_arguments
-        from ..importer.changed_objects import change_objects, give_back, take_storages
-        from ..importer.lent_containers import change_containers
-        from ..importer.outputs import ResultBuilder, output_leaves
+        from ..abi import build_result, flatten_arguments
+        from ..abi.container_writeback import change_containers
+        from ..abi.object_writeback import change_objects, give_back, take_storages
+        from ..abi.results import ResultBuilder, output_leaves
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
         outcome = Outcome(arguments=(args, kwargs))

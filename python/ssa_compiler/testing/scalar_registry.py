@@ -388,8 +388,9 @@ def constant_differences(expressions: Sequence[str], size: int = 60, raising: in
         size: how many to compute in one program.
         raising: how many of those that raise, each of which takes a program of its own; None for all.
     """
+    from ..abi import build_result
     from ..errors import SsaCompilerError
-    from ..importer import build_result, import_program
+    from ..importer import import_program
 
     def evaluated(text: str) -> Any:
         return eval(text, {"math": math})

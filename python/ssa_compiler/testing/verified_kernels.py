@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..backend._kernel_interface import NO_SPACE
+from ..abi.kernel_interface import NO_SPACE
 from ..errors import program_error
 from ..runtime import KernelProgram
 
 if TYPE_CHECKING:
+    from ..abi import Signature
     from ..api import CompiledProgram
     from ..backend import Artifact
-    from ..runtime import Signature
 
 __all__ = ["VerifiedProgram", "verify_kernels"]
 

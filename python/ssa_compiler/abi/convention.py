@@ -18,19 +18,19 @@ their `index`, then one argument for each entry of `ImportedProgram.attributes`,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from ..errors import ArgumentTypeError, ArgumentValueError
-from .changed_objects import ChangedObject, OwnObject
-from .lent_containers import ChangedContainer
-from .module_facts import ModuleFacts
-from .outputs import OutputSpec, Step, build_result, find_argument
+from .container_writeback import ChangedContainer
+from .module_guards import ModuleFacts
+from .object_writeback import ChangedObject, OwnObject
+from .results import OutputSpec, Step, build_result, find_argument
 from .same_values import same_value
-from .size_checks import SizeChecks
+from .size_guards import SizeChecks
 
 __all__ = [
     "ArgumentSpec",
@@ -76,15 +76,15 @@ class TensorSpec:
         index: position among `@main`'s arguments.
         dtype: its dtype, always checked.
         shape: the sizes of the example, always checked; `ImportedProgram.sizes` says which may differ.
-        strides: the strides of the example (elements), expressions where they follow from sizes that may differ; to be
-            checked only where a `StridesAsExample` assumption says so.
+        strides: the strides of the example (elements), expressions of Python over `SizeChecks.roots` where they follow from sizes
+            that may differ; to be checked only where a `StridesAsExample` assumption says so.
     """
 
     path: str
     index: int
     dtype: torch.dtype
     shape: tuple[int, ...]
-    strides: tuple[Any, ...]
+    strides: tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -428,6 +428,24 @@ class ImportedProgram:
         if kwargs:
             raise ArgumentTypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         return values
+
+    def without_owner(self) -> ImportedProgram:
+        """Return the program without the user's module, and what is taken for granted of it."""
+        parameters = tuple(replace(parameter, owner=None) for parameter in self.parameters)
+        attributes = tuple(replace(attribute, owner=None) for attribute in self.attributes)
+        return replace(self, parameters=parameters, attributes=attributes, facts=None)
+
+    def owned_by(self, owner: Any, read: Iterable[str] | None) -> ImportedProgram:
+        """Return the program with a module of the user's, as it is now, in the place of that which `without_owner` has left out.
+
+        Args:
+            owner: the module, or a function.
+            read: `ModuleFacts.read` of the program's facts, None if it had none.
+        """
+        parameters = tuple(replace(parameter, owner=owner) for parameter in self.parameters)
+        attributes = tuple(replace(attribute, owner=owner) for attribute in self.attributes)
+        facts = ModuleFacts(owner, read) if read is not None else None
+        return replace(self, parameters=parameters, attributes=attributes, facts=facts)
 
     def leaf_specs(self) -> Iterator[TensorSpec | ScalarSpec | ConstantSpec]:
         """Yield the leaves of `arguments` in order."""

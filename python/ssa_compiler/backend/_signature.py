@@ -1,66 +1,18 @@
-"""What `@main` takes and returns, read from the module's text: kinds, dtypes, and the attributes about sharing."""
+"""Reading the signature of `@main` from a module: kinds, dtypes, and the attributes about sharing."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .._forks import new_context
+from ..abi.signature import ArgumentInfo, ResultInfo, Signature
 
 if TYPE_CHECKING:
     import torch
     from iree.compiler import ir
 
-__all__ = ["ArgumentInfo", "ResultInfo", "Signature", "read_signature"]
-
-
-@dataclass(frozen=True)
-class ArgumentInfo:
-    """One argument of `@main`.
-
-    Attributes:
-        name: as the user sees it.
-        kind: "tensor", "int", "float" or "bool".
-        dtype: dtype of a tensor, None for scalars.
-        shape: sizes of a tensor, None where any size goes; () for scalars.
-        parameter: qualified name of a parameter or buffer, "" for an argument of the user's.
-        written: whether the program writes it.
-    """
-
-    name: str
-    kind: str
-    dtype: torch.dtype | None
-    shape: tuple[int | None, ...]
-    parameter: str = ""
-    written: bool = False
-
-
-@dataclass(frozen=True)
-class ResultInfo:
-    """One result of `@main`.
-
-    Attributes:
-        kind: "tensor", "int", "float" or "bool".
-        dtype: dtype of a tensor, None for scalars.
-        writeback: number of the argument whose final contents this is, None for a result of the user's.
-        alias_of: number of the argument that this result is, None if it is not one.
-        same_as: number of the earlier result that this one is, None if it is not one.
-    """
-
-    kind: str
-    dtype: torch.dtype | None
-    writeback: int | None = None
-    alias_of: int | None = None
-    same_as: int | None = None
-
-
-@dataclass(frozen=True)
-class Signature:
-    """Arguments and results of `@main` in order."""
-
-    arguments: tuple[ArgumentInfo, ...]
-    results: tuple[ResultInfo, ...]
+__all__ = ["read_signature"]
 
 
 def read_signature(iree: str, typed: str | None = None) -> Signature:
@@ -101,7 +53,7 @@ def read_signature(iree: str, typed: str | None = None) -> Signature:
 
 
 def _main(module: ir.Module) -> ir.Operation:
-    from ..backend._ir import main_function
+    from ._ir import main_function
 
     return main_function(module)
 

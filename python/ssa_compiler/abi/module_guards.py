@@ -33,12 +33,15 @@ class ModuleFacts:
     Args:
         module: the user's module, scripted or not.
         read: qualified names of the attributes that the program read as constants.
+    Attributes:
+        read: these names.
     """
 
     def __init__(self, module: torch.nn.Module, read: Iterable[str]) -> None:
+        self.read = frozenset(read)
         self._module = module
         self._scripted = isinstance(module, torch.jit.ScriptModule)
-        names = set(read) if self._scripted else {*read, *_declared_constants(module), *_absent(module)}
+        names = {*self.read} if self._scripted else {*self.read, *_declared_constants(module), *_absent(module)}
         found = {name: _value(module, name) for name in sorted(names)}
         kept = {
             name: value for name, value in found.items() if _is_known(value) and not isinstance(value, torch.Tensor)
@@ -70,7 +73,7 @@ class ModuleFacts:
         self._children = [(m._modules, list(m._modules.items())) for m in modules]
         self._classes = [(m, type(m)) for m in modules]
         spaces = [space for m in modules for space in (m._parameters, m._buffers)]
-        self._names = [(space, list(space)) for space in spaces]
+        self._names = [(space, list(space.keys())) for space in spaces]
         self._given = [(space, name) for space in spaces for name, tensor in space.items() if tensor is not None]
         self._asked = [] if self._scripted else asked_spaces(self._module)
         self._unhooked = [(vars(m)[_HOOKS[0]], vars(m)[_HOOKS[1]], vars(m), len(vars(m))) for m in modules]
@@ -99,7 +102,7 @@ class ModuleFacts:
             all(type(module) is kind for module, kind in self._classes)
             and all((name in space) is there for space, name, there in self._asked)
             and all(type(space.get(name, _MISSING)) is kind for space, name, kind in self._typed)
-            and all([*space] == names for space, names in self._names)
+            and all(list(space.keys()) == names for space, names in self._names)
             and not any(space[name] is None for space, name in self._given)
         )
 

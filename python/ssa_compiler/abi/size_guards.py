@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import sympy
-from torch.utils._sympy.printers import PythonPrinter
-
 from ..errors import ArgumentValueError
 
-__all__ = ["SizeChecks", "SizeUse"]
+__all__ = ["SizeChecks", "SizeGuard", "SizeUse"]
 
 
 @dataclass(frozen=True)
@@ -36,20 +34,33 @@ class SizeUse:
 
 
 @dataclass(frozen=True)
+class SizeGuard:
+    """A relation of sizes that has to hold.
+
+    Attributes:
+        code: the relation as a Python expression over the symbols.
+        text: the relation over the user's names.
+        reason: the op that needs it.
+    """
+
+    code: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class SizeChecks:
     """The open sizes of a program.
 
     Attributes:
         roots: symbol, name, least and greatest value of each size that is open, and where it is found.
-        guards: relations that have to hold, with the op that needs each.
+        guards: relations that have to hold.
         static: the sizes that could have been open, with why they are not.
-        names: the user's name of each symbol.
     """
 
-    roots: tuple[tuple[sympy.Symbol, str, int, int | None, tuple[SizeUse, ...]], ...]
-    guards: tuple[tuple[Any, str], ...]
+    roots: tuple[tuple[str, str, int, int | None, tuple[SizeUse, ...]], ...]
+    guards: tuple[SizeGuard, ...]
     static: tuple[tuple[str, str], ...]
-    names: Mapping[sympy.Symbol, sympy.Symbol]
     _compiled: list[Any] = field(default_factory=list, compare=False, repr=False)
 
     def describe(self) -> list[str]:
@@ -59,7 +70,7 @@ class SizeChecks:
             where = ", ".join(dict.fromkeys(use.where.removeprefix("argument ") for use in uses))
             lines.append(f"{name} is dynamic, {low} to {'any' if high is None else high} ({where})")
         lines += [f"{name} is static: {reason}" for name, reason in self.static]
-        lines += [f"only where {guard.subs(self.names)}: {reason}" for guard, reason in self.guards]
+        lines += [f"only where {guard.text}: {guard.reason}" for guard in self.guards]
         return lines
 
     def text(self, index: int, dim: int) -> str | None:
@@ -67,11 +78,11 @@ class SizeChecks:
         uses = (use for _, _, _, _, found in self.roots for use in found)
         return next((use.text for use in uses if (use.index, use.dim) == (index, dim)), None)
 
-    def number(self, expr: Any) -> Callable[[Sequence[Any]], int]:
-        """Return the function that computes an expression over the symbols from `@main`'s arguments."""
-        code = _code([expr], [root[0] for root in self.roots])
+    def number(self, code: str | int) -> Callable[[Sequence[Any]], int]:
+        """Return the function that computes an expression of Python over the symbols from `@main`'s arguments."""
+        compute = _code([str(code)], [root[0] for root in self.roots])
         uses = [root[4][0] for root in self.roots]
-        return lambda leaves: int(code(*(_root(leaves, use) for use in uses)))
+        return lambda leaves: int(compute(*(_root(leaves, use) for use in uses)))
 
     def check(self, leaves: Sequence[Any]) -> None:
         """Check the sizes of a call's arguments; what has too few dimensions is left to the check of its shape.
@@ -110,15 +121,13 @@ class SizeChecks:
         symbols = [root[0] for root in self.roots]
         if not self._compiled:
             # In order: the first may say that the next does not divide by zero.
-            self._compiled.append(_code([guard for guard, _ in self.guards], symbols))
+            self._compiled.append(_code([guard.code for guard in self.guards], symbols))
         if _holds(self._compiled[0], values):
             return
-        for guard, reason in self.guards:
-            if not _holds(_code([guard], symbols), values):
+        for guard in self.guards:
+            if not _holds(_code([guard.code], symbols), values):
                 got = ", ".join(f"{root[1]}={value}" for root, value in zip(self.roots, values))
-                raise ArgumentValueError(
-                    f"sizes: expected {guard.subs(self.names)} ({reason}), got {got}"
-                ).as_mismatch()
+                raise ArgumentValueError(f"sizes: expected {guard.text} ({guard.reason}), got {got}").as_mismatch()
 
 
 def _holds(code: Callable[..., Any], values: Sequence[Any]) -> bool:
@@ -133,10 +142,8 @@ def _root(leaves: Sequence[Any], use: SizeUse) -> int:
     return (int(leaves[use.index].shape[use.dim]) - use.offset) // use.scale
 
 
-def _code(exprs: Sequence[Any], symbols: Sequence[sympy.Symbol]) -> Callable[..., Any]:
-    """Return the Python function of an expression, or of whether all of several hold; the names in it are the symbols'."""
-    import math
-
-    text = " and ".join(f"({PythonPrinter().doprint(sympy.sympify(expr))})" for expr in exprs)
-    found: Callable[..., Any] = eval(f"lambda {', '.join(map(str, symbols))}: {text}", {"math": math})
+def _code(exprs: Sequence[str], symbols: Sequence[str]) -> Callable[..., Any]:
+    """Return the Python function of an expression, or of whether all of several hold."""
+    text = " and ".join(f"({expr})" for expr in exprs)
+    found: Callable[..., Any] = eval(f"lambda {', '.join(symbols)}: {text}", {"math": math})
     return found

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .outputs import OutputLeaf, OutputSpec, build_result
+from .results import OutputLeaf, OutputSpec, build_result
 
 __all__ = ["ChangedObject", "OwnObject", "change_objects", "give_back", "take_storages"]
 

@@ -12,10 +12,10 @@ from iree.compiler import ir
 from torch import Tensor
 
 from ssa_compiler._process import Completed
-from ssa_compiler.backend import _probe, compile_module, compiler_path, resolve_target
+from ssa_compiler.backend import _probe, compile_module, compiler_path, read_signature, resolve_target
 from ssa_compiler.backend._ir import walk
 from ssa_compiler.errors import ToolError
-from ssa_compiler.runtime import Program, read_signature
+from ssa_compiler.runtime import Program
 from ssa_compiler.testing import check
 
 TARGET = resolve_target("cpu")

@@ -107,7 +107,9 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createDropCarriedBuffersPass());
   pm.addNestedPass<func::FuncOp>(createResolveSizesPass());
   clean();
-  pm.addNestedPass<func::FuncOp>(createResultsToOutputsPass());
+  ResultsToOutputsPassOptions results;
+  results.hostBuffers = given.hostBuffers;
+  pm.addNestedPass<func::FuncOp>(createResultsToOutputsPass(results));
   pm.addNestedPass<func::FuncOp>(createForwardCopiesPass());
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalgPass());
   if (given.hostBuffers)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EntryNumbers.h"
 #include "Ranges.h"
 #include "Roles.h"
 #include "ssa-compiler/Kernels/Passes.h"
@@ -13,6 +14,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace ssa_compiler {
 #define GEN_PASS_DEF_PLACESCRATCHPASS
@@ -84,61 +86,6 @@ struct SizeBuilder {
   }
 };
 
-/// Numbers that are computed from what a kernel is called with, before the
-/// call.
-class EntryNumbers {
-public:
-  explicit EntryNumbers(func::FuncOp function) : function(function) {}
-
-  /// Adds a number and what it is computed from; returns whether that is
-  /// arithmetic on numbers among the arguments and on sizes of inputs.
-  bool add(Value number) {
-    if (auto argument = dyn_cast<BlockArgument>(number))
-      return argument.getOwner() == &function.getBody().front();
-    Operation *op = number.getDefiningOp();
-    if (ops.contains(op))
-      return true;
-    if (auto size = dyn_cast<memref::DimOp>(op)) {
-      auto source = dyn_cast<BlockArgument>(size.getSource());
-      if (!source || source.getOwner() != &function.getBody().front() ||
-          !isGiven(function, source.getArgNumber()) ||
-          !size.getConstantIndex() || !add(size.getIndex()))
-        return false;
-      ops.insert(op);
-      return true;
-    }
-    if (!isa<arith::ArithDialect>(op->getDialect()) || !isPure(op))
-      return false;
-    if (!llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return add(operand); }))
-      return false;
-    ops.insert(op);
-    return true;
-  }
-
-  /// Computes the numbers again elsewhere. `mapping` has what stands for the
-  /// arguments there, and gets what stands for the numbers.
-  void clone(OpBuilder &builder, IRMapping &mapping) const {
-    for (Operation *op : ops)
-      if (!mapping.contains(op->getResult(0)))
-        builder.clone(*op, mapping);
-  }
-
-  /// The sizes of inputs among them.
-  SmallVector<memref::DimOp> getDims() const {
-    SmallVector<memref::DimOp> dims;
-    for (Operation *op : ops)
-      if (auto dim = dyn_cast<memref::DimOp>(op))
-        dims.push_back(dim);
-    return dims;
-  }
-
-private:
-  func::FuncOp function;
-  /// In an order in which each comes after its operands.
-  SetVector<Operation *> ops;
-};
-
 /// Places the buffers of one function.
 class Placement {
 public:
@@ -149,7 +96,8 @@ public:
         checkWorkspace(checkWorkspace) {}
 
   LogicalResult run() {
-    if (failed(takeResultSizes()) || failed(planBuffers()))
+    if (failed(takeResultSizes()) || failed(findResults()) ||
+        failed(planBuffers()))
       return failure();
     placeBuffers();
     computeSizes();
@@ -188,6 +136,35 @@ private:
     return success();
   }
 
+  /// Finds the buffers whose place the caller asks for: results whose sizes
+  /// depend on data.
+  LogicalResult findResults() {
+    WalkResult found =
+        function.walk([&](memref::ExtractAlignedPointerAsIndexOp op) {
+          Value buffer = op.getSource();
+          while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+            buffer = view.getViewSource();
+          auto made = buffer.getDefiningOp<memref::AllocOp>();
+          if (made)
+            results.emplace_back(op, made);
+          else if (!isa<BlockArgument>(buffer))
+            return WalkResult(op.emitError("unsupported: the place of a view"));
+          return WalkResult::advance();
+        });
+    return failure(found.wasInterrupted());
+  }
+
+  bool isResult(memref::AllocOp op) const {
+    return llvm::is_contained(llvm::make_second_range(results), op);
+  }
+
+  /// Lets what asks for the place of a buffer have its offset in the workspace.
+  void tellPlace(memref::AllocOp op, Value offset) {
+    for (auto [asking, buffer] : results)
+      if (buffer == op)
+        asking->getResult(0).replaceAllUsesWith(offset);
+  }
+
   /// Decides where each buffer is.
   LogicalResult planBuffers() {
     SmallVector<memref::AllocOp> constant;
@@ -208,7 +185,7 @@ private:
     });
     for (memref::AllocOp op : constant) {
       int64_t bytes = llvm::alignTo(bytesOf(op), kAlignment);
-      if (bytes > maxStack) {
+      if (bytes > maxStack || isResult(op)) {
         buffers.push_back({op, {}, bytesOf(op)});
         continue;
       }
@@ -399,8 +376,11 @@ private:
       auto view = memref::ViewOp::create(builder, buffer.op.getLoc(),
                                          buffer.op.getType(), workspace, offset,
                                          buffer.op.getDynamicSizes());
+      tellPlace(buffer.op, offset);
       buffer.op.replaceAllUsesWith(view.getResult());
     }
+    for (auto [asking, buffer] : results)
+      asking->erase();
   }
 
   /// Places buffers whose size is known only when the kernel comes to them.
@@ -432,6 +412,7 @@ private:
       cf::AssertOp::create(builder, loc, holds, kNoSpace);
       auto view = memref::ViewOp::create(builder, loc, op.getType(), workspace,
                                          offset, op.getDynamicSizes());
+      tellPlace(op, offset);
       op.replaceAllUsesWith(view.getResult());
       op.erase();
       ends.emplace_back(view, end);
@@ -531,6 +512,8 @@ private:
   SmallVector<Value> resultSizes;
   SmallVector<Buffer> buffers;
   SmallVector<memref::AllocOp> late;
+  /// What asks for the place of a result, and the result.
+  SmallVector<std::pair<Operation *, memref::AllocOp>> results;
 };
 
 struct PlaceScratchPass

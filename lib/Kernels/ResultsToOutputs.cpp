@@ -1,5 +1,6 @@
 //===- ResultsToOutputs.cpp - results in buffers of the caller ------------===//
 
+#include "EntryNumbers.h"
 #include "Roles.h"
 #include "ssa-compiler/Kernels/Passes.h"
 #include "ssa-compiler/Support/SourceLocation.h"
@@ -22,8 +23,10 @@ struct ResultsToOutputsPass
     func::FuncOp function = getOperation();
     Block &entry = function.getBody().front();
     auto yielded = cast<func::ReturnOp>(entry.getTerminator());
-    SmallVector<Value> scalars, sizes;
-    SmallVector<Type> results;
+    SmallVector<Value> scalars, places, sizes;
+    SmallVector<int64_t> placed;
+    SmallPtrSet<Value, 4> inWorkspace;
+    EntryNumbers known(function);
     SmallVector<DictionaryAttr> attributes;
     for (unsigned k = 0; k < function.getNumArguments(); ++k)
       attributes.push_back(function.getArgAttrDict(k));
@@ -31,7 +34,6 @@ struct ResultsToOutputsPass
       auto type = dyn_cast<MemRefType>(value.getType());
       if (!type) {
         scalars.push_back(value);
-        results.push_back(value.getType());
         continue;
       }
       if (auto written = getWrittenArgument(function, number)) {
@@ -44,30 +46,51 @@ struct ResultsToOutputsPass
       if (function.getResultAttr(number, "tssa.alias_of") ||
           function.getResultAttr(number, "tssa.same_as"))
         continue;
+      auto made = value.getDefiningOp<memref::AllocOp>();
+      if (made && made->getBlock() != &entry)
+        made = nullptr;
+      SmallVector<Value> wanted =
+          made ? SmallVector<Value>(made.getDynamicSizes())
+               : sizesOf(value, yielded);
+      OpBuilder builder(yielded);
+      Location loc = yielded.getLoc();
+      if (hostBuffers &&
+          !llvm::all_of(wanted, [&](Value size) { return known.add(size); })) {
+        Value buffer = value;
+        if (!made || !inWorkspace.insert(value).second) {
+          buffer = memref::AllocOp::create(builder, loc, type, wanted);
+          memref::CopyOp::create(builder, loc, value, buffer);
+        }
+        placed.push_back(number);
+        places.push_back(memref::ExtractAlignedPointerAsIndexOp::create(
+            builder, loc, buffer));
+        llvm::append_range(places, wanted);
+        continue;
+      }
       BlockArgument output = entry.addArgument(type, function.getLoc());
       attributes.push_back(DictionaryAttr::get(&getContext()));
-      auto made = value.getDefiningOp<memref::AllocOp>();
-      if (made && made->getBlock() == &entry) {
-        llvm::append_range(sizes, made.getDynamicSizes());
-        assertSizes(made, output, made.getDynamicSizes());
+      llvm::append_range(sizes, wanted);
+      if (made) {
+        assertSizes(made, output, wanted);
         value.replaceAllUsesWith(output); // also where it is returned again
         made.erase();
         continue;
       }
-      SmallVector<Value> given = sizesOf(value, yielded);
-      llvm::append_range(sizes, given);
-      assertSizes(yielded, output, given);
-      OpBuilder builder(yielded);
-      memref::CopyOp::create(builder, yielded.getLoc(), value, output);
+      assertSizes(yielded, output, wanted);
+      memref::CopyOp::create(builder, loc, value, output);
     }
+    OpBuilder builder(yielded);
+    for (Value number : places)
+      scalars.push_back(arith::IndexCastOp::create(
+          builder, yielded.getLoc(), builder.getI64Type(), number));
     llvm::append_range(scalars, sizes);
-    llvm::append_range(results, ValueRange(sizes).getTypes());
     yielded->setOperands(scalars);
-    function->setAttr("kernel.sizes",
-                      Builder(&getContext()).getI64IntegerAttr(sizes.size()));
+    function->setAttr("kernel.sizes", builder.getI64IntegerAttr(sizes.size()));
+    if (!placed.empty())
+      function->setAttr("kernel.placed", builder.getDenseI64ArrayAttr(placed));
     function.removeResAttrsAttr();
-    function.setType(
-        FunctionType::get(&getContext(), entry.getArgumentTypes(), results));
+    function.setType(FunctionType::get(&getContext(), entry.getArgumentTypes(),
+                                       ValueRange(scalars).getTypes()));
     function.setAllArgAttrs(attributes);
   }
 

@@ -267,7 +267,16 @@ def ResultsToOutputsPass : Pass<"results-to-outputs", "::mlir::func::FuncOp"> {
     // becomes
     func.func @main(%x: memref<?xf32>, %out: memref<?xf32>) -> index
     ```
+
+    With `host-buffers`, a result whose sizes depend on data stays an allocation, which
+    `--place-scratch` puts into the workspace. The function returns where it lies there
+    and its dynamic sizes, behind the numbers among the results; the caller copies it
+    out. `kernel.placed` lists the positions of such results.
   }];
+  let options = [
+    Option<"hostBuffers", "host-buffers", "bool", "false",
+           "The caller keeps the workspace, and copies results out of it">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::memref::MemRefDialect"
   ];
@@ -323,7 +332,8 @@ def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
     `kernel.sizes` of the function counts among the values that it returns, are no
     longer returned. A function `NAME.sizes` computes them for the host, from the
     numbers among the kernel's arguments and the dynamic sizes of its inputs, in their
-    order, and behind them the bytes of the workspace. With `check-workspace` the
+    order, and behind them the bytes of the workspace. The address of a buffer, which
+    `--results-to-outputs` asks for, becomes its offset in the workspace. With `check-workspace` the
     caller may pass any workspace, and a larger one if the assertion `workspace` fails.
 
     ```mlir

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["FIRST_SCALAR", "INTERRUPT", "INTERRUPTED", "NO_SPACE", "KernelInterface"]
+__all__ = ["FIRST_SCALAR", "INTERRUPT", "INTERRUPTED", "NO_SPACE", "KernelInterface", "PlacedResult"]
 
 INTERRUPT, FIRST_SCALAR = 1, 2
 """Words of the status buffer: what is not 0 while the kernel is to stop, and the first scalar result; the very first says what
@@ -16,10 +16,26 @@ INTERRUPTED, NO_SPACE = "interrupted", "workspace"
 
 
 @dataclass(frozen=True)
+class PlacedResult:
+    """A new tensor whose size depends on data: the kernel leaves it in the workspace.
+
+    Attributes:
+        number: its position among the new tensors.
+        shape: its sizes, None where they are dynamic.
+        word: of the status buffer, that says at which byte of the workspace it begins; its dynamic sizes follow.
+    """
+
+    number: int
+    shape: tuple[int | None, ...]
+    word: int
+
+
+@dataclass(frozen=True)
 class KernelInterface:
     """How a program that is one kernel is called: with its arguments, then the status buffer, then the workspace.
 
-    It returns new tensors only: arguments are updated in place, scalar results are in the status buffer.
+    It returns new tensors only, but for those in the workspace: arguments are updated in place, scalar results are in the status
+    buffer.
 
     Attributes:
         messages: of its assertions, in their order.
@@ -27,6 +43,7 @@ class KernelInterface:
         workspace: bytes of scratch memory, 0 if it takes none; to begin with, if `grows`.
         grows: whether that depends on the arguments, so that a call may fail with `NO_SPACE`.
         polls: whether it stops when the status buffer tells it to.
+        placed: the new tensors that it leaves in the workspace.
     """
 
     messages: tuple[str, ...]
@@ -34,6 +51,7 @@ class KernelInterface:
     workspace: int
     grows: bool
     polls: bool
+    placed: tuple[PlacedResult, ...] = ()
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> KernelInterface:
@@ -48,4 +66,5 @@ class KernelInterface:
             int(facts["workspace"]),
             bool(facts["grows"]),
             bool(facts["polls"]),
+            tuple(PlacedResult(found["number"], tuple(found["shape"]), found["word"]) for found in facts["placed"]),
         )

@@ -58,7 +58,8 @@ def assemble(
     messages = [ir.StringAttr(a).value for a in ir.ArrayAttr(lowered.attributes["kernel.messages"])]
     inputs = [argument for argument in arguments if argument.is_given]
     lines, names = _inline(sizes, inputs)
-    callee = Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages))
+    placed = lowered.attributes["kernel.placed"] if "kernel.placed" in lowered.attributes else ()
+    callee = Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed))
     sizes.erase()
     if whole:
         call, interface = call_program(function, callee)

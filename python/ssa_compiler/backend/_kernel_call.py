@@ -7,13 +7,13 @@ status. That of a loop makes both, and reports the status to the program around 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
 from iree.compiler import ir
 
-from ..abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE, KernelInterface
+from ..abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE, KernelInterface, PlacedResult
 
 __all__ = ["Argument", "Callee", "call_loop", "call_program", "host_names"]
 
@@ -76,6 +76,7 @@ class Callee:
         size_lines: host code that computes `sizes` from the arguments.
         sizes: the names of the dynamic sizes of results, and of the bytes of scratch memory.
         messages: what the kernel's assertions say.
+        placed: the positions of results that the kernel leaves in its scratch memory.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Callee:
     size_lines: tuple[str, ...]
     sizes: tuple[str, ...]
     messages: tuple[str, ...]
+    placed: tuple[int, ...]
 
     def with_role(self, *roles: str) -> list[Argument]:
         """The arguments with one of some roles, role by role."""
@@ -127,11 +129,8 @@ def call_program(function: ir.Operation, callee: Callee) -> tuple[str, KernelInt
     operands = [number for number, argument in enumerate(kept) if argument.is_buffer]
     shapes = [f"{types[n]}{_braced([values[number] for number in kept[n].constants])}" for n in operands]
     tied = [n for n in operands if kept[n].role != "input"]
-    returned = [
-        str(result)
-        for result, shared in zip(type_.results, _attributes(function, "res_attrs", len(type_.results)), strict=True)
-        if isinstance(result, ir.RankedTensorType) and not any(name in shared for name in _SHARED)
-    ]
+    new = _new_tensors(function, type_)
+    returned = [str(result) for number, result in new.items() if number not in callee.placed]
     made = [
         f"{tensor}{_braced([values[number] for number in argument.constants])}"
         for tensor, argument in zip(returned, outputs, strict=True)
@@ -153,7 +152,30 @@ def call_program(function: ir.Operation, callee: Callee) -> tuple[str, KernelInt
     grows = NO_SPACE in callee.messages
     bytes_ = int(_constant(callee)) if scratch and not grows else _FIRST_WORKSPACE if scratch else 0
     words = ir.MemRefType(status[0].type).shape[0] if status else 0
-    return text, KernelInterface(callee.messages, words, bytes_, grows, INTERRUPTED in callee.messages)
+    placed = tuple(_placed(callee, new, words))
+    return text, KernelInterface(callee.messages, words, bytes_, grows, INTERRUPTED in callee.messages, placed)
+
+
+def _new_tensors(function: ir.Operation, type_: ir.FunctionType) -> dict[int, ir.RankedTensorType]:
+    """The types of the results that are new tensors, by their positions."""
+    attributes = _attributes(function, "res_attrs", len(type_.results))
+    return {
+        number: result
+        for number, (result, shared) in enumerate(zip(type_.results, attributes, strict=True))
+        if isinstance(result, ir.RankedTensorType) and not any(name in shared for name in _SHARED)
+    }
+
+
+def _placed(callee: Callee, new: Mapping[int, ir.RankedTensorType], words: int) -> Iterator[PlacedResult]:
+    """How the caller finds what is in scratch memory. The last words of the status are about it."""
+    shapes = [
+        tuple(None if new[number].is_dynamic_dim(dim) else new[number].shape[dim] for dim in range(new[number].rank))
+        for number in callee.placed
+    ]
+    word = words - sum(1 + shape.count(None) for shape in shapes)
+    for number, shape in zip(callee.placed, shapes, strict=True):
+        yield PlacedResult(list(new).index(number), shape, word)
+        word += 1 + shape.count(None)
 
 
 def _constant(callee: Callee) -> str:

@@ -18,11 +18,11 @@ from ._program import Program
 if TYPE_CHECKING:
     import torch
 
-    from ..abi.kernel_interface import KernelInterface
+    from ..abi.kernel_interface import KernelInterface, PlacedResult
     from ..abi.signature import ArgumentInfo, Signature
     from ._device import Device
 
-__all__ = ["KernelProgram"]
+__all__ = ["KernelProgram", "copy_placed"]
 
 _MOST_KEPT = 1 << 28
 """Bytes of scratch memory that are kept; more are given back after the call."""
@@ -55,14 +55,12 @@ class KernelProgram(Program):
         self._count = len(signature.arguments) + bool(interface.words) + bool(interface.workspace)
         self._free: list[_Buffers] = []
         self._workspace = interface.workspace
-        self._made = tuple(
-            result.dtype
+        new = sum(
+            result.dtype is not None and result.writeback is None and result.alias_of is None and result.same_as is None
             for result in signature.results
-            if result.dtype is not None
-            and result.writeback is None
-            and result.alias_of is None
-            and result.same_as is None
         )
+        self._placed = {result.number: result for result in interface.placed}
+        self._outputs = [number for number in range(new) if number not in self._placed]
 
     def _view_maker(self, info: ArgumentInfo) -> Callable[[torch.Tensor], Any]:
         return self._device.view  # nothing but the kernel writes
@@ -76,7 +74,7 @@ class KernelProgram(Program):
             # Taken out of the list, so that a signal handler which calls the program finds others.
             buffers = self._free.pop() if self._free else _Buffers(self._device, interface.words, self._workspace)
             buffers.push(inputs)
-            outputs = self._list(len(self._made))
+            outputs = self._list(len(self._outputs))
             watched = interface.polls and watch(buffers.words)
             try:
                 self._invoke(self._function, inputs, outputs)
@@ -106,7 +104,10 @@ class KernelProgram(Program):
 
     def _results_of(self, outputs: Any, buffers: _Buffers, leaves: Sequence[Any]) -> list[Any]:
         def tensor(number: int, dtype: torch.dtype) -> torch.Tensor:
-            return self._device.tensor(outputs.get_as_object(number, self._view_type), dtype)
+            if number in self._placed:
+                return buffers.copy(self._placed[number], dtype)
+            output = self._outputs.index(number)
+            return self._device.tensor(outputs.get_as_object(output, self._view_type), dtype)
 
         return self._arrange(leaves, tensor, buffers.scalar)
 
@@ -154,6 +155,23 @@ class KernelProgram(Program):
                 leaf.copy_(tensor)
 
 
+def copy_placed(place: PlacedResult, dtype: torch.dtype, words: list[int], workspace: torch.Tensor) -> torch.Tensor:
+    """Copy a result out of the workspace of a kernel.
+
+    Args:
+        place: where it is.
+        dtype: of its elements.
+        words: the status buffer.
+        workspace: int8, [bytes].
+    """
+    import torch
+
+    sizes = iter(words[place.word + 1 : place.word + 1 + place.shape.count(None)])
+    result = torch.empty([next(sizes) if size is None else size for size in place.shape], dtype=dtype)
+    ctypes.memmove(result.data_ptr(), workspace.data_ptr() + words[place.word], result.nbytes)
+    return result
+
+
 class _Buffers:
     """The status buffer and the workspace of a kernel; used by one call at a time.
 
@@ -178,6 +196,10 @@ class _Buffers:
         """Pass them, behind the arguments."""
         for view in self._views:
             inputs.push_ref(view)
+
+    def copy(self, place: PlacedResult, dtype: torch.dtype) -> torch.Tensor:
+        """Return a result that is in the workspace, in memory of its own."""
+        return copy_placed(place, dtype, self.words[:], self._memory[1])
 
     def scalar(self, word: int, kind: str) -> int | float | bool:
         """Return a scalar result.

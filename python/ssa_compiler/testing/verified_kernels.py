@@ -16,6 +16,7 @@ import torch
 from ..abi.kernel_interface import NO_SPACE
 from ..errors import program_error
 from ..runtime import KernelProgram
+from ..runtime._kernel_program import copy_placed
 
 if TYPE_CHECKING:
     from ..abi import Signature
@@ -95,7 +96,7 @@ class VerifiedProgram(KernelProgram):
             self._enough += 4096
             return self(leaves)
         if not failed:
-            results = self._results_in(outputs, status, leaves)
+            results = self._results_in(outputs, status, found.get("scratch"), leaves)
         self._written_back(leaves, used)
         if failed:
             raise program_error(self._messages[failed - 1])
@@ -111,9 +112,11 @@ class VerifiedProgram(KernelProgram):
             self._engine.invoke("main.sizes", pointer, *passed)
         return list(result)
 
-    def _results_in(self, outputs: list[Any], status: Any, leaves: Sequence[Any]) -> list[Any]:
+    def _results_in(self, outputs: list[Any], status: Any, scratch: Any, leaves: Sequence[Any]) -> list[Any]:
         def tensor(number: int, dtype: torch.dtype) -> torch.Tensor:
-            made: torch.Tensor = outputs[number]
+            if number in self._placed:
+                return copy_placed(self._placed[number], dtype, status.tolist(), scratch)
+            made: torch.Tensor = outputs[self._outputs.index(number)]
             return made if made.dtype is dtype else made.view(dtype)
 
         def scalar(word: int, kind: str) -> int | float | bool:

@@ -277,6 +277,7 @@ private:
         return "new contents of an argument that have another type";
     std::string reason;
     int64_t ops = 0;
+    large = {};
     function.walk([&](Operation *op) {
       if (op == function)
         return WalkResult::advance();
@@ -286,6 +287,10 @@ private:
     });
     if (reason.empty() && ops > maxOps)
       return std::to_string(ops) + " ops";
+    if (reason.empty() &&
+        large.elements > maxElementsOnce * countDynamicLaunches(function))
+      return std::to_string(large.most) +
+             " elements in one op outside of loops";
     if (reason.empty() && hasStatus(function) &&
         countLaunches(function) < minLaunches)
       return "few launches that it would save";
@@ -306,9 +311,25 @@ private:
       if (isa<LoopLikeOpInterface>(op))
         launches += minLaunches;
       else if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
-        launches += linalg.getBlock()->getOperations().size() > 1;
+        launches += computes(linalg);
     });
     return launches;
+  }
+
+  /// How many of them would have a dynamic size. Such a launch takes several
+  /// times as long, to make and to compile, and what decides the size is waited
+  /// for: each saved one makes up for an op that the backend does quicker.
+  static int64_t countDynamicLaunches(func::FuncOp function) {
+    int64_t launches = 0;
+    function.walk([&](linalg::LinalgOp op) {
+      launches += computes(op) && !op->getParentOfType<LoopLikeOpInterface>() &&
+                  llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
+    });
+    return launches;
+  }
+
+  static bool computes(linalg::LinalgOp op) {
+    return op.getBlock()->getOperations().size() > 1;
   }
 
   std::string findReason(Operation *op) {
@@ -365,10 +386,11 @@ private:
       return std::to_string(steps) + " products in one op";
     if (steps > maxElements)
       return std::to_string(steps) + " elements in one op";
-    bool computes = op.getBlock()->getOperations().size() > 1;
-    if (computes && steps > maxElementsOnce &&
-        !op->getParentOfType<LoopLikeOpInterface>())
-      return std::to_string(steps) + " elements in one op outside of loops";
+    if (computes(op) && steps > maxElementsOnce &&
+        !op->getParentOfType<LoopLikeOpInterface>()) {
+      large.elements += steps;
+      large.most = std::max(large.most, steps);
+    }
     if (added > kMostAdded && roundsSums(op))
       return std::to_string(added) + " numbers that are added up";
     return "";
@@ -409,6 +431,12 @@ private:
   }
 
   const DataFlowSolver *ranges = nullptr;
+
+  /// The ops outside of loops that the backend does quicker: their elements,
+  /// and those of the largest.
+  struct {
+    int64_t elements = 0, most = 0;
+  } large;
 
   template <typename T> std::string describe(StringRef text, T what) {
     std::string result = text.str();

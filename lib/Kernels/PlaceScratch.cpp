@@ -11,9 +11,9 @@
 #include "ssa-compiler/Kernels/Passes.h"
 #include "ssa-compiler/Support/SourceLocation.h"
 
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace ssa_compiler {
@@ -358,7 +358,8 @@ private:
       Value holds = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::sle, offsets.back(), given);
       cf::AssertOp::create(builder, loc, holds, kNoSpace);
-      placeLate(workspace, given, offsets.back());
+      if (!late.empty())
+        placeLate(workspace, given, offsets.back());
     }
     for (auto [buffer, offset, condition] : llvm::zip(buffers, offsets, fits)) {
       builder.setInsertionPoint(buffer.op);
@@ -383,21 +384,40 @@ private:
       asking->erase();
   }
 
-  /// Places buffers whose size is known only when the kernel comes to them.
-  /// Each begins behind the last one that has been placed on every way there:
-  /// none of the others is in use, as no buffer leaves its loop or branch.
+  /// Places buffers whose size is known only when the kernel comes to them, one
+  /// behind the other. A trip of a loop begins where the first one did: no
+  /// buffer leaves its trip. One may leave its branch.
   void placeLate(Value workspace, Value given, Value first) {
-    DominanceInfo dominance(function);
-    SmallVector<std::pair<Operation *, Value>> ends;
+    Location loc = function.getLoc();
+    OpBuilder::InsertionGuard guard(builder);
+    // The backend knows no local variable of type index.
+    Type i64 = builder.getI64Type(), index = builder.getIndexType();
+    Value top =
+        memref::AllocaOp::create(builder, loc, MemRefType::get({}, i64));
+    auto setTop = [&](Value offset) {
+      Value number = arith::IndexCastOp::create(builder, loc, i64, offset);
+      memref::StoreOp::create(builder, loc, number, top);
+    };
+    auto getTop = [&]() -> Value {
+      Value number = memref::LoadOp::create(builder, loc, top);
+      return arith::IndexCastOp::create(builder, loc, index, number);
+    };
+    setTop(first);
+    SetVector<Operation *> loops;
+    for (memref::AllocOp op : late)
+      for (auto loop = op->getParentOfType<LoopLikeOpInterface>(); loop;
+           loop = loop->getParentOfType<LoopLikeOpInterface>())
+        loops.insert(loop);
+    for (Operation *loop : loops) {
+      builder.setInsertionPoint(loop);
+      Value begin = getTop();
+      builder.setInsertionPointToStart(&loop->getRegion(0).front());
+      setTop(begin);
+    }
     for (memref::AllocOp op : late) {
       builder.setInsertionPoint(op);
       Location loc = op.getLoc();
-      Value offset = first;
-      for (auto [view, end] : llvm::reverse(ends))
-        if (dominance.properlyDominates(view, op)) {
-          offset = end;
-          break;
-        }
+      Value offset = getTop();
       int64_t factor = elementBytes(op.getType());
       for (int64_t size : op.getType().getShape())
         factor *= ShapedType::isDynamic(size) ? 1 : size;
@@ -410,14 +430,13 @@ private:
       Value holds = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::sle, end, given);
       cf::AssertOp::create(builder, loc, holds, kNoSpace);
+      setTop(end);
       auto view = memref::ViewOp::create(builder, loc, op.getType(), workspace,
                                          offset, op.getDynamicSizes());
       tellPlace(op, offset);
       op.replaceAllUsesWith(view.getResult());
       op.erase();
-      ends.emplace_back(view, end);
     }
-    builder.setInsertionPointAfterValue(given);
   }
 
   /// The message of a buffer that gets no memory.

@@ -12,8 +12,7 @@
 using namespace mlir;
 using namespace ssa_compiler;
 
-/// Where a number comes from.
-static SizeOrigin findNumberOrigin(OpFoldResult number) {
+SizeOrigin ssa_compiler::findNumberOrigin(OpFoldResult number) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return {Builder(number.getContext()).getIndexAttr(*constant), Value(), 0};
   auto value = cast<Value>(number);

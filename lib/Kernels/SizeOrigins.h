@@ -26,6 +26,9 @@ struct SizeOrigin {
 /// of a `scf.while` come first, in one order.
 SizeOrigin findSizeOrigin(mlir::Value tensor, int64_t dim);
 
+/// Finds where a number comes from that may be a size.
+SizeOrigin findNumberOrigin(mlir::OpFoldResult number);
+
 } // namespace ssa_compiler
 
 #endif // SSA_COMPILER_LIB_KERNELS_SIZEORIGINS_H

@@ -33,12 +33,36 @@ static bool isTensor(Value value) { return isa<TensorType>(value.getType()); }
 // Dynamic sizes
 //===----------------------------------------------------------------------===//
 
-/// Whether two tensors of one type certainly have the same sizes, if tensors
-/// keep theirs in the loops around.
-static bool haveSameSizes(Value tensor, Value other) {
+/// Whether an assertion of which `at` is reached behind says that two sizes are
+/// equal.
+static bool areAssertedEqual(const SizeOrigin &one, const SizeOrigin &other,
+                             Operation *at) {
+  auto isPair = [&](Value first, Value second) {
+    SizeOrigin a = findNumberOrigin(first), b = findNumberOrigin(second);
+    return (a == one && b == other) || (a == other && b == one);
+  };
+  return at->getParentOfType<func::FuncOp>()
+      .walk([&](cf::AssertOp assertion) {
+        Operation *here = assertion->getBlock()->findAncestorOpInBlock(*at);
+        if (!here || !assertion->isBeforeInBlock(here))
+          return WalkResult::advance();
+        auto equality = assertion.getArg().getDefiningOp<arith::CmpIOp>();
+        return equality &&
+                       equality.getPredicate() == arith::CmpIPredicate::eq &&
+                       isPair(equality.getLhs(), equality.getRhs())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether two tensors certainly have the same sizes where `at` is reached.
+static bool haveSameSizes(Value tensor, Value other, Operation *at) {
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (findSizeOrigin(tensor, dim) == findSizeOrigin(other, dim))
+    SizeOrigin one = findSizeOrigin(tensor, dim);
+    SizeOrigin two = findSizeOrigin(other, dim);
+    if (one == two || areAssertedEqual(one, two, at))
       continue;
     FailureOr<bool> equal =
         ValueBoundsConstraintSet::areEqual({tensor, dim}, {other, dim});
@@ -277,7 +301,7 @@ static FailureOr<bool> copyInto(Operation *terminator,
   for (Destination pair : destinations) {
     if (state.areEquivalentBufferizedValues(pair.operand->get(), pair.tensor))
       continue;
-    if (!haveSameSizes(pair.operand->get(), pair.tensor))
+    if (!haveSameSizes(pair.operand->get(), pair.tensor, terminator))
       return terminator->emitError(
           "unsupported: a tensor that may change its size in a loop");
     missing.push_back(pair);
@@ -341,10 +365,10 @@ static tensor::InsertSliceOp insertInto(OpOperand &yielded, Value tensor) {
   return insertion;
 }
 
-/// Gives the results of a branch whose arms end in different buffers one
-/// buffer: that of a tensor from outside, if one arm leaves it as it is and the
-/// analysis lets the other one write there, else a new one. Returns whether
-/// there were such.
+/// Gives the results of a branch whose arms end in different buffers of one
+/// size one buffer: that of a tensor from outside, if one arm leaves it as it
+/// is and the analysis lets the other one write there, else a new one. Returns
+/// whether there were such.
 static FailureOr<bool>
 joinArms(scf::IfOp branch, const OneShotAnalysisState &state, Trials &trials) {
   bool changed = false;
@@ -354,16 +378,16 @@ joinArms(scf::IfOp branch, const OneShotAnalysisState &state, Trials &trials) {
     if (!isTensor(one->get()) ||
         state.areEquivalentBufferizedValues(one->get(), other->get()))
       continue;
-    if (!haveSameSizes(one->get(), other->get()))
-      return branch.emitError(
-          "unsupported: a tensor whose size depends on a branch");
-    changed = true;
     auto isOutside = [&](OpOperand *operand) {
       return !branch->isAncestor(
           operand->get().getParentBlock()->getParentOp());
     };
     if (!isOutside(one))
       std::swap(one, other);
+    // Of different sizes, each arm ends in a buffer of its own.
+    if (!haveSameSizes(one->get(), other->get(), other->getOwner()))
+      continue;
+    changed = true;
     auto [trial, isNew] = trials.try_emplace({branch, k});
     if (isNew && isOutside(one)) {
       trial->second = insertInto(*other, one->get());

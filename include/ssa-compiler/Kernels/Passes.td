@@ -79,10 +79,10 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     Option<"maxElements", "max-elements", "int64_t", "1048576",
            "The most elements of one op; the backend tiles and fuses larger ones">,
     Option<"maxElementsOnce", "max-elements-once", "int64_t", "65536",
-           "The most elements of one op outside of loops, where a kernel saves one launch only">,
+           "The most elements of one op outside of loops, where a kernel saves one launch only; that many more for each op of a dynamic size">,
     Option<"minLaunches", "min-launches", "int64_t", "3",
            "The fewest ops that compute in a function with assertions or scalar results, which cost a look at the status">,
-    Option<"maxOps", "max-ops", "int64_t", "2000",
+    Option<"maxOps", "max-ops", "int64_t", "6000",
            "The most ops, as compile time grows with them">
   ];
 }

@@ -264,3 +264,18 @@ func.func @outside(%x: tensor<90xf32>) -> tensor<90xf32> {
   %s = linalg.add ins(%x, %x : tensor<90xf32>, tensor<90xf32>) outs(%e : tensor<90xf32>) -> tensor<90xf32>
   return %s : tensor<90xf32>
 }
+
+// -----
+
+// Each launch of a dynamic size that is saved makes up for one.
+// FEW-LABEL: func.func @beside_dynamic(
+// FEW-SAME: kernel.form
+func.func @beside_dynamic(%x: tensor<70000xf32>, %y: tensor<?xf32>, %m: i64) -> (tensor<70000xf32>, tensor<?xf32>) {
+  %e = tensor.empty() : tensor<70000xf32>
+  %s = linalg.add ins(%x, %x : tensor<70000xf32>, tensor<70000xf32>) outs(%e : tensor<70000xf32>) -> tensor<70000xf32>
+  %n = arith.index_cast %m : i64 to index
+  %d = tensor.empty(%n) : tensor<?xf32>
+  %t = linalg.add ins(%y, %y : tensor<?xf32>, tensor<?xf32>) outs(%d : tensor<?xf32>) -> tensor<?xf32>
+  %u = linalg.mul ins(%t, %y : tensor<?xf32>, tensor<?xf32>) outs(%d : tensor<?xf32>) -> tensor<?xf32>
+  return %s, %u : tensor<70000xf32>, tensor<?xf32>
+}

@@ -167,15 +167,61 @@ func.func @grows(%n: index, %init: tensor<?xf32> {bufferization.writable = false
 
 // -----
 
+// The arms of a branch may end in buffers of different sizes.
+// CHECK-LABEL: func.func @either_size
+// CHECK-NOT: tensor.insert_slice
+// CHECK-NOT: materialize_in_destination
+// CHECK: return
 func.func @either_size(%c: i1, %p: tensor<?xf32> {bufferization.writable = false}, %n: index) -> tensor<?xf32> {
   %f = arith.constant 1.0 : f32
-  // expected-error @below {{unsupported: a tensor whose size depends on a branch}}
   %r = scf.if %c -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>
     %y = linalg.fill ins(%f : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
     scf.yield %y : tensor<?xf32>
   } else {
     scf.yield %p : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// An assertion says that a tensor keeps its size, if it is reached first.
+// CHECK-LABEL: func.func @asserted
+// CHECK: scf.for {{.*}} iter_args(%[[X:.+]] = %{{.+}})
+// CHECK: cf.assert
+// CHECK: bufferization.materialize_in_destination %{{.+}} in %[[X]]
+func.func @asserted(%p: tensor<?xf32>, %n: index, %more: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %p) -> (tensor<?xf32>) {
+    %size = tensor.dim %x, %c0 : tensor<?xf32>
+    %same = arith.cmpi eq, %size, %more : index
+    cf.assert %same, "mismatched size for broadcast"
+    %e = tensor.empty(%more) : tensor<?xf32>
+    %y = linalg.fill ins(%f : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @asserted_too_late(%c: i1, %p: tensor<?xf32>, %n: index, %more: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %p) -> (tensor<?xf32>) {
+    %e = tensor.empty(%more) : tensor<?xf32>
+    %y = linalg.fill ins(%f : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    scf.if %c {
+      %size = tensor.dim %x, %c0 : tensor<?xf32>
+      %same = arith.cmpi eq, %size, %more : index
+      cf.assert %same, "mismatched size for broadcast"
+    }
+    // expected-error @below {{unsupported: a tensor that may change its size in a loop}}
+    scf.yield %y : tensor<?xf32>
   }
   return %r : tensor<?xf32>
 }

@@ -207,6 +207,78 @@ static LogicalResult spellAsLinalg(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
+/// The addition or multiplication of an op that makes a sum or product of
+/// floats.
+static Operation *findSum(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1)
+    return nullptr;
+  Block *body = op.getBlock();
+  BlockArgument sum = body->getArguments().back();
+  Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
+  bool adds = isa_and_nonnull<arith::AddFOp, arith::MulFOp>(add) &&
+              sum.hasOneUse() && *sum.user_begin() == add;
+  return adds ? add : nullptr;
+}
+
+/// Converts the elements of a tensor to another floating-point type.
+template <typename CastOp>
+static Value castElements(OpBuilder &builder, Location loc, Value tensor,
+                          Type element) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, tensor), element);
+  AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> kinds(type.getRank(),
+                                         utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, loc, empty.getType(), tensor, empty,
+             ArrayRef<AffineMap>{map, map}, kinds,
+             [&](OpBuilder &inner, Location loc, ValueRange elements) {
+               Value wide = CastOp::create(inner, loc, element, elements[0]);
+               linalg::YieldOp::create(inner, loc, wide);
+             })
+      .getResult(0);
+}
+
+/// Lets an op add up, or multiply, in double precision: one number after the
+/// other, many of single precision would differ from their sum.
+static LogicalResult addInDouble(linalg::LinalgOp op) {
+  Operation *add = findSum(op);
+  Type narrow = add->getResult(0).getType();
+  if (!narrow.isF32())
+    return success();
+  IRRewriter rewriter(op.getContext());
+  rewriter.setInsertionPoint(op);
+  if (!isa<linalg::GenericOp>(op)) {
+    FailureOr<linalg::GenericOp> general = generalizeNamedOp(rewriter, op);
+    if (failed(general))
+      return failure();
+    op = cast<linalg::LinalgOp>(general->getOperation());
+    add = findSum(op);
+    rewriter.setInsertionPoint(op);
+  }
+  Location loc = op.getLoc();
+  Type wide = rewriter.getF64Type();
+  OpOperand *init = op.getDpsInitOperand(0);
+  init->set(castElements<arith::ExtFOp>(rewriter, loc, init->get(), wide));
+  op->getResult(0).setType(init->get().getType());
+  BlockArgument sum = op.getBlock()->getArguments().back();
+  sum.setType(wide);
+  for (OpOperand &operand : add->getOpOperands()) {
+    if (operand.get() == sum)
+      continue;
+    rewriter.setInsertionPoint(add);
+    operand.set(arith::ExtFOp::create(rewriter, loc, wide, operand.get()));
+  }
+  add->getResult(0).setType(wide);
+  rewriter.setInsertionPointAfter(op);
+  Value result =
+      castElements<arith::TruncFOp>(rewriter, loc, op->getResult(0), narrow);
+  rewriter.replaceAllUsesExcept(op->getResult(0), result,
+                                result.getDefiningOp());
+  return success();
+}
+
 namespace {
 struct FormKernelsPass
     : public ssa_compiler::impl::FormKernelsPassBase<FormKernelsPass> {
@@ -226,11 +298,15 @@ struct FormKernelsPass
       return signalPassFailure();
     ranges = &solver;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
+      manyAdded.clear();
       std::string reason = findReason(function);
       if (!reason.empty()) {
         function->setAttr("kernel.reason", builder.getStringAttr(reason));
         continue;
       }
+      for (linalg::LinalgOp op : manyAdded)
+        if (failed(addInDouble(op)))
+          return signalPassFailure();
       dropElementAsserts(function);
       guardDivisions(function);
       keepProducts(function);
@@ -374,7 +450,7 @@ private:
       if (ShapedType::isDynamic(size)) {
         std::optional<int64_t> most = upperBound(op, loop);
         if (!most && reduces && roundsSums(op))
-          return "a sum of a dynamic number of floats";
+          manyAdded.insert(op);
         size = most.value_or(kAssumedSize);
         if (!reduces)
           size = std::min(size, kAssumedSize);
@@ -392,7 +468,9 @@ private:
       large.most = std::max(large.most, steps);
     }
     if (added > kMostAdded && roundsSums(op))
-      return std::to_string(added) + " numbers that are added up";
+      manyAdded.insert(op);
+    if (manyAdded.contains(op) && !findSum(op))
+      return describe("a reduction of many floats by ", op->getName());
     return "";
   }
 
@@ -431,6 +509,9 @@ private:
   }
 
   const DataFlowSolver *ranges = nullptr;
+
+  /// Reductions of more numbers than are added up as they are.
+  SetVector<linalg::LinalgOp> manyAdded;
 
   /// The ops outside of loops that the backend does quicker: their elements,
   /// and those of the largest.

@@ -281,7 +281,8 @@ struct LowerKernelABIPass
       return signalPassFailure();
     // The code generator knows no other sizes.
     WalkResult known = getOperation()->walk([](memref::DimOp op) {
-      if (isa<BlockArgument>(op.getSource()))
+      auto source = dyn_cast<BlockArgument>(op.getSource());
+      if (source && source.getOwner()->isEntryBlock())
         return WalkResult::advance();
       op.emitError("unsupported: a size that was not resolved");
       return WalkResult::interrupt();

@@ -3,6 +3,7 @@
 #include "ssa-compiler/Kernels/Passes.h"
 
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ssa_compiler {
@@ -60,6 +61,42 @@ struct SizeOfReshaped : OpRewritePattern<memref::DimOp> {
   }
 };
 
+/// A size of what a branch ends in as a further result of the branch.
+struct SizeOfBranch : OpRewritePattern<memref::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    auto branch = op.getSource().getDefiningOp<scf::IfOp>();
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!branch || !dim)
+      return failure();
+    unsigned number = cast<OpResult>(op.getSource()).getResultNumber();
+    for (Block *arm : {branch.thenBlock(), branch.elseBlock()}) {
+      Operation *yield = arm->getTerminator();
+      rewriter.setInsertionPoint(yield);
+      Value size = memref::DimOp::create(rewriter, op.getLoc(),
+                                         yield->getOperand(number), *dim);
+      rewriter.modifyOpInPlace(
+          yield, [&] { yield->insertOperands(yield->getNumOperands(), size); });
+    }
+    rewriter.setInsertionPoint(branch);
+    SmallVector<Type> types(branch.getResultTypes());
+    types.push_back(rewriter.getIndexType());
+    auto wider = scf::IfOp::create(rewriter, branch.getLoc(), types,
+                                   branch.getCondition(),
+                                   /*addThenBlock=*/false,
+                                   /*addElseBlock=*/false);
+    rewriter.inlineRegionBefore(branch.getThenRegion(), wider.getThenRegion(),
+                                wider.getThenRegion().end());
+    rewriter.inlineRegionBefore(branch.getElseRegion(), wider.getElseRegion(),
+                                wider.getElseRegion().end());
+    rewriter.replaceOp(op, wider.getResults().back());
+    rewriter.replaceOp(branch, wider.getResults().drop_back());
+    return success();
+  }
+};
+
 /// Sizes asked for together, as they are where loads see through views.
 struct SizesOfMetadata : OpRewritePattern<memref::ExtractStridedMetadataOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -84,8 +121,8 @@ struct ResolveSizesPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<SizeOfMerged, SizeOfReshaped<memref::ExpandShapeOp>,
-                 SizeOfReshaped<memref::ReinterpretCastOp>, SizesOfMetadata>(
-        &getContext());
+                 SizeOfReshaped<memref::ReinterpretCastOp>, SizeOfBranch,
+                 SizesOfMetadata>(&getContext());
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     memref::populateResolveShapedTypeResultDimsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

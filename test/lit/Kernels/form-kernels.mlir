@@ -76,10 +76,12 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Sizes may be dynamic. Added up one after the other are only as many floats as
-// are known to be few enough for it.
+// Sizes may be dynamic. Added up in single precision, one after the other, are
+// only as many floats as are known to be few enough for it.
 // CHECK-LABEL: func.func @few(
 // CHECK-SAME: kernel.form = "kernel"
+// CHECK-NOT: f64
+// CHECK: return
 func.func @few(%x: tensor<4xf32>, %k: i64) -> tensor<f32> {
   %c0 = arith.constant 0 : i64
   %c4 = arith.constant 4 : i64
@@ -92,11 +94,21 @@ func.func @few(%x: tensor<4xf32>, %k: i64) -> tensor<f32> {
   return %f : tensor<f32>
 }
 
-// CHECK-LABEL: func.func @perhaps_many(
-// CHECK-SAME: kernel.reason = "a sum of a dynamic number of floats"
-func.func @perhaps_many(%x: tensor<?xf32>) -> tensor<f32> {
-  %e = tensor.empty() : tensor<f32>
-  %f = linalg.reduce {arith.addf} ins(%x : tensor<?xf32>) outs(%e : tensor<f32>) dimensions = [0]
+// -----
+
+// FEW-LABEL: func.func @perhaps_many(
+// FEW-SAME: %[[X:[a-z0-9]+]]: tensor<?xf32> {{.*}} %[[INIT:[a-z0-9]+]]: tensor<f32>
+// FEW-SAME: kernel.form = "kernel"
+// FEW: %[[WIDE:.+]] = linalg.generic {{.*}} ins(%[[INIT]] : tensor<f32>) outs(%{{.+}} : tensor<f64>)
+// FEW: %[[SUM:.+]] = linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[X]] : tensor<?xf32>) outs(%[[WIDE]] : tensor<f64>)
+// FEW-NEXT: ^bb0(%[[IN:.+]]: f32, %[[OUT:.+]]: f64):
+// FEW-NEXT: %[[ELEMENT:.+]] = arith.extf %[[IN]] : f32 to f64
+// FEW-NEXT: arith.addf %{{.+}}, %{{.+}} : f64
+// FEW: %[[NARROW:.+]] = linalg.generic {{.*}} ins(%[[SUM]] : tensor<f64>) outs(%{{.+}} : tensor<f32>)
+// FEW: arith.truncf
+// FEW: return %[[NARROW]]
+func.func @perhaps_many(%x: tensor<?xf32>, %init: tensor<f32>) -> tensor<f32> {
+  %f = linalg.reduce {arith.addf} ins(%x : tensor<?xf32>) outs(%init : tensor<f32>) dimensions = [0]
   return %f : tensor<f32>
 }
 

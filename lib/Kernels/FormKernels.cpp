@@ -196,6 +196,29 @@ struct ReshapeInSteps : OpRewritePattern<tensor::ReshapeOp> {
     return success();
   }
 };
+
+/// Choices between tensors whose sizes may differ, as branches: spelled as
+/// linalg, both would have to have the same.
+struct BranchToTensors : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SelectOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    if (!type || type.hasStaticShape() ||
+        isa<TensorType>(op.getCondition().getType()))
+      return failure();
+    auto yield = [](Value value) {
+      return [value](OpBuilder &builder, Location loc) {
+        scf::YieldOp::create(builder, loc, value);
+      };
+    };
+    rewriter.replaceOpWithNewOp<scf::IfOp>(op, op.getCondition(),
+                                           yield(op.getTrueValue()),
+                                           yield(op.getFalseValue()));
+    return success();
+  }
+};
 } // namespace
 
 /// Spells ops on whole tensors as ops that bufferize and fuse.
@@ -203,6 +226,7 @@ static LogicalResult spellAsLinalg(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
+  patterns.add<BranchToTensors>(function.getContext(), /*benefit=*/2);
   patterns.add<ReshapeInSteps>(function.getContext());
   return applyPatternsGreedily(function, std::move(patterns));
 }

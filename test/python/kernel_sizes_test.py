@@ -150,11 +150,112 @@ def sized_by_data(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
     return w, u
 
 
+def filtered(x: Tensor, t: float) -> tuple[Tensor, Tensor, Tensor, int, Tensor]:
+    """New tensors that the host makes, between those that it copies out of the workspace."""
+    y = x * 2
+    enough = y > t
+    chosen = y[enough]
+    return chosen, y, torch.stack([chosen, chosen * chosen]), int(enough.sum()), enough[enough]
+
+
+def returned_under_several_names(x: Tensor, t: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    chosen = x[x > t]
+    part = chosen[: chosen.size(0) // 2]
+    other = part if t > 0 else chosen
+    return chosen, chosen, part, other
+
+
+def updated(x: Tensor, t: float) -> Tensor:
+    x.mul_(2.0)
+    return x[x > t]
+
+
 def test_sizes_that_data_decides() -> None:
-    compiled = check(sized_by_data, *[(X, t) for t in (0.0, -9.0, 9.0, 0.5)]).compiled
-    explained = compiled.explain()
-    assert (explained.kernel, explained.kernels) == (False, 2)
-    assert "a result whose size depends on data" in explained.kernel_reason
+    for function in (sized_by_data, filtered, returned_under_several_names, updated):
+        compiled = check(function, *[(X.clone(), t) for t in (0.0, -9.0, 9.0, 0.5)]).compiled
+        assert compiled.explain().kernel, compiled.explain().kernel_reason
+
+
+def test_results_are_copies() -> None:
+    """What the caller does to a result does not reach the next call, nor the other way."""
+    compiled = compile(filtered, (X, 0.0))
+    first = compiled(X, 0.0)
+    kept = first[0].clone()
+    second = compiled(-X, -1.0)
+    torch.testing.assert_close(first[0], kept)
+    first[0].fill_(9.0)
+    torch.testing.assert_close(second, filtered(-X, -1.0))
+    torch.testing.assert_close(compiled(X, 0.0), filtered(X, 0.0))
+
+
+def doubled_by_a_branch(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """A branch ends in tensors of two sizes, one of them the argument's, while more is allocated behind it."""
+    total, rows = torch.zeros(()), torch.zeros(4)
+    for i in range(n):
+        y = x[x > i * 0.25]
+        z = torch.cat([y, y * 2]) if y.numel() > 2 else x
+        noise = x[x < i] * 3
+        total = total + z.sum() + noise.sum() + z.numel()
+        rows[:2] += z[:2]
+        rows[3] += z.max() if i % 2 == 1 else z.min()
+    return total, rows
+
+
+def written_behind_a_branch(x: Tensor, t: float) -> Tensor:
+    y = x[x > t]
+    z = torch.cat([y, y * 2]) if y.numel() > 2 else x
+    z[0] = -1.0
+    return z
+
+
+def test_branches_that_decide_a_size() -> None:
+    compiled = check(doubled_by_a_branch, *[(X.clone(), n) for n in (*MANY, 9)]).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+    compiled = check(written_behind_a_branch, *[(X.clone(), t) for t in (0.0, -9.0, 9.0, 0.5)]).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+
+
+def large(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
+    y = x[x > t]
+    return torch.cat([y, y * 0.5, y + 1]), y
+
+
+def test_results_that_need_more_memory() -> None:
+    compiled = check(large, *[(torch.rand(20000), t) for t in (2.0, 0.0, 0.5, 0.9)]).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+
+
+def dropped_boxes(x: Tensor, t: float, u: float) -> Tensor:
+    """The mask that the loop carries has the size of what it is compared with, or the program raises."""
+    chosen, other = x[x > t], x[x > u]
+    dropped = torch.zeros(chosen.size(0), dtype=torch.bool)
+    i = 0
+    while i < chosen.size(0):
+        if not bool(dropped[i]):
+            dropped |= other > other[0] + i * 0.5
+        i += 1
+    return dropped
+
+
+def test_an_assertion_says_that_a_size_stays() -> None:
+    compiled = check(dropped_boxes, *[(X, t, u) for t, u in ((0.0, 0.0), (9.0, 9.0), (-1.0, -1.1))]).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+    with pytest.raises(RuntimeError):
+        compiled(X, 0.0, -1.0)
+
+
+def sums(x: Tensor, t: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    y = x[x > t]
+    return y.sum(), y.mean(), y.var(), y.prod()
+
+
+def test_many_floats_are_added_up_in_double_precision() -> None:
+    x = 1 + torch.rand(1 << 15) * 1e-3
+    compiled = compile(sums, (x, 1.0))
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+    for t in (1 + 2**-11, 0.0, 1 + 2**-11 + 2**-12):
+        exact = [value.float() for value in sums(x.double(), t)]
+        torch.testing.assert_close(list(compiled(x, t)), exact, rtol=2e-7, atol=0)
 
 
 def unused_memory(x: Tensor, n: int, k: int) -> Tensor:

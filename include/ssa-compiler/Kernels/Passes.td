@@ -67,12 +67,18 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     quicker. Such a function gets the attribute `kernel.form = "kernel"`; any other
     gets `kernel.reason`, which says why not.
 
-    Before, concatenations become insertions, and arguments that stand for constants
+    Before, concatenations become insertions, choices between tensors of dynamic sizes
+    branches, and arguments that stand for constants
     (`kernel.constant`), which torch-mlir was not to compute with, become these. In
     kernels, divisions that would end the process divide by 1: the program's own
-    checks raise for a divisor of 0.
+    checks raise for a divisor of 0. More than 4,096 floats of single precision, or a
+    dynamic number, are added up or multiplied in double precision, as they are
+    one after the other.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
   let options = [
     Option<"maxProducts", "max-products", "int64_t", "65536",
            "The most multiplications of one contraction; larger ones are left to the tiled kernels of the backend">,

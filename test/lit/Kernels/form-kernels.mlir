@@ -291,3 +291,16 @@ func.func @beside_dynamic(%x: tensor<70000xf32>, %y: tensor<?xf32>, %m: i64) -> 
   %u = linalg.mul ins(%t, %y : tensor<?xf32>, tensor<?xf32>) outs(%d : tensor<?xf32>) -> tensor<?xf32>
   return %s, %u : tensor<70000xf32>, tensor<?xf32>
 }
+
+// -----
+
+// A choice between tensors whose sizes may differ is a branch, not elementwise.
+// FEW-LABEL: func.func @choice(
+// FEW-SAME: %[[C:[a-z0-9]+]]: i1
+// FEW: scf.if %[[C]] -> (tensor<?xf32>)
+// FEW-NOT: linalg.generic
+// FEW: return
+func.func @choice(%c: i1, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %r = arith.select %c, %x, %y : tensor<?xf32>
+  return %r : tensor<?xf32>
+}

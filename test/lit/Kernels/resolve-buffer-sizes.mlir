@@ -40,3 +40,40 @@ func.func @three(%x: memref<?x2x?xf32>) -> index {
   %size = memref.dim %flat, %c0 : memref<?xf32>
   return %size : index
 }
+
+// -----
+
+// The size of what a branch ends in is a further result of the branch.
+// CHECK-LABEL: func.func @branch(
+// CHECK-SAME: %{{.+}}: i1, %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index)
+// CHECK: %[[R:.+]]:2 = scf.if %{{.+}} -> (memref<?xf32>, index)
+// CHECK: scf.yield %{{.+}}, %[[M]] : memref<?xf32>, index
+// CHECK: scf.yield %{{.+}}, %[[N]] : memref<?xf32>, index
+// CHECK: return %[[R]]#1
+func.func @branch(%c: i1, %m: index, %n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %r = scf.if %c -> (memref<?xf32>) {
+    %a = memref.alloc(%m) : memref<?xf32>
+    scf.yield %a : memref<?xf32>
+  } else {
+    %b = memref.alloc(%n) : memref<?xf32>
+    scf.yield %b : memref<?xf32>
+  }
+  %size = memref.dim %r, %c0 : memref<?xf32>
+  return %size : index
+}
+
+// -----
+
+// CHECK-LABEL: func.func @choice(
+// CHECK-SAME: %[[C:.+]]: i1, %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index)
+// CHECK: %[[SIZE:.+]] = arith.select %[[C]], %[[M]], %[[N]] : index
+// CHECK: return %[[SIZE]]
+func.func @choice(%c: i1, %m: index, %n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc(%m) : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  %r = arith.select %c, %a, %b : memref<?xf32>
+  %size = memref.dim %r, %c0 : memref<?xf32>
+  return %size : index
+}

@@ -31,13 +31,23 @@ def user_location(op: ir.Operation) -> SourceLocation | None:
 
 
 class Attempt:
-    """The text of the module at one point, and the op on each of its lines."""
+    """The text of the module at one point, and the op on each of its lines.
 
-    def __init__(self, module: ir.Module, executables: str = "") -> None:
+    Args:
+        module: an `iree`-stage module.
+        executables: those of the kernels that it dispatches.
+        stubs: those executables without the kernels.
+    Attributes:
+        text: the whole program.
+        source: what the first half of iree-compile reads.
+    """
+
+    def __init__(self, module: ir.Module, executables: str = "", stubs: str = "") -> None:
         text = module.operation.get_asm(enable_debug_info=False)
         again = ir.Module.parse(text, module.context)
         end = text.rindex("}")
         self.text = text[:end] + executables + text[end:]
+        self.source = text[:end] + stubs + text[end:]
         self._ops: dict[int, ir.Operation] = {}
         for op, twin in zip(walk(module.operation), walk(again.operation), strict=True):
             if isinstance(twin.location, ir.FileLineColLoc):  # what short forms of ops leave out has none

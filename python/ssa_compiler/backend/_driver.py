@@ -63,6 +63,7 @@ from ._repairs import Repairs
 from ._sequence import keep_order
 from ._sizes import branch_to_tensors, carry_sizes, hide_places, loosen_loops
 from ._stores import clamp_stores
+from ._stubs import insert_bodies
 from ._targets import Target
 from ._waits import hide_awaited
 from ._whiles import align_whiles
@@ -297,11 +298,11 @@ class _Compilation:
 
     def _compile_kernel(self, kernel: Kernel) -> Artifact:
         """Compile a program that dispatches one kernel. What IREE schedules around it is checked like any program."""
-        module = ir.Module.parse(kernel.text, self._context)
+        module = kernel.dispatch(self._context)
         self._mark(module)
-        attempt = Attempt(module)
+        attempt = Attempt(module, kernel.executable, kernel.stub)
         source, scheduled, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "mlirbc", "vmfb"))
-        source.write_text(attempt.text, encoding="utf-8")
+        source.write_text(attempt.source, encoding="utf-8")
         flags = (*self._flags, *KERNEL_FLAGS)
         seconds = dict(self._seconds)
 
@@ -323,6 +324,7 @@ class _Compilation:
         if self._examine(checked)[0]:
             raise NoKernelError("what IREE does in place around its kernel could not be proved right")
         restore_ordinals(checked, scheduled, self._context)
+        insert_bodies(scheduled, [kernel.executable], self._context)
         seconds["verify"] += time.perf_counter() - start
         completed = run(scheduled, output, *_SECOND_HALF, *_PRINT_MACHINE)
         printed = _MACHINE.findall(completed.stderr)
@@ -350,9 +352,10 @@ class _Compilation:
             start = time.perf_counter()
             hide_places(self._module)
             hide_awaited(self._module)
-            attempt = Attempt(self._module, "".join(kernel.executable for kernel in self._kernels))
+            executables = [kernel.executable for kernel in self._kernels]
+            attempt = Attempt(self._module, "".join(executables), "".join(kernel.stub for kernel in self._kernels))
             source = self._folder / f"module{number}.mlir"
-            source.write_text(attempt.text, encoding="utf-8")
+            source.write_text(attempt.source, encoding="utf-8")
             scheduled = self._folder / f"scheduled{number}.mlirbc"
             output = self._folder / f"program{number}.vmfb"
             self._seconds["prepare"] += time.perf_counter() - start
@@ -374,6 +377,7 @@ class _Compilation:
                 if overloaded := find_overloaded(checked, scheduled, self._context):
                     self._unload(attempt, overloaded)
                     continue
+                insert_bodies(scheduled, executables, self._context)
                 flags = (*_SECOND_HALF, *_PRINT_MACHINE)
                 completed = self._compile(attempt, number, scheduled, output, flags, checked)
                 if completed is None:

@@ -20,6 +20,7 @@ from .._opt import find_ssa_opt
 from .._process import parse_diagnostics, run_tool
 from ..abi.kernel_interface import KernelInterface
 from ._executable import OperandLimitError, assemble
+from ._stubs import without_body
 from ._version_copies import VersionCopies
 
 __all__ = [
@@ -57,6 +58,7 @@ class Kernel:
     """A function that is one kernel.
 
     Attributes:
+        name: the name of the executable.
         executable: the kernel in the form in which IREE takes foreign code, as text.
         call: a function `@main` that dispatches it and reports its status, as text.
         lowered: what `--lower-kernels` made.
@@ -64,6 +66,7 @@ class Kernel:
         interface: how it is called, if it is a whole program.
     """
 
+    name: str
     executable: str
     call: str
     lowered: str
@@ -71,9 +74,13 @@ class Kernel:
     interface: KernelInterface | None
 
     @property
-    def text(self) -> str:
-        """A module of the executable and the function."""
-        return f"module {{\n{self.executable}{self.call}}}\n"
+    def stub(self) -> str:
+        """The executable without the kernel."""
+        return without_body(self.executable, self.name)
+
+    def dispatch(self, context: ir.Context) -> ir.Module:
+        """Return a module of the function that dispatches it."""
+        return ir.Module.parse(f"module {{\n{self.call}}}\n", context)
 
 
 class NoKernelError(Exception):
@@ -128,7 +135,7 @@ def form_kernel(
     except OperandLimitError as error:
         raise NoKernelError(str(error)) from error
     executable, call, interface = assembled
-    return Kernel(executable, call, lowered, ops, interface)
+    return Kernel(name, executable, call, lowered, ops, interface)
 
 
 def count_ops(text: str) -> int:

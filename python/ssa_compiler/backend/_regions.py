@@ -130,7 +130,7 @@ class _Outlined:
 
     def replace_by(self, kernel: Kernel) -> None:
         """Put the call of a kernel in the place of the loop."""
-        called = ir.Module.parse(kernel.text, self._loop.context)
+        called = kernel.dispatch(self._loop.context)
         block = main_function(called).regions[0].blocks[0]
         values = dict(zip(block.arguments, self._passed, strict=True))
         for view in block.operations:

@@ -1,5 +1,6 @@
 //===- ComputeInDestination.cpp - results where they are inserted ---------===//
 
+#include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -21,6 +22,25 @@ static bool isCopiedSlice(Value operand,
   return slice && !state.isInPlace(slice.getSourceMutable());
 }
 
+/// Builds the slice that an op inserts into, in the place of an empty tensor,
+/// if it has the sizes of that. In a branch the program may assert that it has,
+/// which says nothing of the other branch.
+static Value buildSlice(RewriterBase &rewriter, SubsetInsertionOpInterface op,
+                        tensor::EmptyOp empty, Operation *user) {
+  Value slice = bufferization::buildSubsetExtraction(rewriter, op, empty, user);
+  if (!slice || op->getBlock() == empty->getBlock())
+    return slice;
+  auto type = cast<RankedTensorType>(slice.getType());
+  bool isSame = type.getRank() == empty.getType().getRank();
+  for (int64_t dim = 0; isSame && dim < type.getRank(); ++dim)
+    isSame = findSizeOrigin(slice, dim) == findSizeOrigin(empty, dim);
+  if (isSame)
+    return slice;
+  if (slice.use_empty() && slice.getDefiningOp<tensor::ExtractSliceOp>())
+    rewriter.eraseOp(slice.getDefiningOp());
+  return Value();
+}
+
 namespace {
 struct ComputeInDestinationPass
     : public ssa_compiler::impl::ComputeInDestinationPassBase<
@@ -29,10 +49,13 @@ struct ComputeInDestinationPass
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    if (failed(bufferization::eliminateEmptyTensors(rewriter, getOperation())))
-      return signalPassFailure();
     bufferization::OneShotBufferizationOptions options =
         getKernelBufferization();
+    bufferization::OneShotAnalysisState before(getOperation(), options);
+    if (failed(bufferization::analyzeModuleOp(getOperation(), before)) ||
+        failed(bufferization::eliminateEmptyTensors(rewriter, getOperation(),
+                                                    before, buildSlice)))
+      return signalPassFailure();
     bufferization::OneShotAnalysisState state(getOperation(), options);
     if (failed(bufferization::analyzeModuleOp(getOperation(), state)))
       return signalPassFailure();

@@ -365,6 +365,27 @@ static tensor::InsertSliceOp insertInto(OpOperand &yielded, Value tensor) {
   return insertion;
 }
 
+/// Whether a tensor may lie in a buffer that has to be overwritten: of an
+/// argument that the function updates, or that a loop carries.
+static bool mayBeOverwritten(OpOperand &operand,
+                             const OneShotAnalysisState &state) {
+  auto overlaps = [&](BlockArgument argument) {
+    return isTensor(argument) &&
+           state.areAliasingBufferizedValues(operand.get(), argument);
+  };
+  Operation *owner = operand.getOwner();
+  for (auto loop = owner->getParentOfType<LoopLikeOpInterface>(); loop;
+       loop = loop->getParentOfType<LoopLikeOpInterface>())
+    for (Region *region : loop.getLoopRegions())
+      if (llvm::any_of(region->getArguments(), overlaps))
+        return true;
+  auto function = owner->getParentOfType<func::FuncOp>();
+  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    return getRole(function, argument.getArgNumber()) == "written" &&
+           overlaps(argument);
+  });
+}
+
 /// Gives the results of a branch whose arms end in different buffers of one
 /// size one buffer: that of a tensor from outside, if one arm leaves it as it
 /// is and the analysis lets the other one write there, else a new one. Returns
@@ -385,8 +406,15 @@ joinArms(scf::IfOp branch, const OneShotAnalysisState &state, Trials &trials) {
     if (!isOutside(one))
       std::swap(one, other);
     // Of different sizes, each arm ends in a buffer of its own.
-    if (!haveSameSizes(one->get(), other->get(), other->getOwner()))
+    if (!haveSameSizes(one->get(), other->get(), other->getOwner())) {
+      for (OpOperand *operand : {one, other}) {
+        if (!mayBeOverwritten(*operand, state))
+          continue;
+        copyAside(*operand);
+        changed = true;
+      }
       continue;
+    }
     changed = true;
     auto [trial, isNew] = trials.try_emplace({branch, k});
     if (isNew && isOutside(one)) {
@@ -436,6 +464,13 @@ static FailureOr<bool> insertCopies(ModuleOp module,
                          state);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       changed = joinArms(branch, state, trials);
+    } else if (isa<arith::SelectOp>(op) && isTensor(op->getResult(0))) {
+      for (OpOperand &operand : op->getOpOperands().drop_front()) {
+        if (!mayBeOverwritten(operand, state))
+          continue;
+        copyAside(operand);
+        changed = true;
+      }
     } else if (auto yielded = dyn_cast<func::ReturnOp>(op)) {
       changed = copyInto(yielded, findWritten(yielded), state);
     }

@@ -369,6 +369,8 @@ static tensor::InsertSliceOp insertInto(OpOperand &yielded, Value tensor) {
 /// argument that the function updates, or that a loop carries.
 static bool mayBeOverwritten(OpOperand &operand,
                              const OneShotAnalysisState &state) {
+  if (operand.get().getDefiningOp<bufferization::AllocTensorOp>())
+    return false; // aliases are of all that meets somewhere
   auto overlaps = [&](BlockArgument argument) {
     return isTensor(argument) &&
            state.areAliasingBufferizedValues(operand.get(), argument);

@@ -52,6 +52,17 @@ def two_loops(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
     return y, z
 
 
+def loops_that_differ_inside(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Kernels with the same arguments and results: IREE must not take one for the other."""
+    y = x.clone()
+    for i in range(n):
+        y[i] += x[0]
+    z = torch.igamma(y.abs(), y.abs())
+    for i in range(n):
+        z[i] *= x[0] * 2
+    return y, z
+
+
 def inside_a_loop_that_calls_back(x: Tensor, n: int, m: int) -> Tensor:
     y = x.clone()
     for i in range(n):
@@ -113,6 +124,7 @@ X = torch.arange(16.0).reshape(4, 4) / 8 - 1
     [
         (loop_between_callbacks, [(X, n, 0.5, flag) for n in (0, 1, 2, 9) for flag in (True, False)], 1),
         (two_loops, [(X, n) for n in (0, 1, 2, 4)], 2),
+        (loops_that_differ_inside, [(X, n) for n in (0, 1, 2, 4)], 2),
         (inside_a_loop_that_calls_back, [(X, n, m) for n in (0, 1, 3) for m in (0, 1, 2, 5)], 1),
         (in_a_branch, [(X, n, m) for n in (0, 1, 4) for m in (1, 3)], 1),
         (of_the_callers_tensor, [(X, n) for n in (0, 1, 2, 4)], 1),

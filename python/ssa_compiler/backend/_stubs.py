@@ -1,6 +1,7 @@
 """Kernels without their bodies, which the first half of iree-compile takes as they are.
 
-It would run dozens of passes over them and print them, and changes nothing; they are inserted before the second half.
+It would run dozens of passes over them and print them, and changes nothing; they are inserted before the second half. What stands
+for a kernel has its name in an op that no pass erases: of executables that look alike IREE keeps one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from pathlib import Path
 
 from iree.compiler import ir
 
+from ..errors import ToolError
+
 __all__ = ["insert_bodies", "without_body"]
 
 _BODY = re.compile(r"^    builtin\.module \{\n.*?^    \}\n", re.MULTILINE | re.DOTALL)
@@ -18,35 +21,41 @@ _SOURCE = "hal.executable.source"
 
 
 def without_body(executable: str, name: str) -> str:
-    """Return a kernel's executable with an empty function in the place of the kernel.
+    """Return a kernel's executable with a function that does nothing in the place of the kernel.
 
     Args:
         executable: the text that `_executable.assemble` wrote.
         name: the name of the executable, and of the function in it.
     """
-    body = f"    builtin.module {{\n      func.func @{name}() {{\n        return\n      }}\n    }}\n"
+    named = f'llvm.inline_asm has_side_effects "# {name}", "" : () -> ()'
+    body = f"    builtin.module {{\n      func.func @{name}() {{\n        {named}\n        return\n      }}\n    }}\n"
     text, count = _BODY.subn(lambda _: body, executable)
     assert count == 1
     return text
 
 
 def insert_bodies(scheduled: Path, executables: Sequence[str], context: ir.Context) -> None:
-    """Put kernels into the place of the empty functions that stood for them.
+    """Put kernels into the place of the functions that stood for them.
 
     Args:
         scheduled: what the first half of iree-compile wrote, as bytecode; it is written anew if there are kernels.
         executables: the executables of the kernels, as text.
         context: a context with IREE's dialects.
+    Raises:
+        ToolError: the executables are not those of the kernels.
     """
     if not executables:
         return
     module = ir.Module.parse(scheduled.read_bytes(), context)
     bodies = ir.Module.parse(f"module {{\n{''.join(executables)}}}\n", context)
     found = {_name(source): _body(source) for source in _sources(bodies)}
-    for source in _sources(module):
-        stub = _body(source)
-        if (body := found.get(_name(source))) is None:
-            continue
+    stubs = {_name(source): _body(source) for source in _sources(module)}
+    if stubs.keys() != found.keys():
+        raise ToolError(
+            f"IREE has not kept the kernels apart: {sorted(found)} became {sorted(stubs)}; please report it"
+        )
+    for name, stub in stubs.items():
+        body = found[name]
         for op in list(stub.operations):
             op.operation.erase()
         where = ir.InsertionPoint(stub)

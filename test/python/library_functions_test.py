@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from _nightly import with_nightly
 from ssa_compiler.testing import check
 
 
@@ -111,7 +112,7 @@ _DEGREES = torch.cat([torch.arange(300) % 13 - 1, torch.arange(30)]).float()
 _POINTS = torch.cat([torch.tensor([0.0, 1.0, -1.0, math.inf]), torch.linspace(-3, 3, 326)])
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", with_nightly([torch.float32], [torch.float64]))
 @pytest.mark.parametrize("program", [gammas, derivatives, error_functions, first_kind, second_kind, oscillating])
 def test_function(program: Any, dtype: torch.dtype) -> None:
     x = _NUMBERS.to(dtype)

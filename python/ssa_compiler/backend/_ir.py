@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from iree.compiler import _mlir_libs, ir
 
-from . import _dialects
+from .._generic_ops import leave_out_op_classes
 
 __all__ = [
     "CASTS",
@@ -40,7 +40,7 @@ __all__ = [
     "with_element",
 ]
 
-_mlir_libs._mlir.globals.append_dialect_search_prefix(_dialects.__name__)
+leave_out_op_classes(_mlir_libs._mlir)
 
 # Ops whose result is their operand in another type: the same tensor to every analysis here.
 CASTS = frozenset(

@@ -14,10 +14,11 @@ import sympy
 import torch
 from torch.utils._sympy import functions as sympy_functions
 from torch_mlir import ir
-from torch_mlir.dialects import torch as torch_dialect
+from torch_mlir._mlir_libs import _mlir, _torchMlir
 
 from .._dtypes import element_types
 from .._forks import new_context
+from .._generic_ops import leave_out_op_classes
 from ..errors import InternalError, UnsupportedProgramError
 from .locations import Locations
 from .schemas import find_op, registered_name
@@ -27,6 +28,8 @@ __all__ = ["DTYPE_NAMES", "DTYPE_NUMBERS", "Emitter", "Scope"]
 DTYPE_NAMES = {entry.dtype: entry.torch for entry in element_types()}
 DTYPE_NUMBERS = {entry.dtype: entry.number for entry in element_types()}
 """PyTorch's ScalarType numbers, which TorchScript passes for dtypes."""
+
+leave_out_op_classes(_mlir)
 
 _SCALAR_TYPES = {int: "!torch.int", float: "!torch.float", bool: "!torch.bool", str: "!torch.str"}
 
@@ -72,7 +75,7 @@ class Emitter:
     def __init__(self, locations: Locations) -> None:
         self.locations = locations
         self.context = new_context(ir)
-        torch_dialect.register_dialect(self.context)
+        _torchMlir.register_dialect(self.context)
         with self.context, ir.Location.unknown():
             self.module = ir.Module.create()
             self.asserts = False  # whether an op may raise what is found out at run time

@@ -20,11 +20,15 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, S
 from torch.utils._sympy.value_ranges import bound_sympy
 
 from .argument_sizes import ArgumentSizes
+from .partial_dynamo import defer_dynamo
 
 __all__ = ["COUNTS", "Symbols", "Transaction", "expr_of"]
 
 COUNTS = ("nonzero_memo", "item_memo", "unique_memo", "unique_consecutive_memo")
 """Where a FakeTensor keeps symbols that an op made of its numbers, which the next such op returns."""
+
+
+defer_dynamo()
 
 
 def expr_of(value: Any) -> Any:

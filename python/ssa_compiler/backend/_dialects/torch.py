@@ -1,1 +1,0 @@
-"""No Python classes for the ops of this dialect."""

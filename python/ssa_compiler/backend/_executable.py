@@ -31,8 +31,10 @@ class OperandLimitError(Exception):
 
 
 def _arguments(kernel: ir.Operation) -> list[Argument]:
-    roles = [ir.DictAttr(attributes)["kernel.role"] for attributes in ir.ArrayAttr(kernel.attributes["arg_attrs"])]
     block = kernel.regions[0].blocks[0]
+    if not block.arguments:  # then there is no attribute
+        return []
+    roles = [ir.DictAttr(attributes)["kernel.role"] for attributes in ir.ArrayAttr(kernel.attributes["arg_attrs"])]
     return [
         Argument(f"%arg{number}", argument.type, ir.StringAttr(role).value)
         for number, (argument, role) in enumerate(zip(block.arguments, roles, strict=True))

@@ -148,3 +148,59 @@ def listing(t: Tensor) -> Tensor:
 def test_elements_of_a_tensor() -> None:
     check(listing, (T(2.5),), compiled=False)
     assert "a list with a tensor of torch.int16; give the dtype" in refusal(listing, (T(2, dtype=torch.int16),))
+
+
+def items_stored(x: Tensor, n: int):
+    y = x.clone()
+    y[1] = x[0].item()
+    y[2] = x[0].item() + 1
+    for i in range(n):
+        y[i] = x.max().item() * i
+    return y, torch.tensor(x[0].item()), torch.as_tensor(x[1].item()), torch.tensor([x[0].item(), x[1].item()])
+
+
+def half(v: float) -> float:
+    return v / 2
+
+
+def items_declared(x: Tensor, d: dict[str, float]) -> tuple[float, float, dict[str, float], list[float]]:
+    d["m"] = x.max().item()
+    numbers: list[float] = []
+    numbers.append(x[0].item())
+    return half(x[0].item()), x[1].item(), d, numbers
+
+
+def items_as_operands(x: Tensor, flags: Tensor):
+    v = flags[0].item()
+    y = x.clone()
+    y[0] = v
+    made = torch.full((2,), v), torch.full_like(x, v), torch.zeros_like(x).fill_(v), flags.clone().fill_(v)
+    return y, x + v, x * v, torch.where(x > 2, v, x), x.clone().add_(v), flags + v, made
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.float32], ids=str)
+def test_items_keep_their_type(dtype: torch.dtype) -> None:
+    """TorchScript makes floats of what `item()` returns wherever one is declared or could be: 2**53 + 1 is 2**53 then."""
+    x = torch.tensor([2**53 + 1, 3, 5]).to(dtype)
+    check(items_stored, (x, 2), (x, 0), compiled=dtype is torch.int64)
+    check(items_declared, (x, {"m": 0.0}), compiled=False)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32], ids=str)
+def test_items_are_bools_as_operands(dtype: torch.dtype) -> None:
+    x = torch.tensor([1, 2, 3]).to(dtype)
+    check(items_as_operands, (x, torch.tensor([True])), (x, torch.tensor([False])), compiled=False)
+
+
+def bools_stored(x: Tensor, n: int, flag: bool):
+    z = x.clone()
+    z[0] = n > 2
+    z[1] = flag
+    z[x > 5] = not n
+    return z, torch.tensor(n > 2, dtype=torch.int64), torch.tensor(flag, dtype=torch.uint8)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.float32], ids=str)
+def test_bools_are_stored_in_every_dtype(dtype: torch.dtype) -> None:
+    x = torch.tensor([1, 2, 7]).to(dtype)
+    check(bools_stored, (x, 3, True), (x, 0, False), compiled=False)

@@ -500,3 +500,34 @@ def test_a_loop_is_one_launch() -> None:
     count, other = compiled.copy_count(), compile(nested, (A, 3, 5), kernels=False).copy_count()
     assert (count.dispatches, count.loop_dispatches) == (1, 0)
     assert other.loop_dispatches > 1
+
+
+def nothing_to_compute(x: Tensor, n: int, d: dict[str, int], maybe: Tensor | None):
+    d["a"] = n
+    for _ in range(n):
+        pass
+    return x, n, d, maybe is None, x.size(0), None
+
+
+def nothing_at_all() -> int:
+    return 5
+
+
+def text_only(x: float) -> str:
+    return f"{x}"
+
+
+def unused_loop(x: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    for _ in range(n):
+        y[0] = y[0] * 2 + y[1]
+    return x
+
+
+def test_programs_that_compute_nothing() -> None:
+    """IREE drops a kernel of whose results none is used."""
+    x = torch.ones(2)
+    check(nothing_to_compute, (x, 2, {"a": 1}, None), (x, 0, {"a": 1}, None))
+    check(nothing_at_all, ())
+    check(text_only, (1.5,))
+    check(unused_loop, (x, 2), (x, 0))

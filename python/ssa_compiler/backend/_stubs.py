@@ -53,7 +53,9 @@ def insert_bodies(scheduled: Path, executables: Sequence[str], context: ir.Conte
     for name, stub in stubs.items():
         body = found.get(name)
         if body is None or _mark(name) not in "".join(str(op) for op in stub.operations):
-            raise ToolError(f"IREE has not kept kernels apart: {sorted(found)} became {sorted(stubs)}; please report it")
+            raise ToolError(
+                f"IREE has not kept kernels apart: {sorted(found)} became {sorted(stubs)}; please report it"
+            )
         for op in list(stub.operations):
             op.operation.erase()
         where = ir.InsertionPoint(stub)

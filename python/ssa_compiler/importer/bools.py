@@ -1,7 +1,7 @@
 """Bools where a schema has a number: `mask ^ True`, `torch.full([2], flag)`.
 
 TorchScript converts them to ints, and so changes the dtype of the result: in eager `mask + True` is a tensor of bools. The
-conversion shows in the graph (for literals thanks to `source.py`), and is taken back here.
+conversion shows in the graph (for literals thanks to `source.py`), and is taken back here. What `item()` returns is not converted.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def call_with_bools(
         return call(overload, [bool_tensor(tensors.call, v) if n in bools else v for n, v in enumerate(arguments)])
     values = [tensors.python(tensors.argument(argument)) for argument in arguments]
     trace = run(state, op, [True if number in bools else value for number, value in enumerate(values)])
-    results = call(op, arguments)
+    results = call(op, [scalars.converted(v, int) if n in bools else v for n, v in enumerate(arguments)])
     for number, (result, eager) in enumerate(zip(list(results), tree_leaves(trace.out))):
         if isinstance(result, TensorValue) and result.fake.dtype != eager.dtype:  # what is not zero is True
             converted: list[Value] = [result, ConstValue(eager.dtype), *[ConstValue(False)] * 2, ConstValue(None)]
@@ -71,14 +71,15 @@ def call_with_bools(
 def converted_bools(
     node: Any, numbers: Iterable[int], scalars: ScalarOps, lookup: Callable[[Any], Value]
 ) -> dict[int, Value]:
-    """Return the bools among some operands of a node that TorchScript, not the user's `int()`, makes ints, by position."""
+    """Return the bools among some operands of a node, also those that TorchScript, not the user's `int()`, makes ints, by position."""
     found: dict[int, Value] = {}
     sources = list(node.inputs())
     for number in numbers:
-        made = sources[number].node() if number < len(sources) else None
-        if made is None or made.kind() != "aten::Int" or made.sourceRange() != node.sourceRange():
+        if number >= len(sources):
             continue
-        value = lookup(made.input())
+        made = sources[number].node()
+        converted = made.kind() == "aten::Int" and made.sourceRange() == node.sourceRange()
+        value = lookup(made.input() if converted else sources[number])
         if isinstance(value, (ConstValue, ScalarValue)) and scalars.kind(value) is bool:
             found[number] = value
     return found

@@ -3,6 +3,8 @@
 In `scale(x, x.sum())` the parameter is declared a float, and Python hands over the tensor; `3 << t` is `Tensor.__rlshift__`.
 So a tensor stays one (`aten::IntImplicit` reads nothing) until something takes it. Python's operators compute with it, ops that
 have an overload for tensors take that one, and what else takes a number reads it there, as PyTorch's argument parser does.
+
+TorchScript also converts what `item()` returns to the type that is declared where it goes; in Python it stays what it is.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from .schemas import overload_of
 from .state import ProgramRaises, State
 from .values import ConstValue, ListRef, TensorValue, Value
 
-__all__ = ["IMPLICIT", "Implicit"]
+__all__ = ["IMPLICIT", "Implicit", "converts_item"]
 
 IMPLICIT = frozenset({"aten::IntImplicit", "aten::FloatImplicit", "aten::ComplexImplicit", "aten::ScalarImplicit"})
 """How TorchScript reads tensors that are given for numbers."""
@@ -47,6 +49,13 @@ _OF_BOTH = frozenset({"aten::tensor", "aten::format", "aten::percentFormat", "at
 _COUNTING = frozenset({"aten::__range_length", "aten::__derive_index", "prim::min", "prim::max"})
 _OF_ANYTHING = frozenset({"aten::round", "aten::divmod", "prim::min", "prim::max"})
 """Python's functions whose results are of the types of their operands."""
+
+
+def converts_item(node: Any) -> bool:
+    """Whether a node is TorchScript's conversion of a number of unknown type, where Python has none: no `int(x)`, `float(x)`."""
+    if node.kind() not in ("aten::Int", "aten::Float") or node.input().type().kind() != "NumberType":
+        return False
+    return highlighted(node) not in ("int", "float")
 
 
 class Implicit:

@@ -21,7 +21,7 @@ from .effects import is_built_in, is_pure, original
 from .emitter import DTYPE_NUMBERS
 from .empty_sizes import check_sizes
 from .growing_lists import GrowingLists
-from .implicit import IMPLICIT, Implicit
+from .implicit import IMPLICIT, Implicit, converts_item
 from .literals import makes_float
 from .locations import highlighted, is_augmented_assignment, is_call, is_item_assignment
 from .masks import as_fill, as_stored, masks_as_positions, plain_masks
@@ -134,8 +134,11 @@ class Interpreter(Blocks):
         check_devices(self.state, self.modules.root, node, arguments)
         self._check_function(node, arguments)
         first = arguments[0] if arguments else NONE
-        if kind in IMPLICIT and isinstance(first, TensorValue) and self._from_python[-1] and not self.state.in_library:
-            return [first]  # to Python it stays a tensor
+        if self._from_python[-1] and not self.state.in_library:
+            if kind in IMPLICIT and isinstance(first, TensorValue):
+                return [first]  # to Python it stays a tensor
+            if self.scalars.are_numbers(arguments) and converts_item(node):
+                return [first]
         operated = self.implicit.operator(node, kind, arguments, self._divides_in_place)
         if operated is not None:
             self._divides_in_place = False

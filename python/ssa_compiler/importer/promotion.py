@@ -182,7 +182,7 @@ def check_number(
 
     Args:
         scalars: emits the check.
-        value: an int or a float.
+        value: an int, a float or a bool.
         dtype: a dtype of integers or floating-point numbers.
         message: "ExceptionName: text".
         unless: a bool that says whether nobody looks at the number.
@@ -193,8 +193,8 @@ def check_number(
     low, high = _bounds(dtype)
     if kind is int and dtype in NARROW and low == 0:
         low = -high  # to eager a negative number stands for the unsigned one with its bits
-    if kind is int and (high >= 2**63 or dtype is torch.int64):
-        return  # those of 64 bits are all there are
+    if kind is bool or (kind is int and (high >= 2**63 or dtype is torch.int64)):
+        return  # each dtype holds 0 and 1, and ints of 64 bits are all there are
     finite = dtype.is_floating_point  # it also holds infinities and NaN
     if isinstance(value, ConstValue):
         holds: Value = ConstValue(low <= value.value <= high or (finite and not math.isfinite(value.value)))

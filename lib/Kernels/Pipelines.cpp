@@ -74,10 +74,19 @@ struct LowerKernelsOptions : PassPipelineOptions<LowerKernelsOptions> {
 };
 } // namespace
 
+/// Canonicalisation without a pattern that gives a carried tensor the static
+/// size with which the loop begins, though it may yield another size. Patterns
+/// have the names that the compiler which built MLIR gives their classes.
+static std::unique_ptr<Pass> createCanonicalizer() {
+  return createCanonicalizerPass(
+      GreedyRewriteConfig(), {"(anonymous namespace)::ForOpTensorCastFolder",
+                              "{anonymous}::ForOpTensorCastFolder"});
+}
+
 static void buildLowerKernels(OpPassManager &pm,
                               const LowerKernelsOptions &given) {
   auto clean = [&] {
-    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCanonicalizer());
     pm.addPass(createCSEPass());
   };
   // Tensors.

@@ -331,3 +331,24 @@ def test_no_index_at_all() -> None:
     for function in (written_at_indices, read_at_indices):
         compiled = check(function, *[(x, t) for t in (5.0, 100.0, 0.0, 12.0, 8.5, -5.0)]).compiled
         assert compiled.explain().kernel, compiled.explain().kernel_reason
+
+
+def replaced_in_loops(x: Tensor, n: int, c: bool):
+    kept, rows, sizes, filled, square = x, x, x, torch.zeros(2), x.outer(x)
+    for i in range(n):
+        kept = x[x > i]
+        rows = x[: i + 1] * 2
+        sizes = torch.full((i,), 7.0)
+        filled = torch.zeros(i + 3)
+        filled[i] = 1.0
+    for i in range(3):
+        if c:
+            square = x.outer(x)[i : 5 - i, : n + 1]
+    return kept, rows.sum() + torch.zeros(2), sizes, filled, square
+
+
+def test_a_loop_replaces_a_tensor_by_one_of_another_size() -> None:
+    """MLIR's canonicalisation gives a carried tensor the static size with which the loop begins, whatever it yields."""
+    x = torch.arange(5.0)
+    checked = check(replaced_in_loops, (x, 2, True), (x, 0, True), (x, 1, False), (x, 3, True), (x, 4, False))
+    assert len(checked.compiled.specialisations) == 1

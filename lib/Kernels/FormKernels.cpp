@@ -296,10 +296,12 @@ static LogicalResult addInDouble(linalg::LinalgOp op) {
   }
   add->getResult(0).setType(wide);
   rewriter.setInsertionPointAfter(op);
+  SmallVector<OpOperand *> uses = llvm::map_to_vector(
+      op->getResult(0).getUses(), [](OpOperand &use) { return &use; });
   Value result =
       castElements<arith::TruncFOp>(rewriter, loc, op->getResult(0), narrow);
-  rewriter.replaceAllUsesExcept(op->getResult(0), result,
-                                result.getDefiningOp());
+  for (OpOperand *use : uses)
+    use->set(result);
   return success();
 }
 

@@ -96,3 +96,14 @@ def test_results_look_as_the_kernel_makes_them(dtype: torch.dtype) -> None:
     weight = torch.arange(27.0).reshape(9, 3).to(dtype)
     assert bags(at, weight, offsets)[1].shape == (0,)
     check(bags, (at, weight, offsets))
+
+
+def transformed(x: Tensor, n: int) -> Tensor:
+    w = x[::2]
+    for i in range(n):
+        w = x[: i + 1] * 2
+    return torch.fft.fft(w)
+
+
+def test_operands_of_unknown_strides() -> None:
+    check(transformed, (torch.arange(6.0), 2), (torch.arange(6.0), 0), (torch.arange(6.0), 5), compiled=False)

@@ -51,10 +51,13 @@ def _ramp(tensor: torch.Tensor) -> torch.Tensor:
     real = _zeros(tensor)
     count = max(real.numel(), 1)
     numbers = torch.arange(real.numel()).reshape(real.shape)
-    # The diagonal is large, so that matrices are regular.
-    return real.copy_(numbers / count if real.is_floating_point() or real.is_complex() else numbers) + _identity(real)
+    ramp = numbers / count if real.is_floating_point() or real.is_complex() else numbers
+    overlaps = torch._debug_has_internal_overlap(real) == _OVERLAPS  # type: ignore[no-untyped-call]
+    filled = ramp.to(real.dtype) if overlaps else real.copy_(ramp)
+    return filled + _identity(real)  # the diagonal is large, so that matrices are regular
 
 
+_OVERLAPS = 1  # what PyTorch calls MemOverlap::Yes
 _SHARES = object()
 """The outcome of an op that writes an argument, or of whose results one is a view."""
 _FILLINGS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (_zeros, _ones, _identity, _ramp)

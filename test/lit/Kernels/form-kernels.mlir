@@ -114,6 +114,18 @@ func.func @perhaps_many(%x: tensor<?xf32>, %init: tensor<f32>) -> tensor<f32> {
 
 // -----
 
+// What has dynamic sizes itself is made of the sum in double precision, in its size.
+// FEW-LABEL: func.func @rows(
+// FEW: %[[SUMS:.+]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]}
+// FEW: %[[SIZE:.+]] = tensor.dim %[[SUMS]], %{{.+}} : tensor<?xf64>
+// FEW: tensor.empty(%[[SIZE]]) : tensor<?xf32>
+func.func @rows(%x: tensor<?x?xf32>, %init: tensor<?xf32>) -> tensor<?xf32> {
+  %f = linalg.reduce {arith.addf} ins(%x : tensor<?x?xf32>) outs(%init : tensor<?xf32>) dimensions = [1]
+  return %f : tensor<?xf32>
+}
+
+// -----
+
 // A view of sizes that are computed is one dimension in between.
 // CHECK-LABEL: func.func @view(
 // CHECK-SAME: kernel.form = "kernel"

@@ -254,3 +254,16 @@ def turned_round(x: Tensor) -> Tensor:
 def test_arange_down_from_a_size() -> None:
     """PyTorch's kernel ends the process for the largest int, which is not tried."""
     check_auto_sizes(turned_round, (torch.arange(4.0),), (torch.arange(3.0),), (torch.arange(1.0),), (torch.ones(0),))
+
+
+def add_at(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    x.index_add_(0, index, source)
+    return x
+
+
+def test_index_add_raises_as_eager_does_for_its_rank() -> None:
+    for sizes in ((4,), (4, 2)):
+        inputs = [
+            (torch.zeros(sizes), torch.tensor(index), torch.ones((3, *sizes[1:]))) for index in ([1, 0, 3], [4, 0, 0])
+        ]
+        check_auto_sizes(add_at, *inputs)

@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from ..errors import program_error_name
 from .symbols import expr_of
+from .trials import kept_random_numbers
 
 if TYPE_CHECKING:
     from .state import State
@@ -122,7 +123,7 @@ def _ask(
     if sum(map(math.prod, shapes.values())) > _LARGEST:
         return None
     given = [python_argument(value, argument) for argument, value in zip(op._schema.arguments, python)]
-    with _disable_current_modes(), torch.no_grad(), torch.random.fork_rng(devices=[]):
+    with _disable_current_modes(), torch.no_grad(), kept_random_numbers(op):
         given = tree_map(lambda leaf: filled(shapes[id(leaf)], dtype=leaf.dtype) if id(leaf) in shapes else leaf, given)
         positional = [value for spec, value in zip(op._schema.arguments, given) if not spec.kwarg_only]
         keywords = {spec.name: value for spec, value in zip(op._schema.arguments, given) if spec.kwarg_only}

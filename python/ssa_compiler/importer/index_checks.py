@@ -65,6 +65,8 @@ class _Rule:
     negative: bool = False
     asked: bool = False
     """Whether what eager raises depends on sizes and strides, so that it is asked."""
+    of_vectors: str = ""
+    """The message for tensors of up to one dimension, where it is another one and eager cannot be asked."""
     unread: Callable[[dict[str, Any]], Any] = lambda arguments: sympy.false
     """When eager looks at no index."""
     counted: Callable[[dict[str, Any]], tuple[Any, ...]] | None = None
@@ -146,7 +148,14 @@ _RULES: dict[str, _Rule] = {
     "scatter_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
     "scatter_reduce": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),
     "index_select": _Rule("index", _along_dim, "IndexError: index out of range in self"),
-    "index_add": _Rule("index", _along_dim, f"RuntimeError: {_OUT}", asked=True, unread=_empty_rows),
+    "index_add": _Rule(
+        "index",
+        _along_dim,
+        f"RuntimeError: {_OUT}",
+        asked=True,
+        of_vectors="IndexError: index out of range in self",
+        unread=_empty_rows,
+    ),
     "index_copy": _Rule("index", _along_dim, f"IndexError: {_OUT}", unread=_empty_slices),
     "index_reduce": _Rule("index", _along_dim, "IndexError: index out of range in self"),
     "index_fill": _Rule("index", _along_dim, f"IndexError: {_OUT}", negative=True, unread=_empty_slices),
@@ -221,7 +230,8 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
     rule = _RULES[_name(op)]
     size = expr_of(rule.size(arguments))
     low = -size if rule.negative else sympy.Integer(0)
-    message = (rule.asked and _raised(op, args, arguments[rule.index])) or rule.message
+    message = rule.of_vectors if rule.of_vectors and arguments["self"].dim() <= 1 else rule.message
+    message = (rule.asked and _raised(op, args, arguments[rule.index])) or message
     ignored = arguments.get("ignore_index")
     counted = rule.counted(arguments) if rule.counted is not None else None
     unread, place = rule.unread(arguments), list(arguments).index(rule.index)

@@ -1,11 +1,13 @@
 """Running ops on real tensors while a program is imported, to see what they do.
 
-Only ops that do nothing but compute are tried, and the caller's random numbers stay as they were.
+Only ops that do nothing but compute are tried, and the caller's random numbers stay as they were. For other threads that draw
+meanwhile these are not kept: that is only done where an op draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -13,7 +15,7 @@ from torch._library.simple_registry import singleton as fake_kernels
 
 from .effects import is_built_in
 
-__all__ = ["Untried", "has_fake_kernel", "try_op"]
+__all__ = ["Untried", "has_fake_kernel", "kept_random_numbers", "try_op"]
 
 
 class Untried(RuntimeError):
@@ -33,8 +35,13 @@ def try_op(op: Any, positional: Sequence[Any], keywords: dict[str, Any]) -> Any:
     """
     if not is_built_in(op.name()) or _is_fatal(op, positional):
         raise Untried(op.name())
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+    with torch.no_grad(), kept_random_numbers(op):
         return op(*positional, **keywords)
+
+
+def kept_random_numbers(op: Any) -> Any:
+    """A context in which an op does not change PyTorch's random numbers."""
+    return torch.random.fork_rng(devices=[]) if torch.Tag.nondeterministic_seeded in op.tags else nullcontext()
 
 
 def _is_fatal(op: Any, positional: Sequence[Any]) -> bool:

@@ -251,15 +251,27 @@ private:
         memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, words);
     place =
         arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
+    auto assemble = [&](TypeRange results, Value operand, StringRef text,
+                        StringRef constraints) {
+      return LLVM::InlineAsmOp::create(
+          builder, loc, results, operand, text, constraints,
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+    };
     auto run = [&](StringRef text) {
-      LLVM::InlineAsmOp::create(
-          builder, loc, TypeRange(), place, text,
-          "r,~{memory},~{dirflag},~{fpsr},~{flags}", /*has_side_effects=*/true,
-          /*is_align_stack=*/false, LLVM::TailCallKind::None,
-          LLVM::AsmDialectAttr(), ArrayAttr());
+      assemble(TypeRange(), place, text,
+               "r,~{memory},~{dirflag},~{fpsr},~{flags}");
     };
     // 0x8040: flush to zero, denormals are zero.
     run("stmxcsr ($0)\nstmxcsr 4($0)\nandl $$-32833, 4($0)\nldmxcsr 4($0)");
+    // LLVM may move what it computes of registers in front of the assembly,
+    // which is ordered with other assembly only.
+    for (BlockArgument argument : function.getArguments()) {
+      if (!isa<FloatType>(argument.getType()) || argument.use_empty())
+        continue;
+      auto pinned = assemble(argument.getType(), argument, "", "=x,0");
+      argument.replaceAllUsesExcept(pinned.getResult(0), pinned);
+    }
     function.walk([&](func::ReturnOp op) {
       builder.setInsertionPoint(op);
       run("ldmxcsr ($0)");

@@ -282,6 +282,19 @@ def test_denormal_numbers_are_kept() -> None:
     assert torch.equal(compiled(tiny, 1.0)[1], tiny + tiny)
 
 
+def doubled(x: Tensor, y: Tensor, u: float, v: float):
+    largest: list[float] = [max(u, v)]
+    last = 0.0
+    for number in largest:
+        last = number * 2
+    return y + 0, x + 0, torch.tensor([1]).double(), last
+
+
+def test_denormal_numbers_in_front_of_the_first_loop_are_kept() -> None:
+    """LLVM multiplied before the control word was set: nothing but the number itself was needed for it."""
+    kernel_of(doubled, (torch.ones(2), torch.ones(3), 5e-324, -1.0))
+
+
 def counted(flags: Tensor, n: int) -> tuple[Tensor, bool, int]:
     seen = torch.zeros(5, dtype=torch.bool)
     for i in range(n):

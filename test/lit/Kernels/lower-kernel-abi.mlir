@@ -10,6 +10,8 @@
 // CHECK-SAME: %[[STATUS:.+]]: memref<4xi64> {kernel.role = "status"}
 // CHECK-SAME: kernel.messages = ["ValueError: first", "ValueError: second"]
 // CHECK: llvm.inline_asm has_side_effects "stmxcsr
+// No arithmetic on a number is moved in front of that.
+// CHECK: %[[PINNED:.+]] = llvm.inline_asm has_side_effects "", "=x,0" %[[F]]
 // CHECK: %[[ONE:.+]] = arith.constant 1 : i64
 // CHECK: cf.cond_br %{{.+}}, ^[[REST:.+]], ^[[FAILED:.+]](%[[ONE]] : i64)
 // CHECK: ^[[REST]]:
@@ -18,7 +20,7 @@
 // CHECK: ^[[LAST]]:
 // CHECK: memref.store %c0{{.*}}, %[[STATUS]]
 // CHECK: memref.store %[[N]], %[[STATUS]]
-// CHECK: %[[BITS:.+]] = arith.bitcast %[[F]] : f64 to i64
+// CHECK: %[[BITS:.+]] = arith.bitcast %[[PINNED]] : f64 to i64
 // CHECK: memref.store %[[BITS]], %[[STATUS]]
 // CHECK: llvm.inline_asm has_side_effects "ldmxcsr
 // CHECK: return

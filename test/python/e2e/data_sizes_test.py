@@ -11,6 +11,7 @@ from torch import Tensor
 
 from _mutation_table import load
 from _nightly import NIGHTLY
+from ssa_compiler import UnsupportedProgramError
 from ssa_compiler.testing import check
 
 INDENT = "    "
@@ -42,6 +43,7 @@ class _Writer:
         forms = [f"{one}[{one} > t]", f"{one}[{one} <= {bound}]", f"{one}[({one} > 0).nonzero().squeeze(1)]"]
         forms += [f"torch.cat([{one}, {other}])[:50]", f"{one}[: n]", f"{one}[1:]", f"{one}.clone()", f"{one}.flip(0)"]
         forms += [f"{one}.cumsum(0)", f"{one}[{one}.abs().argsort(stable=True)]", f"{one} * 2 - 0.5"]
+        forms += ["torch.zeros(n)", "torch.ones(3)"]
         forms += [f"({one} + {one}.sum())", f"torch.where({one} > t, {one}, -{one})"]
         return self._random.choice(forms)
 
@@ -81,6 +83,8 @@ class _Writer:
         self.lines.append(f"{indent}for {self._new()} in range({self._random.choice(['n', '3', '2'])}):")
         body = indent + INDENT
         inner = self._block(tensors, body, depth + 1, self._random.randint(1, 3))
+        if self._random.random() < 0.6:  # often by one of another size than that with which the loop begins
+            self.lines.append(f"{body}{self._random.choice(tensors)} = {self._expression(inner)}")
         one, other = self._random.choice(inner), self._random.choice(inner)
         self.lines.append(f"{body}total = total + {one}.sum() + {other}.numel()")
         self.lines.append(f"{body}places[: {one}.numel()] += 1.0")
@@ -105,4 +109,7 @@ def test_random_programs(seed: int, tmp_path: Path) -> None:
     for number, t in enumerate([0.1, -5.0, 5.0, 0.0, -0.5, 0.1]):
         x = (torch.randn(size, generator=generator) * 3).round(decimals=3)
         calls.append((x, t, [3, 1, 0, 2, 5, 9][number]))
-    check(program, *calls, rtol=1e-3, atol=1e-3)
+    try:
+        check(program, *calls, rtol=1e-3, atol=1e-3)
+    except UnsupportedProgramError as error:  # as of a tensor that is one of several, and written under another name
+        pytest.skip(f"refused: {error}")

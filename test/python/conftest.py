@@ -24,34 +24,10 @@ def pytest_configure(config: object) -> None:
     add("filterwarnings", "ignore:.*torch.jit.*:FutureWarning")
 
 
-_WITH_KERNELS = (
-    "api_compile_test.py",
-    "compile_cache_test.py",
-    "container_ops_test.py",
-    "e2e",
-    "edges_test.py",
-    "kernel_calls_test.py",
-    "kernel_library_test.py",
-    "kernel_regions_test.py",
-    "kernel_sizes_test.py",
-    "kernel_verification_test.py",
-    "kernels_test.py",
-    "library_functions_test.py",
-    "scalar_programs_test.py",
-    "user_programs_test.py",
-)
-_NIGHTLY = bool(os.environ.get("SSA_COMPILER_NIGHTLY"))
-
-
 @pytest.fixture(autouse=True)
 def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make kernels in some test files only: each program costs a third more time, and tests of the backend are about dispatches.
-
-    `SSA_COMPILER_NIGHTLY=1` makes them in all other files, too.
-    """
-    path = request.path
-    chosen = path.name in _WITH_KERNELS or path.parent.name in _WITH_KERNELS
-    if not chosen and (not _NIGHTLY or path.name.startswith("backend_")):
+    """Make no kernels in tests of the backend, which are about dispatches."""
+    if request.path.name.startswith("backend_"):
         monkeypatch.setenv("SSA_COMPILER_KERNELS", "off")
 
 

@@ -98,7 +98,7 @@ sanitize: setup
 mutation-test: setup
 	$(BIN)/python tools/mutation-testing/mutation_test.py
 
-# The Python tests with all their cases, and kernels wherever they can be made.
+# The Python tests with all their cases.
 nightly-tests: setup
 	SSA_COMPILER_NIGHTLY=1 SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n $(PYTEST_JOBS) test/python
 

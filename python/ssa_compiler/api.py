@@ -15,6 +15,7 @@ from functools import update_wrapper, wraps
 from typing import TYPE_CHECKING, Any
 
 from ._forks import new_lock
+from ._garbage import collections_paused
 from ._interrupts import InterruptGuard
 from ._logs import report_recompile, showing_progress
 from ._versions import check_versions
@@ -319,7 +320,7 @@ class CompiledProgram:
         if reason:
             report_recompile(name, number, reason)
         seconds = {"modules": 0.0 if number else self._opening_s}
-        with InterruptGuard(), showing_progress(name, seconds):
+        with InterruptGuard(), showing_progress(name, seconds), collections_paused():
             made = compile_one(self._source, args, kwargs, options, reason=reason, further=number > 0, seconds=seconds)
         self._made.append(made)
         if self._order:

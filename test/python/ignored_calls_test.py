@@ -1,6 +1,7 @@
 """Python functions that TorchScript ignores, called from inside compiled programs."""
 
 # Annotations are evaluated: TorchScript reads those of ignored functions as they are.
+import gc
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -369,3 +370,33 @@ def test_what_is_refused(function: Callable[..., Any], message: str) -> None:
     with pytest.raises(UnsupportedOpError, match=message) as raised:
         import_program(function, (X,))
     assert raised.value.location is not None
+
+
+@torch.jit.ignore
+def outside(x: Tensor) -> Tensor:
+    seen.append(gc.isenabled())
+    return x * 2
+
+
+def sees_collections(x: Tensor) -> Tensor:
+    return x + outside(x)
+
+
+seen: list[bool] = []
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_again_behind_a_compilation(enabled: bool) -> None:
+    """An ignored function of unknown dtype runs while the program is imported."""
+    seen.clear()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        compiled = ssa_compiler.compile(sees_collections, (X,), cache=False)
+        assert gc.isenabled() == enabled
+        compiled(X)
+        with pytest.raises(ssa_compiler.SsaCompilerError):
+            ssa_compiler.compile(sees_collections, (), cache=False)
+        assert gc.isenabled() == enabled
+    finally:
+        gc.enable()
+    assert seen == [False, enabled]

@@ -52,7 +52,7 @@ def _ramp(tensor: torch.Tensor) -> torch.Tensor:
     count = max(real.numel(), 1)
     numbers = torch.arange(real.numel()).reshape(real.shape)
     ramp = numbers / count if real.is_floating_point() or real.is_complex() else numbers
-    overlaps = torch._debug_has_internal_overlap(real) == _OVERLAPS  # type: ignore[no-untyped-call]
+    overlaps = torch._debug_has_internal_overlap(real) == _OVERLAPS
     filled = ramp.to(real.dtype) if overlaps else real.copy_(ramp)
     return filled + _identity(real)  # the diagonal is large, so that matrices are regular
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 import warnings
@@ -67,6 +68,7 @@ def _facts(model: Any, arguments: Any) -> dict[str, Any]:
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
         "the number of threads": torch.get_num_threads(),
         "oneDNN": torch._C._get_mkldnn_enabled(),
+        "garbage collection": gc.isenabled(),
     }
     for number, leaf in enumerate(_leaves(arguments)):
         facts[f"argument {number}"] = _fact(leaf)

@@ -63,7 +63,9 @@ def test_most_programs_run_in_eager(tmp_path: Path) -> None:
     for seed in range(60):
         program = generate(seed)
         loaded = load(program.text, tmp_path, f"eager_{seed}")
-        grows = {"about.python", "argument.extreme"} & program.features.keys()  # by what it is given
+        grows = any(
+            name.startswith(("about.python", "argument.extreme", "scalar.")) for name in program.features
+        )  # by numbers
         for call in loaded.calls:
             runs += 1
             try:
@@ -244,7 +246,9 @@ def test_a_rewritten_program_does_the_same(seed: int, tmp_path: Path) -> None:
         try:
             torch.manual_seed(0)
             expected = original.model(*one)
-        except (RuntimeError, IndexError, AssertionError, ValueError, ArithmeticError):
+        except (RuntimeError, IndexError, AssertionError, ValueError, ArithmeticError) as error:
+            with pytest.raises(type(error)):  # what it has done to a module before that stays
+                rewritten.model(*other)
             continue
         torch.manual_seed(0)
         actual = rewritten.model(*other)

@@ -137,7 +137,7 @@ def _(g: Writer) -> bool:
     return True
 
 
-@statement("list.pop", 0.5)
+@statement("list.pop", 0.9)
 def _(g: Writer) -> bool:
     """`t = l.pop()`, `l.pop(0)`"""
     made = _make(g, views=g.choice.random() < 0.5)

@@ -361,9 +361,9 @@ def _(g: Writer) -> bool:
     return True
 
 
-@python("scalar.item", 0.7)
+@python("scalar.item", 0.5)
 def _(g: Writer) -> bool:
-    """`x[0] = z[1].item()`, `x.add_(flags[0].item())`: a number of whatever type the tensor's elements are"""
+    """`x[0] = z[1].item()`, `x.fill_(flags[0].item())`: a number of whatever type the tensor's elements are"""
     target = g.pick_target(lambda var: var.dtype != "bool")
     if target is None:
         return False
@@ -371,18 +371,17 @@ def _(g: Writer) -> bool:
     read = g.pick(lambda var: var.model.numel() > 0 and (floats or var.dtype in ("int64", "bool")))
     if read is None:
         return False
-    item = read.text + "".join(f"[{g.index(size)}]" for size in read.shape) + ".item()"
+    clamped = read.text if read.dtype == "bool" else f"{read.text}.clamp(-8, 8)"
+    item = clamped + "".join(f"[{g.index(size)}]" for size in read.shape) + ".item()"
     g.note_write(target.var)
-    forms = ["{0}.fill_({1})", "{0}.add_({1})", "{0}.copy_(torch.tensor({1}))", "{0}.copy_({0} * {1})"]
+    forms = ["{0}.fill_({1})", "{0}.copy_(torch.tensor({1}))"]
     if target.shape:
         forms += ["{0}[0] = {1}", "{0}[-1] = {1} * 1"]
-    if target.var.rebindable:
-        forms.append("{0} += {1}")
     g.emit(g.choice.choice(forms).format(target.text, item))
     return True
 
 
-@python("scalar.bool_to_tensor", 0.6)
+@python("scalar.bool_to_tensor", 0.5)
 def _(g: Writer) -> bool:
     """`z[0] = a > 2`, `x[1:] = flag`: a bool goes into a tensor of any dtype"""
     target = g.pick_target(lambda var: len(var.shape) > 0)

@@ -73,8 +73,7 @@ def test_launches_are_those_of_the_loops_that_ran(report: dict[str, Any]) -> Non
     assert _result(report, "row_update")["peers"]["eager"]["launches"]["kernels"] == sizes["steps"]  # the additions
 
 
-def test_a_program_that_is_one_kernel_is_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SSA_COMPILER_KERNELS")
+def test_a_program_that_is_one_kernel_is_one_launch() -> None:
     built = WORKLOADS["row_update"].at(WORKLOADS["row_update"].small)
     inputs = next(iter(built.inputs.values()))
     counted = launches.count_launches(ssa_compiler.compile(built.model, inputs, cache=False), inputs)

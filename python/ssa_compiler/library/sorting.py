@@ -144,7 +144,12 @@ def _kernel_keys(x: Tensor, dim: int, descending: bool) -> Tensor:
     return keys
 
 
-@implements("aten::argsort", "aten::argsort.stable", kernels=True)
+def _may_have_elements(arguments: Mapping[str, Any]) -> bool:
+    """Whether no size is known to be 0: there are no kernels on tensors without elements."""
+    return all(size != 0 for size in arguments["self"].shape if isinstance(size, int))
+
+
+@implements("aten::argsort", "aten::argsort.stable", where=_may_have_elements, kernels=True)
 def argsort_in_kernel(self: Tensor, dim: int, descending: bool) -> Tensor:
     """The order along a dimension."""
     if self.dim() == 0:
@@ -154,7 +159,7 @@ def argsort_in_kernel(self: Tensor, dim: int, descending: bool) -> Tensor:
     return order.view(moved.shape).movedim(-1, dim).contiguous()
 
 
-@implements("aten::sort", "aten::sort.stable", kernels=True)
+@implements("aten::sort", "aten::sort.stable", where=_may_have_elements, kernels=True)
 def sort_in_kernel(self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
     """The elements in order along a dimension, and the order."""
     if self.dim() == 0:

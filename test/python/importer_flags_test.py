@@ -151,3 +151,30 @@ def number_from_a_flag(a: Tensor, flag: bool) -> Tensor:
 
 def test_a_bool_that_torchscript_makes_a_number() -> None:
     check(number_from_a_flag, (grid(), True), (grid(), False))
+
+
+def subtract_a_flag(z: Tensor, flags: Tensor, b: bool, n: int) -> Tensor:
+    if n == 0:
+        z = z - b
+    elif n == 1:
+        z -= True
+    elif n == 2:
+        z = z.sub(n > 1)
+    elif n == 3:
+        z = torch.rsub(z, b)
+    elif n == 4:
+        z = z - flags[0].item()
+    elif n == 5:
+        z = torch.add(z, z, alpha=b)
+    elif n == 6:
+        z = z - int(b) - flags.sum().item()
+    elif n == 7:
+        z = z * b + True
+    return z
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
+def test_ops_that_take_ints_and_no_bools(dtype: torch.dtype) -> None:
+    calls = [(torch.ones(2, dtype=dtype), torch.tensor([True, False]), True, n) for n in range(9)]
+    checked = check(subtract_a_flag, *calls, compiled=False)
+    assert [error is not None for error in checked.errors] == [True] * 6 + [False] * 3

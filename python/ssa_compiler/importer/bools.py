@@ -14,9 +14,10 @@ from torch.utils._pytree import tree_leaves
 
 from .aten import TensorOps
 from .complex_numbers import with_tensors
+from .examples import refuses_bools
 from .fakes import run
 from .scalars import ScalarOps
-from .state import State
+from .state import ProgramRaises, State
 from .values import ConstValue, ScalarValue, TensorValue, Value
 
 __all__ = ["bool_tensor", "call_with_bools", "converted_bools"]
@@ -48,10 +49,14 @@ def call_with_bools(
     Returns:
         The op's results.
     Raises:
-        ProgramRaises: the op takes an int, and no bool.
+        ProgramRaises: the op takes an int, and no bool (`x - True`).
     """
     numbers = [n for n, spec in enumerate(op._schema.arguments) if "number" in str(spec.type)]
     bools = converted_bools(node, numbers, scalars, lookup)
+    plain = [n for n in numbers if isinstance(arguments[n], (ConstValue, ScalarValue))]
+    if given := tuple(n for n in plain if n in bools or scalars.kind(arguments[n]) is bool):
+        if message := refuses_bools(op, [tensors.argument(argument) for argument in arguments], given):
+            raise ProgramRaises(message)
     if not bools:
         return call(op, arguments)
     overload = with_tensors(op, list(bools))

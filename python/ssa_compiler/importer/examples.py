@@ -14,7 +14,7 @@ from ..errors import eager_error_name
 from .trials import try_op
 from .values import ConstValue, TensorValue, Value
 
-__all__ = ["Described", "describe", "mixed_dtypes", "refuses", "run_example"]
+__all__ = ["Described", "describe", "mixed_dtypes", "refuses", "refuses_bools", "run_example"]
 
 Described = tuple[Any, ...]
 _COMMON = {torch.float32, torch.float64}
@@ -74,6 +74,35 @@ def refuses(op: Any, arguments: Sequence[Value]) -> str:
         elements = sum(math.prod(one[1]) for one in _tensors(described))
         answer = _refuses(op, described, (_UNKNOWN,)) if elements <= _LARGEST else ""
     return answer or ""
+
+
+def refuses_bools(op: Any, arguments: Sequence[Value], places: tuple[int, ...]) -> str:
+    """Return what an op raises for bools in the place of numbers, "ExceptionName: text"; "" if it takes them, or may.
+
+    Args:
+        op: an OpOverload.
+        arguments: one value per schema argument.
+        places: which of them are the bools.
+    """
+    others = [ConstValue(None) if number in places else value for number, value in enumerate(arguments)]
+    return _refuses_bools(op, describe(others), places)
+
+
+@cache
+def _refuses_bools(op: Any, described: Described, places: tuple[int, ...]) -> str:
+    try:
+        run_example(op, described, dict.fromkeys(places, True))
+    except (RuntimeError, TypeError) as error:
+        message = f"{eager_error_name(error)}: {str(error).splitlines()[0] if str(error) else ''}"
+    except Exception:  # the example does not suit the op
+        return ""
+    else:
+        return ""
+    try:
+        run_example(op, described, dict.fromkeys(places, 1))
+    except Exception:  # it is not for the bools
+        return ""
+    return message
 
 
 def mixed_dtypes(op: Any, arguments: Sequence[Value]) -> tuple[torch.dtype | None, ...]:

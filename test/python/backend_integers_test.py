@@ -91,3 +91,19 @@ def test_divisions_that_run_before_their_check_do_not_end_the_process() -> None:
     checked = check(one_row_after_the_other, (x, y, 4), compiled=True)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         checked.compiled(x, torch.tensor([0, 1, 2, 3]), 4)
+
+
+def shifted(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
+    k = torch.tensor(n)
+    z = x.clone()
+    z <<= n
+    found = [x << n, x >> n, z, torch.bitwise_left_shift(x, k), torch.bitwise_right_shift(x, k)]
+    return found + [torch.bitwise_left_shift(x, y), torch.bitwise_right_shift(x, y)]  # noqa: RUF005
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8, torch.uint8])
+def test_shifts_by_no_number_of_bits(dtype: torch.dtype) -> None:
+    x = torch.tensor([7, -7, 1, -128, 100]).to(dtype)
+    y = torch.tensor([-1, 8, 64, -128, 1]).to(dtype)
+    checked = check(shifted, *((x, y, n) for n in (1, 7, 8, 32, 64, 2**32, -1, -64, -(2**63))), compiled=True)
+    assert checked.compiled.explain().callbacks == ()

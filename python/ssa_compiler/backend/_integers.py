@@ -2,9 +2,8 @@
 
 Floor division of int64 goes through floating point: wrong beyond 2**53. Division towards zero is exact, and what is left over
 says whether the quotient has to be one less. A division by 0, which the program's check refuses, may run before the host has
-read what the check found; it ends the process. Shifts by as many bits as a number has, or by less than none, are not defined in
-LLVM; in PyTorch they leave nothing but the sign, which a shift to the right keeps. Neither is a division of the smallest number
-by -1 defined there, nor what is left of it: on x86 it ends the process. In PyTorch the quotient is the number itself.
+read what the check found; it ends the process. A division of the smallest number by -1 is not defined in LLVM, nor is what is
+left of it: on x86 it ends the process. In PyTorch the quotient is the number itself.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from ._callbacks import erase_unused
 from ._ir import build, constant_integer, converted, element_of, torch_integer, with_element
 from ._numbers import number_tensor
 
-__all__ = ["DIVISIONS", "SHIFTS", "avoid_overflow", "divide_integers", "divides_exactly", "shift_integers"]
+__all__ = ["DIVISIONS", "avoid_overflow", "divide_integers", "divides_exactly"]
 
 _REMAINDERS = frozenset(f"torch.aten.{name}.{kind}" for name in ("fmod", "remainder") for kind in ("Scalar", "Tensor"))
 _QUOTIENTS = frozenset(
@@ -103,29 +102,6 @@ def divide_integers(op: ir.Operation) -> int:
             for value in (towards_zero, *remainders):
                 avoid_overflow(value.owner.operation)
     op.results[0].replace_all_uses_with(quotient)
-    erase_unused(op)
-    return 1
-
-
-SHIFTS = ("torch.aten.__lshift__.Scalar", "torch.aten.__rshift__.Scalar")
-
-
-def shift_integers(op: ir.Operation) -> int:
-    """Rewrite a shift of a tensor by a constant that is no number of bits; returns how many ops were rewritten.
-
-    Args:
-        op: one of `SHIFTS`; erased if it is rewritten.
-    """
-    amount, element = constant_integer(op.operands[1]), element_of(op.results[0].type)
-    width = int(element[2:]) if element[:2] in ("si", "ui") else 0
-    if amount is None or not width or 0 <= amount < width:
-        return 0
-    where = ir.InsertionPoint(op)
-    vanishes = op.name == SHIFTS[0] or element[0] == "u"
-    name, number = ("torch.aten.mul.Scalar", 0) if vanishes else (op.name, width - 1)
-    operands = [op.operands[0], torch_integer(number, where)]
-    shifted = build(name, [op.results[0].type], operands, where).results[0]
-    op.results[0].replace_all_uses_with(shifted)
     erase_unused(op)
     return 1
 

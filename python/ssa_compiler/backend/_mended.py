@@ -11,7 +11,7 @@ from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from ._callbacks import erase_unused
 from ._copies import barrier
 from ._halves import widen_halves
-from ._integers import DIVISIONS, SHIFTS, avoid_overflow, divide_integers, shift_integers
+from ._integers import DIVISIONS, avoid_overflow, divide_integers
 from ._ir import build, constant_integer, constant_number, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
 from ._narrow import widen_integers
@@ -20,6 +20,7 @@ from ._paddings import PADDINGS, cut_before_padding
 from ._powers import raise_negatives
 from ._reshapes import VIEWS, forget_sizes, regroup
 from ._rotations import part_rotations
+from ._shifts import SHIFTS, shift_integers
 from ._windows import cut_to_windows, is_pooling
 
 __all__ = ["mend_ops"]

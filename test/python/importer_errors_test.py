@@ -79,6 +79,23 @@ def surely_out_of_range(x: Tensor) -> Tensor:
     return x[9]  # refused
 
 
+class AnotherType(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps, self.size = 8, 3
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.steps //= 2
+        self.size = self.size / 2  # type: ignore[assignment]
+        return x * self.steps
+
+
+def test_the_refusal_is_that_of_the_program_as_it_is_rewritten() -> None:
+    with pytest.raises(errors.ScriptError, match="Expected int but got float") as raised:
+        import_program(AnotherType(), (torch.ones(2),))
+    assert raised.value.location.line == AnotherType.forward.__code__.co_firstlineno + 2
+
+
 def test_what_surely_raises_raises_at_import() -> None:
     with pytest.raises(errors.ProgramIndexError, match="index 9 out of range") as ours:
         import_program(surely_out_of_range, (X,))

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import torch.jit._recursive as recursive
+from torch.jit.frontend import NotSupportedError
 
 from ..errors import ScriptError, SourceLocation
 from .source import script_all, script_plainly
@@ -97,14 +98,16 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
         ScriptError: TorchScript refuses, with its own explanation of the user's text and the way out.
     """
     repeated: list[SourceLocation] = []
+    refusals: list[Exception] = []
     for methods in (False, True):
         attempt = functools.partial(script_all, script, methods=methods, repeated=repeated)
-        if (everything := _attempt(attempt)) is not None:
+        if (everything := _attempt(attempt, refusals)) is not None:
             return everything
     try:
         with quiet():
             plain = script_plainly(script)
-    except Exception as error:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
+    except Exception as found:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
+        error = functools.reduce(_further, refusals, found)
         text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
         way_out = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text, re.DOTALL)), _ANY_WAY_OUT)
         raise ScriptError(
@@ -120,14 +123,36 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
     return plain
 
 
-def _attempt(script: Callable[[], Any]) -> Any:
-    """Script with all that statements compute kept; None where TorchScript refuses, perhaps only for what was added."""
+def _attempt(script: Callable[[], Any], refusals: list[Exception] | None = None) -> Any:
+    """Script with all that statements compute kept; None where TorchScript refuses, perhaps only for what was added.
+
+    Args:
+        script: does it.
+        refusals: receives why it is refused.
+    """
     try:
         with quiet():
             scripted = script()
-    except Exception:  # noqa: BLE001 - as in `_scripted`, which says what is wrong with the user's own text
+    except Exception as error:  # noqa: BLE001 - as in `_scripted`, which says what is wrong with the user's own text
+        if refusals is not None:
+            refusals.append(error)
         return None
     return scripted if isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)) else None
+
+
+def _further(plain: Exception, rewritten: Exception) -> Exception:
+    """Return why TorchScript refuses a program: of two refusals, of the text as it is and rewritten, the one that it gets to later.
+
+    What it refuses first in the text as it is (`x //= y`) is in other words in the rewritten one, unless that is refused before:
+    then it is for what was added.
+    """
+    parses = [isinstance(error, NotSupportedError) for error in (plain, rewritten)]
+    if parses[0] != parses[1]:  # a function is compiled when all of it is parsed
+        return rewritten if parses[0] else plain
+    places = [_user_line(str(error)) for error in (plain, rewritten)]
+    if None in places or places[0].file != places[1].file:  # type: ignore[union-attr]
+        return plain
+    return rewritten if places[1].line > places[0].line else plain  # type: ignore[union-attr]
 
 
 def _user_line(text: str) -> SourceLocation | None:

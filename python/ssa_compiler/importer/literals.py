@@ -7,9 +7,21 @@ from __future__ import annotations
 
 import ast
 import copy
+import operator
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["converted", "converts", "counted_from_end", "is_known", "is_of_python", "makes_float", "unknown"]
+__all__ = [
+    "converted",
+    "converts",
+    "counted_from_end",
+    "is_known",
+    "is_large",
+    "is_of_python",
+    "large_literal",
+    "makes_float",
+    "unknown",
+]
 
 # Functions of numbers and strings that Python has without importing them.
 _BUILTINS = frozenset("abs bin chr divmod float hex int len max min oct ord pow round str".split())
@@ -69,6 +81,51 @@ def is_known(value: ast.expr) -> bool:
     if isinstance(value, ast.Tuple):
         return all(map(is_known, value.elts))
     return isinstance(value, ast.Constant) and type(value.value) in (int, float, str)
+
+
+_MOST = 2**63 - 1
+
+
+def large_literal(value: ast.expr) -> ast.expr | None:
+    """`2**63 - 1` or `-2**63` as the number that it is: on the way there TorchScript makes a float of `2**63`; None for others."""
+    number, largest = _computed(value)
+    if number is None or largest <= _MOST or not -_MOST - 1 <= number <= _MOST:
+        return None
+    parts = [ast.copy_location(ast.Constant(part), value) for part in (abs(max(number, -_MOST)), 1)]
+    made = ast.copy_location(ast.UnaryOp(ast.USub(), parts[0]), value) if number < 0 else parts[0]
+    if number >= -_MOST:
+        return made
+    return ast.copy_location(ast.BinOp(made, ast.Sub(), parts[1]), value)  # the least int is the negative of none
+
+
+def is_large(value: ast.expr) -> bool:
+    """Whether an expression is a number so large that the difference of two such may not fit 64 bits."""
+    number, _ = _computed(value)
+    return number is not None and abs(number) > _MOST // 2
+
+
+def _computed(value: ast.expr) -> tuple[int | None, int]:
+    """What an expression of literals is, if it is an int, and the largest of the numbers that it is computed from."""
+    if isinstance(value, ast.Constant):
+        return (value.value, abs(value.value)) if type(value.value) is int else (None, 0)
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        number, largest = _computed(value.operand)
+        return None if number is None else -number, largest
+    if not isinstance(value, ast.BinOp) or type(value.op) not in _COMPUTED:
+        return None, 0
+    (left, first), (right, second) = _computed(value.left), _computed(value.right)
+    if left is None or right is None or (isinstance(value.op, ast.Pow) and not 0 <= right <= 64):
+        return None, 0
+    number = _COMPUTED[type(value.op)](left, right)
+    return number, max(abs(number), first, second)
+
+
+_COMPUTED: dict[type, Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: operator.pow,
+}
 
 
 def counted_from_end(end: ast.expr) -> ast.expr:

@@ -38,7 +38,7 @@ from ..errors import SourceLocation
 from .as_eager import as_eager, unused_functions_run
 from .effects import unfolded
 from .evaluation_order import compute_once, schemas
-from .literals import converted, counted_from_end, is_known, is_of_python, unknown
+from .literals import converted, counted_from_end, is_known, is_large, is_of_python, large_literal, unknown
 from .plain_dataclasses import plain_dataclasses, replaced
 
 __all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all", "script_plainly"]
@@ -393,6 +393,8 @@ class _Rewriter(ast.NodeTransformer):
     # Expressions. ------------------------------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if (number := large_literal(node)) is not None:
+            return number
         self.generic_visit(node)
         base, exponent = (getattr(side, "value", None) for side in (node.left, node.right))
         if isinstance(node.op, ast.Pow) and type(base) is int and type(exponent) is int and exponent < 64:
@@ -410,6 +412,8 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if (number := large_literal(node)) is not None:
+            return number
         self.generic_visit(node)
         is_zero = isinstance(node.operand, ast.Constant) and node.operand.value == 0
         if isinstance(node.op, ast.USub) and is_zero and isinstance(node.operand.value, float):  # type: ignore[attr-defined]
@@ -462,6 +466,8 @@ class _Rewriter(ast.NodeTransformer):
             return converted(node)
         if isinstance(node.func, ast.Name) and node.func.id == "bool":
             return converted(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "range":
+            node.args = [unknown(argument) if is_large(argument) else argument for argument in node.args]
         if any("number" in str(argument.type) for schema in schemas(node) for argument in schema.arguments):
             node.args = [_hidden(argument) for argument in node.args]
             for keyword in node.keywords:

@@ -82,6 +82,12 @@ def _derive_index(index: int, start: int, step: int) -> int:
     return start + index * step
 
 
+def _range_length(low: int, high: int, step: int) -> int:
+    """`len(range(low, high, step))`, which Python refuses from 2**63 on: it is a loop's that somebody leaves before."""
+    numbers = range(low, high, step)
+    return min((numbers[-1] - low) // step + 1, 2**63 - 1) if numbers else 0
+
+
 def _format(template: str, *values: Any) -> str:
     return template.format(*values)
 
@@ -123,7 +129,7 @@ PYTHON_OPS: dict[str, Callable[..., Any]] = {
     "aten::__getitem__": operator.getitem,
     "aten::__lshift__": _left_shift,
     "aten::__not__": operator.not_,
-    "aten::__range_length": lambda low, high, step: len(range(low, high, step)),
+    "aten::__range_length": _range_length,
     "aten::__round_to_zero_floordiv": _round_to_zero_floordiv,
     "aten::ceil": _whole(math.ceil),
     "aten::div": operator.truediv,

@@ -140,3 +140,42 @@ def test_repeats_of_no_rows() -> None:
         (torch.ones(1, 2), torch.tensor([0])),
     ]
     check(repeated, *calls, compiled=False, options=open_sizes)
+
+
+def counted(a: int, b: int, s: int) -> list[int]:
+    found: list[int] = [0, 0, 0, 0, 0, 0]
+    for i in range(a, b, s):
+        found[0] += i % 1000 + 1
+        if found[0] > 5000:
+            break
+    for i in range(a, b):
+        found[1] += i % 1000 + 1
+        if found[1] > 5000:
+            break
+    for i in range(b, a, -1):
+        found[2] += i % 1000 + 1
+        if found[2] > 5000:
+            break
+    for i in range(1, b, 2**62 + 1):
+        found[3] += i % 1000 + 1
+    for i in range(a, b, -(2**62)):
+        found[4] += i % 1000 + 1
+    for i in range(-(2**63), 2**63 - 1):
+        found[5] += i % 1000 + 1
+        if found[5] > 5000:
+            break
+    return found
+
+
+def test_ranges_longer_than_an_int() -> None:
+    low, high = -(2**63), 2**63 - 1
+    calls = [
+        (0, 5, 2),
+        (-2, high, 2**62),
+        (0, low, low),
+        (low, 0, 1),
+        (high, low, 1),
+        (low, high, high),
+        (high, low, -1),
+    ]
+    check(counted, *calls, (low + 1, low, -1), (low, low + 1, -1), (high, low, low), (low, high, 2**62 + 1))

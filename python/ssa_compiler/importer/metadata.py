@@ -17,10 +17,11 @@ from .locations import highlighted
 from .nested import NestedValue
 from .number_tensors import NumberTensors
 from .promotion import check_number, check_written
+from .range_lengths import derived_index, range_length
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .symbols import expr_of
-from .values import ConstValue, DictRef, ListRef, OptionalValue, TensorValue, TupleValue, Value, is_const
+from .values import ConstValue, DictRef, ListRef, OptionalValue, TensorValue, TupleValue, Value
 
 __all__ = ["Metadata"]
 
@@ -106,7 +107,8 @@ class Metadata:
         if kind == "aten::as_tensor" and not isinstance(first, (TensorValue, OptionalValue)):
             return [self._tensor(arguments)]
         if kind == "aten::__range_length" or kind == "aten::__derive_index":
-            return [self._range(kind, list(arguments))]
+            counts = range_length if kind == "aten::__range_length" else derived_index
+            return [counts(self.scalars, *arguments)]
         if kind == "aten::is_grad_enabled":
             return [ConstValue(self.state.records_gradients())]
         if kind == "prim::unchecked_cast":
@@ -244,27 +246,6 @@ class Metadata:
         if isinstance(expr, sympy.Integer):
             return ConstValue(int(expr))
         return self.state.scalar(int, self.state.emitter.expression(expr), size)
-
-    def _range(self, kind: str, arguments: list[Value]) -> Value:
-        """`__range_length(low, high, step)` and `__derive_index(index, start, step)`, in plain arithmetic."""
-        emit = self.scalars.emit
-        if kind == "aten::__derive_index":
-            index, start, step = arguments
-            return emit("add", [start, emit("mul", [index, step])])
-        if is_const(*arguments):
-            bounds = [argument.value for argument in arguments]  # type: ignore[attr-defined]
-            if bounds[2] == 0:
-                raise ProgramRaises("ValueError: range() arg 3 must not be zero")
-            structural = any(argument.structural for argument in arguments)  # type: ignore[attr-defined]
-            return ConstValue(len(range(*bounds)), structural)
-        low, high, step = arguments
-        if isinstance(step, ConstValue) and step.value == 1:
-            distance = emit("sub", [high, low])
-        else:
-            # The ceiling of (high - low) / step, for steps of either sign.
-            self.scalars.check_nonzero(step, "ValueError: range() arg 3 must not be zero")
-            distance = emit("neg", [emit("floordiv", [emit("sub", [low, high]), step])])
-        return emit("max", [distance, ConstValue(0)])
 
     # Tensor literals.
 

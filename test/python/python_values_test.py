@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -80,6 +81,42 @@ class Annotated(nn.Module):
 
 def test_an_int_attribute_annotated_float_stays_an_int() -> None:
     check(Annotated(), (X,), (X,), compiled=False)
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+    LARGE = 2
+
+
+class How(str, enum.Enum):
+    SUM = "sum"
+    MEAN = "mean"
+
+
+def of_subclasses(x: Tensor, f: float, n: int, ns: list[int], d: dict[str, float], u: int | float, mode: str):  # type: ignore[no-untyped-def]
+    y = x.view(n, -1) * f
+    for i in ns:
+        y = y + i * u
+    y = y * d["a"]
+    if mode == "sum":
+        return y.sum(), n + 1
+    return y, n + 1
+
+
+def test_numbers_and_strings_of_classes_of_their_own() -> None:
+    plain = (torch.ones(4), 2.0, 1, [1, 2], {"a": 3.0}, 4, "mean")
+    f = np.float64(0.5)
+    derived = (torch.ones(4), f, Size.LARGE, [Size.SMALL, Size.LARGE], {"a": f}, Size.LARGE, How.SUM)
+    for first, second in ((plain, derived), (derived, plain)):
+        compiled = ssa_compiler.compile(of_subclasses, first)
+        for arguments in (first, second, (*derived[:6], How.MEAN)):
+            found, expected = compiled(*arguments), of_subclasses(*arguments)
+            assert torch.equal(found[0], expected[0])
+            assert found[1] == expected[1]
+    with pytest.raises(
+        ssa_compiler.ArgumentTypeError, match=r"'n': values of type int64 are not supported: .*x\.item\(\)"
+    ):
+        compiled(torch.ones(4), 2.0, np.int64(1), [1, 2], {"a": 3.0}, 4, "mean")
 
 
 def texts(x: Tensor):  # type: ignore[no-untyped-def]

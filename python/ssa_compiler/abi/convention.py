@@ -511,7 +511,8 @@ def _checked_scalar(path: str, kind: type, value: Any) -> bool | int | float:
         return value
     fits = isinstance(value, kind) and not isinstance(value, bool)
     if fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
-        return checked_number(path, type(value), value)
+        # np.float64 is a float to Python, and a member of an IntEnum an int.
+        return checked_number(path, float if isinstance(value, float) else int, value)
     raise _mismatch(path, {bool: "a bool", int: "an int", float: "a float"}[kind], value)
 
 

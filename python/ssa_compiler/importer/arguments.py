@@ -79,8 +79,9 @@ _PLAIN = {
 
 def _fits(example: Any, member: Any) -> bool:
     """Whether an example is of a member of a union, of which there is only one of each kind of container."""
-    kind = type(example) if type(example) in _PLAIN else torch.Tensor if isinstance(example, torch.Tensor) else None
-    return kind is not None and member.kind() == _PLAIN[kind]
+    kinds = (torch.Tensor, bool, int, float, str)  # and what is one to Python, as np.float64 is a float
+    kind = next((kind for kind in kinds if isinstance(example, kind)), type(example))
+    return bool(member.kind() == _PLAIN.get(kind))
 
 
 def _mismatch(path: str, declared: Any, example: Any) -> ArgumentTypeError:

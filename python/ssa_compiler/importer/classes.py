@@ -103,7 +103,9 @@ class Classes:
             return bool(name == "StringType")
         if isinstance(value, ConstValue):
             plain = {**_SCALARS, "StringType": str, "NoneType": type(None)}
-            return type(value.value) is plain[name] if name in plain else _is_enum(kind, value.value)
+            if name not in plain:
+                return _is_enum(kind, value.value)
+            return isinstance(value.value, plain[name]) and isinstance(value.value, bool) == (name == "BoolType")
         if isinstance(value, ObjectRef):
             return bool(name == "ClassType" and kind.annotation_str.removeprefix("__torch__.") == value.type_name)
         if isinstance(value, TupleValue):
@@ -129,13 +131,15 @@ def _is_enum(kind: Any, value: Any) -> bool:
 
 
 def compare_enums(kind: str, arguments: Sequence[Value]) -> Value | None:
-    """Return the outcome of comparing two enum members; None if the op `kind` is no such comparison."""
+    """Return the outcome of comparing an enum member; None if the op `kind` is no such comparison."""
     if kind not in ("aten::eq", "aten::ne", "aten::__is__", "aten::__isnot__") or len(arguments) != 2:
         return None
     one, other = arguments
     if not isinstance(one, ConstValue) or not isinstance(other, ConstValue) or not isinstance(one.value, enum.Enum):
         return None
-    return ConstValue((one.value is other.value) == (kind in ("aten::eq", "aten::__is__")))
+    # A member that is a string or an int as well equals others of its value.
+    same = one.value is other.value if kind.startswith("aten::__is") else bool(one.value == other.value)
+    return ConstValue(same == (kind in ("aten::eq", "aten::__is__")))
 
 
 def named_tuple_type(kind: Any) -> tuple[tuple[str, ...], str]:

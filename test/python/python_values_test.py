@@ -373,3 +373,57 @@ def scripted(x: Tensor, s: float = 2):  # type: ignore[no-untyped-def]
 def test_torchscript_converts_ints() -> None:
     """Where eager runs TorchScript itself."""
     check(scripted, (X, 2.5), (X, 2), (X,), compiled=False)
+
+
+class Typed(NamedTuple):
+    values: Tensor
+    dtype: torch.dtype
+
+
+def cast(x: Tensor, dtype: torch.dtype) -> tuple[Tensor, torch.dtype]:
+    return x.to(dtype), dtype
+
+
+def dtypes(x: Tensor, given: torch.dtype, n: int):  # type: ignore[no-untyped-def]
+    wider = torch.float16
+    if x.dtype is torch.float32:
+        wider = torch.float64
+    common = torch.promote_types(x.dtype, wider)
+    last = x.dtype
+    for _ in range(n):
+        x = x + 1
+        last = x.dtype
+    facts = {"a": x.dtype, "b": torch.int8}
+    numbers = x.size(0), x.dtype == torch.float32, x.dtype in [torch.float32, torch.int8]
+    return numbers, [x.dtype, given], (wider, common, last), facts, x.device, x.layout, str(wider), {last: n}
+
+
+def more_dtypes(x: Tensor, given: torch.dtype, n: int):  # type: ignore[no-untyped-def]
+    return cast(x, torch.float64), Typed(x + n, given), torch.result_type(x, 1.0), torch.int32
+
+
+class HoldsDtype(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.dtype = torch.float64
+
+    def forward(self, x: Tensor):  # type: ignore[no-untyped-def]
+        return x.to(self.dtype), self.dtype
+
+
+def test_dtypes_among_the_results() -> None:
+    for program in (dtypes, more_dtypes):
+        for x in (X, X * 1.0):
+            check(program, (x, torch.int8, 2), (x, torch.int8, 0), compiled=False)
+    check(HoldsDtype(), (X,), compiled=False)
+    scripted = torch.jit.script(cast)
+    assert ssa_compiler.compile(scripted, (X, torch.int8))(X, torch.int8)[1] == scripted(X, torch.int8)[1]
+
+
+def one_of_two_dtypes(x: Tensor, n: int):  # type: ignore[no-untyped-def]
+    return torch.float64 if int(x.sum()) > n else torch.float32
+
+
+def test_a_dtype_that_is_known_only_at_run_time_is_refused() -> None:
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match=r"a variable that is torch\.float64 or torch\.float32"):
+        import_program(one_of_two_dtypes, (X, 1))

@@ -31,6 +31,7 @@ from .containers import Containers
 from .emitter import DTYPE_NUMBERS
 from .lent_containers import lend
 from .modules import fake_like
+from .numbered import Numbered
 from .state import SHARED, State
 from .symbols import expr_of
 from .values import ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
@@ -181,7 +182,9 @@ class Arguments:
 
     def _constant(self, example: Any) -> Value:
         if isinstance(example, torch.dtype):
-            return ConstValue(DTYPE_NUMBERS[example])
+            return ConstValue(
+                DTYPE_NUMBERS[example] if self.state.scripted else Numbered(DTYPE_NUMBERS[example], example)
+            )
         return ConstValue(example)
 
     def _tensor(self, path: str, example: torch.Tensor) -> tuple[InputSpec, Value]:

@@ -18,8 +18,8 @@ from .control import Control, Iteration
 from .devices import check_devices
 from .dimensions import check_dimensions
 from .effects import is_built_in, is_pure, original
-from .emitter import DTYPE_NUMBERS
 from .empty_sizes import check_sizes
+from .fakes import python_argument
 from .growing_lists import GrowingLists
 from .implicit import IMPLICIT, Implicit, converts_item
 from .literals import makes_float
@@ -34,7 +34,7 @@ from .promotion import promote, with_eagers_dtypes
 from .python_calls import PrintCall, PythonCalls, is_told
 from .run_time_ops import run_later
 from .scalars import ScalarOps
-from .schemas import find_op, in_place_of
+from .schemas import dtype_result, find_op, in_place_of
 from .source import IN_PLACE, KEPT
 from .state import ProgramRaises, State
 from .taken_numbers import take_numbers
@@ -122,7 +122,14 @@ class Interpreter(Blocks):
             if isinstance(argument, Uninitialized):
                 return [Uninitialized(str(output.type())) for output in node.outputs()]
         try:
-            return self._operator(node, kind, arguments)
+            results = self._operator(node, kind, arguments)
+            if (
+                len(results) == 1
+                and isinstance(results[0], ConstValue)
+                and (returned := dtype_result(kind)) is not None
+            ):
+                return [self.metadata.dtype(python_argument(results[0].value, returned))]
+            return results
         except GuardOnDataDependentSymNode as error:
             raise self.state.refuse_op(
                 f"{kind}, which does one or another by numbers known only at run time"
@@ -301,8 +308,6 @@ class Interpreter(Blocks):
         if schema.name in ("prim::min", "prim::max") and len(arguments) == 2 and self.scalars.are_numbers(arguments):
             return [self._extreme(node, schema.name.removeprefix("prim::"), *arguments)]
         texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
-        if texts:
-            arguments = [_with_dtype(value, argument) for value, argument in zip(node.inputs(), arguments)]
         if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
             return [self.scalars.text(schema, list(map(self._shown, arguments)))]
         if schema.name == "aten::str" and self._is_known(arguments[0]):
@@ -606,7 +611,7 @@ class Interpreter(Blocks):
         if first is not None and isinstance(mark := self._lookup(first), ConstValue) and mark.value in (KEPT, IN_PLACE):
             self._divides_in_place = mark.value == IN_PLACE
             return []
-        call = PrintCall([self._shown(_with_dtype(value, self._lookup(value))) for value in node.inputs()])
+        call = PrintCall([self._shown(self._lookup(value)) for value in node.inputs()])
         self.python_calls.call(call, call.values)
         return []
 
@@ -622,11 +627,3 @@ class Interpreter(Blocks):
         if known is None:
             raise self.state.refuse_op("isinstance on a value whose type is known only at run time; annotate it")
         return [ConstValue(known)]
-
-
-def _with_dtype(value: Any, argument: Value) -> Value:
-    """What is made a text: a dtype instead of the number that it is to TorchScript."""
-    if value.node().kind() != "prim::dtype" or not isinstance(argument, ConstValue):
-        return argument
-    dtypes = [dtype for dtype, number in DTYPE_NUMBERS.items() if number == argument.value]
-    return ConstValue(dtypes[0]) if dtypes else argument

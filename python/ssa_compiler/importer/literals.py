@@ -8,8 +8,11 @@ from __future__ import annotations
 import ast
 import copy
 import operator
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import torch
 
 __all__ = [
     "converted",
@@ -20,6 +23,7 @@ __all__ = [
     "is_of_python",
     "large_literal",
     "makes_float",
+    "named_dtype",
     "unknown",
 ]
 
@@ -126,6 +130,35 @@ _COMPUTED: dict[type, Callable[[int, int], int]] = {
     ast.Mult: operator.mul,
     ast.Pow: operator.pow,
 }
+
+
+def named_dtype(value: ast.expr, names: Mapping[str, Any]) -> ast.expr:
+    """A dtype such that it is in the graph, where TorchScript has a number; any other expression as it is.
+
+    Args:
+        value: an expression.
+        names: what names mean that are no variables.
+    """
+    # By another name, that of a variable outside of the function, TorchScript takes none.
+    if not isinstance(value, ast.Attribute) or _named_module(value.value, names) is not torch:
+        return value
+    if not isinstance(getattr(torch, value.attr, None), torch.dtype):
+        return value
+    function = ast.Attribute(copy.deepcopy(value.value), "promote_types", ast.Load())
+    # Of a dtype with itself; with one known to TorchScript it would be computed.
+    call = ast.Call(function, [unknown(value), copy.deepcopy(value)], [])
+    for node in (call, function):
+        ast.copy_location(node, value)
+    return call
+
+
+def _named_module(owner: ast.expr, names: Mapping[str, Any]) -> Any:
+    if isinstance(owner, ast.Name):
+        found = names.get(owner.id)
+    else:
+        module = _named_module(owner.value, names) if isinstance(owner, ast.Attribute) else None
+        found = getattr(module, owner.attr, None) if module is not None else None  # type: ignore[attr-defined]
+    return found if isinstance(found, types.ModuleType) else None
 
 
 def counted_from_end(end: ast.expr) -> ast.expr:

@@ -16,12 +16,13 @@ from .emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from .locations import highlighted
 from .nested import NestedValue
 from .number_tensors import NumberTensors
+from .numbered import Numbered
 from .promotion import check_number, check_written
 from .range_lengths import derived_index, range_length
 from .scalars import ScalarOps
 from .state import ProgramRaises, State
 from .symbols import expr_of
-from .values import ConstValue, DictRef, ListRef, OptionalValue, TensorValue, TupleValue, Value
+from .values import ConstValue, DictRef, ListRef, OptionalValue, ScalarValue, TensorValue, TupleValue, Value
 
 __all__ = ["Metadata"]
 
@@ -109,6 +110,9 @@ class Metadata:
         if kind == "aten::__range_length" or kind == "aten::__derive_index":
             counts = range_length if kind == "aten::__range_length" else derived_index
             return [counts(self.scalars, *arguments)]
+        if kind == "aten::result_type":
+            given = [a.kind(1) if isinstance(a, ScalarValue) else self.tensors.python(a) for a in arguments]
+            return [self.dtype(torch.result_type(*given))]
         if kind == "aten::is_grad_enabled":
             return [ConstValue(self.state.records_gradients())]
         if kind == "prim::unchecked_cast":
@@ -118,6 +122,11 @@ class Metadata:
         if isinstance(first, TensorValue):
             return self._of_tensor(kind, first, arguments)
         return None
+
+    def dtype(self, dtype: torch.dtype) -> Value:
+        """Return a dtype as a value; where eager runs TorchScript, it is a number."""
+        number = DTYPE_NUMBERS[dtype]
+        return ConstValue(number if self.state.scripted else Numbered(number, dtype))
 
     def _is(self, wanted: bool, arguments: Sequence[Value]) -> Value:
         a, b = arguments
@@ -131,6 +140,8 @@ class Metadata:
             return ConstValue(self._same_object(a, b) == wanted)
         if isinstance(a, (ListRef, DictRef)) and isinstance(b, (ListRef, DictRef)):
             return ConstValue(self._same_container(a, b) == wanted)
+        if isinstance(a, ConstValue) and isinstance(b, ConstValue) and Numbered in (type(a.value), type(b.value)):
+            return ConstValue((a.value == b.value) == wanted)
         raise self.state.refuse_op("'is' on anything but None, tensors, lists, dicts and objects")
 
     def _same_container(self, a: ListRef | DictRef, b: ListRef | DictRef) -> bool:
@@ -182,7 +193,7 @@ class Metadata:
         if kind == "aten::numel":
             return [self.integer(fake.numel())]
         if kind == "prim::dtype":
-            return [ConstValue(DTYPE_NUMBERS[fake.dtype])]
+            return [self.dtype(fake.dtype)]
         if kind == "prim::device":
             return [ConstValue(fake.device)]
         if kind == "aten::get_device":
@@ -195,7 +206,9 @@ class Metadata:
             value = getattr(fake, _FLAGS[kind]) if _FLAGS[kind] else False
             if kind == "prim::requires_grad":
                 return [ConstValue(self._requires_grad(tensor))]
-            return [ConstValue(0 if isinstance(value, torch.layout) else value)]
+            if isinstance(value, torch.layout):
+                return [ConstValue(0 if self.state.scripted else Numbered(0, value))]
+            return [ConstValue(value)]
         if kind in ("aten::is_conj", "aten::is_neg"):
             self.state.need_plain(tensor, kind.removeprefix("aten::"), kind)
         if kind in _CALLS:

@@ -15,6 +15,7 @@ from torch_mlir import ir
 
 from ..abi.same_values import registered_name, same_tensor
 from .attempts import AnotherAttempt
+from .numbered import Numbered
 from .state import State
 from .values import ConstValue, ModuleValue, ScalarValue, Site, TensorValue, Value
 
@@ -255,7 +256,9 @@ class Modules:
 
 
 def _with_ints(value: Any, own: Any) -> Any:
-    """Return a value with ints or bools for those floats in it that are such in another."""
+    """Return a value with ints or bools for those floats in it that are such in another, and its dtypes."""
+    if isinstance(own, torch.dtype) and type(value) is int:
+        return Numbered(value, own)
     if type(value) is float:
         return own if type(own) in (bool, int) and own == value else value
     if isinstance(value, dict) and isinstance(own, dict) and value.keys() == own.keys():

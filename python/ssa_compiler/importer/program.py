@@ -55,6 +55,7 @@ from .interpreter import Interpreter
 from .lent_containers import changed_containers
 from .models import OpenedModel, has_own_functions, open_model
 from .modules import FoundParameter, Inline, Modules, Restart
+from .numbered import unnumbered
 from .state import ProgramRaises, Retry, State, Unjoinable
 from .surroundings import quiet
 from .symbols import expr_of
@@ -357,7 +358,7 @@ class _ProgramImport:
     def _output(self, value: Value) -> OutputSpec:
         """Collect the results of `@main` from the user's result."""
         if isinstance(value, ConstValue):
-            return OutputConstant(value.value)
+            return OutputConstant(unnumbered(value.value))
         if isinstance(value, TensorValue):
             self.state.use(value, "return")
             self.returned |= value.storages
@@ -394,7 +395,7 @@ class _ProgramImport:
             return OutputArgument(self.state.lent[value.cell].route)
         if isinstance(value, DictRef):
             parts = [self._output(element) for element in containers.elements(value)]
-            items = tuple(zip(self.state.keys[value.cell], parts))
+            items = tuple(zip(map(unnumbered, self.state.keys[value.cell]), parts))
             return self._object(value, items) if isinstance(value, ObjectRef) else OutputDict(items)
         if value.cell in self.state.views:
             kind = self.state.views[value.cell].kind

@@ -40,6 +40,7 @@ from .aten import TensorOps
 from .containers import Containers
 from .meeting import surely_apart
 from .modules import Modules
+from .numbered import unnumbered
 from .overlap import meets_itself
 from .state import State
 from .surroundings import own_numbers
@@ -209,7 +210,7 @@ class PythonCalls:
             return OutputLeaf(len(leaves) - 1, kind)
 
         if isinstance(value, ConstValue):
-            return OutputConstant(value.value)
+            return OutputConstant(unnumbered(value.value))
         if isinstance(value, TensorValue):
             self.state.use(value, name)
             self.state.note_gradients(value)

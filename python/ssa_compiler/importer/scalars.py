@@ -15,6 +15,7 @@ import torch
 
 from .._python_ops import MATH_POW, PYTHON_OPS, known_to_python, python_op
 from ..errors import UnsupportedOpError
+from .numbered import Numbered
 from .powers import power
 from .state import ProgramRaises, State, Unjoinable
 from .symbols import expr_of
@@ -92,7 +93,8 @@ class ScalarOps:
 
     def kind(self, value: Value) -> type:
         """Return int, float, bool, str or NoneType."""
-        return value.kind if isinstance(value, ScalarValue) else type(value.value)  # type: ignore[attr-defined]
+        kind: type = value.kind if isinstance(value, ScalarValue) else type(value.value)  # type: ignore[attr-defined]
+        return int if kind is Numbered else kind
 
     def are_numbers(self, values: Sequence[Value]) -> bool:
         """Whether all values are ints, floats or bools."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import torch
 
 __all__ = [
+    "dtype_result",
     "element_of",
     "find_op",
     "functional_of",
@@ -140,3 +142,11 @@ def overload_of(packet: Any, types: Sequence[str]) -> Any:
         if found == list(types) and all(argument.has_default_value() for argument in arguments[len(types) :]):
             return candidate
     return None
+
+
+@cache
+def dtype_result(name: str) -> Any:
+    """Return the result that operators of a name, `aten::promote_types`, give, if it is a dtype; otherwise None."""
+    returned = [schema.returns for schema in torch._C._jit_get_schemas_for_operator(name)]
+    results = [results[0] for results in returned if len(results) == 1]
+    return next((result for result in results if "ScalarType" in str(result.real_type)), None)

@@ -24,7 +24,7 @@ import itertools
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, partial
 from typing import Any
 
@@ -38,7 +38,16 @@ from ..errors import SourceLocation
 from .as_eager import as_eager, unused_functions_run
 from .effects import unfolded
 from .evaluation_order import compute_once, schemas
-from .literals import converted, counted_from_end, is_known, is_large, is_of_python, large_literal, unknown
+from .literals import (
+    converted,
+    counted_from_end,
+    is_known,
+    is_large,
+    is_of_python,
+    large_literal,
+    named_dtype,
+    unknown,
+)
 from .plain_dataclasses import plain_dataclasses, replaced
 
 __all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all", "script_plainly"]
@@ -208,7 +217,7 @@ def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, rep
             compute_once(definition, lambda: next(names), lines)
     finally:
         repeated += [SourceLocation(str(parsed.filename), parsed.file_lineno - 1 + line) for line in lines]
-    rewriter = _Rewriter(methods, _variables(definition))
+    rewriter = _Rewriter(methods, _variables(definition), _Names(function))
     definition.body = rewriter.statements(definition.body)
     _let_defaults_be(definition.args)
     return parsed._replace(ast=ast.fix_missing_locations(tree))
@@ -238,17 +247,31 @@ def _let_defaults_be(arguments: ast.arguments) -> None:
     arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
 
 
+class _Names(dict[str, Any]):
+    """What names mean in a function that are none of its own variables."""
+
+    def __init__(self, function: Any) -> None:
+        function = inspect.unwrap(function)
+        code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
+        super().__init__(getattr(function, "__globals__", {}))
+        for name, cell in zip(code.co_freevars if code is not None else (), cells):
+            with suppress(ValueError):  # it has no contents yet
+                self[name] = cell.cell_contents
+
+
 class _Rewriter(ast.NodeTransformer):
     """Adds what keeps values, and hides bool literals, in the statements of one function."""
 
-    def __init__(self, methods: bool, names: frozenset[str]) -> None:
+    def __init__(self, methods: bool, names: frozenset[str], meanings: dict[str, Any]) -> None:
         """Create it.
 
         Args:
             methods: as of `script_all`.
             names: the function's own variables that may be lists or dicts.
+            meanings: what other names mean.
         """
         self._locals = names
+        self._meanings = {name: meaning for name, meaning in meanings.items() if name not in names}
         self._temporaries = 0
         self._methods = methods
 
@@ -316,6 +339,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)
+        node.value = self._dtype(node.value)
         if isinstance(node.targets[0], (ast.Tuple, ast.List)):
             node.value = _columns(node.value)
         if len(node.targets) != 1:
@@ -405,8 +429,41 @@ class _Rewriter(ast.NodeTransformer):
         node.left, node.right = _hidden(node.left), _hidden(node.right)
         return node
 
+    def _dtype(self, value: ast.expr) -> ast.expr:
+        return named_dtype(value, self._meanings)
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        self.generic_visit(node)
+        node.value = node.value and self._dtype(node.value)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        self.generic_visit(node)
+        node.body, node.orelse = self._dtype(node.body), self._dtype(node.orelse)
+        return node
+
+    def visit_Tuple(self, node: ast.Tuple) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.elts = [self._dtype(element) for element in node.elts]
+        return node
+
+    def visit_List(self, node: ast.List) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.elts = [self._dtype(element) for element in node.elts]
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        self.generic_visit(node)
+        node.keys = [key and self._dtype(key) for key in node.keys]
+        node.values = [self._dtype(value) for value in node.values]
+        return node
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         self.generic_visit(node)
+        if node.value is not None:
+            node.value = self._dtype(node.value)
         if node.value is not None and isinstance(node.target, ast.Name) and is_known(node.value):
             node.value = unknown(node.value)
         return node
@@ -468,7 +525,11 @@ class _Rewriter(ast.NodeTransformer):
             return converted(node)
         if isinstance(node.func, ast.Name) and node.func.id == "range":
             node.args = [unknown(argument) if is_large(argument) else argument for argument in node.args]
-        if any("number" in str(argument.type) for schema in schemas(node) for argument in schema.arguments):
+        if not (called := schemas(node)):
+            node.args = [self._dtype(argument) for argument in node.args]
+            for keyword in node.keywords:
+                keyword.value = self._dtype(keyword.value)
+        if any("number" in str(argument.type) for schema in called for argument in schema.arguments):
             node.args = [_hidden(argument) for argument in node.args]
             for keyword in node.keywords:
                 keyword.value = _hidden(keyword.value)

@@ -400,3 +400,27 @@ def short_constant_loop(x: Tensor, n: int) -> list[Tensor]:
 def test_short_constant_loops_are_written_out() -> None:
     checked = check(short_constant_loop, *all_trips(), compiled=False)
     assert checked.loops("imported") == 0
+
+
+def extremes_of_chosen(x: Tensor, low: float) -> tuple[int, int, int, float, float, bool, bool]:
+    places: list[int] = []
+    values: list[float] = []
+    flags: list[bool] = []
+    for i in range(x.size(0)):
+        if bool(x[i] > low):
+            places.append(i * (3 - i))
+            values.append(float(x[i]))
+            flags.append(bool(x[i] > 2))
+    return max(places), min(places), sum(places), max(values), min(values), max(flags), min(flags)
+
+
+def test_extremes_of_a_list_whose_length_data_decides() -> None:
+    x = torch.tensor([-0.0, 0.0, 1.0, torch.inf, -5.0])
+    calls = [
+        (x, -1.0),
+        (x.flip(0), -9.0),
+        (x, 0.5),
+        (torch.tensor([0.0, -0.0, -9.0, -9.0, -9.0]), -1.0),
+        (x, torch.inf),
+    ]
+    check(extremes_of_chosen, *calls, exact=True)

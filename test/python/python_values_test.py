@@ -425,5 +425,7 @@ def one_of_two_dtypes(x: Tensor, n: int):  # type: ignore[no-untyped-def]
 
 
 def test_a_dtype_that_is_known_only_at_run_time_is_refused() -> None:
-    with pytest.raises(ssa_compiler.UnsupportedProgramError, match=r"a variable that is torch\.float64 or torch\.float32"):
+    with pytest.raises(
+        ssa_compiler.UnsupportedProgramError, match=r"a variable that is torch\.float64 or torch\.float32"
+    ):
         import_program(one_of_two_dtypes, (X, 1))

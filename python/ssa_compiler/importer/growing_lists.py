@@ -14,6 +14,7 @@ from typing import Any
 import sympy
 import torch
 
+from ..errors import UnsupportedOpError
 from .aten import TensorOps
 from .growing import (
     GrowingValue,
@@ -316,6 +317,46 @@ class GrowingLists:
         elif not low:
             bound = emit("add", [value.length, bound])
         return emit("min", [emit("max", [bound, _ZERO]), value.length])
+
+    # Reductions.
+
+    def _max(self, cell: Site, value: GrowingValue, other: Value | None = None) -> tuple[None, Value]:
+        return None, self._extreme(value, "max", other)
+
+    def _min(self, cell: Site, value: GrowingValue, other: Value | None = None) -> tuple[None, Value]:
+        return None, self._extreme(value, "min", other)
+
+    def _extreme(self, value: GrowingValue, name: str, other: Value | None) -> Value:
+        """`max(list)` or `min(list)`: of floats the first that is equal to it, as -0.0 is to 0.0."""
+        if other is not None or value.kind not in (int, float, bool):
+            raise self._refused()
+        self._not_empty(value, f"ValueError: {name}() arg is an empty sequence")
+        rows, op = self.rows(value), self.tensors.call_arguments
+        if value.kind is float:
+            (missing,) = op(torch.ops.aten.isnan.default, [rows])
+            (found,) = op(torch.ops.aten.any.default, [missing])
+            message = f"unsupported: {name} of a list with NaN whose length depends on run-time values"
+            self.scalars.require(self.scalars.negated(self.scalars.item(found, bool)), message)
+        (best,) = op(getattr(torch.ops.aten, f"a{name}").default, [rows, [], ConstValue(False)])
+        if value.kind is not float:
+            return self.scalars.item(best, value.kind)
+        (others,) = op(torch.ops.aten.ne.Tensor, [rows, best])
+        none: Any = ConstValue(None)
+        count = self.tensors.symbolic(expr_of(rows.fake.shape[0]))
+        (places,) = op(torch.ops.aten.arange.default, [count, none, none, none, none])
+        (places,) = op(torch.ops.aten.masked_fill.Scalar, [places, others, ConstValue(2**63 - 1)])
+        (first,) = op(torch.ops.aten.amin.default, [places, [], ConstValue(False)])
+        return self._row(value, self.scalars.item(first, int))
+
+    def _refused(self) -> UnsupportedOpError:
+        kind = self.state.locations.kind
+        return self.state.refuse_op(f"{kind} on a list whose length depends on run-time values; stack it first")
+
+    def _sum(self, cell: Site, value: GrowingValue) -> tuple[None, Value]:
+        if value.kind not in (int, bool):
+            raise self._refused()
+        (total,) = self.tensors.call_arguments(torch.ops.aten.sum.default, [self.rows(value), ConstValue(None)])
+        return None, self.scalars.item(total, int)
 
     # Tensors made of lists.
 

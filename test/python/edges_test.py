@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.export import Dim
 
 from ssa_compiler import compile
-from ssa_compiler.errors import ProgramError
+from ssa_compiler.errors import ProgramError, UnsupportedProgramError
 from ssa_compiler.testing import check
 from ssa_compiler.testing.harness import run_eager
 
@@ -411,3 +411,30 @@ def scaled_differences(x: Tensor, y: Tensor, factor: float) -> list[Tensor]:
 def test_dynamic_factors_of_differences() -> None:
     checked = check(scaled_differences, *[(A, B, factor) for factor in (0.5, 0.0, -3.0, 1e30)])
     assert len(checked.compiled.specialisations) == 1
+
+
+def wrapped(x: Tensor) -> Tensor:
+    return F.pad(x, [2, 1], mode="circular")
+
+
+def test_padding_wraps_around_once() -> None:
+    for size in (3, 2):
+        check(wrapped, (torch.arange(float(size)).reshape(1, 1, size),), compiled=False)
+    for shapes in (None, Dim.AUTO):
+        compiled = compile(wrapped, (torch.zeros(1, 1, 3),), dynamic_shapes=shapes, cache=False)
+        with pytest.raises(RuntimeError, match="wrapping around more than once"):
+            compiled(torch.zeros(1, 1, 1))
+
+
+def unshuffled(x: Tensor) -> Tensor:
+    return F.pixel_unshuffle(x, 2)
+
+
+def test_pixels_of_no_image_are_refused_where_sizes_are_dynamic() -> None:
+    """Eager returns a tensor without elements as it is, with its own sizes."""
+    check(unshuffled, (torch.zeros(0, 1, 4, 4),), compiled=False)
+    compiled = compile(unshuffled, (torch.rand(1, 1, 4, 4),), dynamic_shapes={"x": {0: Dim("n")}}, cache=False)
+    x = torch.rand(2, 1, 4, 4)
+    assert torch.equal(compiled(x), unshuffled(x))
+    with pytest.raises(UnsupportedProgramError, match="pixel_unshuffle"):
+        compiled(torch.zeros(0, 1, 4, 4))

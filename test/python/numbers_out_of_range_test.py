@@ -179,3 +179,21 @@ def test_ranges_longer_than_an_int() -> None:
         (high, low, -1),
     ]
     check(counted, *calls, (low + 1, low, -1), (low, low + 1, -1), (high, low, low), (low, high, 2**62 + 1))
+
+
+def triangles(a: Tensor, k: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    return a.tril(k), a.triu(k), a.clone().tril_(k), a.tril(9223372036854775807), a.triu(-9223372036854775807)
+
+
+def test_diagonals_beyond_all_rows() -> None:
+    """The number of a row and that of the diagonal are added up, which wraps around."""
+    a = torch.arange(18.0).reshape(2, 3, 3) + 1
+    check(triangles, *[(a, k) for k in (0, 1, -1, 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1)])
+
+
+def numbers_counted(x: Tensor, n: int) -> Tensor:
+    return torch.bincount(x, minlength=n)
+
+
+def test_a_negative_count_raises() -> None:
+    check(numbers_counted, *[(torch.tensor([0, 1]), n) for n in (3, -1, 0)])

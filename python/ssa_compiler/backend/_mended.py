@@ -10,6 +10,7 @@ from iree.compiler import ir
 from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from ._callbacks import erase_unused
 from ._copies import barrier
+from ._diagonals import TRIANGLES, bound_diagonal
 from ._halves import widen_halves
 from ._integers import DIVISIONS, avoid_overflow, divide_integers
 from ._ir import build, constant_integer, constant_number, element_of, torch_integer, walk, with_element
@@ -44,6 +45,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += _negate_integers(op)
         elif op.name in DIVISIONS:
             rewritten += divide_integers(op) or avoid_overflow(op)
+        elif op.name in TRIANGLES:
+            rewritten += bound_diagonal(op)
         elif op.name in SHIFTS:
             rewritten += shift_integers(op)
         elif op.name in _LOSES_NAN:

@@ -180,6 +180,7 @@ _RULES: dict[str, _Rule] = {
 _LARGEST_PROBE = 1 << 20  # elements
 _DIVISIONS = ("div", "floor_divide", "fmod", "remainder")
 _DIVIDED = "RuntimeError: ZeroDivisionError"
+_OF_SIZES = ("pixel_unshuffle",)
 _LISTS = ("index", "index_put", "_index_put_impl", "_unsafe_index", "_unsafe_index_put")
 
 
@@ -189,8 +190,8 @@ def _name(op: Any) -> str:
 
 
 def is_checked(op: Any) -> bool:
-    """Whether an op takes index tensors, or divisors, that are checked."""
-    return op.namespace == "aten" and any(_name(op) in names for names in (_RULES, _LISTS, _DIVISIONS))
+    """Whether an op takes index tensors, divisors, or sizes that are checked."""
+    return op.namespace == "aten" and any(_name(op) in names for names in (_RULES, _LISTS, _DIVISIONS, _OF_SIZES))
 
 
 def divides_integers(op: Any, arguments: dict[str, Any]) -> bool:
@@ -227,7 +228,8 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
     if _name(op) in _LISTS:
         yield from _of_list(arguments["self"], arguments["indices"])
         return
-    rule = _RULES[_name(op)]
+    if (rule := _RULES.get(_name(op))) is None:
+        return
     size = expr_of(rule.size(arguments))
     low = -size if rule.negative else sympy.Integer(0)
     message = rule.of_vectors if rule.of_vectors and arguments["self"].dim() <= 1 else rule.message
@@ -239,9 +241,14 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
 
 
 def demands(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:
-    """Yield what an op demands of the sizes of its tensors, and FakeTensors do not: conditions, with what eager raises."""
+    """Yield what an op demands of sizes and counts, and FakeTensors do not: conditions, with what eager raises."""
+    named = {argument.name: value for argument, value in zip(op._schema.arguments, args)}
+    if _name(op) == "bincount":
+        yield sympy.Ge(expr_of(named["minlength"]), 0), "RuntimeError: minlength should be >= 0"
+    if _name(op) == "pixel_unshuffle" and (elements := _product(named["self"].shape)).free_symbols:
+        # Eager returns the tensor as it is then, with its own sizes.
+        yield sympy.Gt(elements, 0), "unsupported: pixel_unshuffle of a tensor of dynamic sizes that has no elements"
     if _name(op) == "put":
-        named = {argument.name: value for argument, value in zip(op._schema.arguments, args)}
         counts = (expr_of(named[name].numel()) for name in ("source", "index"))
         yield sympy.Eq(*counts), "IndexError: put_(): Expected source and index to have the same number of elements"
 

@@ -42,6 +42,8 @@ def pad(self: Tensor, pad: List[int], mode: str) -> Tensor:
         dim = self.dim() - 1 - number
         before, after = pad[2 * number], pad[2 * number + 1]
         if mode == "circular":
+            if before > self.size(dim) or after > self.size(dim):
+                raise RuntimeError("Padding value causes wrapping around more than once.")
             first = max(-before, 0)  # what is cut is no part of what repeats
             n = self.size(dim) - first - max(-after, 0)
             place = torch.arange(-max(before, 0), n + max(after, 0), device=self.device)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from _nightly import with_nightly
 from ssa_compiler.testing import check
@@ -171,3 +171,10 @@ def polygamma_of_a_number(x: Tensor) -> Tensor:
 
 def test_of_tensors_without_dimensions() -> None:
     check(polygamma_of_a_number, (torch.tensor(1.5),), (torch.tensor(0.25),), compiled=False, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_batch_statistics_averaged_over_all_batches(affine: bool) -> None:
+    """With `momentum=None` the factor is one over a buffer that counts."""
+    model = nn.Sequential(nn.BatchNorm2d(3, momentum=None, affine=affine)).train()
+    check(model, *[(torch.randn(4, 3, 2, 2, generator=torch.Generator().manual_seed(n)),) for n in range(3)])

@@ -41,3 +41,28 @@ def rms_norm(input: Tensor, normalized_shape: List[int], weight: Optional[Tensor
     """Numbers by the root of their mean square and the distance of 1 from the next number."""
     eps = 2.0**-52 if input.dtype == torch.float64 else 2.0**-23  # of half precision it is that of single precision
     return torch.rms_norm(input, normalized_shape, weight, eps)
+
+
+def _averages_dynamically(arguments: Mapping[str, Any]) -> bool:
+    """Whether batch statistics are averaged with a factor that is dynamic: `momentum=None` makes it of a count of batches."""
+    return arguments["training"] is True and isinstance(arguments["momentum"], torch.SymFloat)
+
+
+@implements("aten::batch_norm", where=_averages_dynamically)
+def batch_norm(
+    input: Tensor,
+    weight: Optional[Tensor],
+    bias: Optional[Tensor],
+    running_mean: Optional[Tensor],
+    running_var: Optional[Tensor],
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    """Normalization by the statistics of the batch, which are averaged with those of earlier ones."""
+    if running_mean is not None:
+        dims = [0] + list(range(2, input.dim()))  # noqa: RUF005 - TorchScript does not unpack into lists
+        running_mean.mul_(1.0 - momentum).add_(input.mean(dims) * momentum)
+        if running_var is not None:
+            running_var.mul_(1.0 - momentum).add_(input.var(dims) * momentum)
+    return torch.batch_norm(input, weight, bias, None, None, True, 0.0, eps, False)

@@ -98,3 +98,11 @@ def of_probabilities(x: Tensor, p: Tensor) -> Tensor:
 
 def test_probabilities() -> None:
     check(of_probabilities, (ROWS, ROWS.softmax(1)))
+
+
+def margin_of_one_class(x: Tensor, target: Tensor) -> Tensor:
+    return F.multi_margin_loss(x, target)
+
+
+def test_margin_loss_of_a_tensor_without_dimensions() -> None:
+    check(margin_of_one_class, (torch.tensor(0.5), torch.tensor(0)), compiled=False)

@@ -147,7 +147,7 @@ def multi_margin_loss(
 
     Raises RuntimeError, as eager does, for a class that there is not.
     """
-    x = self if self.dim() > 1 else self.unsqueeze(0)
+    x = self if self.dim() > 1 else self.reshape([1, -1])
     classes = target.reshape([-1, 1])
     if bool(torch.logical_or(classes < 0, classes >= x.size(1)).any()):
         raise RuntimeError("target out of range")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.export import Dim
 
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
@@ -188,3 +189,15 @@ def test_python_drops_leading_ones_of_what_is_stored() -> None:
         check(stores, (X, I([0, 2]), MASK, stored), compiled=False)
     with pytest.raises(errors.ProgramError):
         import_program(copies, (X, value[None]))
+
+
+def scattered(x: Tensor, row: Tensor, rows: Tensor, i: int) -> tuple[Tensor, Tensor]:
+    return x.select_scatter(row, 0, row.size(0) - 3), x.slice_scatter(rows, 0, i, i + 2)
+
+
+def test_what_is_stored_into_a_part_has_its_sizes() -> None:
+    sizes: dict[str, Any] = {"x": None, "row": {0: Dim.AUTO}, "rows": {0: Dim.AUTO, 1: Dim.AUTO}}
+    row, rows = torch.rand(3), torch.rand(2, 3)
+    wrong = ((X, row[:1], rows, 0), (X, row, rows, 3), (X, row, rows, -1), (X, row, rows[:, :1], 0))
+    found = check(scattered, (X, row, rows, 0), (X, row, rows, -3), *wrong, options={"dynamic_shapes": sizes})
+    assert [type(error) for error in found.errors] == [type(None)] * 2 + [RuntimeError] * 4

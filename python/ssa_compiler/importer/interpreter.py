@@ -29,7 +29,7 @@ from .metadata import Metadata
 from .modules import Inline, Modules
 from .nested import NestedTensors
 from .op_programs import OpPrograms
-from .operand_checks import check_operands
+from .operand_checks import check_operands, check_stored
 from .promotion import promote, with_eagers_dtypes
 from .python_calls import PrintCall, PythonCalls, is_told
 from .run_time_ops import run_later
@@ -249,6 +249,7 @@ class Interpreter(Blocks):
             python = [self.tensors.python(value) for value in opened]
             check_dimensions(self.scalars, op, opened)
             check_operands(self.state, op, python)
+            check_stored(self.tensors, op, opened)
             check_sizes(self.state, op, python)
         results = self.programs.call(op, arguments)
         if results is not None:

@@ -1,22 +1,31 @@
 """What eager refuses of the sizes and dtypes of indices, masks and of what is stored there, and FakeTensors take.
 
 Ops that move elements have checks of their own in eager's kernels, of which those for FakeTensors leave out some. They
-compute next to nothing, so eager is asked: the op runs on real tensors of zeros, where all sizes are known.
+compute next to nothing, so eager is asked: the op runs on real tensors of zeros, where all sizes are known. What is stored into
+a part of a tensor has to have the part's sizes, which are compared at run time if they are known only then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import sympy
 import torch
 
 from .fakes import ask_eager
 from .state import ProgramRaises, State
+from .symbols import expr_of
+from .values import ScalarValue
 
-__all__ = ["check_operands"]
+if TYPE_CHECKING:
+    from .aten import TensorOps
+
+__all__ = ["check_operands", "check_stored"]
 
 _NAMES = frozenset({"index", "indices", "mask", "source", "src"})
+_PARTS = {"aten::select_scatter": torch.ops.aten.select.int, "aten::slice_scatter": torch.ops.aten.slice.Tensor}
+"""Ops that store into a part of a tensor, and the views that are this part."""
 _fitting: set[Any] = set()
 """Ops with what is known of operands that eager takes: a loop's body is imported several times, and the op costs what it costs."""
 _MOST_FITTING = 10_000
@@ -47,6 +56,30 @@ def check_operands(state: State, op: Any, python: Sequence[Any]) -> None:
         if len(_fitting) >= _MOST_FITTING:
             _fitting.clear()
         _fitting.add(asked)
+
+
+def check_stored(tensors: TensorOps, op: Any, args: Sequence[Any]) -> None:
+    """Make the program raise what eager raises where what is stored into a part of a tensor has other sizes than the part.
+
+    Args:
+        tensors: emits ops.
+        op: an OpOverload that is about to be imported.
+        args: its arguments, a Value each.
+    Raises:
+        ProgramRaises: it surely has.
+    """
+    view = _PARTS.get(op.name())
+    if view is None:
+        return
+    whole, source, *place = args
+    sizes = (*whole.fake.shape, *source.fake.shape)
+    if not any(isinstance(value, ScalarValue) for value in place) and all(type(size) is int for size in sizes):
+        return  # eager was asked
+    (part,) = tensors.call_arguments(view, [whole, *place])
+    text = "RuntimeError: expected src to have a size equal to the slice of self"
+    tensors.state.check(sympy.true if source.fake.dim() == part.fake.dim() else sympy.false, text)
+    for size, wanted in zip(source.fake.shape, part.fake.shape):
+        tensors.state.check(sympy.Eq(expr_of(size), expr_of(wanted)), text)
 
 
 def _look(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ._tracing import tracing_checker
 from .errors import ArgumentTypeError, ArgumentValueError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     single = isinstance(results, OutputLeaf) and results.index == 0 and not results.renewed
     check = _assumption_checker(imported)
     check_facts = _facts_checker(imported)
+    check_untraced = tracing_checker()
     check_gradients = None if detach else _gradient_checker(imported, program)
 
     def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -54,6 +56,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             leaves = [*args, *state.current()] if has_state else args
         else:
             leaves = list(flatten_arguments(imported, args, kwargs))
+        check_untraced(leaves)
         if check is not None:
             check(leaves)
         if check_gradients is not None:

@@ -25,6 +25,11 @@ sys.path.insert(0, str(GENERATOR.parent))
 import gen_messages  # noqa: E402 - a tool, found by its path
 
 ELSEWHERE = {
+    "a forward-mode gradient": "tracing_test.py",
+    "without memory": "tracing_test.py",
+    "which traces": "tracing_test.py",
+    "while torch.jit.trace records": "tracing_test.py",
+    "within a transform of torch.func": "tracing_test.py",
     "a list with a tensor of": "importer_implicit_test.py",
     "dynamic_shapes": "dynamic_shapes_test.py",
     "sizes: expected": "dynamic_shapes_test.py",

@@ -79,10 +79,10 @@ class Locations:
         self._node: Any = None
 
     def enter_node(self, node: Any) -> None:
-        """Move to `node`; a node without source range keeps the location of the node before it."""
+        """Move to `node`; one without source range, or of a builtin of TorchScript's, keeps the location of the node before it."""
         self.kind, self._node = node.kind(), node
         match = _RANGE.search(node.sourceRange())
-        if match:
+        if match and match.group(1) != "<string>":
             self.frames[-1] = SourceLocation(match.group(1), int(match.group(2)))
 
     def text(self) -> str:

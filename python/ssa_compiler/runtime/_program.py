@@ -70,6 +70,7 @@ class Program:
         self._lock = new_lock()
         self._list = rt.VmVariantList
         self._view_type = rt.HalBufferView
+        self._is_inference = torch.is_inference_mode_enabled
         self._is_grad_enabled = torch.is_grad_enabled
         self._strided = torch.strided
         self._is_there = operator.attrgetter(f"is_{self._device.torch_type}")
@@ -188,6 +189,10 @@ class Program:
             if not fits:
                 self._check(info, leaf)
             address = leaf.data_ptr()
+            if not address and leaf.numel():
+                raise ArgumentValueError(
+                    f"argument '{info.name}': a {type(leaf).__name__} without memory has no numbers"
+                )
             if address % ALIGNMENT or not leaf.is_contiguous() or leaf.is_neg() or leaf.is_conj():
                 tensor = used[number] = _dense(leaf)
                 address = tensor.data_ptr()
@@ -240,6 +245,10 @@ class Program:
         }
         for number in self._written:
             first, last = spans[number]
+            if leaves[number].is_inference() and not self._is_inference():
+                raise program_error(
+                    "RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed"
+                )
             if used[number] is not leaves[number] and _overlaps(leaves[number]):
                 raise ArgumentValueError(
                     f"argument '{self.signature.arguments[number].name}' is written by the program, but several of its "

@@ -35,6 +35,9 @@ _DTYPES.update({"f32": torch.float32, "f64": torch.float64})
 _NUMBERS: dict[str, Any] = {"i1": ctypes.c_bool, "i64": ctypes.c_int64, "f64": ctypes.c_double}
 
 
+_LINES = 1  # _IOLBF: output is written at the end of each line
+
+
 class VerifiedProgram(KernelProgram):
     """A program that is one kernel, with checked accesses. Call it like a `Program`.
 
@@ -50,6 +53,9 @@ class VerifiedProgram(KernelProgram):
 
         assert artifact.interface is not None
         super().__init__(artifact.path, signature, artifact.interface, **options)
+        # What is printed of a wrong access is not to be lost when the process ends at the access.
+        libc = ctypes.CDLL(None)
+        libc.setvbuf(ctypes.c_void_p.in_dll(libc, "stdout"), None, _LINES, 0)
         self._messages = artifact.interface.messages
         self._enough = 0  # bytes of scratch memory that was sufficient in the last call
         with ir.Context():

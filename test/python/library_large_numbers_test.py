@@ -50,6 +50,23 @@ def test_infinities() -> None:
     check(running, (infinite,), compiled=True)
 
 
+def hyperbolic(x: Tensor) -> list[Tensor]:
+    near = x.clamp(-1.0, 1.0)
+    found = [torch.sinh(x), torch.cosh(x), torch.atanh(near), torch.log1p(near), torch.expm1(x)]
+    return found + [y.clamp(-1.0, 1.0).reciprocal() < 0.0 for y in found]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_hyperbolic_functions_near_zero_and_near_infinity(dtype: torch.dtype) -> None:
+    sizes = torch.tensor([0.0, 1e-30, 1e-8, 1e-5, 1e-3, 0.3, 0.99, 1.0, 5.0, 88.8, 89.4, 89.5, torch.inf], dtype=dtype)
+    x = torch.cat([sizes, -sizes, torch.tensor([torch.nan], dtype=dtype)])
+    limits = {"rtol": 2e-6 if dtype == torch.float32 else 1e-14, "atol": 0.0}
+    for kernels in (True, False):
+        checked = check(hyperbolic, (x,), (x * 7.99,), options={"kernels": kernels}, **limits)
+        assert checked.compiled.explain().callbacks == ()
+    check(hyperbolic, (torch.tensor([0, 1, -3, 89]),), compiled=False)
+
+
 def powers(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.float_power(x, y), torch.float_power(x, 3), torch.float_power(-2, y)
 

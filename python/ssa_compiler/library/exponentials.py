@@ -1,10 +1,11 @@
 """Logarithms of sums of exponentials: the largest exponent is taken out first, so that no exponential is infinite.
 
-torch-mlir takes the logarithm of what `exp`, `sigmoid` and `cumsum` give.
+torch-mlir takes the logarithm of what `exp`, `sigmoid` and `cumsum` give, and IREE that of `1 + x` for `log1p` of float64.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -85,3 +86,24 @@ def log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tenso
     """The gradient of log_softmax, rounded once."""
     wide = grad_output.to(torch.float32)
     return (wide - torch.exp(output.to(torch.float32)) * wide.sum(dim, keepdim=True)).to(output.dtype)
+
+
+def _is_double(arguments: Mapping[str, Any]) -> bool:
+    return bool(arguments["self"].dtype == torch.float64)
+
+
+@implements("aten::log1p", where=_is_double)
+def log1p(self: Tensor) -> Tensor:
+    """The logarithm of `1 + x`, corrected by what that sum has lost."""
+    total = 1.0 + self
+    value = torch.log(total) * (self / (total - 1.0))
+    return torch.where(torch.logical_or(total == 1.0, self == math.inf), self, value)
+
+
+@implements("aten::expm1", where=_is_double)
+def expm1(self: Tensor) -> Tensor:
+    """The exponential less 1, corrected by what that difference has lost."""
+    power = torch.exp(self)
+    less = power - 1.0
+    value = torch.where(torch.logical_or(less == -1.0, less == math.inf), less, less * (self / torch.log(power)))
+    return torch.where(power == 1.0, self, value)

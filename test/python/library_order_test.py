@@ -94,3 +94,23 @@ def of_no_dimensions(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor,
 
 def test_tensors_without_dimensions() -> None:
     _native(of_no_dimensions, (torch.tensor(2.5),), (torch.tensor(math.nan),))
+
+
+def quantiles(x: Tensor, q: Tensor) -> list[Tensor]:
+    middle = torch.nanquantile(x, 0.5, 0, True)
+    return [torch.quantile(x, q), torch.quantile(x, q, interpolation="nearest"), torch.nanquantile(x, q), middle]
+
+
+def test_quantiles_of_infinities_and_nan() -> None:
+    inf, nan = math.inf, math.nan
+    rows = (
+        [1.0, 3.0, 2.0, 0.5],
+        [-inf, 4.0, 6.0, 7.0],
+        [1.0, inf, inf, 2.0],
+        [1.0, nan, 2.0, 3.0],
+        [-inf, inf, 3.0, inf],
+    )
+    inputs = [(torch.tensor(row), torch.tensor(q)) for row in rows for q in ([0.0, 1.0], [0.2, 0.3], [0.5, 0.9])]
+    wrong = [(torch.tensor(row), torch.tensor([q, 0.5])) for row in (rows[0], rows[3]) for q in (-0.1, 1.1, nan)]
+    found = check(quantiles, *inputs, *wrong)
+    assert [type(error) for error in found.errors] == [type(None)] * len(inputs) + [RuntimeError] * len(wrong)

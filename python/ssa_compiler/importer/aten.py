@@ -415,7 +415,7 @@ class TensorOps:
             op = with_numbers(record.op, numbers)
             arguments = self.indexing.checked(op, arguments)
             if op._schema.is_mutable:
-                outcome: Any = self.writes.call(op, arguments, record.args, record.out)
+                outcome: Any = self.programs(op, arguments) or self.writes.call(op, arguments, record.args, record.out)
                 outcome = outcome[0] if len(outcome) == 1 else outcome
             else:
                 with self.indexing.already_checked(op):

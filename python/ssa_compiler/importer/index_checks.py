@@ -25,7 +25,7 @@ __all__ = ["Check", "checks", "demands", "divides_integers", "is_checked"]
 
 @dataclass(frozen=True)
 class Check:
-    """All numbers of `tensor` have to be in [low, high), or equal to `ignored`.
+    """All numbers of `tensor` have to be in [low, high), those that are no integers in [low, high - 1], or equal to `ignored`.
 
     Attributes:
         tensor: the index tensor, a FakeTensor.
@@ -116,6 +116,10 @@ def _any(arguments: dict[str, Any]) -> Any:
     return 2**62
 
 
+def _ends_at_one(arguments: dict[str, Any]) -> Any:
+    return 2
+
+
 def _source_numel(arguments: dict[str, Any]) -> Any:
     """How often a mask may hold, and one more."""
     return expr_of(arguments["source"].numel()) + 1
@@ -172,6 +176,8 @@ _RULES: dict[str, _Rule] = {
         "self", _class_count, "RuntimeError: Class values must be non-negative and smaller than num_classes."
     ),
     "bincount": _Rule("self", _any, "RuntimeError: bincount only supports 1-d non-negative integral inputs."),
+    "quantile": _Rule("q", _ends_at_one, "RuntimeError: quantile() q values must be in the range [0, 1]"),
+    "nanquantile": _Rule("q", _ends_at_one, "RuntimeError: quantile() q values must be in the range [0, 1]"),
     "max_unpool2d": _Rule("indices", _unpooled, "RuntimeError: Found an invalid max index"),
     "max_unpool3d": _Rule("indices", _unpooled, "RuntimeError: Found an invalid max index"),
     "nll_loss_forward": _Rule("target", _classes, "IndexError: Target is out of bounds."),
@@ -230,6 +236,8 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
         return
     if (rule := _RULES.get(_name(op))) is None:
         return
+    if not isinstance(arguments[rule.index], torch.Tensor):
+        return  # a number, of which FakeTensors ask it
     size = expr_of(rule.size(arguments))
     low = -size if rule.negative else sympy.Integer(0)
     message = rule.of_vectors if rule.of_vectors and arguments["self"].dim() <= 1 else rule.message

@@ -271,6 +271,8 @@ class Indexing:
 
     def _clamped(self, index: TensorValue, low: Any, high: Any) -> TensorValue:
         call, ops = self.tensors.call_arguments, torch.ops.aten
+        if index.fake.is_floating_point():
+            return call(ops.where.ScalarOther, [self._between(index, low, high), index, ConstValue(0.0)])[0]
         index = self._wide(index)
         last = self.tensors.symbolic(sympy.expand(high - 1))
         index = call(ops.clamp_max.default, [index, last])[0]
@@ -292,7 +294,7 @@ class Indexing:
         least = check.low if check.excluded is None else sympy.Integer(check.excluded + 1)
         if check.counted is not None:
             index = self._count(check.counted, index)
-        elif self._known(check, index, least, purpose):
+        elif not index.fake.is_floating_point() and self._known(check, index, least, purpose):
             return False
         inside = self._inside(check, index)
         if check.ignored is not None:
@@ -321,9 +323,17 @@ class Indexing:
         call, ops = self.tensors.call_arguments, torch.ops.aten
         if check.excluded is not None:
             return call(ops.ne.Scalar, [index, ConstValue(check.excluded)])[0]
-        index = self._wide(index)
-        low, high = self.tensors.symbolic(sympy.expand(check.low)), self.tensors.symbolic(check.high)
-        reached, within = call(ops.ge.Scalar, [index, low])[0], call(ops.lt.Scalar, [index, high])[0]
+        return self._between(index, check.low, check.high)
+
+    def _between(self, index: TensorValue, low: Any, high: Any) -> TensorValue:
+        """Where numbers are in [low, high), those that are no integers in [low, high - 1]; NaN is not."""
+        call, ops = self.tensors.call_arguments, torch.ops.aten
+        below, least = ops.lt.Scalar, self.tensors.symbolic(sympy.expand(low))
+        if index.fake.is_floating_point():
+            below, high = ops.le.Scalar, high - 1
+        else:
+            index = self._wide(index)
+        reached, within = call(ops.ge.Scalar, [index, least])[0], call(below, [index, self.tensors.symbolic(high)])[0]
         return call(ops.logical_and.default, [reached, within])[0]
 
 

@@ -186,3 +186,18 @@ def test_bytes_and_another_dtype() -> None:
     x, w, y = given[0].to(torch.uint8), given[1], given[2]
     for program in (weighed, of_signed):
         check(program, (x, w, y), (x.flip(0), w, y.flip(0)), compiled=True)
+
+
+def narrowed(x: Tensor) -> list[Tensor]:
+    stored = torch.zeros(2, 4, dtype=torch.int8)
+    stored[0] = x
+    return [x.to(torch.int16), x.byte(), stored, x.sum(dtype=torch.int16)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_floats_that_narrow_integers_do_not_hold(dtype: torch.dtype) -> None:
+    """As many as a register holds: what LLVM makes of these saturates."""
+    inf, nan = float("inf"), float("nan")
+    rows = ([1.0, 2.0, 3.0, -4.0], [40000.0, -40000.0, inf, nan], [300.0, -300.0, 200.0, 65504.0])
+    for kernels in (True, False):
+        check(narrowed, *((torch.tensor(row, dtype=dtype),) for row in rows), options={"kernels": kernels})

@@ -2,7 +2,8 @@
 
 torch-mlir extends uint8 as if it had a sign wherever an op computes in another dtype: `x.sum()`, `x / 3`, `x == y`; to complex
 numbers it converts neither uint8 nor bools rightly, of which True becomes -1. IREE's virtual machine has no conversion of such
-integers to float64, `float(x[0])`. Other conversions of tensors are right.
+integers to float64, `float(x[0])`. Conversions of floating-point numbers that fewer than 32 bits do not hold depend on how many
+there are: processors have none, and LLVM may saturate what they give for 32 bits. Other conversions of tensors are right.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ __all__ = ["widen_integers"]
 
 _UNSIGNED = "ui8"
 _NARROW = (_UNSIGNED, "si8", "si16", "si32")
+_SATURATED = (_UNSIGNED, "si8", "si16")
+_FLOATS = ("f16", "bf16", "f32", "f64")
 _CONVERSIONS = frozenset({"aten::to", "aten::_to_copy", "aten::view", "prims::convert_element_type"})
 _UNSIGNED_OPS = frozenset(
     {
@@ -60,6 +63,8 @@ def widen_integers(op: ir.Operation) -> int:
     wide = next((element for element in elements if element.startswith("complex")), "")
     if wide:
         return _convert(op, (_UNSIGNED, "i1"), wide.removeprefix("complex<").rstrip(">"), _masks(operator))
+    if name != "aten::view" and elements & set(_SATURATED) and _convert(op, _FLOATS, "si32"):
+        return 1
     if name in _CONVERSIONS:
         return 0
     if elements == {_UNSIGNED} and _is_signed(operator):

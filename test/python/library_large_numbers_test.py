@@ -84,3 +84,16 @@ def polar(size: Tensor, angle: Tensor) -> Tensor:
 
 def test_polar_of_large_angles() -> None:
     check(polar, (torch.tensor([1.0, -2.0, 0.5]), torch.tensor([1e4, -3e5, 0.1])), compiled=True)
+
+
+def differences(x: Tensor) -> list[Tensor]:
+    rows = torch.exp(x.expand(2, 4)).t()[None]
+    return [torch.exp(x) - x, x - torch.exp2(x), rows + x[:, None].neg(), torch.exp(x).mean() - torch.exp(x.mean())]
+
+
+def test_exponentials_that_overflow_in_a_difference() -> None:
+    """A product and a sum are one step to LLVM, in which the product is not infinite."""
+    inf = torch.inf
+    for kernels in (True, False):
+        inputs = [(torch.tensor(row),) for row in ([1.0, 2.0, -3.0, 4.0], [inf, 3e38, 88.7, -inf], [128.0] * 4)]
+        check(differences, *inputs, options={"kernels": kernels})

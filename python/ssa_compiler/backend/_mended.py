@@ -5,6 +5,8 @@ Each entry says what is wrong in IREE 3.13.0; a test compiles the op as it was a
 
 from __future__ import annotations
 
+import math
+
 from iree.compiler import ir
 
 from ._bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
@@ -59,6 +61,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += raise_negatives(op)
         elif op.name in ACCUMULATIONS or op.name in SUMS:
             rewritten += reduce_bools(op)
+        elif op.name in _LARGEST_EXPONENTS:
+            rewritten += _overflow_first(op)
         elif op.name == "torch.aten.roll":
             rewritten += _roll_once(op)
         elif op.name in ("torch.aten.cat", "torch.aten.slice_scatter"):
@@ -207,6 +211,53 @@ def _negate_integers(op: ir.Operation) -> int:
 def _negated(value: ir.Value) -> int | None:
     number = constant_integer(value)
     return None if number is None else -number
+
+
+_LARGEST_EXPONENTS = {"torch.aten.exp": 88.72283935546875, "torch.aten.exp2": 127.99999237060547}
+"""The exponentials, and up to which number of float32 they are finite."""
+_SUMS_OF_TWO = frozenset({"torch.aten.add.Tensor", "torch.aten.sub.Tensor"})
+_SHOWN_AGAIN = frozenset(
+    f"torch.aten.{name}"
+    for name in (
+        "expand",
+        "permute",
+        "select.int",
+        "slice.Tensor",
+        "squeeze.dim",
+        "t",
+        "transpose.int",
+        "unsqueeze",
+        "view",
+    )
+)
+
+
+def _overflow_first(op: ir.Operation) -> int:
+    """`exp(x) - y`: LLVM takes the last product of the exponential and the difference for one step, in which nothing overflows."""
+    type_, where = op.results[0].type, ir.InsertionPoint(op)
+    if element_of(type_) != "f32" or op.operands[0].type != type_ or not _is_summed(op.results[0]):
+        return 0
+    value = op.operands[0]
+    float_type, double = ir.Type.parse("!torch.float", op.context), ir.F64Type.get(op.context)
+    largest, infinite = (
+        build("torch.constant.float", [float_type], [], where, {"value": ir.FloatAttr.get(double, number, op.location)})
+        for number in (_LARGEST_EXPONENTS[op.name], math.inf)
+    )
+    power = build(op.name, [type_], [value], where).results[0]
+    flags = with_element(type_, "i1")
+    over = build("torch.aten.gt.Scalar", [flags], [value, largest.results[0]], where).results[0]
+    chosen = [over, number_tensor(infinite.results[0], "f32", where), power]
+    op.results[0].replace_all_uses_with(build("torch.aten.where.self", [type_], chosen, where).results[0])
+    op.erase()
+    return 1
+
+
+def _is_summed(value: ir.Value) -> bool:
+    """Whether a tensor, or what views show of it, is part of a sum or difference with another one."""
+    users = [use.owner.operation for use in value.uses]
+    return any(
+        user.name in _SUMS_OF_TWO or (user.name in _SHOWN_AGAIN and _is_summed(user.results[0])) for user in users
+    )
 
 
 def _roll_once(op: ir.Operation) -> int:

@@ -35,6 +35,7 @@ from .._process import (
 from ..abi.callback_sites import CallbackSite
 from ..errors import SsaCompilerError, ToolError
 from ._aliasing import find_violations
+from ._alignments import correct_alignments
 from ._artifact import Artifact, take_artifact, to_files
 from ._attempt import Attempt, last_dump, torch_users, user_location, without_dump
 from ._bytecode import find_bad_moves
@@ -99,6 +100,11 @@ _PATIENCE = 16
 # Failures of the program's structure: the op at the location is not to blame.
 _NOT_OF_AN_OP = ("unresolved target materialization", "failed to solve for", "does not dominate")
 _NO_END = "maximum iteration count exceeded in fixed point pipeline"
+
+
+def _write_bytecode(module: ir.Module, path: Path) -> None:
+    with path.open("wb") as file:
+        module.operation.write_bytecode(file)
 
 
 def compiler_path() -> str:
@@ -323,8 +329,11 @@ class _Compilation:
         checked = ir.Module.parse(stream, self._context)
         if self._examine(checked)[0]:
             raise NoKernelError("what IREE does in place around its kernel could not be proved right")
-        restore_ordinals(checked, scheduled, self._context)
-        insert_bodies(scheduled, [kernel.executable], self._context)
+        scheduled_module = ir.Module.parse(scheduled.read_bytes(), self._context)
+        restore_ordinals(checked, scheduled_module)
+        correct_alignments(scheduled_module)
+        insert_bodies(scheduled_module, [kernel.executable])
+        _write_bytecode(scheduled_module, scheduled)
         seconds["verify"] += time.perf_counter() - start
         completed = run(scheduled, output, *_SECOND_HALF, *_PRINT_MACHINE)
         printed = _MACHINE.findall(completed.stderr)
@@ -371,13 +380,16 @@ class _Compilation:
                 continue
             if not violations:
                 start = time.perf_counter()
-                repaired = restore_ordinals(checked, scheduled, self._context)
+                module = ir.Module.parse(scheduled.read_bytes(), self._context)
+                workloads, alignments = restore_ordinals(checked, module), correct_alignments(module)
+                _logger.debug("attempt %d: repaired %d workloads, %d alignments", number, workloads, alignments)
+                overloaded = find_overloaded(checked, module)
+                insert_bodies(module, executables)
+                _write_bytecode(module, scheduled)
                 self._seconds["verify"] += time.perf_counter() - start
-                _logger.debug("attempt %d: %d kernels with repaired workloads", number, repaired)
-                if overloaded := find_overloaded(checked, scheduled, self._context):
+                if overloaded:
                     self._unload(attempt, overloaded)
                     continue
-                insert_bodies(scheduled, executables, self._context)
                 flags = (*_SECOND_HALF, *_PRINT_MACHINE)
                 completed = self._compile(attempt, number, scheduled, output, flags, checked)
                 if completed is None:

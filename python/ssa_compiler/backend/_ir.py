@@ -25,6 +25,7 @@ __all__ = [
     "constant_integer",
     "constant_number",
     "converted",
+    "definer",
     "defining_block",
     "element_of",
     "equivalents",
@@ -112,7 +113,8 @@ def is_dynamic(value: ir.Value) -> bool:
     return not tensor_type(value).has_static_shape
 
 
-def _definer(value: ir.Value) -> ir.Operation | None:
+def definer(value: ir.Value) -> ir.Operation | None:
+    """Return the op that a value is a result of; None for the argument of a block."""
     owner = value.owner
     return None if isinstance(owner, ir.Block) else owner.operation
 
@@ -125,14 +127,14 @@ def defining_block(value: ir.Value) -> ir.Block:
 
 def cast_root(value: ir.Value) -> ir.Value:
     """Look through the casts that define a value."""
-    while (op := _definer(value)) is not None and op.name in CASTS:
+    while (op := definer(value)) is not None and op.name in CASTS:
         value = op.operands[0]
     return value
 
 
 def is_behind_barrier(value: ir.Value) -> bool:
     """Whether a value is what a barrier hides, possibly in another type."""
-    while (op := _definer(value)) is not None and op.name in CASTS:
+    while (op := definer(value)) is not None and op.name in CASTS:
         if op.name == "util.optimization_barrier":
             return True
         value = op.operands[0]
@@ -191,7 +193,7 @@ def constant_i32(number: int, where: ir.InsertionPoint) -> ir.Value:
 
 def constant_integer(value: ir.Value) -> int | None:
     """Return the number of a `torch.constant.int`, or of an `arith.constant` cast to a torch integer; None for others."""
-    op = _definer(value)
+    op = definer(value)
     if op is None:
         return None
     if op.name == "torch_c.from_i64":
@@ -203,7 +205,7 @@ def constant_integer(value: ir.Value) -> int | None:
 
 def constant_number(value: ir.Value) -> float | None:
     """Return the number of a `torch.constant.int` or `torch.constant.float`; None for others."""
-    op = _definer(value)
+    op = definer(value)
     if op is not None and op.name == "torch.constant.float":
         return float(ir.FloatAttr(op.attributes["value"]).value)
     return constant_integer(value)

@@ -11,7 +11,6 @@ shows the functions.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from iree.compiler import ir
 
@@ -28,22 +27,20 @@ _FUNCTION = re.compile(r'^ +"llvm\.func"\(\).*sym_name = "([^"]+)"')
 _UNTRANSLATED = '"builtin.unrealized_conversion_cast"'
 
 
-def find_overloaded(before: ir.Module, scheduled: Path, context: ir.Context) -> list[list[int]]:
+def find_overloaded(before: ir.Module, scheduled: ir.Module) -> list[list[int]]:
     """Find the kernels that IREE's runtime would refuse.
 
     Args:
         before: the asynchronous stream IR.
-        scheduled: what `iree-compile --compile-to=stream` wrote, as bytecode.
-        context: a context with IREE's dialects.
+        scheduled: what `iree-compile --compile-to=stream` wrote.
     Returns:
         For each, the lines of the compiled text that it was made from.
     """
     if not any(_may_be_overloaded(op) for op in walk(before.operation) if op.name == "stream.async.dispatch"):
         return []
-    module = ir.Module.parse(scheduled.read_bytes(), context)
     overloaded = {
         ir.StringAttr(executable.attributes["sym_name"]).value
-        for executable in module.body
+        for executable in scheduled.body
         if executable.name == "stream.executable"
         and any(_is_overloaded(op) for op in walk(executable) if op.name.endswith(".func"))
     }

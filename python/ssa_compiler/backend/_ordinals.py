@@ -12,8 +12,6 @@ these operands, so they are put back.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from iree.compiler import ir
 
 from ..errors import ToolError
@@ -26,13 +24,12 @@ _COUNT = "iree_tensor_ext.dispatch.workgroup_count_from_slice"
 _ORDINAL = "iree_tensor_ext.dispatch.workload.ordinal"
 
 
-def restore_ordinals(before: ir.Module, scheduled: Path, context: ir.Context) -> int:
+def restore_ordinals(before: ir.Module, scheduled: ir.Module) -> int:
     """Put back the ordinals of the kernels whose workload IREE has shortened.
 
     Args:
         before: the stream IR in front of the pass.
-        scheduled: what `iree-compile --compile-to=stream` wrote, as bytecode; it is written anew if something is changed.
-        context: a context with IREE's dialects.
+        scheduled: what `iree-compile --compile-to=stream` wrote, changed in place.
     Returns:
         The number of kernels that were repaired.
     Raises:
@@ -40,10 +37,9 @@ def restore_ordinals(before: ir.Module, scheduled: Path, context: ir.Context) ->
     """
     if not any(len(_count(export).operands) > 1 for export in _exports(before)):
         return 0
-    module = ir.Module.parse(scheduled.read_bytes(), context)
     earlier = {_name(export): _ordinals(export) for export in _exports(before)}
     repaired = 0
-    for export in _exports(module):
+    for export in _exports(scheduled):
         operands = list(_count(export).operands)
         if len(set(operands)) == len(operands):
             continue
@@ -53,11 +49,8 @@ def restore_ordinals(before: ir.Module, scheduled: Path, context: ir.Context) ->
                 f"IREE renumbered the workload of {_name(export)}, and its ordinals cannot be told; please report it"
             )
         for one, other in zip(old, new, strict=True):
-            other.attributes["ordinal"] = ir.IntegerAttr.get(ir.IndexType.get(context), _number(one))
+            other.attributes["ordinal"] = ir.IntegerAttr.get(ir.IndexType.get(scheduled.context), _number(one))
         repaired += 1
-    if repaired:
-        with scheduled.open("wb") as file:
-            module.operation.write_bytecode(file)
     return repaired
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from iree.compiler import ir
 
@@ -34,22 +33,20 @@ def without_body(executable: str, name: str) -> str:
     return text
 
 
-def insert_bodies(scheduled: Path, executables: Sequence[str], context: ir.Context) -> None:
+def insert_bodies(scheduled: ir.Module, executables: Sequence[str]) -> None:
     """Put kernels into the place of the functions that stood for them. IREE drops those whose results nobody uses.
 
     Args:
-        scheduled: what the first half of iree-compile wrote, as bytecode; it is written anew if there are kernels.
+        scheduled: what the first half of iree-compile wrote, changed in place.
         executables: the executables of the kernels, as text.
-        context: a context with IREE's dialects.
     Raises:
         ToolError: the executables are not those of the kernels.
     """
     if not executables:
         return
-    module = ir.Module.parse(scheduled.read_bytes(), context)
-    bodies = ir.Module.parse(f"module {{\n{''.join(executables)}}}\n", context)
+    bodies = ir.Module.parse(f"module {{\n{''.join(executables)}}}\n", scheduled.context)
     found = {_name(source): _body(source) for source in _sources(bodies)}
-    stubs = {_name(source): _body(source) for source in _sources(module)}
+    stubs = {_name(source): _body(source) for source in _sources(scheduled)}
     for name, stub in stubs.items():
         body = found.get(name)
         if body is None or _mark(name) not in "".join(str(op) for op in stub.operations):
@@ -61,8 +58,6 @@ def insert_bodies(scheduled: Path, executables: Sequence[str], context: ir.Conte
         where = ir.InsertionPoint(stub)
         for op in body.operations:
             op.operation.clone(where)
-    with scheduled.open("wb") as file:
-        module.operation.write_bytecode(file)
 
 
 def _mark(name: str) -> str:

@@ -285,6 +285,15 @@ def by_color(x: Tensor, c: Color) -> tuple[Tensor, str, Color]:
     return x, c.name, c
 
 
+class Step(enum.IntEnum):
+    ZERO = 0
+    ONE = 1
+
+
+def by_step(x: Tensor, s: Step) -> Tensor:
+    return x + s.value if s == Step.ONE else x * 2
+
+
 class HoldsColor(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -298,6 +307,13 @@ class HoldsColor(nn.Module):
 def test_enums(color: Color) -> None:
     check(by_color, (X, color), compiled=True)
     check(HoldsColor(), (X,), compiled=True)
+
+
+def test_members_that_are_ints() -> None:
+    check(by_step, (X, Step.ONE), compiled=False)
+    compiled = ssa_compiler.compile(by_step, (X, Step.ZERO))
+    for step in (Step.ZERO, Step.ONE, Step.ZERO):
+        assert torch.equal(compiled(X, step), by_step(X, step))
 
 
 def test_another_member_is_another_specialisation() -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any
 
 import torch
@@ -532,7 +533,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[An
             value = checked_number(spec.path, float, value)
         leaves.append(_checked_scalar(spec.path, spec.kind, value))
     elif isinstance(spec, ConstantSpec):
-        if isinstance(spec.value, (bool, int, float)):
+        if isinstance(spec.value, (bool, int, float)) and not isinstance(spec.value, Enum):
             value = _checked_scalar(spec.path, type(spec.value), value)
         if not same_value(value, spec.value):
             got = (

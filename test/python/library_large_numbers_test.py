@@ -97,3 +97,12 @@ def test_exponentials_that_overflow_in_a_difference() -> None:
     for kernels in (True, False):
         inputs = [(torch.tensor(row),) for row in ([1.0, 2.0, -3.0, 4.0], [inf, 3e38, 88.7, -inf], [128.0] * 4)]
         check(differences, *inputs, options={"kernels": kernels})
+
+
+def whole(x: Tensor) -> list[Tensor]:
+    y = torch.trunc(x)
+    return [y, 1 / y, 1 / torch.fix(x)]
+
+
+def test_whole_parts_keep_the_sign_of_zero() -> None:
+    check(whole, (torch.tensor([0.0, -0.0, -0.5, 0.5, -3.7, 2.0, torch.inf, torch.nan]),), compiled=True)

@@ -61,6 +61,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += raise_negatives(op)
         elif op.name in ACCUMULATIONS or op.name in SUMS:
             rewritten += reduce_bools(op)
+        elif op.name == "torch.aten.trunc":
+            rewritten += _keep_zero(op)
         elif op.name in _LARGEST_EXPONENTS:
             rewritten += _overflow_first(op)
         elif op.name == "torch.aten.roll":
@@ -258,6 +260,20 @@ def _is_summed(value: ir.Value) -> bool:
     return any(
         user.name in _SUMS_OF_TWO or (user.name in _SHOWN_AGAIN and _is_summed(user.results[0])) for user in users
     )
+
+
+def _keep_zero(op: ir.Operation) -> int:
+    """`trunc`: torch-mlir multiplies by the sign, which is 0 for -0."""
+    type_, where = op.results[0].type, ir.InsertionPoint(op)
+    if element_of(type_) not in _FLOATS or op.operands[0].type != type_:
+        return 0
+    zero = torch_integer(0, where)
+    flags = build("torch.aten.eq.Scalar", [with_element(type_, "i1")], [op.operands[0], zero], where).results[0]
+    whole = build(op.name, [type_], [op.operands[0]], where).results[0]
+    kept = build("torch.aten.where.self", [type_], [flags, op.operands[0], whole], where)
+    op.results[0].replace_all_uses_with(kept.results[0])
+    op.erase()
+    return 1
 
 
 def _roll_once(op: ir.Operation) -> int:

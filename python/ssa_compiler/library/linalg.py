@@ -291,7 +291,10 @@ def _cholesky(a: Tensor) -> tuple[Tensor, Tensor]:
         head = work[:, k, k].clone()
         failed = torch.logical_and(info == 0, torch.logical_not(head > 0.0))
         info = torch.where(failed, torch.full_like(info, k + 1), info)
-        column = torch.where(rows >= k, work[:, :, k], 0.0) / torch.sqrt(head).unsqueeze(1)
+        root = torch.sqrt(head).unsqueeze(1)
+        column = torch.where(
+            rows == k, root, torch.where(rows > k, work[:, :, k], 0.0) / root
+        )  # inf / sqrt(inf) is NaN
         rest = torch.logical_and((rows > k).unsqueeze(2), (rows > k).unsqueeze(1))
         work = torch.where(rest, work - column.unsqueeze(2) * column.unsqueeze(1), work)
         work[:, :, k] = column

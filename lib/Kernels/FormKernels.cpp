@@ -379,7 +379,6 @@ private:
         return "new contents of an argument that have another type";
     std::string reason;
     int64_t ops = 0;
-    large = {};
     function.walk([&](Operation *op) {
       if (op == function)
         return WalkResult::advance();
@@ -389,10 +388,6 @@ private:
     });
     if (reason.empty() && ops > maxOps)
       return std::to_string(ops) + " ops";
-    if (reason.empty() &&
-        large.elements > maxElementsOnce * countDynamicLaunches(function))
-      return std::to_string(large.most) +
-             " elements in one op outside of loops";
     if (reason.empty() && hasStatus(function) &&
         countLaunches(function) < minLaunches)
       return "few launches that it would save";
@@ -414,18 +409,6 @@ private:
         launches += minLaunches;
       else if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
         launches += computes(linalg);
-    });
-    return launches;
-  }
-
-  /// How many of them would have a dynamic size. Such a launch takes several
-  /// times as long, to make and to compile, and what decides the size is waited
-  /// for: each saved one makes up for an op that the backend does quicker.
-  static int64_t countDynamicLaunches(func::FuncOp function) {
-    int64_t launches = 0;
-    function.walk([&](linalg::LinalgOp op) {
-      launches += computes(op) && !op->getParentOfType<LoopLikeOpInterface>() &&
-                  llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
     });
     return launches;
   }
@@ -484,20 +467,28 @@ private:
       steps *= size;
       added *= reduces ? size : 1;
     }
-    if (added > 1 && op.getNumDpsInputs() > 1 && steps > maxProducts)
+    if (added > 1 && op.getNumDpsInputs() > 1 &&
+        steps > std::max<int64_t>(maxProducts, maxReuse * countLargest(op)))
       return std::to_string(steps) + " products in one op";
-    if (steps > maxElements)
-      return std::to_string(steps) + " elements in one op";
-    if (computes(op) && steps > maxElementsOnce &&
-        !op->getParentOfType<LoopLikeOpInterface>()) {
-      large.elements += steps;
-      large.most = std::max(large.most, steps);
-    }
     if (added > kMostAdded && roundsSums(op))
       manyAdded.insert(op);
     if (manyAdded.contains(op) && !findSum(op))
       return describe("a reduction of many floats by ", op->getName());
     return "";
+  }
+
+  /// The elements of the largest operand that an op reads; 0 if it is dynamic,
+  /// or read in windows.
+  static int64_t countLargest(linalg::LinalgOp op) {
+    int64_t most = 0;
+    if (!linalg::isaContractionOpInterface(op))
+      return most;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+      if (type && type.hasStaticShape())
+        most = std::max(most, type.getNumElements());
+    }
+    return most;
   }
 
   /// Decides what is quicker where nothing bounds a size.
@@ -538,12 +529,6 @@ private:
 
   /// Reductions of more numbers than are added up as they are.
   SetVector<linalg::LinalgOp> manyAdded;
-
-  /// The ops outside of loops that the backend does quicker: their elements,
-  /// and those of the largest.
-  struct {
-    int64_t elements = 0, most = 0;
-  } large;
 
   template <typename T> std::string describe(StringRef text, T what) {
     std::string result = text.str();

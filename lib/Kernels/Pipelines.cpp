@@ -124,7 +124,8 @@ static void buildLowerKernels(OpPassManager &pm,
   if (given.hostBuffers)
     pm.addNestedPass<func::FuncOp>(createPollInterruptsPass());
   // Loops.
-  pm.addPass(createConvertLinalgToLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createCollapseLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createFlattenViewsPass());
   pm.addNestedPass<func::FuncOp>(createResolveSizesPass());
   pm.addPass(memref::createFoldMemRefAliasOpsPass());

@@ -14,16 +14,23 @@ namespace ssa_compiler {
 using namespace mlir;
 
 /// How many operands a loop over a dimension reads or writes along memory, or
-/// at one place.
+/// at one place. Results count twice: stores that are scattered cost more than
+/// loads.
 static unsigned countGood(linalg::GenericOp op, unsigned dim) {
   unsigned good = 0;
-  for (AffineMap map : op.getIndexingMapsArray()) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    // What follows the dimension and has one index does not keep it apart.
+    while (map.getNumResults() > 1 &&
+           isa<AffineConstantExpr>(map.getResults().back()))
+      map = map.dropResult(map.getNumResults() - 1);
     unsigned rank = map.getNumResults();
     bool last = rank != 0 && map.getResult(rank - 1).isFunctionOfDim(dim);
     bool before = llvm::any_of(
         map.getResults().drop_back(rank != 0),
         [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
-    good += !before && (!last || isa<AffineDimExpr>(map.getResult(rank - 1)));
+    if (!before && (!last || isa<AffineDimExpr>(map.getResult(rank - 1))))
+      good += op.isDpsInit(&operand) ? 2 : 1;
   }
   return good;
 }

@@ -81,11 +81,9 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
   ];
   let options = [
     Option<"maxProducts", "max-products", "int64_t", "65536",
-           "The most multiplications of one contraction; larger ones are left to the tiled kernels of the backend">,
-    Option<"maxElements", "max-elements", "int64_t", "1048576",
-           "The most elements of one op; the backend tiles and fuses larger ones">,
-    Option<"maxElementsOnce", "max-elements-once", "int64_t", "65536",
-           "The most elements of one op outside of loops, where a kernel saves one launch only; that many more for each op of a dynamic size">,
+           "The most multiplications of one contraction that uses the elements of its operands often; larger ones are left to the tiled kernels of the backend">,
+    Option<"maxReuse", "max-reuse", "int64_t", "2",
+           "How often a larger contraction may use the elements of its largest operand: a row times a matrix uses them once, and waits for memory">,
     Option<"minLaunches", "min-launches", "int64_t", "3",
            "The fewest ops that compute in a function with assertions or scalar results, which cost a look at the status">,
     Option<"maxOps", "max-ops", "int64_t", "6000",
@@ -205,6 +203,32 @@ def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
     parallel one if there is a choice. The order of the others stays. What is added
     up for one result is added in the same order as before.
   }];
+}
+
+def CollapseLoopsPass : Pass<"collapse-linalg-loops", "::mlir::func::FuncOp"> {
+  let summary = "walk over contiguous dimensions of buffers with one loop";
+  let description = [{
+    Neighbouring dimensions of a `linalg.generic` on buffers become one where all
+    operands have both or none of them, and the buffers are contiguous. LLVM
+    vectorizes the innermost loop, which is short where the last dimension is: of a
+    row of 21 numbers, five are left over. The order of all steps stays.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def LinalgToLoopsPass : Pass<"linalg-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "turn linalg ops on buffers into loops that keep numbers in registers";
+  let description = [{
+    Does what `--convert-linalg-to-loops` does; an operand that is read at one place in
+    all trips of the innermost loop is read in front of it, and a result that is
+    computed there is carried around it and stored once. LLVM does not know that
+    an operand is not the result, so it would load and store them in each trip, and
+    vectorizes less.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
 }
 
 def ComputeInDestinationPass : Pass<"compute-in-destination", "::mlir::ModuleOp"> {

@@ -1,4 +1,4 @@
-// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 max-elements=100 max-elements-once=80 min-launches=0 max-ops=40" | FileCheck %s
+// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 min-launches=0 max-ops=40" | FileCheck %s
 // RUN: ssa-opt %s -split-input-file --form-kernels | FileCheck %s --check-prefix=FEW
 
 // Nothing is gained by a kernel for what the backend launches once or twice, if the
@@ -237,11 +237,13 @@ func.func @main(%a: tensor<5x5xf32>, %b: tensor<5x5xf32>) -> tensor<5x5xf32> {
 
 // -----
 
-// CHECK: kernel.reason = "128 elements in one op"
-func.func @main(%f: f32) -> tensor<128xf32> {
-  %e = tensor.empty() : tensor<128xf32>
-  %y = linalg.fill ins(%f : f32) outs(%e : tensor<128xf32>) -> tensor<128xf32>
-  return %y : tensor<128xf32>
+// A row times a matrix uses each number of the matrix once.
+// CHECK-LABEL: func.func @row(
+// CHECK-SAME: kernel.form
+func.func @row(%a: tensor<1x12xf32>, %b: tensor<12x10xf32>) -> tensor<1x10xf32> {
+  %zero = arith.constant dense<0.0> : tensor<1x10xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<1x12xf32>, tensor<12x10xf32>) outs(%zero : tensor<1x10xf32>) -> tensor<1x10xf32>
+  return %y : tensor<1x10xf32>
 }
 
 // -----
@@ -260,48 +262,6 @@ func.func @main(%x: i64) -> i64 {
   %b = arith.sitofp %x : i64 to bf16
   %i = arith.fptosi %b : bf16 to i64
   return %i : i64
-}
-
-// -----
-
-// In a loop a kernel saves a launch for each trip; outside, one.
-// CHECK-LABEL: func.func @in_a_loop(
-// CHECK-SAME: kernel.form
-func.func @in_a_loop(%x: tensor<90xf32>) -> tensor<90xf32> {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c9 = arith.constant 9 : index
-  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%y = %x) -> (tensor<90xf32>) {
-    %e = tensor.empty() : tensor<90xf32>
-    %s = linalg.add ins(%x, %y : tensor<90xf32>, tensor<90xf32>) outs(%e : tensor<90xf32>) -> tensor<90xf32>
-    scf.yield %s : tensor<90xf32>
-  }
-  return %r : tensor<90xf32>
-}
-
-// -----
-
-// CHECK-LABEL: func.func @outside(
-// CHECK-SAME: kernel.reason = "90 elements in one op outside of loops"
-func.func @outside(%x: tensor<90xf32>) -> tensor<90xf32> {
-  %e = tensor.empty() : tensor<90xf32>
-  %s = linalg.add ins(%x, %x : tensor<90xf32>, tensor<90xf32>) outs(%e : tensor<90xf32>) -> tensor<90xf32>
-  return %s : tensor<90xf32>
-}
-
-// -----
-
-// Each launch of a dynamic size that is saved makes up for one.
-// FEW-LABEL: func.func @beside_dynamic(
-// FEW-SAME: kernel.form
-func.func @beside_dynamic(%x: tensor<70000xf32>, %y: tensor<?xf32>, %m: i64) -> (tensor<70000xf32>, tensor<?xf32>) {
-  %e = tensor.empty() : tensor<70000xf32>
-  %s = linalg.add ins(%x, %x : tensor<70000xf32>, tensor<70000xf32>) outs(%e : tensor<70000xf32>) -> tensor<70000xf32>
-  %n = arith.index_cast %m : i64 to index
-  %d = tensor.empty(%n) : tensor<?xf32>
-  %t = linalg.add ins(%y, %y : tensor<?xf32>, tensor<?xf32>) outs(%d : tensor<?xf32>) -> tensor<?xf32>
-  %u = linalg.mul ins(%t, %y : tensor<?xf32>, tensor<?xf32>) outs(%d : tensor<?xf32>) -> tensor<?xf32>
-  return %s, %u : tensor<70000xf32>, tensor<?xf32>
 }
 
 // -----

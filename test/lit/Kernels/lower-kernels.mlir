@@ -18,8 +18,10 @@
 // CHECK-SAME: kernel.messages = []
 // CHECK-NOT: memref.alloc()
 // The argument is not written: the result starts as a copy of it.
-// CHECK: %[[E:.+]] = memref.load %[[X]]
-// CHECK: memref.store %[[E]], %[[Y]]
+// CHECK-DAG: %[[FROM:.+]] = memref.reinterpret_cast %[[X]] {{.*}} to memref<32xf32>
+// CHECK-DAG: %[[TO:.+]] = memref.reinterpret_cast %[[Y]] {{.*}} to memref<32xf32>
+// CHECK: %[[E:.+]] = memref.load %[[FROM]]
+// CHECK: memref.store %[[E]], %[[TO]]
 // In the loop only the result is read and written.
 // CHECK-NOT: memref.load %[[X]]
 // CHECK: %[[ABOVE:.+]] = memref.load %[[Y]]

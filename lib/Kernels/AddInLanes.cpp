@@ -1,0 +1,200 @@
+//===- AddInLanes.cpp - sums in the lanes of vectors ----------------------===//
+
+#include "AddInLanes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+/// Bits of the numbers that are added at once: two vectors of AVX-512, as an
+/// addition waits for the one before it.
+static constexpr int64_t kBits = 1024;
+static constexpr int64_t kFewestLanes = 4;
+
+/// Whether a load reads numbers that lie side by side, one in each trip.
+static bool isAlongMemory(memref::LoadOp load, scf::ForOp loop) {
+  auto [strides, offset] = load.getMemRefType().getStridesAndOffset();
+  (void)offset;
+  ValueRange indices = load.getIndices();
+  return !indices.empty() && strides.back() == 1 &&
+         indices.back() == loop.getInductionVar() &&
+         loop.isDefinedOutsideOfLoop(load.getMemRef()) &&
+         llvm::all_of(indices.drop_back(), [&](Value index) {
+           return loop.isDefinedOutsideOfLoop(index);
+         });
+}
+
+/// Whether an op does the same to all lanes of vectors, in few instructions.
+static bool isVectorizable(Operation *op) {
+  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
+    return false;
+  if (isa<arith::ArithDialect>(op->getDialect()))
+    return op->getResult(0).getType().isIntOrFloat();
+  return isa<math::AbsFOp, math::SqrtOp, math::FmaOp>(op) ||
+         (isa<math::ExpOp>(op) && op->getResult(0).getType().isF32());
+}
+
+/// The sums that a loop carries; none if it carries anything else.
+static SmallVector<arith::AddFOp> findSums(scf::ForOp loop) {
+  SmallVector<arith::AddFOp> sums;
+  for (auto [carried, yielded] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+    auto sum = yielded.getDefiningOp<arith::AddFOp>();
+    if (!sum || !(sum.getType().isF32() || sum.getType().isF64()) ||
+        !carried.hasOneUse() || !sum->hasOneUse() ||
+        (sum.getLhs() == carried) == (sum.getRhs() == carried))
+      return {};
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+/// Whether the body of a loop can be computed for several trips at once.
+static bool isVectorizable(scf::ForOp loop) {
+  return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      return isAlongMemory(load, loop) && load.getType().isIntOrFloat() &&
+             load.getType().getIntOrFloatBitWidth() >= 8;
+    return isVectorizable(&op) &&
+           llvm::none_of(op.getOperands(), [&](Value operand) {
+             return operand == loop.getInductionVar() ||
+                    operand.getType().isIndex();
+           });
+  });
+}
+
+namespace {
+/// Computes the body of a loop for as many trips as there are lanes.
+class Lanes {
+public:
+  Lanes(scf::ForOp loop, int64_t count, OpBuilder &builder, Value position)
+      : loop(loop), count(count), builder(builder), position(position) {}
+
+  void compute(Operation &op) {
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      SmallVector<Value> indices(load.getIndices());
+      indices.back() = position;
+      known.map(load.getResult(),
+                vector::LoadOp::create(builder, load.getLoc(),
+                                       vectorOf(load.getType()),
+                                       load.getMemRef(), indices));
+      return;
+    }
+    OperationState state(op.getLoc(), op.getName());
+    for (Value operand : op.getOperands())
+      state.addOperands(get(operand));
+    state.addTypes(vectorOf(op.getResult(0).getType()));
+    if (isa<arith::ConstantOp>(op)) {
+      known.map(op.getResult(0), broadcast(builder.clone(op)->getResult(0)));
+      return;
+    }
+    state.addAttributes(op.getAttrs());
+    known.map(op.getResult(0), builder.create(state)->getResult(0));
+  }
+
+  Value get(Value value) {
+    if (Value found = known.lookupOrNull(value))
+      return found;
+    Value made = broadcast(value);
+    known.map(value, made);
+    return made;
+  }
+
+  void set(Value value, Value lanes) { known.map(value, lanes); }
+
+  VectorType vectorOf(Type type) { return VectorType::get({count}, type); }
+
+private:
+  Value broadcast(Value value) {
+    return vector::BroadcastOp::create(builder, loop.getLoc(),
+                                       vectorOf(value.getType()), value);
+  }
+
+  scf::ForOp loop;
+  int64_t count;
+  OpBuilder &builder;
+  Value position;
+  IRMapping known;
+};
+} // namespace
+
+/// Adds up the lanes of a vector, the upper half to the lower one.
+static Value addLanes(OpBuilder &builder, Location loc, Value lanes) {
+  int64_t count = cast<VectorType>(lanes.getType()).getDimSize(0);
+  for (int64_t half = count / 2; half != 0; half /= 2) {
+    auto part = [&](int64_t offset) {
+      auto places = llvm::to_vector(llvm::seq<int64_t>(offset, offset + half));
+      return vector::ShuffleOp::create(builder, loc, lanes, lanes, places);
+    };
+    lanes = arith::AddFOp::create(builder, loc, part(0), part(half));
+  }
+  return vector::ExtractOp::create(builder, loc, lanes, 0);
+}
+
+void ssa_compiler::addInLanes(scf::ForOp loop, RewriterBase &rewriter) {
+  SmallVector<arith::AddFOp> sums = findSums(loop);
+  if (sums.empty() || !isVectorizable(loop) ||
+      !isConstantIntValue(loop.getStep(), 1) ||
+      !isConstantIntValue(loop.getLowerBound(), 0))
+    return;
+  int64_t width = 0;
+  for (arith::AddFOp sum : sums)
+    width = std::max<int64_t>(width, sum.getType().getIntOrFloatBitWidth());
+  int64_t count = kBits / width;
+  std::optional<int64_t> trips = getConstantIntValue(loop.getUpperBound());
+  while (trips && count > *trips)
+    count /= 2;
+  if (count < kFewestLanes)
+    return;
+
+  Location loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  auto index = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, number);
+  };
+  Value end = trips ? index(*trips - *trips % count)
+                    : arith::AndIOp::create(rewriter, loc, loop.getUpperBound(),
+                                            index(-count))
+                          .getResult();
+  SmallVector<Value> starts;
+  for (arith::AddFOp sum : sums) {
+    auto type = VectorType::get({count}, sum.getType());
+    // -0 changes no number that it is added to.
+    starts.push_back(arith::ConstantOp::create(
+        rewriter, loc,
+        DenseElementsAttr::get(
+            type,
+            APFloat::getZero(cast<FloatType>(sum.getType()).getFloatSemantics(),
+                             /*Negative=*/true))));
+  }
+  auto vectorized = scf::ForOp::create(
+      rewriter, loc, loop.getLowerBound(), end, index(count), starts,
+      [&](OpBuilder &builder, Location loc, Value position,
+          ValueRange carried) {
+        Lanes lanes(loop, count, builder, position);
+        for (auto [argument, lane] :
+             llvm::zip_equal(loop.getRegionIterArgs(), carried))
+          lanes.set(argument, lane);
+        for (Operation &op : loop.getBody()->without_terminator())
+          lanes.compute(op);
+        SmallVector<Value> yielded;
+        for (Value value : loop.getYieldedValues())
+          yielded.push_back(lanes.get(value));
+        scf::YieldOp::create(builder, loc, yielded);
+      });
+  SmallVector<Value> begun;
+  for (auto [start, lanes] :
+       llvm::zip_equal(loop.getInitArgs(), vectorized.getResults()))
+    begun.push_back(arith::AddFOp::create(rewriter, loc, start,
+                                          addLanes(rewriter, loc, lanes)));
+  // The loop does what is left.
+  rewriter.modifyOpInPlace(loop, [&] {
+    loop.getLowerBoundMutable().assign(end);
+    loop.getInitArgsMutable().assign(begun);
+  });
+}

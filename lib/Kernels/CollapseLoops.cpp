@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace ssa_compiler {
@@ -12,6 +13,47 @@ namespace ssa_compiler {
 } // namespace ssa_compiler
 
 using namespace mlir;
+
+/// A buffer without dimensions of one element.
+static FailureOr<Value> dropUnits(RewriterBase &rewriter, Location loc,
+                                  Value buffer, ArrayRef<int64_t> shape,
+                                  ArrayRef<ReassociationIndices> groups) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type || !type.hasRank())
+    return failure();
+  if (type.getLayout().isIdentity())
+    return memref::CollapseShapeOp::create(rewriter, loc, buffer, groups)
+        .getResult();
+  Attribute zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets(type.getRank(), zero);
+  SmallVector<OpFoldResult> strides(type.getRank(), one);
+  SmallVector<OpFoldResult> sizes =
+      memref::getMixedSizes(rewriter, loc, buffer);
+  auto reduced = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides);
+  return memref::SubViewOp::create(rewriter, loc, cast<MemRefType>(reduced),
+                                   buffer, offsets, sizes, strides)
+      .getResult();
+}
+
+/// Drops the loops of one trip of an op. Returns the op.
+static linalg::GenericOp dropUnits(linalg::GenericOp op,
+                                   RewriterBase &rewriter) {
+  linalg::ControlDropUnitDims control;
+  control.collapseFn = [](RewriterBase &rewriter, Location loc, Value buffer,
+                          ArrayRef<int64_t> shape,
+                          ArrayRef<ReassociationIndices> groups,
+                          const linalg::ControlDropUnitDims &) {
+    return dropUnits(rewriter, loc, buffer, shape, groups);
+  };
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::DropUnitDimsResult> dropped =
+      linalg::dropUnitDims(rewriter, op, control);
+  if (failed(dropped))
+    return op;
+  rewriter.replaceOp(op, dropped->replacements);
+  return cast<linalg::GenericOp>(dropped->resultOp.getOperation());
+}
 
 /// Whether every operand that a dimension and the next one walk over is
 /// contiguous, and has the two side by side.
@@ -49,8 +91,11 @@ struct CollapseLoopsPass
     getOperation()->walk([&](linalg::GenericOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
+      if (!op.hasPureBufferSemantics())
+        continue;
+      op = dropUnits(op, rewriter);
       // Indices would be divided out of the one loop's.
-      if (!op.hasPureBufferSemantics() || op.hasIndexSemantics() ||
+      if (op.hasIndexSemantics() ||
           !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
             return map.isProjectedPermutation();
           }))

@@ -46,13 +46,16 @@ static void simplifyIndices(scf::ForOp loop, RewriterBase &rewriter) {
   }
 }
 
-/// Moves the loads in front of a loop that read one place in all trips. What
-/// an operand has in that place changes only if it is the result, and then the
-/// load is the one of the result.
-static void hoistLoads(scf::ForOp loop, RewriterBase &rewriter) {
+/// Moves the loads of operands in front of a loop that read one place in all
+/// trips. What an operand has in that place changes only if it is the result,
+/// and then the load is the one of the result. Other loads may be in range only
+/// if there is a trip.
+static void hoistLoads(scf::ForOp loop, ValueRange operands,
+                       RewriterBase &rewriter) {
   for (auto load :
        llvm::make_early_inc_range(loop.getBody()->getOps<memref::LoadOp>()))
-    if (isAtOnePlace(load, loop))
+    if (llvm::is_contained(operands, load.getMemRef()) &&
+        isAtOnePlace(load, loop))
       rewriter.moveOpBefore(load, loop);
 }
 
@@ -112,6 +115,7 @@ struct LinalgToLoopsPass
     getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
+      SmallVector<Value> operands(op->getOperands());
       rewriter.setInsertionPoint(op);
       FailureOr<linalg::LinalgLoops> loops =
           linalg::linalgOpToLoops(rewriter, op);
@@ -122,7 +126,7 @@ struct LinalgToLoopsPass
         continue;
       auto innermost = cast<scf::ForOp>(loops->back());
       simplifyIndices(innermost, rewriter);
-      hoistLoads(innermost, rewriter);
+      hoistLoads(innermost, operands, rewriter);
       ssa_compiler::addInLanes(carryResults(innermost, rewriter), rewriter);
     }
   }

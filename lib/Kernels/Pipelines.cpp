@@ -101,7 +101,7 @@ static void buildLowerKernels(OpPassManager &pm,
   clean();
   pm.addNestedPass<func::FuncOp>(createFoldSlicesPass());
   pm.addNestedPass<func::FuncOp>(createLinalgInlineScalarOperandsPass());
-  pm.addPass(createLinalgElementwiseOpFusionPass());
+  pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
   clean();
   pm.addNestedPass<func::FuncOp>(createReorderLoopsPass());
   pm.addNestedPass<func::FuncOp>(createHoistAssertsPass());

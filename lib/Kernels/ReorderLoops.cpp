@@ -51,6 +51,41 @@ static unsigned chooseInnermost(linalg::GenericOp op) {
   return best;
 }
 
+/// The largest operand, if it has too many elements for the first cache.
+static OpOperand *findLargest(linalg::GenericOp op) {
+  constexpr int64_t kCached = 1 << 13;
+  OpOperand *largest = nullptr;
+  int64_t most = kCached;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto type = dyn_cast<ShapedType>(operand->get().getType());
+    if (type && type.hasStaticShape() && type.getNumElements() > most) {
+      largest = operand;
+      most = type.getNumElements();
+    }
+  }
+  return largest;
+}
+
+/// The loops from the outermost one on. Those that the largest operand does not
+/// know come just before the innermost one: a row of a matrix is multiplied by
+/// all the rows of another while it is in the cache.
+static SmallVector<unsigned> chooseOrder(linalg::GenericOp op) {
+  unsigned innermost = chooseInnermost(op);
+  OpOperand *largest =
+      op.getNumReductionLoops() != 0 ? findLargest(op) : nullptr;
+  SmallVector<unsigned> order, reused;
+  for (unsigned dim = 0; dim < op.getNumLoops(); ++dim) {
+    if (dim == innermost)
+      continue;
+    bool known =
+        !largest || op.getMatchingIndexingMap(largest).isFunctionOfDim(dim);
+    (known ? order : reused).push_back(dim);
+  }
+  order.append(reused);
+  order.push_back(innermost);
+  return order;
+}
+
 namespace {
 struct ReorderLoopsPass
     : public ssa_compiler::impl::ReorderLoopsPassBase<ReorderLoopsPass> {
@@ -62,14 +97,9 @@ struct ReorderLoopsPass
       unsigned loops = op.getNumLoops();
       if (loops < 2 || op.hasIndexSemantics())
         continue;
-      unsigned innermost = chooseInnermost(op);
-      if (innermost == loops - 1)
+      SmallVector<unsigned> order = chooseOrder(op);
+      if (llvm::equal(order, llvm::seq<unsigned>(0, loops)))
         continue;
-      SmallVector<unsigned> order;
-      for (unsigned dim = 0; dim < loops; ++dim)
-        if (dim != innermost)
-          order.push_back(dim);
-      order.push_back(innermost);
       rewriter.setInsertionPoint(op);
       if (failed(linalg::interchangeGenericOp(rewriter, op, order)))
         return signalPassFailure();

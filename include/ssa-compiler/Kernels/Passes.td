@@ -82,7 +82,7 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxProducts", "max-products", "int64_t", "65536",
            "The most multiplications of one contraction that uses the elements of its operands often; larger ones are left to the tiled kernels of the backend">,
-    Option<"maxReuse", "max-reuse", "int64_t", "2",
+    Option<"maxReuse", "max-reuse", "int64_t", "4",
            "How often a larger contraction may use the elements of its largest operand: a row times a matrix uses them once, and waits for memory">,
     Option<"minLaunches", "min-launches", "int64_t", "3",
            "The fewest ops that compute in a function with assertions or scalar results, which cost a look at the status">,
@@ -195,13 +195,27 @@ def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def FuseElementwisePass : Pass<"fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "fuse elementwise linalg ops with what uses them, unless it would compute them again";
+  let description = [{
+    Does what `--linalg-fuse-elementwise-ops` does, but leaves an op alone whose user
+    asks for each element several times: a row times a matrix would compute the row
+    again for each column.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
   let summary = "make the innermost loop of linalg ops one that walks along memory";
   let description = [{
     Chooses, for each `linalg.generic`, which dimension its innermost loop runs
-    over: the one along which the most operands are contiguous or constant, a
-    parallel one if there is a choice. The order of the others stays. What is added
-    up for one result is added in the same order as before.
+    over: the one along which the most operands are contiguous or constant, results
+    before others, a parallel one if there is a choice. Of an op that reduces, the
+    dimensions that the largest operand does not have come just before it, so that
+    a matrix is read once. The order of the others stays. What is added up for one
+    result is added in the same order as before.
   }];
 }
 
@@ -209,7 +223,8 @@ def CollapseLoopsPass : Pass<"collapse-linalg-loops", "::mlir::func::FuncOp"> {
   let summary = "walk over contiguous dimensions of buffers with one loop";
   let description = [{
     Neighbouring dimensions of a `linalg.generic` on buffers become one where all
-    operands have both or none of them, and the buffers are contiguous. LLVM
+    operands have both or none of them, and the buffers are contiguous; those of one
+    element are dropped. LLVM
     vectorizes the innermost loop, which is short where the last dimension is: of a
     row of 21 numbers, five are left over. The order of all steps stays.
   }];

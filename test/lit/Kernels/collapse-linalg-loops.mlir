@@ -73,12 +73,26 @@ func.func @sums(%x: memref<8x21xf32>, %y: memref<8xf32>) {
 #first = affine_map<(d0, d1, d2) -> (d0, d1, 0)>
 #three = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 
-// Maps with constants are left alone.
-// CHECK-LABEL: func.func @constant(
-// CHECK-NOT: memref.collapse_shape
-func.func @constant(%x: memref<2x3x1xf32>, %y: memref<2x3x4xf32>) {
+// Dimensions of one element are dropped before.
+// CHECK-LABEL: func.func @units(
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]}
+// CHECK-SAME: ins(%{{.+}} : memref<6xf32>) outs(%{{.+}} : memref<6x4xf32>)
+func.func @units(%x: memref<2x3x1xf32>, %y: memref<2x3x4xf32>) {
   linalg.generic {indexing_maps = [#first, #three], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%x : memref<2x3x1xf32>) outs(%y : memref<2x3x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// Also of parts of larger buffers.
+// CHECK-LABEL: func.func @unit_of_part(
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]}
+// CHECK-SAME: ins(%{{.+}} : memref<4xf32, strided<[2]>>) outs(%{{.+}} : memref<4xf32>)
+func.func @unit_of_part(%x: memref<1x4xf32, strided<[20, 2]>>, %y: memref<1x4xf32>) {
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<1x4xf32, strided<[20, 2]>>) outs(%y : memref<1x4xf32>) {
   ^bb0(%a: f32, %b: f32):
     linalg.yield %a : f32
   }

@@ -1,0 +1,68 @@
+//===- FuseElementwise.cpp - fusion that repeats no work ------------------===//
+
+#include "ssa-compiler/Kernels/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace ssa_compiler {
+#define GEN_PASS_DEF_FUSEELEMENTWISEPASS
+#include "ssa-compiler/Kernels/Passes.h.inc"
+} // namespace ssa_compiler
+
+using namespace mlir;
+
+/// Whether an op computes more than a conversion for each element.
+static bool computes(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic &&
+         llvm::any_of(generic.getBody()->without_terminator(),
+                      [](Operation &op) { return !isa<CastOpInterface>(op); });
+}
+
+/// Whether an op asks for each element of an operand several times, and not one
+/// right after the other: LLVM moves what is the same in all trips out of the
+/// innermost loops.
+static bool asksAgain(OpOperand *operand) {
+  auto op = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!op)
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  bool unused = false;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    bool uses = map.isFunctionOfDim(loop);
+    if (uses && unused && op.getStaticLoopRanges()[loop] != 1)
+      return true;
+    unused |= !uses && op.getStaticLoopRanges()[loop] != 1;
+  }
+  return false;
+}
+
+namespace {
+struct FuseElementwisePass
+    : public ssa_compiler::impl::FuseElementwisePassBase<FuseElementwisePass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    linalg::ControlFusionFn control = [](OpOperand *fused) {
+      Operation *producer = fused->get().getDefiningOp();
+      return producer && producer->hasOneUse() &&
+             !(computes(producer) && asksAgain(fused));
+    };
+    // As --linalg-fuse-elementwise-ops.
+    RewritePatternSet patterns(context);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, control);
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, control);
+    affine::AffineApplyOp::getCanonicalizationPatterns(patterns, context);
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+    context->getLoadedDialect<linalg::LinalgDialect>()
+        ->getCanonicalizationPatterns(patterns);
+    linalg::populateConstantFoldLinalgOperations(patterns, control);
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns),
+                                GreedyRewriteConfig().setUseTopDownTraversal());
+  }
+};
+} // namespace

@@ -47,6 +47,22 @@ def test_results_have_eagers_dtypes(dtypes: tuple[torch.dtype, torch.dtype]) -> 
         check(function, (x, y), (y.to(dtypes[0]), x.to(dtypes[1])), compiled=compiled)
 
 
+def bounded(x: Tensor, y: Tensor, n: Tensor) -> list[Tensor]:
+    found = [torch.maximum(x, y), torch.minimum(y, x), torch.max(x, n), torch.min(n, y), torch.clamp_max(y, n)]
+    found += [x.clamp(y), x.clamp(max=n), x.clamp(n, y), torch.clamp_min(n, x), n.clamp(0.5, 3.5)]
+    found += [x.clone().clamp_(n), y.clone().clamp_max_(x), x.clone().clamp_min_(n)]
+    return found
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+def test_bounds_of_other_dtypes_keep_nan(kernels: bool) -> None:
+    """torch-mlir compares in the result's dtype, and loses NaN: so it did where the operands are of several dtypes."""
+    nan, inf = float("nan"), float("inf")
+    x, y = torch.tensor([nan, 1.0, inf, -2.0]), torch.tensor([2.0, nan, -inf, 3.0], dtype=torch.float64)
+    checked = check(bounded, (x, y, torch.tensor([4, 3, 2, 1])), options={"kernels": kernels})
+    assert checked.compiled.explain().callbacks == ()
+
+
 def test_results_of_a_loop() -> None:
     x, y = torch.tensor([0.5, -3.0, 2.0]).half(), torch.tensor([0.25, 1.0, 0.0])
     check(of_parts, (x, y, 2), (x, y, 0), (x, y, 1), compiled=True)

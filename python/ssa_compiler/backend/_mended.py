@@ -15,7 +15,7 @@ from ._copies import barrier
 from ._diagonals import TRIANGLES, bound_diagonal
 from ._halves import widen_halves
 from ._integers import DIVISIONS, avoid_overflow, divide_integers
-from ._ir import build, constant_integer, constant_number, element_of, torch_integer, walk, with_element
+from ._ir import build, constant_integer, constant_number, converted, element_of, torch_integer, walk, with_element
 from ._masks import listed, sizes
 from ._narrow import widen_integers
 from ._numbers import number_tensor, round_numbers
@@ -97,10 +97,11 @@ _LOSES_NAN = frozenset(
 def _keep_nan(op: ir.Operation) -> int:
     """What bounds a number leaves NaN as it is, and a bound that is NaN bounds nothing: of `clamp` NaN is the result then."""
     type_ = op.results[0].type
-    if op.operands[0].type != type_ or element_of(type_) not in _FLOATS:
+    if element_of(type_) not in _FLOATS:
         return 0
     where = ir.InsertionPoint(op)
     operands = list(op.operands)
+    operands[0] = converted(operands[0], element_of(type_), where)
     bounded = build(op.name, [type_], operands, where).results[0]
     missing = _is_nan(operands[0], where)
     kept = build("torch.aten.where.self", [type_], [missing, operands[0], bounded], where).results[0]
@@ -126,12 +127,17 @@ def _prefer_nan(op: ir.Operation) -> int:
     """The larger or smaller of two numbers is NaN where one of them is."""
     type_ = op.results[0].type
     element = element_of(type_)
-    tensors = [operand for operand in map(_given, op.operands) if operand is not None]
-    if element not in _FLOATS or any(element_of(operand.type) != element for operand in tensors):
+    if element not in _FLOATS:
         return 0
     where = ir.InsertionPoint(op)
-    chosen = build(op.name, [type_], list(op.operands), where).results[0]
-    for operand in tensors:
+    given = [(operand, _given(operand)) for operand in op.operands]
+    tensors = [None if tensor is None else converted(tensor, element, where) for _, tensor in given]
+    operands = [
+        operand if tensor is None or tensor == before else tensor
+        for (operand, before), tensor in zip(given, tensors, strict=True)
+    ]
+    chosen = build(op.name, [type_], operands, where).results[0]
+    for operand in filter(None, tensors):
         missing = _is_nan(operand, where)
         chosen = build("torch.aten.where.self", [type_], [missing, operand, chosen], where).results[0]
     op.results[0].replace_all_uses_with(chosen)

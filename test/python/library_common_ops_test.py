@@ -209,3 +209,20 @@ def test_the_order_of_a_norm_may_be_an_argument() -> None:
     compiled = ssa_compiler.compile(order_of_a_norm, (x, 2.0))
     for p in (math.inf, 0.0, -math.inf, 1.0, 0.5):
         torch.testing.assert_close(compiled(x, p), order_of_a_norm(x, p))
+
+
+def instances(x: Tensor, mean: Tensor, var: Tensor, weight: Tensor, bias: Tensor) -> list[Tensor]:
+    found = [functional.instance_norm(x), functional.instance_norm(x, None, None, weight, bias)]
+    found += [functional.instance_norm(x, mean, var, None, bias, False, eps=1e-3)]
+    found += [functional.instance_norm(x, mean, var, weight, bias, False)]
+    found += [functional.instance_norm(x, mean, var, weight, None, True, 0.3)]
+    found += [functional.instance_norm(x, mean, var, use_input_stats=False)]
+    return found
+
+
+def test_instances_are_normalized_by_running_statistics() -> None:
+    """torch-mlir takes those of the input, whatever is given."""
+    torch.manual_seed(0)
+    mean, var, weight, bias = torch.randn(3), torch.rand(3) + 0.5, torch.randn(3), torch.randn(3)
+    checked = check(instances, *((torch.randn(2, 3, 4, 5), mean, var, weight, bias) for _ in range(2)))
+    assert checked.compiled.explain().callbacks == ()

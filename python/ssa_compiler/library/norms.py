@@ -66,3 +66,47 @@ def batch_norm(
         if running_var is not None:
             running_var.mul_(1.0 - momentum).add_(input.var(dims) * momentum)
     return torch.batch_norm(input, weight, bias, None, None, True, 0.0, eps, False)
+
+
+def _normalizes_by_given(arguments: Mapping[str, Any]) -> bool:
+    """Whether `instance_norm` takes running statistics, of which torch-mlir knows nothing."""
+    given = arguments["running_mean"] is not None and arguments["running_var"] is not None
+    return given and arguments["use_input_stats"] is False and 0 not in list(arguments["input"].shape)
+
+
+@implements("aten::instance_norm", where=_normalizes_by_given)
+def instance_norm(
+    input: Tensor,
+    weight: Optional[Tensor],
+    bias: Optional[Tensor],
+    running_mean: Optional[Tensor],
+    running_var: Optional[Tensor],
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    """Normalization by running statistics, which are those of all instances: that of a batch."""
+    return torch.batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps, False)
+
+
+def _leaves_out_weights(arguments: Mapping[str, Any]) -> bool:
+    """Whether `instance_norm` has no weights, or no bias, with which alone torch-mlir lowers it."""
+    weights, statistics = ("weight", "bias"), ("running_mean", "running_var")
+    left_out = any(arguments[name] is None for name in weights)
+    of_input = arguments["use_input_stats"] is True and all(arguments[name] is None for name in statistics)
+    return left_out and of_input and arguments["input"].dim() > 1 and 0 not in list(arguments["input"].shape)
+
+
+@implements("aten::instance_norm", where=_leaves_out_weights)
+def instance_norm_without_weights(
+    input: Tensor,
+    weight: Optional[Tensor],
+    bias: Optional[Tensor],
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    """Normalization of each instance, times 1 and plus 0 where nothing else is said."""
+    if weight is None:
+        weight = torch.ones([input.size(1)], dtype=input.dtype, device=input.device)
+    if bias is None:
+        bias = torch.zeros([input.size(1)], dtype=input.dtype, device=input.device)
+    return torch.instance_norm(input, weight, bias, None, None, True, momentum, eps, False)

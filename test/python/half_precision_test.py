@@ -49,6 +49,16 @@ def test_numbers_are_rounded_to_be_compared(dtype: torch.dtype) -> None:
     check(equal_to_numbers, (x, 0.1), (x, 0.3), (x, 0.7), (x, 0.5), compiled=True)
 
 
+def replaced(x: Tensor) -> list[Tensor]:
+    return [torch.nan_to_num(x), torch.nan_to_num(x, 0.1, neginf=-2.0), x.nan_to_num_(posinf=0.1)]
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_infinity_is_replaced_by_the_largest_number_of_the_dtype(dtype: torch.dtype) -> None:
+    x = torch.tensor([1.0, float("nan"), float("inf"), -float("inf")]).to(dtype)
+    check(replaced, (x,), rtol=0.0, atol=0.0)
+
+
 @pytest.mark.parametrize("program", [functions, in_place, products])
 @pytest.mark.parametrize("dtype", HALVES)
 def test_rounded_once(program: object, dtype: torch.dtype) -> None:

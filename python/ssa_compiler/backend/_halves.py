@@ -67,7 +67,7 @@ _ROUNDING_ONCE = frozenset(
             "sqrt",
         ),
         *("sub", "trunc"),
-        *("_to_copy", "clone", "copy", "masked_fill", "to", "where"),
+        *("_to_copy", "clone", "copy", "masked_fill", "nan_to_num", "to", "where"),
         *("amax", "amin", "aminmax", "max", "maximum", "min", "minimum"),
     )
 )

@@ -226,3 +226,16 @@ def test_instances_are_normalized_by_running_statistics() -> None:
     mean, var, weight, bias = torch.randn(3), torch.rand(3) + 0.5, torch.randn(3), torch.randn(3)
     checked = check(instances, *((torch.randn(2, 3, 4, 5), mean, var, weight, bias) for _ in range(2)))
     assert checked.compiled.explain().callbacks == ()
+
+
+def instances_of_input(x: Tensor, weight: Tensor, bias: Tensor) -> list[Tensor]:
+    return [functional.instance_norm(x), functional.instance_norm(x, None, None, weight, bias)]
+
+
+def test_instances_of_open_sizes() -> None:
+    """torch-mlir's own lowering gives NaN."""
+    weights = [torch.randn(3) for _ in range(2)]
+    shapes = {"x": {0: torch.export.Dim("n"), 2: torch.export.Dim("h")}, "weight": None, "bias": None}
+    calls = [(torch.randn(n, 3, h, 5), *weights) for n, h in ((2, 4), (1, 1), (3, 7))]
+    checked = check(instances_of_input, *calls, options={"dynamic_shapes": shapes})
+    assert checked.compiled.explain().callbacks == ()

@@ -68,10 +68,14 @@ def batch_norm(
     return torch.batch_norm(input, weight, bias, None, None, True, 0.0, eps, False)
 
 
+def _has_elements(x: Tensor) -> bool:
+    return 0 not in [size for size in x.shape if isinstance(size, int)]
+
+
 def _normalizes_by_given(arguments: Mapping[str, Any]) -> bool:
     """Whether `instance_norm` takes running statistics, of which torch-mlir knows nothing."""
     given = arguments["running_mean"] is not None and arguments["running_var"] is not None
-    return given and arguments["use_input_stats"] is False and 0 not in list(arguments["input"].shape)
+    return given and arguments["use_input_stats"] is False and _has_elements(arguments["input"])
 
 
 @implements("aten::instance_norm", where=_normalizes_by_given)
@@ -88,25 +92,18 @@ def instance_norm(
     return torch.batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps, False)
 
 
-def _leaves_out_weights(arguments: Mapping[str, Any]) -> bool:
-    """Whether `instance_norm` has no weights, or no bias, with which alone torch-mlir lowers it."""
-    weights, statistics = ("weight", "bias"), ("running_mean", "running_var")
-    left_out = any(arguments[name] is None for name in weights)
-    of_input = arguments["use_input_stats"] is True and all(arguments[name] is None for name in statistics)
-    return left_out and of_input and arguments["input"].dim() > 1 and 0 not in list(arguments["input"].shape)
+def _normalizes_by_input(arguments: Mapping[str, Any]) -> bool:
+    """Whether torch-mlir does not lower an `instance_norm` without running statistics, or to NaN: that of open sizes."""
+    input, statistics = arguments["input"], (arguments["running_mean"], arguments["running_var"])
+    if arguments["use_input_stats"] is not True or statistics != (None, None) or input.dim() < 2:
+        return False
+    is_open = not all(isinstance(size, int) for size in input.shape)
+    left_out = arguments["weight"] is None or arguments["bias"] is None
+    half = input.dtype in (torch.float16, torch.bfloat16)  # the backend accumulates it in half precision
+    return (is_open or left_out or half) and isinstance(input.shape[1], int) and _has_elements(input)
 
 
-@implements("aten::instance_norm", where=_leaves_out_weights)
-def instance_norm_without_weights(
-    input: Tensor,
-    weight: Optional[Tensor],
-    bias: Optional[Tensor],
-    momentum: float,
-    eps: float,
-) -> Tensor:
-    """Normalization of each instance, times 1 and plus 0 where nothing else is said."""
-    if weight is None:
-        weight = torch.ones([input.size(1)], dtype=input.dtype, device=input.device)
-    if bias is None:
-        bias = torch.zeros([input.size(1)], dtype=input.dtype, device=input.device)
-    return torch.instance_norm(input, weight, bias, None, None, True, momentum, eps, False)
+@implements("aten::instance_norm", where=_normalizes_by_input)
+def instance_norm_of_input(input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], eps: float) -> Tensor:
+    """Normalization of each channel of an instance, as a group of its own."""
+    return torch.group_norm(input, input.size(1), weight, bias, eps, False)

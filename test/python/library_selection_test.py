@@ -75,3 +75,18 @@ def test_repeat_rows() -> None:
 def test_repeat_elements() -> None:
     x = torch.arange(6.0).reshape(2, 3)
     _native(check(elements, (x, 2), (x, 0), (x, 1), compiled=True))
+
+
+def weighed_bags(x: Tensor, places: Tensor, offsets: Tensor, weights: Tensor) -> list[Tensor]:
+    found = [torch.embedding_bag(x, places, offsets, False, 0, False, weights)[0]]
+    found += [torch.nn.functional.embedding_bag(places, x, offsets, mode="sum", per_sample_weights=weights)]
+    found += [torch.nn.functional.embedding_bag(places[None], x, mode="sum", per_sample_weights=weights[None])]
+    return found
+
+
+def test_rows_of_bags_have_weights() -> None:
+    """torch-mlir leaves them out."""
+    x, places = torch.randn(5, 3), torch.tensor([1, 3, 3, 0, 4, 1])
+    calls = [(x, places, torch.tensor([0, n]), torch.randn(6)) for n in (2, 6)]
+    checked = check(weighed_bags, *calls, (x, places + 9, *calls[0][2:]))
+    assert checked.compiled.explain().callbacks == ()

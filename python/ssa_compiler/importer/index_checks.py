@@ -145,6 +145,7 @@ def _class_count(arguments: dict[str, Any]) -> Any:
 _OUT = "index is out of bounds for the dimension"
 _RULES: dict[str, _Rule] = {
     "embedding": _Rule("indices", _rows, "IndexError: index out of range in self"),
+    "embedding_bag": _Rule("indices", _rows, "RuntimeError: index is not in the valid range"),
     "_embedding_bag": _Rule("indices", _rows, "RuntimeError: index is not in the valid range"),
     "_embedding_bag_forward_only": _Rule("indices", _rows, "RuntimeError: index is not in the valid range"),
     "gather": _Rule("index", _along_dim, f"RuntimeError: {_OUT}"),

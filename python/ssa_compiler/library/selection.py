@@ -136,3 +136,29 @@ def unique_consecutive_along(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The same along the dimension counted from the start, for which PyTorch knows the sizes of the result."""
     return torch.ops.aten.unique_consecutive(self, return_inverse, return_counts, dim + self.dim())
+
+
+def _weighs_samples(arguments: Mapping[str, Any]) -> bool:
+    """Whether rows have weights in their bag, and none is left out."""
+    return arguments["per_sample_weights"] is not None and arguments.get("padding_idx") is None
+
+
+@implements("aten::embedding_bag", "aten::embedding_bag.padding_idx", where=_weighs_samples)
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor,
+    include_last_offset: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Sums of rows, each times its weight, which torch-mlir leaves out: the bags are of rows that have been multiplied."""
+    wide = torch.float64 if weight.dtype == torch.float64 else torch.float32
+    rows = weight.index_select(0, indices).to(wide) * per_sample_weights.to(wide).unsqueeze(1)
+    places = torch.arange(indices.size(0), dtype=indices.dtype, device=indices.device)
+    sums, bags, sizes, largest = torch.embedding_bag(
+        rows, places, offsets, scale_grad_by_freq, mode, sparse, None, include_last_offset, None
+    )
+    return sums.to(weight.dtype), bags, sizes, largest

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+import ssa_compiler
 from ssa_compiler.abi.results import build_result, output_leaves
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
@@ -160,3 +161,45 @@ def parts_of_ops(x: Tensor):
 def test_lists_of_an_op_are_tuples() -> None:
     """What TorchScript calls a list; one that the program makes itself is a list."""
     check(parts_of_ops, (grid(),), (grid() - 1,), compiled=False)
+
+
+def found_early(x: Tensor, n: int) -> Tensor:
+    for i in range(n):
+        if i > 2:
+            return x
+        x += 1
+    return x
+
+
+def returned_early(x: Tensor, y: Tensor, n: int) -> Tensor:
+    for i in range(n):
+        if i > 3:
+            return y
+        if i > 2:
+            return x
+        x += 1
+    return x
+
+
+class Stopped(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+
+    def forward(self, n: int) -> Tensor:
+        for i in range(n):
+            self.mean += i
+            if i == 3:
+                return self.mean
+        return self.mean
+
+
+def test_a_return_from_a_loop_keeps_the_object() -> None:
+    check(found_early, *[(torch.zeros(2), n) for n in (0, 1, 3, 4, 6)], compiled=False)
+    check(returned_early, *[(torch.zeros(2), torch.ones(2), n) for n in (0, 2, 4, 5)], compiled=False)
+    module = Stopped()
+    compiled, stopped = ssa_compiler.compile(found_early, (torch.zeros(2), 2)), ssa_compiler.compile(module, (2,))
+    for n in (0, 1, 4, 6):
+        x = torch.zeros(2)
+        assert compiled(x, n) is x
+        assert stopped(n) is module.mean

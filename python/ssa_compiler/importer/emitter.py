@@ -267,6 +267,17 @@ class Emitter:
         symbols = getattr(expr, "free_symbols", ())
         return all(self.scope.definition(symbol) is not None for symbol in symbols)
 
+    def reaches(self, value: Any) -> bool:
+        """Whether an SSA value is defined in the block that is being written, or around it."""
+        defined = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+        block = self.scope.block
+        while block != defined:
+            owner = block.owner.operation
+            if owner.name == "func.func":
+                return False
+            block = owner.block
+        return True
+
     def expression(self, expr: Any) -> Any:
         """Return the SSA value of an integer, float or boolean sympy expression."""
         if isinstance(expr, (bool, int, float)):

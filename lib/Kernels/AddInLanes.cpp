@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -35,31 +36,41 @@ static bool isVectorizable(Operation *op) {
     return false;
   if (isa<arith::ArithDialect>(op->getDialect()))
     return op->getResult(0).getType().isIntOrFloat();
-  return isa<math::AbsFOp, math::SqrtOp, math::FmaOp>(op) ||
-         (isa<math::ExpOp>(op) && op->getResult(0).getType().isF32());
+  // Of double precision the others are calls.
+  return isa<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp,
+             math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp>(
+             op) ||
+         (isa<math::ExpOp, math::LogOp, math::TanhOp, math::RsqrtOp>(op) &&
+          op->getResult(0).getType().isF32());
 }
 
-/// The sums that a loop carries; none if it carries anything else.
-static SmallVector<arith::AddFOp> findSums(scf::ForOp loop) {
-  SmallVector<arith::AddFOp> sums;
+/// The sums that a loop carries, of floats or integers; none if it carries
+/// anything else, or no floats: LLVM vectorizes sums of integers.
+static SmallVector<Operation *> findSums(scf::ForOp loop) {
+  SmallVector<Operation *> sums;
+  bool rounds = false;
   for (auto [carried, yielded] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues())) {
-    auto sum = yielded.getDefiningOp<arith::AddFOp>();
-    if (!sum || !(sum.getType().isF32() || sum.getType().isF64()) ||
-        !carried.hasOneUse() || !sum->hasOneUse() ||
-        (sum.getLhs() == carried) == (sum.getRhs() == carried))
+    Operation *sum = yielded.getDefiningOp();
+    Type type = yielded.getType();
+    bool adds = (isa_and_nonnull<arith::AddFOp>(sum) &&
+                 (type.isF32() || type.isF64())) ||
+                (isa_and_nonnull<arith::AddIOp>(sum) && type.isInteger() &&
+                 type.getIntOrFloatBitWidth() >= 8);
+    if (!adds || !carried.hasOneUse() || !sum->hasOneUse() ||
+        (sum->getOperand(0) == carried) == (sum->getOperand(1) == carried))
       return {};
+    rounds |= isa<FloatType>(type);
     sums.push_back(sum);
   }
-  return sums;
+  return rounds ? sums : SmallVector<Operation *>();
 }
 
 /// Whether the body of a loop can be computed for several trips at once.
 static bool isVectorizable(scf::ForOp loop) {
   return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
     if (auto load = dyn_cast<memref::LoadOp>(op))
-      return isAlongMemory(load, loop) && load.getType().isIntOrFloat() &&
-             load.getType().getIntOrFloatBitWidth() >= 8;
+      return isAlongMemory(load, loop) && load.getType().isIntOrFloat();
     return isVectorizable(&op) &&
            llvm::none_of(op.getOperands(), [&](Value operand) {
              return operand == loop.getInductionVar() ||
@@ -123,6 +134,21 @@ private:
 };
 } // namespace
 
+static Value add(OpBuilder &builder, Location loc, Value a, Value b) {
+  if (isa<FloatType>(getElementTypeOrSelf(a)))
+    return arith::AddFOp::create(builder, loc, a, b);
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
+/// Zeros that change no number which they are added to: of floats, -0.
+static TypedAttr getZeros(VectorType type) {
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element)
+    return cast<TypedAttr>(Builder(type.getContext()).getZeroAttr(type));
+  return DenseElementsAttr::get(
+      type, APFloat::getZero(element.getFloatSemantics(), /*Negative=*/true));
+}
+
 /// Adds up the lanes of a vector, the upper half to the lower one.
 static Value addLanes(OpBuilder &builder, Location loc, Value lanes) {
   int64_t count = cast<VectorType>(lanes.getType()).getDimSize(0);
@@ -131,20 +157,21 @@ static Value addLanes(OpBuilder &builder, Location loc, Value lanes) {
       auto places = llvm::to_vector(llvm::seq<int64_t>(offset, offset + half));
       return vector::ShuffleOp::create(builder, loc, lanes, lanes, places);
     };
-    lanes = arith::AddFOp::create(builder, loc, part(0), part(half));
+    lanes = add(builder, loc, part(0), part(half));
   }
   return vector::ExtractOp::create(builder, loc, lanes, 0);
 }
 
 void ssa_compiler::addInLanes(scf::ForOp loop, RewriterBase &rewriter) {
-  SmallVector<arith::AddFOp> sums = findSums(loop);
+  SmallVector<Operation *> sums = findSums(loop);
   if (sums.empty() || !isVectorizable(loop) ||
       !isConstantIntValue(loop.getStep(), 1) ||
       !isConstantIntValue(loop.getLowerBound(), 0))
     return;
   int64_t width = 0;
-  for (arith::AddFOp sum : sums)
-    width = std::max<int64_t>(width, sum.getType().getIntOrFloatBitWidth());
+  for (Operation *sum : sums)
+    width = std::max<int64_t>(
+        width, sum->getResult(0).getType().getIntOrFloatBitWidth());
   int64_t count = kBits / width;
   std::optional<int64_t> trips = getConstantIntValue(loop.getUpperBound());
   while (trips && count > *trips)
@@ -162,16 +189,10 @@ void ssa_compiler::addInLanes(scf::ForOp loop, RewriterBase &rewriter) {
                                             index(-count))
                           .getResult();
   SmallVector<Value> starts;
-  for (arith::AddFOp sum : sums) {
-    auto type = VectorType::get({count}, sum.getType());
-    // -0 changes no number that it is added to.
+  for (Operation *sum : sums)
     starts.push_back(arith::ConstantOp::create(
         rewriter, loc,
-        DenseElementsAttr::get(
-            type,
-            APFloat::getZero(cast<FloatType>(sum.getType()).getFloatSemantics(),
-                             /*Negative=*/true))));
-  }
+        getZeros(VectorType::get({count}, sum->getResult(0).getType()))));
   auto vectorized = scf::ForOp::create(
       rewriter, loc, loop.getLowerBound(), end, index(count), starts,
       [&](OpBuilder &builder, Location loc, Value position,
@@ -190,8 +211,7 @@ void ssa_compiler::addInLanes(scf::ForOp loop, RewriterBase &rewriter) {
   SmallVector<Value> begun;
   for (auto [start, lanes] :
        llvm::zip_equal(loop.getInitArgs(), vectorized.getResults()))
-    begun.push_back(arith::AddFOp::create(rewriter, loc, start,
-                                          addLanes(rewriter, loc, lanes)));
+    begun.push_back(add(rewriter, loc, start, addLanes(rewriter, loc, lanes)));
   // The loop does what is left.
   rewriter.modifyOpInPlace(loop, [&] {
     loop.getLowerBoundMutable().assign(end);

@@ -226,6 +226,7 @@ static LogicalResult spellAsLinalg(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
+  linalg::populateDecomposePadPatterns(patterns);
   patterns.add<BranchToTensors>(function.getContext(), /*benefit=*/2);
   patterns.add<ReshapeInSteps>(function.getContext());
   return applyPatternsGreedily(function, std::move(patterns));

@@ -61,6 +61,18 @@ static LogicalResult widenBools(ModuleOp module) {
       }
       return WalkResult::advance();
     }
+    if (auto load = dyn_cast<vector::LoadOp>(op)) {
+      if (load.getVectorType().getElementType().isInteger(1)) {
+        auto wide = vector::LoadOp::create(
+            builder, loc, load.getVectorType().cloneWith({}, byte),
+            load.getBase(), load.getIndices());
+        load.replaceAllUsesWith(
+            arith::TruncIOp::create(builder, loc, load.getVectorType(), wide)
+                .getResult());
+        load.erase();
+      }
+      return WalkResult::advance();
+    }
     if (auto store = dyn_cast<memref::StoreOp>(op)) {
       if (store.getValue().getType().isInteger(1))
         store.getValueMutable().assign(

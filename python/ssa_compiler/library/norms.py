@@ -36,6 +36,34 @@ def dist(self: Tensor, other: Tensor, p: float) -> Tensor:
 # ruff: noqa: UP006, UP045 - TorchScript reads these annotations
 
 
+def _is_length(arguments: Mapping[str, Any]) -> bool:
+    """Whether this is a norm of order 2 that is computed in the dtype of its elements."""
+    order = arguments["ord"] if "ord" in arguments else arguments["p"]
+    fits = arguments["self"].dtype in (torch.float32, torch.float64) and arguments.get("dtype") is None
+    return fits and (order is None or (isinstance(order, (int, float)) and order == 2))
+
+
+@implements("aten::linalg_vector_norm", where=_is_length)
+def length(self: Tensor, ord: float, dim: Optional[List[int]], keepdim: bool) -> Tensor:
+    """The square root of the sum of squares: torch-mlir has powers there, and kernels none."""
+    if dim is None or len(dim) == 0:
+        total = (self * self).sum()
+        return torch.sqrt(total.reshape([1] * self.dim()) if keepdim else total)
+    return torch.sqrt((self * self).sum(dim, keepdim))
+
+
+@implements("aten::norm.ScalarOpt_dim", where=_is_length)
+def length_along(self: Tensor, p: Optional[float], dim: List[int], keepdim: bool) -> Tensor:
+    """The same, as `F.normalize` asks for it."""
+    return torch.linalg.vector_norm(self, 2, dim, keepdim)
+
+
+@implements("aten::linalg_norm", where=lambda arguments: arguments["ord"] is None and arguments["dtype"] is None)
+def linalg_norm(self: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
+    """The length of all elements as one vector, which torch-mlir has only with an order."""
+    return torch.linalg.vector_norm(self, 2, dim, keepdim)
+
+
 @implements("aten::rms_norm", where=lambda arguments: arguments["eps"] is None)
 def rms_norm(input: Tensor, normalized_shape: List[int], weight: Optional[Tensor]) -> Tensor:
     """Numbers by the root of their mean square and the distance of 1 from the next number."""

@@ -20,6 +20,21 @@ def _is_constant(number: Any) -> bool:
     return isinstance(number, (int, float)) and not isinstance(number, bool)
 
 
+def _is_small(arguments: Mapping[str, Any]) -> bool:
+    exponent, dtype = arguments["exponent"], arguments["self"].dtype
+    fits = dtype in (torch.float32, torch.float64) or not (dtype.is_floating_point or dtype.is_complex)
+    return bool(fits and dtype != torch.bool and _is_constant(exponent) and exponent in (2, 3, 4))
+
+
+@implements("aten::pow.Tensor_Scalar", where=_is_small)
+def product(self: Tensor, exponent: float) -> Tensor:
+    """A power by multiplication, as eager multiplies for squares and cubes: kernels have no powers."""
+    square = self * self
+    if exponent == 2:
+        return square
+    return square * self if exponent == 3 else square * square
+
+
 def _is_negative_whole(arguments: Mapping[str, Any]) -> bool:
     exponent = arguments["exponent"]
     fits = arguments["self"].dtype.is_floating_point and _is_constant(exponent)

@@ -277,3 +277,20 @@ func.func @choice(%c: i1, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32>
   %r = arith.select %c, %x, %y : tensor<?xf32>
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// A padding is a tensor of the number with an insertion.
+// FEW-LABEL: func.func @padded(
+// FEW-SAME: kernel.form
+// FEW: tensor.insert_slice
+// FEW-NOT: tensor.pad
+// FEW: return
+func.func @padded(%x: tensor<4xf32>) -> tensor<7xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[1] high[2] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<4xf32> to tensor<7xf32>
+  return %y : tensor<7xf32>
+}

@@ -89,6 +89,23 @@ func.func @dynamic(%x: memref<?xf32>, %y: memref<f32>) {
   return
 }
 
+// A count beside a sum is added in as many lanes.
+// CHECK-LABEL: func.func @count(
+// CHECK: scf.for {{.*}} -> (vector<16xf32>, vector<16xi64>)
+// CHECK: vector.load %{{.+}} : memref<64xi1>, vector<16xi1>
+// CHECK: arith.extui %{{.+}} : vector<16xi1> to vector<16xi64>
+func.func @count(%x: memref<64xf32>, %m: memref<64xi1>, %y: memref<f32>, %n: memref<i64>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x, %m : memref<64xf32>, memref<64xi1>) outs(%y, %n : memref<f32>, memref<i64>) {
+  ^bb0(%a: f32, %c: i1, %b: f32, %k: i64):
+    %s = arith.addf %a, %b : f32
+    %one = arith.extui %c : i1 to i64
+    %i = arith.addi %one, %k : i64
+    linalg.yield %s, %i : f32, i64
+  }
+  return
+}
+
 // Numbers of a column lie apart, and products overflow in another order.
 // CHECK-LABEL: func.func @scalar(
 // CHECK-NOT: vector

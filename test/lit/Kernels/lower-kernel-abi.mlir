@@ -65,6 +65,19 @@ func.func private @main.sizes(%n: index) -> index attributes {kernel.form = "siz
 
 // -----
 
+// CHECK-LABEL: func.func @flags(
+// CHECK: %[[BYTES:.+]] = vector.load %{{.+}} : memref<16xi8>, vector<16xi8>
+// CHECK: arith.trunci %[[BYTES]] : vector<16xi8> to vector<16xi1>
+func.func @flags(%x: memref<16xi1> {kernel.role = "input"}, %y: memref<16xi64>) {
+  %c0 = arith.constant 0 : index
+  %b = vector.load %x[%c0] : memref<16xi1>, vector<16xi1>
+  %n = arith.extui %b : vector<16xi1> to vector<16xi64>
+  vector.store %n, %y[%c0] : memref<16xi64>, vector<16xi64>
+  return
+}
+
+// -----
+
 // A kernel behind this one may use its integers as indices before the host has
 // read that the check failed.
 // CHECK-LABEL: func.func @indices(

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -28,8 +29,8 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
                   mlir::func::FuncDialect, mlir::math::MathDialect,
                   mlir::scf::SCFDialect, mlir::tensor::TensorDialect,
-                  torch::TorchDialect, torch_c::TorchConversionDialect,
-                  tssa::TSSADialect>();
+                  mlir::vector::VectorDialect, torch::TorchDialect,
+                  torch_c::TorchConversionDialect, tssa::TSSADialect>();
   mlir::func::registerInlinerExtension(registry);
   registerKernelDialects(registry);
 }

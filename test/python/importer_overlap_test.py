@@ -13,6 +13,7 @@ import sympy
 import torch
 from torch import Tensor
 
+import ssa_compiler
 from _refusals import refusal
 from ssa_compiler.importer import import_program, meeting
 from ssa_compiler.importer.symbols import Symbols
@@ -246,3 +247,18 @@ def test_solving_for_addresses_never_misses_what_comparing_elements_finds(copies
         outcomes.add((exact, solved))
         assert solved or not exact, (target, source)
     assert {(True, True), (False, False)} <= outcomes
+
+
+def shifted(x: Tensor, n: int) -> Tensor:
+    x[n:] += x[:-n]
+    return x * 2
+
+
+def test_eager_does_not_look_where_an_argument_has_gaps() -> None:
+    compiled = ssa_compiler.compile(shifted, (torch.arange(9.0), 5))
+    for step in (1, 2):
+        assert torch.equal(compiled(torch.arange(18.0)[::step], 9), shifted(torch.arange(18.0)[::step], 9))
+    with pytest.raises(ssa_compiler.ProgramError, match="single memory location"):
+        compiled(torch.arange(9.0), 3)
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="may partly overlap"):
+        compiled(torch.arange(18.0)[::2], 3)

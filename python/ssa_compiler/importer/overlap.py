@@ -130,7 +130,11 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
     related = [target, *suspicious]
     if all(t.root is target.root and t.offset.is_Integer and _integers(t.fake) for t in related):
         if any(not surely_apart(state.symbols, target, source) for source in suspicious) or internal:
-            agrees = _ask_eager(state, op, related, args)
+            try:
+                agrees = _ask_eager(state, op, related, args)
+            except ProgramRaises:
+                _need_layouts(state, op, related)
+                raise
             _refuse_crossing(state, op, target, suspicious, elementwise, agrees)
         return
     if internal:
@@ -271,7 +275,13 @@ def _assert_no_partial_overlap(state: State, op: Any, target: TensorValue, sourc
         choices.append(sympy.Eq(distance, 0))
     elif _strides(target) == _strides(source):
         choices.append(sympy.And(sympy.Eq(distance, 0), sympy.Eq(*sizes)))
+    _need_layouts(state, op, [target, source])
     state.check(sympy.Or(*choices), PARTIAL)
+
+
+def _need_layouts(state: State, op: Any, related: Sequence[TensorValue]) -> None:
+    """Take what eager raises for the layouts that arguments have: where one has gaps, it does not look."""
+    state.layouts.need(frozenset().union(*(value.storages for value in related)), op.name())
 
 
 def _never_zero(state: State, distance: sympy.Expr) -> bool:

@@ -65,6 +65,9 @@ static bool isContiguous(linalg::GenericOp op, unsigned dim) {
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
+    // A cast may say more of strides than is known.
+    if (auto shown = operand.get().getDefiningOp<memref::CastOp>())
+      type = dyn_cast<MemRefType>(shown.getSource().getType());
     return !op.getMatchingIndexingMap(&operand).isFunctionOfDim(dim) ||
            (type && type.getLayout().isIdentity());
   });

@@ -59,7 +59,7 @@ struct ResultsToOutputsPass
         Value buffer = value;
         if (!made || !inWorkspace.insert(value).second) {
           buffer = memref::AllocOp::create(builder, loc, type, wanted);
-          memref::CopyOp::create(builder, loc, value, buffer);
+          memref::CopyOp::create(builder, loc, withoutCasts(value), buffer);
         }
         placed.push_back(number);
         places.push_back(memref::ExtractAlignedPointerAsIndexOp::create(
@@ -77,7 +77,7 @@ struct ResultsToOutputsPass
         continue;
       }
       assertSizes(yielded, output, wanted);
-      memref::CopyOp::create(builder, loc, value, output);
+      memref::CopyOp::create(builder, loc, withoutCasts(value), output);
     }
     OpBuilder builder(yielded);
     for (Value number : places)
@@ -95,6 +95,14 @@ struct ResultsToOutputsPass
   }
 
 private:
+  /// A result that is a slice from offset 0 has a cast to the type of a whole
+  /// buffer: bufferization takes dynamic strides for those of any.
+  static Value withoutCasts(Value buffer) {
+    while (auto cast = buffer.getDefiningOp<memref::CastOp>())
+      buffer = cast.getSource();
+    return buffer;
+  }
+
   /// The dynamic sizes of a buffer.
   static SmallVector<Value> sizesOf(Value buffer, Operation *before) {
     OpBuilder builder(before);

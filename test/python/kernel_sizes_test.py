@@ -354,3 +354,26 @@ def test_a_loop_replaces_a_tensor_by_one_of_another_size() -> None:
     x = torch.arange(5.0)
     checked = check(replaced_in_loops, (x, 2, True), (x, 0, True), (x, 1, False), (x, 3, True), (x, 4, False))
     assert len(checked.compiled.specialisations) == 1
+
+
+def halves(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    n = x.size(1) // 2
+    return x[:, :n], x[:, n:], x[:n, : x.size(0)]
+
+
+def windows(y: Tensor) -> Tensor:
+    t = y.unfold(0, 2, 1).clone()
+    row = t[0]
+    row += row
+    return t
+
+
+def test_slices_that_begin_where_an_argument_does() -> None:
+    """Bufferization casts such a slice to the type of a whole buffer, whose rows lie side by side."""
+    compiled = compile(halves, (torch.rand(4, 4),), dynamic_shapes=Dim.AUTO)
+    assert compiled.explain().kernel
+    for rows, columns in ((4, 4), (3, 6), (2, 8), (5, 2)):
+        x = torch.rand(rows, columns)
+        for ours, expected in zip(compiled(x), halves(x)):
+            assert torch.equal(ours, expected)
+    check(windows, (torch.arange(4.0),))

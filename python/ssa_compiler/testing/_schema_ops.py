@@ -119,9 +119,14 @@ def _own_layout(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _in_own_layout(op: Operation, overload: Any, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A random op on values: it draws in the order of memory, so that they are taken as contiguous."""
+    """An op on values that depends on how they lie in memory, which is taken as contiguous.
+
+    Random ops draw in the order of memory; `select_scatter` and its like keep the strides of what they copy, and write an element
+    of a window that overlaps others into these, too.
+    """
     mutable = any(operand.tensor == "mutable" for operand in op.operand_types)
-    if mutable or torch.Tag.nondeterministic_seeded not in overload.tags:
+    scatters = overload._schema.name.endswith("_scatter") and overload is not torch.ops.aten.as_strided_scatter.default
+    if mutable or not (scatters or torch.Tag.nondeterministic_seeded in overload.tags):
         return call
     return lambda *values: call(*(own_storage(v) if isinstance(v, torch.Tensor) else v for v in values))
 

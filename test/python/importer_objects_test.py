@@ -186,3 +186,35 @@ class Attribute(nn.Module):
 def test_an_attribute_that_changes_its_shape_is_refused() -> None:
     with pytest.raises(errors.UnsupportedProgramError, match="changes its shape in place while it is an attribute"):
         import_program(Attribute(), (grid(),))
+
+
+def reshaped_views(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    turned = a.detach()
+    turned.t_()
+    deeper = b.view(2, 3)
+    deeper.unsqueeze_(0)
+    deeper += 1
+    kept, same = c.detach(), c[:]
+    kept[0] = 5
+    c.t_()
+    return turned, a, deeper, kept, same, c
+
+
+def test_another_object_of_the_same_tensor_keeps_its_own_shape() -> None:
+    check(reshaped_views, tuple(torch.arange(6.0).view(2, 3) + k for k in range(3)), compiled=True)
+    check(reshaped_views, tuple(torch.arange(9.0).view(3, 3)[:2] + k for k in range(3)), compiled=False)
+
+
+class ReshapedBuffer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("w", torch.arange(6.0).view(2, 3))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        b = self.w.detach()
+        b.t_()
+        return x + 1, b
+
+
+def test_another_object_of_a_buffer_keeps_its_own_shape() -> None:
+    check(ReshapedBuffer(), (torch.ones(1),), compiled=False)

@@ -98,14 +98,17 @@ def _is_callers(state: State, target: TensorValue) -> bool:
     """Whether this is an argument, or a parameter of the module, in code that every call reaches."""
     if state.conditional or target.merged:
         return False
-    return id(target) in state.originals or isinstance(target.ssa.owner, ir.Block)
+    return id(target) in state.originals or (isinstance(target.ssa.owner, ir.Block) and not target.renewed)
 
 
 def _check_own(state: State, op: Any, target: TensorValue) -> None:
     """Check that this value is all that stands for the object, and that the code is reached whenever the object exists."""
     owner = target.ssa.owner
-    made_here = not isinstance(owner, ir.Block) and owner.operation.block == state.emitter.scope.block
-    if not made_here or target.merged or len(owner.regions):
+    if isinstance(owner, ir.Block):  # an object of its own that shows the same as an argument: `x.detach()`
+        made_here = target.renewed and not state.conditional and owner == state.emitter.scope.block
+    else:
+        made_here = owner.operation.block == state.emitter.scope.block and not len(owner.regions)
+    if not made_here or target.merged:
         raise _elsewhere(state, op)
 
 

@@ -371,6 +371,9 @@ class _ProgramImport:
                 return self._leaf(self.state.originals[id(value)][1].ssa, torch.Tensor)
             if not value.renewed:
                 return self._leaf(value.ssa, torch.Tensor)
+            if any(before.ssa == value.ssa for _, before in self.state.originals.values()):
+                # It shows what the caller's object did, which has another shape now.
+                return self._leaf(self._copy(value).ssa, torch.Tensor)
             if id(value) not in self._renewed:
                 self._renewed[id(value)] = replace(self._leaf(value.ssa, torch.Tensor), renewed=True)
             return self._renewed[id(value)]

@@ -27,8 +27,9 @@ __all__ = ["VerifiedProgram", "verify_kernels"]
 
 _PASSES = (
     "builtin.module(generate-runtime-verification,memref-expand,expand-strided-metadata,lower-affine,arith-expand,"
-    "convert-vector-to-scf,convert-math-to-llvm,convert-math-to-libm,convert-vector-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,"
-    "convert-func-to-llvm,reconcile-unrealized-casts)"
+    "convert-vector-to-scf,convert-scf-to-cf,convert-math-to-llvm,convert-math-to-libm,convert-vector-to-llvm,"
+    "convert-ub-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
+    "reconcile-unrealized-casts)"
 )
 _DTYPES = {"i1": torch.bool, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64}
 _DTYPES.update({"f32": torch.float32, "f64": torch.float64})

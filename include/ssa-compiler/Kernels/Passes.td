@@ -224,9 +224,9 @@ def CollapseLoopsPass : Pass<"collapse-linalg-loops", "::mlir::func::FuncOp"> {
   let description = [{
     Neighbouring dimensions of a `linalg.generic` on buffers become one where all
     operands have both or none of them, and the buffers are contiguous; those of one
-    element are dropped. LLVM
-    vectorizes the innermost loop, which is short where the last dimension is: of a
-    row of 21 numbers, five are left over. The order of all steps stays.
+    element are dropped. LLVM vectorizes the innermost loop, which is short where the
+    last dimension is: of a row of 21 numbers, five are left over. The order of all
+    steps stays.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
@@ -238,7 +238,8 @@ def LinalgToLoopsPass : Pass<"linalg-to-loops", "::mlir::func::FuncOp"> {
     all trips of the innermost loop is read in front of it, and a result that is
     computed there is carried around it and stored once. LLVM does not know that
     an operand is not the result, so it would load and store them in each trip, and
-    vectorizes less.
+    vectorizes less. Sums of floats that lie side by side are added up in the lanes of
+    vectors, which LLVM may not do, as it changes the order (`AddInLanes.h`).
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

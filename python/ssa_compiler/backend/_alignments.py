@@ -13,7 +13,7 @@ from collections import defaultdict
 
 from iree.compiler import ir
 
-from ._ir import definer, walk
+from ._ir import definer, exported_ops, walk
 
 __all__ = ["correct_alignments"]
 
@@ -48,19 +48,8 @@ def correct_alignments(scheduled: ir.Module) -> int:
     for executable in executables:
         for export in [op for op in walk(executable) if op.name == "stream.executable.export"]:
             name = ir.StringAttr(export.attributes["sym_name"]).value
-            corrected += sum(_correct(op, dispatches[name]) for op in _claims(executable, export))
+            corrected += sum(_correct(op, dispatches[name]) for op in exported_ops(export) if _CLAIM in op.attributes)
     return corrected
-
-
-def _claims(executable: ir.Operation, export: ir.Operation) -> list[ir.Operation]:
-    """The ops of a kernel whose results are said to be aligned."""
-    wanted = ir.FlatSymbolRefAttr(export.attributes["function_ref"]).value
-    functions = [
-        op
-        for op in walk(executable)
-        if op.name.endswith(".func") and ir.StringAttr(op.attributes["sym_name"]).value == wanted
-    ]
-    return [op for function in functions for op in walk(function) if _CLAIM in op.attributes]
 
 
 def _correct(op: ir.Operation, dispatches: list[ir.Operation]) -> bool:

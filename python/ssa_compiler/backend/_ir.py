@@ -29,6 +29,7 @@ __all__ = [
     "defining_block",
     "element_of",
     "equivalents",
+    "exported_ops",
     "is_any_tensor",
     "is_behind_barrier",
     "is_dynamic",
@@ -237,3 +238,14 @@ def converted(value: ir.Value, element: str, where: ir.InsertionPoint) -> ir.Val
     return build(
         "torch.prims.convert_element_type", [with_element(value.type, element)], [value, dtype], where
     ).results[0]
+
+
+def exported_ops(export: ir.Operation) -> list[ir.Operation]:
+    """Return the ops of the kernel that a `stream.executable.export` stands for, in textual order."""
+    wanted = ir.FlatSymbolRefAttr(export.attributes["function_ref"]).value
+    return [
+        op
+        for function in walk(export.parent)
+        if function.name.endswith(".func") and ir.StringAttr(function.attributes["sym_name"]).value == wanted
+        for op in walk(function)
+    ]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ..errors import ToolError
-from ._ir import walk
+from ._ir import exported_ops, walk
 
 __all__ = ["restore_ordinals"]
 
@@ -69,13 +69,7 @@ def _name(export: ir.Operation) -> str:
 
 def _ordinals(export: ir.Operation) -> list[ir.Operation]:
     """The ordinals in the function of an export, in textual order."""
-    wanted = ir.FlatSymbolRefAttr(export.attributes["function_ref"]).value
-    functions = [
-        op
-        for op in walk(export.parent)
-        if op.name.endswith(".func") and ir.StringAttr(op.attributes["sym_name"]).value == wanted
-    ]
-    return [op for function in functions for op in walk(function) if op.name == _ORDINAL]
+    return [op for op in exported_ops(export) if op.name == _ORDINAL]
 
 
 def _number(ordinal: ir.Operation) -> int:

@@ -448,3 +448,37 @@ def test_sizes_that_a_cast_forgets_stay_forgotten() -> None:
     program = Program(artifact.path, read_signature(text))
     a, b = torch.zeros(2, 3), torch.arange(3.0)
     torch.testing.assert_close(program([a, b])[0], torch.stack([b, a[1]]))
+
+
+def test_parts_without_elements_have_their_sizes() -> None:
+    """IREE takes the other part for the result, which is of another type, where a part does not say that it is empty."""
+    text = """module {
+  func.func @main(%a: tensor<1xf32>, %b: tensor<0xf32>) -> tensor<?xf32> {
+    %zero = torch.constant.int 0
+    %x = torch_c.from_builtin_tensor %a : tensor<1xf32> -> !torch.vtensor<[1],f32>
+    %e = torch_c.from_builtin_tensor %b : tensor<0xf32> -> !torch.vtensor<[0],f32>
+    %y = torch.tensor_static_info_cast %e : !torch.vtensor<[0],f32> to !torch.vtensor<[?],f32>
+    %l = torch.prim.ListConstruct %x, %y : (!torch.vtensor<[1],f32>, !torch.vtensor<[?],f32>) -> !torch.list<vtensor>
+    %z = torch.aten.cat %l, %zero : !torch.list<vtensor>, !torch.int -> !torch.vtensor<[?],f32>
+    %r = torch_c.to_builtin_tensor %z : !torch.vtensor<[?],f32> -> tensor<?xf32>
+    return %r : tensor<?xf32>
+  }
+}
+"""
+    cast = "torch_c.to_builtin_tensor %e : !torch.vtensor<[0],f32> -> tensor<0xf32>\n%d = tensor.cast %t : tensor<0xf32> to tensor<?xf32>\n"
+    spelled = text.replace(
+        "%y = torch.tensor_static_info_cast %e : !torch.vtensor<[0],f32> to !torch.vtensor<[?],f32>",
+        f"%t = {cast}%y = torch_c.from_builtin_tensor %d : tensor<?xf32> -> !torch.vtensor<[?],f32>",
+    )
+    completed = subprocess.run(
+        [compiler_path(), "-", *TARGET.flags, "-o", os.devnull],
+        input=spelled,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert "have same type" in completed.stderr
+    artifact = compile_module(text, TARGET)
+    program = Program(artifact.path, read_signature(text))
+    a = torch.tensor([3.0])
+    torch.testing.assert_close(program([a, torch.zeros(0)])[0], a)

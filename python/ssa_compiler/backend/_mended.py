@@ -15,7 +15,17 @@ from ._copies import barrier
 from ._diagonals import TRIANGLES, bound_diagonal
 from ._halves import widen_halves
 from ._integers import DIVISIONS, avoid_overflow, divide_integers
-from ._ir import build, constant_integer, constant_number, converted, element_of, torch_integer, walk, with_element
+from ._ir import (
+    build,
+    constant_integer,
+    constant_number,
+    converted,
+    definer,
+    element_of,
+    torch_integer,
+    walk,
+    with_element,
+)
 from ._masks import listed, sizes
 from ._narrow import widen_integers
 from ._numbers import number_tensor, round_numbers
@@ -68,7 +78,7 @@ def mend_ops(module: ir.Module) -> int:
         elif op.name == "torch.aten.roll":
             rewritten += _roll_once(op)
         elif op.name in ("torch.aten.cat", "torch.aten.slice_scatter"):
-            rewritten += part_rotations(op)
+            rewritten += _keep_sizes_of_parts(op) or part_rotations(op)
         elif op.name in PADDINGS:
             rewritten += cut_before_padding(op)
         elif op.name == "torch.aten.unfold":
@@ -86,6 +96,34 @@ def mend_ops(module: ir.Module) -> int:
     for op in list(walk(module.operation)):
         rewritten += widen_integers(op) or round_numbers(op)
     return rewritten
+
+
+def _keep_sizes_of_parts(op: ir.Operation) -> int:
+    """Join parts of the sizes they have.
+
+    Where the type of a part without elements does not say so, IREE replaces the result by the other part, which is of
+    another type.
+    """
+    if op.name != "torch.aten.cat":
+        return 0
+    parts = listed(op.operands[0])
+    known = [_before_cast(part) for part in parts]
+    if not any("0" in sizes(now) and "0" not in sizes(before) for before, now in zip(parts, known, strict=True)):
+        return 0
+    where = ir.InsertionPoint(op)
+    op.operands[0] = build("torch.prim.ListConstruct", [op.operands[0].type], known, where).results[0]
+    return 1
+
+
+def _before_cast(value: ir.Value) -> ir.Value:
+    """Return what a torch tensor was before `forget_sizes` cast it."""
+    origin = value
+    for name in ("torch_c.from_builtin_tensor", "tensor.cast", "torch_c.to_builtin_tensor"):
+        op = definer(origin)
+        if op is None or op.name != name:
+            return value
+        origin = op.operands[0]
+    return origin
 
 
 _LOSES_NAN = frozenset(

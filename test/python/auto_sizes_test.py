@@ -267,3 +267,13 @@ def test_index_add_raises_as_eager_does_for_its_rank() -> None:
             (torch.zeros(sizes), torch.tensor(index), torch.ones((3, *sizes[1:]))) for index in ([1, 0, 3], [4, 0, 0])
         ]
         check_auto_sizes(add_at, *inputs)
+
+
+def third_last_and_five(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    v = x[-3]
+    return v + 0, y.view(5) + 1
+
+
+def test_the_first_of_two_errors_is_raised() -> None:
+    sizes = ((5, 5), (1, 1), (1, 5), (5, 1), (2, 3))
+    check_auto_sizes(third_last_and_five, *((torch.ones(a, 3), torch.ones(b)) for a, b in sizes))

@@ -246,7 +246,7 @@ class TensorOps:
         if op is torch.ops.aten.slice.Tensor and isinstance(args[4], ScalarValue):
             args = [*args[:4], self.views.step(args[4])]
         python = [self.python(argument) for argument in args]
-        if op is torch.ops.aten.select.int and _has_one(python[0], python[1]):
+        if op is torch.ops.aten.select.int and type(python[2]) is not int and _has_one(python[0], python[1]):
             python[2] = 0  # what else a run-time index may be raises; PyTorch's guess of it might, too
         self._use(op, args)
         before = [(t, tuple(t.shape), t.stride(), t.dtype) for t in _tensors(python)]

@@ -61,7 +61,7 @@ class Views:
             sizes, strides = ([ConstValue(number) for number in numbers] for numbers in (out.shape, out.stride()))
             op = torch.ops.aten.as_strided.default
             args, offset = self.strided.operands([base, sizes, strides, ConstValue(None)], offset)
-        if op.name() == "aten::select.int" and isinstance(args[2], ScalarValue):
+        if op.name() == "aten::select.int" and not _is_checked(args, base):
             self._state.emitter.asserts = True  # it checks its index
         ssa = self._tensors.emit(op, args, [self._state.type_of(out)])[0]
         self._state.define_sizes(ssa, out)
@@ -269,3 +269,8 @@ class Views:
                     piece = base.fake.as_strided(shape, [base.fake.stride()[number] for number in sizes], offset)
             pieces.append(self.view(select, [base, dim, ConstValue(index)], piece, base))
         return pieces
+
+
+def _is_checked(args: list[Argument], base: TensorValue) -> bool:
+    """Whether the index of a `select` and the size it is of are both known, so that FakeTensors have raised what it raises."""
+    return isinstance(args[2], ConstValue) and type(base.fake.shape[args[1].value]) is int

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import Tensor
+from torch.export import Dim
 
-from ssa_compiler import UnsupportedOpError
+from ssa_compiler import UnsupportedOpError, compile
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 from ssa_compiler.testing.harness import Call, run_stages
@@ -84,3 +85,73 @@ def viewed(x: Tensor, n: int) -> Tensor:
 def test_other_ops_raise() -> None:
     assert "the sizes do not fit" in str(import_program(viewed, (X, 3)).module)
     check(viewed, (X, 3), (X, 1), compiled=False)
+
+
+def eliminated(a: Tensor, m: int) -> Tensor:
+    for k in range(m):
+        factors = a[k + 1 :, k : k + 1] / a[k, k]
+        a[k + 1 :] -= factors * a[k : k + 1]
+    return a
+
+
+def column_and_row(x: Tensor, k: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    column, row = x[:, k : k + 1], x[k : k + 1]
+    return (
+        x * column,
+        torch.where(x > 0, column, x),
+        column.expand(3, 4) + 0,
+        x - (row * 2).exp(),
+        torch.lerp(x, row, 0.5),
+    )
+
+
+def columns_of_a_cache(cache: Tensor, x: Tensor, position: int) -> Tensor:
+    cache[:, position : position + 1] = x
+    return cache * cache[:, position : position + 1]
+
+
+def rows_put(x: Tensor, k: int) -> Tensor:
+    y = torch.zeros(4, 4)
+    y[torch.tensor([0, 2])] = x[k : k + 1]
+    y[:2] += x[k : k + 1]
+    y.addcmul_(x[k : k + 1].clone(), x[:1, k : k + 1].clone())
+    return y
+
+
+def until_found(x: Tensor, n: int) -> Tensor:
+    for k in range(n):
+        if bool(x[0, k] > 90):
+            continue
+        if bool(x[1, k] > 100):
+            break
+        x = x + x[:, k : k + 1]
+    return x
+
+
+SQUARE = torch.arange(16.0).reshape(4, 4) % 5 + 2 * torch.eye(4)
+ROWS = torch.arange(12.0).reshape(3, 4)
+POSITIONS = (0, 2, 3, -2, -4)
+
+
+def test_a_slice_of_one_element_is_broadcast() -> None:
+    """`x[k : k + 1]` has one element or none, and of no elements eager raises where they meet several."""
+    check(eliminated, *((SQUARE.clone(), m) for m in (3, 0, 1, 2, 4)))
+    check(column_and_row, *((ROWS, k) for k in (1, 0, 2, -2, -3, 3, 4, -1, -5, 2**63 - 1, -(2**63))))
+    check(columns_of_a_cache, *((ROWS.clone(), torch.ones(3, 1), k) for k in (1, *POSITIONS, 4, -1, 2**63 - 1)))
+    check(rows_put, *((ROWS, k) for k in (1, 0, 2, -2, -3)))
+    check(until_found, *((ROWS.clone(), n) for n in (3, 0, 1, 2, 4)))
+
+
+def joined_halves(x: Tensor, y: Tensor, k: int) -> Tensor:
+    return x[k : k + 1] * y
+
+
+def test_an_empty_slice_that_may_meet_nothing_is_refused() -> None:
+    """Of a dynamic size beside it eager may return no elements, or raise."""
+    dynamic = {"y": {0: Dim.AUTO}}
+    compiled = compile(joined_halves, (X, torch.ones(5), 1), dynamic_shapes=dynamic, cache=False)
+    for size, k in ((5, 0), (5, 2), (2, 1), (9, -2)):
+        y = torch.rand(size)
+        torch.testing.assert_close(compiled(X, y, k), joined_halves(X, y, k))
+    with pytest.raises(UnsupportedOpError, match=r"of a slice of one element, `x\[k : k \+ 1\]`, that is empty"):
+        compiled(X, torch.ones(5), 3)

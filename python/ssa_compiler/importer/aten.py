@@ -15,7 +15,7 @@ import sympy
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ..errors import SsaCompilerError
+from ..errors import SsaCompilerError, UnsupportedOpError
 from .argument_sizes import MakeStatic
 from .comparisons import compared_alike
 from .complex_numbers import takes_tensors, without_complex
@@ -29,7 +29,7 @@ from .index_checks import is_checked
 from .indexing import Indexing
 from .layouts import other_layouts
 from .objects import change_object, make_room, room_of
-from .ones import with_known_ones
+from .ones import note_narrow_slice, sizes_that_meet, with_asserted_ones, with_known_ones
 from .schemas import registered_name, with_numbers
 from .state import ProgramRaises, State
 from .symbols import COUNTS, expr_of
@@ -255,6 +255,14 @@ class TensorOps:
         except ProgramRaises:
             state.layouts.failed(op, args, python)
             raise
+        except UnsupportedOpError:
+            meeting = sizes_that_meet(python) if torch.Tag.pointwise in op.tags else ()
+            if (asserted := with_asserted_ones(self, op, args, meeting)) is None:
+                raise
+            return self._call_arguments(op, asserted)
+        broadcasts = op.overloadpacket in _REPEATING or _may_broadcast(python)
+        if broadcasts and (asserted := with_asserted_ones(self, op, args, trace.requirements)) is not None:
+            return self._call_arguments(op, asserted)
         state.counted += [v for argument in args for v in tensor_values(argument) if _is_counted(v.fake)]
         check_elements(state, op, python)
         state.layouts.passed(op, args, python)
@@ -271,12 +279,13 @@ class TensorOps:
                 raise state.defect(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
             state.note_size(requirement, op.name())
-            broadcasts = op.overloadpacket in _REPEATING or _may_broadcast(python)
             error = "IndexError" if op is torch.ops.aten.index.Tensor else "RuntimeError"
             state.require(requirement, op.name(), error, broadcasts=broadcasts)
         if op._schema.is_mutable:
             args = self.indexing.checked(op, args)
             return self.writes.call(op, args, python, trace.out)
+        if op is torch.ops.aten.slice.Tensor and python[4] == 1:
+            note_narrow_slice(state.symbols, trace.out, *python[1:4])
         outcome = self._outcome(op, args, python, trace)
         return outcome if len(op._schema.returns) != 1 else [outcome]
 

@@ -19,7 +19,7 @@ import torch
 from ..errors import UnsupportedOpError, program_error_name
 from .fakes import run
 from .index_checks import Check, checks, demands, is_checked
-from .ones import with_known_ones
+from .ones import sizes_that_meet, with_asserted_ones, with_known_ones
 from .scalars import ScalarOps
 from .state import State
 from .symbols import expr_of
@@ -188,8 +188,7 @@ class Indexing:
         if not is_checked(op) or self.state.in_library or op is self._checked_op:
             return args
         if "index_put" in op._schema.name and self._checked_op is None:
-            args = with_known_ones(self.tensors, op, args) or args
-            self._check_values(op, *(self.tensors.python(argument) for argument in args[:3]))
+            args = self._check_values(op, with_known_ones(self.tensors, op, args) or args)
         known = _tensors_by_fake(args)
         python = [self.tensors.python(argument) for argument in args]
         for condition, message in demands(op, python) if self._checked_op is None else ():
@@ -206,14 +205,21 @@ class Indexing:
                 args = _with_index(args, check, given, index)
         return args
 
-    def _check_values(self, op: Any, base: Any, indices: list[Any], values: Any) -> None:
-        """Make the program raise where indices do not fit one another, or values what is indexed; FakeTensors do not ask."""
+    def _check_values(self, op: Any, args: list[Any]) -> list[Any]:
+        """Make the program raise where indices do not fit one another, or values what is indexed; FakeTensors do not ask.
+
+        Returns:
+            The arguments, with values that are known to be repeated.
+        """
+        base, indices, values = (self.tensors.python(argument) for argument in args[:3])
         if any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in indices):
-            return  # one value for all: the mask's sizes are those of what it indexes
+            return args  # one value for all: the mask's sizes are those of what it indexes
         read = run(self.state, torch.ops.aten.index.Tensor, [base, indices])
         for requirement in read.requirements:
             self.state.require(requirement, op.name(), "IndexError", broadcasts=True)
         shape = read.out.shape
+        args = with_asserted_ones(self.tensors, op, args, sizes_that_meet([values, read.out])) or args
+        values = self.tensors.python(args[2])
         for number, wanted in enumerate(reversed(shape)):
             size = expr_of(values.shape[-1 - number]) if number < values.dim() else 1
             fits = sympy.Eq(size, expr_of(wanted))
@@ -223,6 +229,7 @@ class Indexing:
                 self.state.refuse_broadcast(fits, [size], op.name())
                 text = "RuntimeError: shape mismatch: the values cannot be broadcast to the indexing result"
                 self.state.check(fits, text)
+        return args
 
     @contextmanager
     def already_checked(self, op: Any) -> Iterator[None]:

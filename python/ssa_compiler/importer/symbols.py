@@ -114,6 +114,7 @@ class Symbols:
         env: what is known of the symbols.
         mode: runs ops on FakeTensors.
         layouts: FakeTensors in several layouts (`layouts.other_layouts`), by sizes, dtype and device.
+        at_most_one: sizes that are 0 or 1, those of `x[k : k + 1]`.
     """
 
     def __init__(self, sizes: ArgumentSizes | None = None) -> None:
@@ -122,6 +123,7 @@ class Symbols:
         self.mode = FakeMode(shape_env=self.env, allow_non_fake_inputs=False)
         self._memo: dict[Any, Any] = {}
         self.layouts: dict[Any, list[torch.Tensor]] = {}
+        self.at_most_one: set[sympy.Expr] = set()
 
     def integer(self, key: Any, low: int | None = None, high: int | None = None) -> torch.SymInt:
         """Return the SymInt of `key`; `low` and `high` are bounds that it is known to keep (inclusive)."""

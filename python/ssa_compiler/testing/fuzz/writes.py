@@ -256,6 +256,22 @@ def _(g: Writer, target: Target) -> str | None:
     return text
 
 
+@statement("make.repeated_slice")
+def _(g: Writer) -> bool:
+    """`t = x * x[:, i:i + 1]`: a slice of one element at a position that only the run knows, which is broadcast"""
+    var = g.pick(lambda var: var.dtype != "bool" and len(var.shape) > 0 and 0 not in var.shape)
+    if var is None:
+        return False
+    axis = g.choice.randrange(len(var.shape))
+    start = f"{g.integer()} % {var.shape[axis]}"
+    part = f"{var.text}[{':, ' * axis}{start}:{start} + 1]"
+    name = g.fresh("t")
+    text = g.choice.choice([f"{var.text} - {part}", f"torch.maximum({var.text}, {part})", f"{part} * 2 + {var.text}"])
+    g.emit(f"{name} = {text}")
+    g.declare_fresh(name, var.shape, var.dtype).uncertain = True
+    return True
+
+
 @statement("make.tensor", 3.0)
 def _(g: Writer) -> bool:
     """`t = x + 1`: a new tensor"""

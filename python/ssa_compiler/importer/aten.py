@@ -284,7 +284,7 @@ class TensorOps:
         if op._schema.is_mutable:
             args = self.indexing.checked(op, args)
             return self.writes.call(op, args, python, trace.out)
-        if op is torch.ops.aten.slice.Tensor and python[4] == 1:
+        if op is torch.ops.aten.slice.Tensor:
             note_narrow_slice(state.symbols, trace.out, *python[1:4])
         outcome = self._outcome(op, args, python, trace)
         return outcome if len(op._schema.returns) != 1 else [outcome]

@@ -45,7 +45,7 @@ def note_narrow_slice(symbols: Symbols, out: torch.Tensor, dim: int, start: Any,
 
     Args:
         symbols: where it is noted.
-        out: the slice, of step 1.
+        out: the slice, of whatever step.
         dim: the dimension.
         start: where it begins: an int or a SymInt; None for the front.
         end: where it ends.

@@ -129,7 +129,7 @@ def _(g: Writer) -> bool:
     return True
 
 
-@statement("module.counter", 1.0)
+@statement("module.counter", 1.6)
 def _(g: Writer) -> bool:
     """`self.count += 1`"""
     if not g.method:

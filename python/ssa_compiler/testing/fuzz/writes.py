@@ -67,7 +67,7 @@ def _(g: Writer, target: Target) -> str | None:
     return g.choice.choice(forms).format(target.text, number)
 
 
-@write("write.logical", 0.7)
+@write("write.logical", 0.9)
 def _(g: Writer, target: Target) -> str | None:
     """`m.logical_or_(n)`, `m &= n`, `x.bitwise_xor_(y)`"""
     if target.dtype in FLOATS:
@@ -256,7 +256,7 @@ def _(g: Writer, target: Target) -> str | None:
     return text
 
 
-@statement("make.repeated_slice")
+@statement("make.repeated_slice", 0.6)
 def _(g: Writer) -> bool:
     """`t = x * x[:, i:i + 1]`: a slice of one element at a position that only the run knows, which is broadcast"""
     var = g.pick(lambda var: var.dtype != "bool" and len(var.shape) > 0 and 0 not in var.shape)

@@ -38,13 +38,32 @@ def products_with_dynamic_factors(x: Tensor, a: Tensor, b: Tensor, beta: float, 
         torch.addmm(x, a, b, beta=beta, alpha=alpha),
         torch.addmv(x[0], a, b[0], beta=beta, alpha=alpha),
         torch.addbmm(x, a[None], b[None], beta=beta, alpha=alpha),
+        torch.baddbmm(x[None], a[None], b[None], beta=beta, alpha=alpha),
+        torch.addr(x, a[0], b[0], beta=beta, alpha=alpha),
+        x.clone().addr_(a[0], b[0], beta=beta, alpha=alpha),
     ]
 
 
 def test_dynamic_factors_of_zero() -> None:
     inputs = [(A, A, B), (NANS, A, B), (A, NANS, B), (NANS, NANS, NANS)]
     factors = [(0.5, 2.0), (0.0, 2.0), (0.5, 0.0), (0.0, 0.0)]
-    check(products_with_dynamic_factors, *[(*tensors, *numbers) for tensors in inputs for numbers in factors])
+    calls = [(*tensors, *numbers) for tensors in inputs for numbers in factors]
+    check(products_with_dynamic_factors, *calls)
+    halves = [tuple(x.to(torch.float16) if isinstance(x, Tensor) else x for x in call) for call in calls]
+    check(products_with_dynamic_factors, *halves, compiled=False)
+
+
+def batches_with_dynamic_factors(x: Tensor, a: Tensor, b: Tensor, beta: float, alpha: float) -> Tensor:
+    return torch.baddbmm(x, a, b, beta=beta, alpha=alpha)
+
+
+def test_dynamic_factors_of_large_batches() -> None:
+    a, nan = torch.ones(2, 8, 8), torch.full((2, 8, 8), NAN)
+    factors = [(0.5, 2.0), (0.0, 2.0), (0.5, 0.0), (0.0, 0.0)]
+    check(
+        batches_with_dynamic_factors,
+        *[(*tensors, *f) for tensors in ((a, a, a), (a, nan, a), (nan, a, a)) for f in factors],
+    )
 
 
 def test_factors_of_zero() -> None:

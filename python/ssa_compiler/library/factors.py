@@ -74,7 +74,8 @@ def outer_product(self: Tensor, vec1: Tensor, vec2: Tensor, alpha: float) -> Ten
 
 
 def _is_scaled(arguments: Mapping[str, Any]) -> bool:
-    return arguments["self"].dtype in _REAL and arguments["alpha"] != 1
+    alpha = arguments["alpha"]
+    return arguments["self"].dtype in _REAL and not (isinstance(alpha, (int, float)) and alpha == 1)
 
 
 @implements("aten::addr", where=_is_scaled)
@@ -134,3 +135,49 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: float, alpha: float) -> 
 def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
     """A matrix and the sum of the products of pairs of matrices."""
     return _scaled(self, beta) + _scaled(torch.bmm(batch1, batch2).sum(0), alpha)
+
+
+@implements("aten::baddbmm", where=_has_dynamic_factors)
+def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
+    """Matrices and the products of pairs of matrices."""
+    products = torch.bmm(batch1, batch2)
+    if batch1.size(1) * batch1.size(2) * batch2.size(2) < 400:  # _SMALL
+        return _scaled(self, beta) + products * alpha
+    return _scaled(self, beta) + _scaled(products, alpha)
+
+
+def _has_dynamic_beta(arguments: Mapping[str, Any]) -> bool:
+    """Whether it may turn out that the summand is not read, of numbers that are rounded or multiplied in another way."""
+    dtype = arguments["self"].dtype
+    numbers = (dtype.is_floating_point or dtype.is_complex) and dtype not in _REAL
+    return numbers and isinstance(arguments["beta"], (torch.SymFloat, torch.SymInt))
+
+
+@implements("aten::addmm", where=_has_dynamic_beta)
+def addmm_of_scaled(self: Tensor, mat1: Tensor, mat2: Tensor, beta: float, alpha: float) -> Tensor:
+    """A matrix and the product of two matrices."""
+    return torch.addmm(_scaled(self, beta), mat1, mat2, beta=1, alpha=alpha)
+
+
+@implements("aten::addmv", where=_has_dynamic_beta)
+def addmv_of_scaled(self: Tensor, mat: Tensor, vec: Tensor, beta: float, alpha: float) -> Tensor:
+    """A vector and the product of a matrix and a vector."""
+    return torch.addmv(_scaled(self, beta), mat, vec, beta=1, alpha=alpha)
+
+
+@implements("aten::addbmm", where=_has_dynamic_beta)
+def addbmm_of_scaled(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
+    """A matrix and the sum of the products of pairs of matrices."""
+    return torch.addbmm(_scaled(self, beta), batch1, batch2, beta=1, alpha=alpha)
+
+
+@implements("aten::baddbmm", where=_has_dynamic_beta)
+def baddbmm_of_scaled(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
+    """Matrices and the products of pairs of matrices."""
+    return torch.baddbmm(_scaled(self, beta), batch1, batch2, beta=1, alpha=alpha)
+
+
+@implements("aten::addr", where=_has_dynamic_beta)
+def addr_of_scaled(self: Tensor, vec1: Tensor, vec2: Tensor, beta: float, alpha: float) -> Tensor:
+    """A matrix and an outer product."""
+    return torch.addr(_scaled(self, beta), vec1, vec2, beta=1, alpha=alpha)

@@ -89,3 +89,17 @@ def test_what_is_done_before_raising_is_done() -> None:
         with contextlib.suppress(KeyError, ValueError):
             compiled(*call)
     assert LOG == [1, 5, 1, 2, 4, 1, 2, 3]
+
+
+def found_and_divided(n: int, u: float, values: list[float], v: float) -> tuple[float, float]:
+    last, before = 0.0, 0.0
+    for _ in range(n):
+        before, last = last, u
+    values.append(last)
+    values.remove(0.5)
+    return before, u % v
+
+
+def test_the_first_of_two_errors_is_raised() -> None:
+    """The loop is a kernel, for whose results the first check waits."""
+    check(found_and_divided, *((2, 1.5, [a, -1.0], v) for a, v in ((0.5, 2.0), (1.5, 0.0), (0.5, 0.0), (1.5, 2.0))))

@@ -127,9 +127,20 @@ def dead_value(x: Tensor, n: int) -> int:
     return n
 
 
-@pytest.mark.parametrize("program", [dead_write, dead_read, dead_value], ids=lambda program: program.__name__)
+def dead_displays(x: Tensor, n: int) -> int:
+    numbers: list[int] = [6 // (n - 5), 1]  # noqa: F841
+    if n > 2:
+        pair = (2, 6 // (n - 3))  # noqa: F841
+    table = {"a": x.size(0) // (n + 1)}  # noqa: F841
+    chosen = 6 // (n - 2) if n > 1 else 3  # noqa: F841
+    return n
+
+
+@pytest.mark.parametrize(
+    "program", [dead_write, dead_read, dead_value, dead_displays], ids=lambda program: program.__name__
+)
 def test_dead_code_raises(program: Callable[..., Any]) -> None:
-    checked = check(program, (grid(), 0), (grid(), 5), (grid(), 3))
+    checked = check(program, *((grid(), n) for n in (0, 5, 3, 2, 1, -1)))
     assert any(checked.errors)
 
 

@@ -61,7 +61,7 @@ from ._probe import failing_ops, is_lasting, known_to_fail, probe_memory, refusa
 from ._refused import must_call_back
 from ._regions import form_regions
 from ._repairs import Repairs
-from ._sequence import keep_order
+from ._sequence import keep_order, order_assertions
 from ._sizes import branch_to_tensors, carry_sizes, hide_places, loosen_loops
 from ._stores import clamp_stores
 from ._stubs import insert_bodies
@@ -264,6 +264,7 @@ class _Compilation:
     def _prepare_dispatches(self) -> None:
         """Rewrite what IREE's scheduling gets wrong, and copy what it must not update in place."""
         start = time.perf_counter()
+        order_assertions(self._module)
         clamp_stores(self._module)
         loosen_loops(self._module)
         align_whiles(self._module)

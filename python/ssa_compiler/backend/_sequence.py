@@ -1,10 +1,13 @@
-"""Keep what a program does to the world in program order: callbacks, and assertions between them.
+"""Keep what a program does to the world in program order: callbacks and assertions.
 
 IREE sorts the ops of a block by what they use when it decides what the device runs together (`sortTopologically`, 3.13.0).
 Of two calls it leaves the first in front only if the operands of both are ready: `print("a", x[0].item(), x.sum())` waits for
 the device, and `print("b")` behind it is called first. Program order is therefore made a matter of operands: each callback takes
 a number, the token, and returns the next one; an assertion takes it together with its condition, and branches and loops hand
 it on.
+
+Without callbacks, an assertion about what the device computes must not come after one that needs no device: that one waits
+for the condition of the other, too.
 """
 
 from __future__ import annotations
@@ -12,9 +15,9 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ._callbacks import EFFECT, is_callback
-from ._ir import build, main_function, walk
+from ._ir import build, definer, main_function, walk
 
-__all__ = ["keep_order"]
+__all__ = ["keep_order", "order_assertions"]
 
 _ASSERTION = "cf.assert"
 _BARRIER = "util.optimization_barrier"
@@ -42,6 +45,58 @@ def keep_order(module: ir.Module) -> int:
     )
     _thread(block, start.results[0])
     return len(ordered)
+
+
+def order_assertions(module: ir.Module) -> int:
+    """Let assertions wait for those in front of them whose conditions the device computes.
+
+    Args:
+        module: an `iree`-stage module, rewritten in place.
+    Returns:
+        The number of assertions that wait for others.
+    """
+    return _order_in(main_function(module).regions[0].blocks[0], None)
+
+
+def _order_in(block: ir.Block, awaited: ir.Value | None) -> int:
+    """Order the assertions of a block behind one with an awaited condition."""
+    made = 0
+    for view in list(block.operations):
+        op = view.operation
+        if op.name == _ASSERTION:
+            condition = op.operands[0]
+            if not _is_of_host(condition):
+                awaited = condition
+            elif awaited is not None:
+                types = [awaited.type, condition.type]
+                both = build(_BARRIER, types, [awaited, condition], ir.InsertionPoint(op)).results
+                op.operands[0] = both[1]
+                made += 1
+        else:
+            made += sum(_order_in(inner, awaited) for region in op.regions for inner in region.blocks)
+    return made
+
+
+def _is_of_host(value: ir.Value) -> bool:
+    """Whether a number is computed from constants and arguments, so that the host has it without waiting."""
+    seen: set[ir.Value] = set()
+    left = [value]
+    while left:
+        current = left.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        op = definer(current)
+        if op is None:
+            owner = current.owner.owner.operation
+            counts = owner.name == "scf.for" and ir.BlockArgument(current).arg_number == 0
+            if owner.name != "func.func" and not counts:
+                return False
+        elif op.name != _BARRIER and not op.name.startswith(("arith.", "math.")):
+            return False
+        else:
+            left += op.operands
+    return True
 
 
 def _is_ordered(op: ir.Operation) -> bool:

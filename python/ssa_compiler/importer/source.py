@@ -464,9 +464,12 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if node.value is not None:
             node.value = self._dtype(node.value)
-        if node.value is not None and isinstance(node.target, ast.Name) and is_known(node.value):
+        if node.value is None or not isinstance(node.target, ast.Name):
+            return node
+        if is_known(node.value):
             node.value = unknown(node.value)
-        return node
+            return node
+        return [node, _keep(node, _load(node.target))] if _has_value(node.value) else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if (number := large_literal(node)) is not None:
@@ -591,8 +594,22 @@ def _has_value(expression: ast.expr) -> bool:
     if isinstance(expression, ast.Subscript):
         return not (_is_attribute(expression.value) and isinstance(expression.value, ast.Attribute))
     if not isinstance(expression, ast.Call):
-        return isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare))
+        computes = isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare))
+        return computes or any(map(_has_value, _parts(expression)))
     return _called_name(expression) not in _NO_VALUES and all(schema.returns for schema in schemas(expression))
+
+
+def _parts(expression: ast.expr) -> list[ast.expr]:
+    """The expressions whose values are, or are in, the value of a display or of a choice."""
+    if isinstance(expression, (ast.List, ast.Tuple)):
+        return expression.elts
+    if isinstance(expression, ast.Dict):
+        return [part for part in (*expression.keys, *expression.values) if part is not None]
+    if isinstance(expression, ast.IfExp):
+        return [expression.body, expression.orelse]
+    if isinstance(expression, ast.BoolOp):
+        return expression.values
+    return [expression.elt] if isinstance(expression, ast.ListComp) else []
 
 
 def _is_attribute(expression: ast.expr) -> bool:

@@ -38,8 +38,9 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     from .abi.results import OutputLeaf, ResultBuilder, returns_arguments
 
     containers, specs = imported.containers, [argument.spec for argument in imported.arguments]
-    attributes, changed, storages = imported.attributes, imported.changed, imported.storages
-    plain = not attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
+    changed, storages = imported.changed, imported.storages
+    assigns = bool(imported.attributes or imported.rebindings)
+    plain = not imported.attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
     count = len(imported.arguments)
     state, has_state = _State(imported.parameters), bool(imported.parameters)
     results = imported.results
@@ -77,7 +78,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             builder = ResultBuilder(values, bound)
             result = builder.build(results)
             change_containers(containers, bound, builder)
-        if attributes:
+        if assigns:
             store_attributes(imported, values)
         return result
 
@@ -208,7 +209,7 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     That written arguments share no memory with others is checked by the runtime for every written argument.
     """
-    from .abi.convention import FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
+    from .abi.convention import DistinctStorage, FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
     from .abi.object_writeback import OwnObject
 
     specs: dict[int, Any] = {spec.index: spec for spec in imported.tensor_specs()}
@@ -295,10 +296,19 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
                 f"an argument that is a size for {item.op}: the program was not compiled for -1"
             ).as_mismatch()
 
+    states = [spec.index for spec in imported.parameters]
+
+    def check_distinct(item: DistinctStorage, leaves: Sequence[Any]) -> None:
+        # One tensor under two names of the module is another program; other memory that is shared the runtime refuses.
+        if item.index in states and sum(leaves[index] is leaves[item.index] for index in states) > 1:
+            names = [name_of(index) for index in states if leaves[index] is leaves[item.index]]
+            raise ArgumentValueError(f"parameters {names}: expected {len(names)} tensors, got one").as_mismatch()
+
     kinds: dict[type, Any] = {
         FlagOff: check_flag,
         NotInferred: check_size,
         OwnObject: check_own,
+        DistinctStorage: check_distinct,
         StridesAsExample: check_strides,
         StorageAsExample: check_storage,
         SameObject: check_identity,
@@ -314,7 +324,9 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     # The runtime checks the others; of these it sees the storage only.
     checks: list[tuple[Any, Any]] = [(check_looks, specs[index]) for index in sorted(imported.storages)]
-    checks += [(kinds[type(item)], item) for item in imported.assumptions if type(item) in kinds]
+    alone = len(states) < 2
+    assumed = [item for item in imported.assumptions if not (alone and isinstance(item, DistinctStorage))]
+    checks += [(kinds[type(item)], item) for item in assumed]
     sizes = imported.sizes
     if not checks:
         return sizes.check if sizes is not None else None

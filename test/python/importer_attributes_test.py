@@ -185,3 +185,86 @@ class TurnedInALoop(nn.Module):
 def test_an_attribute_that_a_loop_binds_to_other_strides() -> None:
     with pytest.raises(errors.UnsupportedProgramError, match="bound to a tensor with other strides"):
         import_program(TurnedInALoop(), (torch.zeros(2, 3), 2))
+
+
+class Tied(nn.Module):
+    """Binds one of two names of a tensor to another tensor, and lets two names change places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        one = torch.zeros(2)
+        self.register_buffer("a", one)
+        self.register_buffer("b", one)
+        self.register_buffer("p", torch.zeros(2))
+        self.register_buffer("q", torch.ones(2))
+        self.register_buffer("last", torch.ones(2))
+
+    def forward(self, x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
+        self.a = self.a + x
+        old = self.q
+        self.p, self.q = self.q, self.p
+        self.p += x
+        for _ in range(n):
+            self.last = x * 2
+        self.b += 1
+        return self.a + self.b, old, self.last + 0
+
+
+class Follows(nn.Module):
+    """Binds an attribute to another one, or to an argument, which writes are seen through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("a", torch.zeros(2))
+        self.register_buffer("b", torch.ones(2))
+        self.register_buffer("seen", torch.ones(2))
+
+    def forward(self, x: Tensor, follow: bool) -> Tensor:
+        if follow:
+            self.b = self.a
+        self.a += x
+        result = self.b + self.seen
+        self.seen = x
+        return result
+
+
+@pytest.mark.parametrize(
+    ("made", "numbers"), [(Tied, (2, 0, 1, 0)), (Follows, (True, False, True)), (Follows, (False, True, False))]
+)
+def test_attributes_are_bound_to_other_tensors(made: type[nn.Module], numbers: tuple[int, ...]) -> None:
+    """Which names hold one tensor, and which tensors a caller holds already, is what it is in eager."""
+    eager, module = made(), made()
+    inputs = torch.ones(2), torch.ones(2)
+    compiled = ssa_compiler.compile(module, (inputs[1], numbers[0]), cache=False)
+    for number in numbers:
+        before = [dict(m.named_buffers(remove_duplicate=False)) for m in (eager, module)]
+        results = [eager(inputs[0], number), compiled(inputs[1], number)]
+        torch.testing.assert_close(results[1], results[0])
+        after = [dict(m.named_buffers(remove_duplicate=False)) for m in (eager, module)]
+        for held in (before, after):
+            for name, expected in held[0].items():
+                torch.testing.assert_close(held[1][name], expected)
+        returned = [result if isinstance(result, tuple) else (result,) for result in results]
+        known = [[*b.values(), *a.values(), x, *r] for b, a, x, r in zip(before, after, inputs, returned)]
+        assert [[one is other for other in known[1]] for one in known[1]] == [
+            [one is other for other in known[0]] for one in known[0]
+        ]
+        for x in inputs:
+            x.add_(1)
+
+
+class SometimesFollows(Follows):
+    """The same by a number that only the run knows: then `b` may share `a`'s memory, or not."""
+
+    def forward(self, x: Tensor, follow: bool) -> Tensor:
+        if bool(x.sum() > 0):
+            self.b = self.a
+        self.a += x
+        return self.b * 2
+
+
+def test_an_attribute_that_may_share_what_is_written_is_refused() -> None:
+    with pytest.raises(
+        errors.UnsupportedProgramError, match=r"attribute b, bound to .* share memory with the attribute a"
+    ):
+        import_program(SometimesFollows(), (torch.ones(2), True))

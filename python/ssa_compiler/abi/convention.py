@@ -248,13 +248,6 @@ class AttributeSpec:
     owner: Any
     result: OutputSpec
 
-    def _holder(self) -> tuple[Any, str]:
-        *path, name = self.name.split(".")
-        holder = self.owner
-        for part in path:
-            holder = getattr(holder, part, None)
-        return holder, name
-
     def current(self) -> bool | int | float:
         """Return the number that the module holds now.
 
@@ -262,13 +255,47 @@ class AttributeSpec:
             ArgumentTypeError: the module holds no such number under this name any more.
             ArgumentValueError: it does not fit into 64 bits.
         """
-        holder, name = self._holder()
+        holder, name = _holder(self.owner, self.name)
         return _checked_scalar(self.name, self.kind, getattr(holder, name, None))
 
     def store(self, value: bool | int | float) -> None:
         """Give the module a number."""
-        holder, name = self._holder()
+        holder, name = _holder(self.owner, self.name)
         setattr(holder, name, value)
+
+
+@dataclass(frozen=True)
+class RebindingSpec:
+    """A tensor attribute that the program assigns another tensor: set after the call.
+
+    Attributes:
+        name: qualified name, `layers.0.state`.
+        owner: the user's own module.
+        result: the tensor after the call.
+        bound: a bool, whether the program assigned it.
+    """
+
+    name: str
+    owner: Any
+    result: OutputSpec
+    bound: OutputSpec
+
+    def store(self, value: torch.Tensor) -> None:
+        """Bind the attribute to a tensor.
+
+        Raises:
+            TypeError: it is a parameter, and the tensor is none.
+        """
+        holder, name = _holder(self.owner, self.name)
+        setattr(holder, name, value)
+
+
+def _holder(owner: Any, path: str) -> tuple[Any, str]:
+    """Return the part of a module that has an attribute, and the attribute's own name."""
+    *parts, name = path.split(".")
+    for part in parts:
+        owner = getattr(owner, part, None)
+    return owner, name
 
 
 @dataclass(frozen=True)
@@ -368,6 +395,7 @@ class ImportedProgram:
         written: indices of `@main`'s arguments that the program may write.
         training: the module's training flag at import; None for functions.
         attributes: numbers of the module that the program assigns, in `@main`'s argument order, after the arguments.
+        rebindings: tensor attributes of the module that the program assigns other tensors.
         facts: what is taken for granted of the module; None for functions.
         default_dtype: PyTorch's default dtype at import.
         default_device: the type of its default device.
@@ -391,6 +419,7 @@ class ImportedProgram:
     written: frozenset[int]
     training: bool | None = None
     attributes: tuple[AttributeSpec, ...] = ()
+    rebindings: tuple[RebindingSpec, ...] = ()
     facts: ModuleFacts | None = None
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
     default_device: str = field(default_factory=lambda: torch.get_default_device().type)
@@ -434,7 +463,8 @@ class ImportedProgram:
         """Return the program without the user's module, and what is taken for granted of it."""
         parameters = tuple(replace(parameter, owner=None) for parameter in self.parameters)
         attributes = tuple(replace(attribute, owner=None) for attribute in self.attributes)
-        return replace(self, parameters=parameters, attributes=attributes, facts=None)
+        rebindings = tuple(replace(rebinding, owner=None) for rebinding in self.rebindings)
+        return replace(self, parameters=parameters, attributes=attributes, rebindings=rebindings, facts=None)
 
     def owned_by(self, owner: Any, read: Iterable[str] | None) -> ImportedProgram:
         """Return the program with a module of the user's, as it is now, in the place of that which `without_owner` has left out.
@@ -445,8 +475,9 @@ class ImportedProgram:
         """
         parameters = tuple(replace(parameter, owner=owner) for parameter in self.parameters)
         attributes = tuple(replace(attribute, owner=owner) for attribute in self.attributes)
+        rebindings = tuple(replace(rebinding, owner=owner) for rebinding in self.rebindings)
         facts = ModuleFacts(owner, read) if read is not None else None
-        return replace(self, parameters=parameters, attributes=attributes, facts=facts)
+        return replace(self, parameters=parameters, attributes=attributes, rebindings=rebindings, facts=facts)
 
     def leaf_specs(self) -> Iterator[TensorSpec | ScalarSpec | ConstantSpec]:
         """Yield the leaves of `arguments` in order."""
@@ -595,7 +626,7 @@ def flatten_arguments(
 
 
 def store_attributes(program: ImportedProgram, results: Sequence[Any]) -> None:
-    """Give the user's module the numbers that the program assigned.
+    """Give the user's module the numbers and tensors that the program assigned.
 
     Args:
         program: the imported program.
@@ -603,3 +634,6 @@ def store_attributes(program: ImportedProgram, results: Sequence[Any]) -> None:
     """
     for attribute in program.attributes:
         attribute.store(build_result(attribute.result, results))
+    for rebinding in program.rebindings:
+        if build_result(rebinding.bound, results):
+            rebinding.store(build_result(rebinding.result, results))

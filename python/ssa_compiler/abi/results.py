@@ -48,14 +48,11 @@ class OutputLeaf:
         kind: torch.Tensor, int, float or bool.
         renewed: the user gets another tensor object that shows the same memory (`return x.detach()`), one for all leaves
             of this number.
-        copied: in some runs it is a copy of what eager returns itself. What an attribute held before it was assigned
-            another tensor is returned as a copy, since the new contents are stored in its memory.
     """
 
     index: int
     kind: type
     renewed: bool = False
-    copied: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from .numbered import Numbered
 from .state import State
 from .values import ConstValue, ModuleValue, ScalarValue, Site, TensorValue, Value
 
-__all__ = ["FoundNumber", "FoundParameter", "Inline", "Modules", "Restart"]
+__all__ = ["Assigned", "FoundNumber", "FoundParameter", "Inline", "Modules", "Restart"]
 
 
 class Restart(AnotherAttempt):
@@ -42,6 +42,23 @@ class FoundParameter:
     tensor: torch.Tensor
     value: TensorValue
     storage: Site
+
+
+@dataclass
+class Assigned:
+    """A tensor attribute that the program assigns.
+
+    Attributes:
+        name: qualified name.
+        first: the argument of `@main` that it is before the call.
+        value: what it is after it.
+        bound: a bool, whether it was assigned.
+    """
+
+    name: str
+    first: TensorValue
+    value: TensorValue
+    bound: Value
 
 
 @dataclass
@@ -184,6 +201,7 @@ class Modules:
                 raise Restart(path)
             self.first[cell] = current
         self.state.heap[cell] = (value,)
+        self.state.heap[("bound", path)] = (ConstValue(True),)
 
     def prepare(self, paths: list[str]) -> None:
         """Make attributes known that the program assigns: arguments for the numbers, then those for the tensors."""
@@ -205,6 +223,7 @@ class Modules:
                 current = self.attribute(owner, path.rpartition(".")[2])
                 self.first[("attribute", path)] = current
                 self.state.heap[("attribute", path)] = (current,)
+                self.state.heap[("bound", path)] = (ConstValue(False),)
 
     def _number(self, path: str, kind: type) -> None:
         emitter, cell = self.state.emitter, ("attribute", path)
@@ -213,10 +232,14 @@ class Modules:
         self.state.heap[cell] = (self.state.opaque_scalar(kind, ssa, cell),)
         self.numbers.append(FoundNumber(path, kind, cell))
 
-    def assigned(self) -> list[tuple[TensorValue, TensorValue]]:
-        """Return the attributes that were bound to another tensor: the argument of `@main`, and the new value."""
-        pairs = [(first, self.state.heap[cell][0]) for cell, first in self.first.items()]
-        return [(first, value) for first, value in pairs if first is not value]  # type: ignore[misc]
+    def assigned(self) -> list[Assigned]:
+        """Return the tensor attributes that were bound to other tensors."""
+        heap = self.state.heap
+        found = [
+            Assigned(cell[1], first, heap[cell][0], heap[("bound", cell[1])][0])  # type: ignore[arg-type]
+            for cell, first in self.first.items()
+        ]
+        return [entry for entry in found if entry.first is not entry.value]
 
     def parameter(self, path: str, tensor: torch.Tensor) -> Value:
         """Return the argument of `@main` for a parameter or buffer; two names of one tensor give one argument."""

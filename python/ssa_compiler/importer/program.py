@@ -19,6 +19,7 @@ from ..abi.convention import (
     ImportedProgram,
     NotInferred,
     ParameterSpec,
+    RebindingSpec,
     SameObject,
     StorageAsExample,
     StridesAsExample,
@@ -54,7 +55,7 @@ from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
 from .lent_containers import changed_containers
 from .models import OpenedModel, has_own_functions, open_model
-from .modules import FoundParameter, Inline, Modules, Restart
+from .modules import Assigned, FoundParameter, Inline, Modules, Restart
 from .numbered import unnumbered
 from .state import ProgramRaises, Retry, State, Unjoinable
 from .surroundings import quiet
@@ -294,9 +295,9 @@ class _ProgramImport:
         self.results: list[Any] = []
         self.returned: set[Site] = set()
         self._renewed: dict[int, OutputLeaf] = {}
-        self._copied: dict[int, OutputLeaf] = {}
         self._containers: dict[Site, OutputSpec] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
+        self.rebindings: tuple[RebindingSpec, ...] = ()
         self.changed: tuple[ChangedObject, ...] = ()
         self.containers: tuple[ChangedContainer, ...] = ()
         method = scripted._c._get_method(opened.method) if self.is_module else scripted
@@ -324,11 +325,11 @@ class _ProgramImport:
         """Return the program with this result."""
         state = self.state
         output = self._output(result)
-        self._store_attributes()
         self.changed = self.callers.changed(self._parameters(arguments), self.modules, self._output, self._leaf)
         self.containers = changed_containers(state, self._output)
         self.interpreter.python_calls.register()
         self.attributes = self._numbers(len(arguments.names))
+        self.rebindings = self._rebindings()
         if failed := state.ranges.failed(state.written):
             raise Retry(failed)
         state.emitter.op("func.return", [], self.results)
@@ -362,11 +363,6 @@ class _ProgramImport:
         if isinstance(value, TensorValue):
             self.state.use(value, "return")
             self.returned |= value.storages
-            # A result that was the attribute's tensor does not change when the attribute's new contents are stored.
-            if any(value.storages & first.storages for first, _ in self.modules.assigned()):
-                if id(value) not in self._copied:
-                    self._copied[id(value)] = replace(self._leaf(self._copy(value).ssa, torch.Tensor), copied=True)
-                return self._copied[id(value)]
             if id(value) in self.state.originals:  # the caller's object: it gets its new shape after the call
                 return self._leaf(self.state.originals[id(value)][1].ssa, torch.Tensor)
             if not value.renewed:
@@ -428,24 +424,43 @@ class _ProgramImport:
         arguments: list[Value] = [value, ConstValue(None)]
         return self.interpreter.tensors.call(torch.ops.aten.clone.default, arguments)[0]
 
-    def _store_attributes(self) -> None:
-        """Store what attributes were bound to in the tensors that the module holds."""
-        pairs = self.modules.assigned()
-        targets = frozenset().union(*(first.storages for first, _ in pairs))
-        values = [self._copy(value) if value.storages & targets else value for _, value in pairs]
-        for (first, _), value in zip(pairs, values):
-            if not self.state.same_sizes(value, first, "the assignment of an attribute"):
+    def _rebindings(self) -> tuple[RebindingSpec, ...]:
+        """Collect the results of `@main` that tensor attributes are bound to after a call."""
+        found = self.modules.assigned()
+        for assigned in found:
+            if not self.state.same_sizes(assigned.value, assigned.first, "the assignment of an attribute"):
                 raise self.state.refuse(
                     "a tensor that changes its shape in place while it is an attribute; assign a new one"
                 )
-            self.interpreter.tensors.call(torch.ops.aten.copy_.default, [first, value, ConstValue(False)])
+            self._check_shared_state(assigned)
+        return tuple(RebindingSpec(a.name, self.model, self._output(a.value), self._output(a.bound)) for a in found)
+
+    def _check_shared_state(self, assigned: Assigned) -> None:
+        """Refuse an attribute that shares memory with another one in some runs, or with a part of it: it would be a copy.
+
+        That is no difference as long as nothing writes what is shared.
+        """
+        value = assigned.value
+        arguments = [parameter.value.ssa for parameter in self.modules.found]
+        if not value.renewed and any(value.ssa == argument for argument in arguments):
+            return  # the attribute's own object
+        for parameter in self.modules.found:
+            name = next((name for name in parameter.names if name != assigned.name), None)
+            if name is None or parameter.storage not in value.storages:
+                continue
+            if assigned.name in parameter.names or not self.state.written.isdisjoint(
+                value.storages | assigned.first.storages
+            ):
+                raise self.state.refuse(
+                    f"the attribute {assigned.name}, bound to a tensor that may share memory with the attribute {name}; clone() it"
+                )
 
     def _check_strides_of_attributes(self) -> None:
         """Refuse an attribute whose strides matter and which is bound to a tensor with others.
 
         The module's own tensor keeps its strides; in eager the next call would find those of the new one.
         """
-        for first, value in self.modules.assigned():
+        for first, value in ((assigned.first, assigned.value) for assigned in self.modules.assigned()):
             reasons = [self.state.layouts.reasons[s] for s in first.storages if s in self.state.layouts.reasons]
             sizes, old, new = (map(expr_of, n) for n in (first.fake.shape, first.fake.stride(), value.fake.stride()))
             others = any(size != 1 and a != b for size, a, b in zip(sizes, old, new))
@@ -537,6 +552,7 @@ class _ProgramImport:
             written=frozenset(index for index, storage in storages.items() if storage in state.written),
             training=bool(getattr(self.scripted, "training", False)) if self.is_module else None,
             attributes=self.attributes,
+            rebindings=self.rebindings,
             facts=self._facts(),
             sizes=state.sizes.checks(),
             grad_mode=state.grad_mode,

@@ -334,7 +334,7 @@ class Interpreted:
         from ..abi import build_result, flatten_arguments
         from ..abi.container_writeback import change_containers
         from ..abi.object_writeback import change_objects, give_back, take_storages
-        from ..abi.results import ResultBuilder, output_leaves
+        from ..abi.results import ResultBuilder
 
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
         outcome = Outcome(arguments=(args, kwargs))
@@ -351,7 +351,9 @@ class Interpreted:
             result = builder.build(self._program.results)
             change_containers(self._program.containers, bound, builder)
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
-            self._copies += [results[leaf.index] for leaf in output_leaves(self._program.results) if leaf.copied]
+            for rebinding in self._program.rebindings:
+                if build_result(rebinding.bound, results):
+                    self._bind(rebinding.name, build_result(rebinding.result, results))
             return result
 
         self._copies = outcome.copies
@@ -361,6 +363,12 @@ class Interpreted:
         for attribute, number in zip(self._program.attributes, self._numbers, strict=True):
             outcome.state[attribute.name] = number
         return outcome
+
+    def _bind(self, name: str, value: torch.Tensor) -> None:
+        """Take another tensor for a parameter; where it has other names, eager has two tensors from here on."""
+        for number, parameter in enumerate(self._program.parameters):
+            if name in (parameter.name, *parameter.aliases):
+                self._state[number] = value
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over the state of another side."""

@@ -203,3 +203,11 @@ def test_a_return_from_a_loop_keeps_the_object() -> None:
         x = torch.zeros(2)
         assert compiled(x, n) is x
         assert stopped(n) is module.mean
+
+
+def strides(x: Tensor) -> tuple[list[int], list[int], int]:
+    return x.stride(), list(x.t().stride()), x.stride(1)
+
+
+def test_strides_are_a_tuple() -> None:
+    check(strides, (torch.zeros(2, 3),), compiled=False)

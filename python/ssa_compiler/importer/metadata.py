@@ -251,7 +251,9 @@ class Metadata:
         strides = [ConstValue(stride) for stride in fake.stride()]
         if len(arguments) > 1:
             return [strides[self.state.dim(arguments[1], fake.dim())]]
-        return [self.containers.new_list(strides)]
+        made = self.containers.new_list(strides)
+        state.tuples.add(made.cell)
+        return [made]
 
     def integer(self, size: Any) -> Value:
         """Return a size as a constant or scalar."""

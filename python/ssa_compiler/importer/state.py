@@ -109,7 +109,7 @@ class State:
         heap: contents of each list and dict, by cell.
         keys: keys of each dict cell.
         shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
-        tuples: cells of lists of tensors that an op returns, a tuple in eager.
+        tuples: cells of lists that an op returns and that are a tuple in eager: of tensors, or strides.
         lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to TorchScript.
         scripted: whether the program came scripted: then lists are what they are to TorchScript.
         views: lists that show the keys or elements of a dict.

@@ -268,3 +268,57 @@ def test_an_attribute_that_may_share_what_is_written_is_refused() -> None:
         errors.UnsupportedProgramError, match=r"attribute b, bound to .* share memory with the attribute a"
     ):
         import_program(SometimesFollows(), (torch.ones(2), True))
+
+
+class Recurrent(nn.Module):
+    """A state that is None at first; so says the annotation in `__init__`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state: Tensor | None = None
+        self.weight = nn.Parameter(torch.tensor([[0.5, 1.0], [-1.0, 0.25]]), requires_grad=False)
+
+    def forward(self, x: Tensor, reset: bool) -> Tensor:
+        state = self.state
+        if state is None:
+            state = torch.zeros_like(x)
+        state = torch.tanh(state @ self.weight + x)
+        if reset:
+            self.state = None
+        else:
+            self.state = state
+        return state
+
+
+class Remembers(nn.Module):
+    """Nothing says that the attribute may be None but that it is; whether it is assigned is known at run time only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = None
+        self.register_buffer("largest", None)
+
+    def forward(self, x: Tensor, limit: bool) -> Tensor:
+        if self.first is None:
+            self.first = x.clone()
+        if bool(x.sum() > 2):
+            self.largest = x * 2
+        largest = self.largest
+        return x if largest is None else x + largest
+
+
+@pytest.mark.parametrize("made", [Recurrent, Remembers])
+def test_attributes_that_are_none_at_first(made: type[nn.Module]) -> None:
+    eager, module = made(), made()
+    compiled = ssa_compiler.compile(module, (torch.zeros(1, 2), False), cache=False)
+    assert "__annotations__" not in vars(module)
+    for number, reset in enumerate((False, False, True, False, False)):
+        x = torch.full((1, 2), 0.5 + number)
+        expected = eager(x, reset)
+        torch.testing.assert_close(compiled(x, reset), expected)
+        for name in ("state", "first", "largest"):
+            one, other = getattr(eager, name, None), getattr(module, name, None)
+            assert (one is None) == (other is None)
+            if one is not None:
+                torch.testing.assert_close(other, one)
+    assert len(compiled.specialisations) <= 4

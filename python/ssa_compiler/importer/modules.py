@@ -17,7 +17,7 @@ from ..abi.same_values import registered_name, same_tensor
 from .attempts import AnotherAttempt
 from .numbered import Numbered
 from .state import State
-from .values import ConstValue, ModuleValue, ScalarValue, Site, TensorValue, Value
+from .values import ConstValue, ModuleValue, OptionalValue, ScalarValue, Site, TensorValue, Value
 
 __all__ = ["Assigned", "FoundNumber", "FoundParameter", "Inline", "Modules", "Restart"]
 
@@ -46,18 +46,18 @@ class FoundParameter:
 
 @dataclass
 class Assigned:
-    """A tensor attribute that the program assigns.
+    """An attribute that is a tensor, or None, and that the program assigns.
 
     Attributes:
         name: qualified name.
-        first: the argument of `@main` that it is before the call.
+        first: what it is before the call: an argument of `@main`, or None.
         value: what it is after it.
         bound: a bool, whether it was assigned.
     """
 
     name: str
-    first: TensorValue
-    value: TensorValue
+    first: Value
+    value: Value
     bound: Value
 
 
@@ -77,7 +77,7 @@ class Modules:
         root: the user's module or function.
         script: its TorchScript object.
         looks: what ignored Python functions return, as far as they were asked.
-        first: the argument of each attribute that is bound to another tensor.
+        first: what each attribute was before it was bound to another tensor: an argument, or None.
         found: parameters in the order in which the program uses them first.
         numbers: the numbers that the program assigns.
         constants: the qualified names of the attributes that were read as constants.
@@ -89,7 +89,7 @@ class Modules:
         self.looks = looks if looks is not None else {}
         self.root = root
         self.script = script
-        self.first: dict[Site, TensorValue] = {}
+        self.first: dict[Site, Value] = {}
         self.found: list[FoundParameter] = []
         self.numbers: list[FoundNumber] = []
         self.constants: set[str] = set()
@@ -176,7 +176,8 @@ class Modules:
             Restart: it has to be known beforehand: it is a number, or assigned in a branch or loop.
             UnsupportedProgramError: the attribute is no tensor or number, or changes dtype or shape.
         """
-        current = self.attribute(owner, name)
+        attribute = self.attribute(owner, name)
+        current = _as_value(attribute)
         if current is value:
             return  # `self.x += 1`: written in place already.
         path = f"{owner.path}.{name}" if owner.path else name
@@ -184,17 +185,18 @@ class Modules:
             if ("attribute", path) in self.state.heap:
                 self.state.heap[("attribute", path)] = (value,)
                 return
-            if type(current) in (bool, int, float):
+            if type(attribute) in (bool, int, float):
                 raise Restart(path)
-        if not isinstance(current, TensorValue) or not isinstance(value, TensorValue):
+        if not _may_be_tensor(current) or not _may_be_tensor(value):
             raise self.state.refuse(
                 f"assignment to the attribute {path}, which is no tensor, bool, int or float; make it a buffer"
             )
-        same = current.fake.dtype == value.fake.dtype
-        if not same or not self.state.same_sizes(value, current, "the assignment of an attribute"):
-            raise self.state.refuse(
-                f"assignment to the attribute {path}, which changes its dtype or shape; return the new tensor"
-            )
+        if isinstance(current, TensorValue) and isinstance(value, TensorValue):
+            same = current.fake.dtype == value.fake.dtype
+            if not same or not self.state.same_sizes(value, current, "the assignment of an attribute"):
+                raise self.state.refuse(
+                    f"assignment to the attribute {path}, which changes its dtype or shape; return the new tensor"
+                )
         cell = ("attribute", path)
         if cell not in self.state.heap:
             if self.state.conditional:
@@ -220,7 +222,7 @@ class Modules:
                 self._number(path, type(number))
         for path, owner in owners.items():
             if not isinstance(numbers[path], (bool, int, float)):
-                current = self.attribute(owner, path.rpartition(".")[2])
+                current = _as_value(self.attribute(owner, path.rpartition(".")[2]))
                 self.first[("attribute", path)] = current
                 self.state.heap[("attribute", path)] = (current,)
                 self.state.heap[("bound", path)] = (ConstValue(False),)
@@ -236,8 +238,7 @@ class Modules:
         """Return the tensor attributes that were bound to other tensors."""
         heap = self.state.heap
         found = [
-            Assigned(cell[1], first, heap[cell][0], heap[("bound", cell[1])][0])  # type: ignore[arg-type]
-            for cell, first in self.first.items()
+            Assigned(cell[1], first, heap[cell][0], heap[("bound", cell[1])][0]) for cell, first in self.first.items()
         ]
         return [entry for entry in found if entry.first is not entry.value]
 
@@ -303,3 +304,15 @@ def fake_like(state: State, tensor: torch.Tensor) -> torch.Tensor:
     with state.symbols.mode:
         storage = torch.empty(size, dtype=tensor.dtype, device=tensor.device)
         return storage.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
+def _as_value(attribute: Any) -> Value:
+    """What an attribute is in the program: constants come as they are."""
+    return attribute if isinstance(attribute, Value) else ConstValue(attribute)
+
+
+def _may_be_tensor(value: Value) -> bool:
+    """Whether a value is a tensor, None, or one of the two as the run decides."""
+    if isinstance(value, OptionalValue):
+        return isinstance(value.value, TensorValue)
+    return isinstance(value, TensorValue) or (isinstance(value, ConstValue) and value.value is None)

@@ -55,7 +55,7 @@ from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
 from .lent_containers import changed_containers
 from .models import OpenedModel, has_own_functions, open_model
-from .modules import Assigned, FoundParameter, Inline, Modules, Restart
+from .modules import FoundParameter, Inline, Modules, Restart
 from .numbered import unnumbered
 from .state import ProgramRaises, Retry, State, Unjoinable
 from .surroundings import quiet
@@ -74,6 +74,7 @@ from .values import (
     TupleValue,
     Value,
     in_words,
+    tensor_values,
 )
 
 __all__ = ["import_program"]
@@ -428,31 +429,39 @@ class _ProgramImport:
         """Collect the results of `@main` that tensor attributes are bound to after a call."""
         found = self.modules.assigned()
         for assigned in found:
-            if not self.state.same_sizes(assigned.value, assigned.first, "the assignment of an attribute"):
+            first, value = assigned.first, _tensor_of(assigned.value)
+            if value is None:
+                continue
+            if isinstance(first, TensorValue) and not self.state.same_sizes(
+                value, first, "the assignment of an attribute"
+            ):
                 raise self.state.refuse(
                     "a tensor that changes its shape in place while it is an attribute; assign a new one"
                 )
-            self._check_shared_state(assigned)
+            self._check_shared_state(assigned.name, first, value)
         return tuple(RebindingSpec(a.name, self.model, self._output(a.value), self._output(a.bound)) for a in found)
 
-    def _check_shared_state(self, assigned: Assigned) -> None:
+    def _check_shared_state(self, attribute: str, first: Value, value: TensorValue) -> None:
         """Refuse an attribute that shares memory with another one in some runs, or with a part of it: it would be a copy.
 
         That is no difference as long as nothing writes what is shared.
+
+        Args:
+            attribute: its name.
+            first: what it is before the call.
+            value: the tensor that it is after it.
         """
-        value = assigned.value
         arguments = [parameter.value.ssa for parameter in self.modules.found]
         if not value.renewed and any(value.ssa == argument for argument in arguments):
             return  # the attribute's own object
+        written = not self.state.written.isdisjoint(value.storages.union(*(t.storages for t in tensor_values(first))))
         for parameter in self.modules.found:
-            name = next((name for name in parameter.names if name != assigned.name), None)
+            name = next((name for name in parameter.names if name != attribute), None)
             if name is None or parameter.storage not in value.storages:
                 continue
-            if assigned.name in parameter.names or not self.state.written.isdisjoint(
-                value.storages | assigned.first.storages
-            ):
+            if written or attribute in parameter.names:
                 raise self.state.refuse(
-                    f"the attribute {assigned.name}, bound to a tensor that may share memory with the attribute {name}; clone() it"
+                    f"the attribute {attribute}, bound to a tensor that may share memory with the attribute {name}; clone() it"
                 )
 
     def _check_strides_of_attributes(self) -> None:
@@ -460,7 +469,9 @@ class _ProgramImport:
 
         The module's own tensor keeps its strides; in eager the next call would find those of the new one.
         """
-        for first, value in ((assigned.first, assigned.value) for assigned in self.modules.assigned()):
+        for first, value in ((assigned.first, _tensor_of(assigned.value)) for assigned in self.modules.assigned()):
+            if not isinstance(first, TensorValue) or value is None:
+                continue
             reasons = [self.state.layouts.reasons[s] for s in first.storages if s in self.state.layouts.reasons]
             sizes, old, new = (map(expr_of, n) for n in (first.fake.shape, first.fake.stride(), value.fake.stride()))
             others = any(size != 1 and a != b for size, a, b in zip(sizes, old, new))
@@ -566,8 +577,13 @@ class _ProgramImport:
         """What is taken for granted of the module."""
         if not isinstance(self.model, torch.nn.Module):
             return None
-        assigned = {*self.assigned, *(number.name for number in self.modules.numbers)}
-        return ModuleFacts(self.model, self.modules.constants - assigned)
+        return ModuleFacts(self.model, self.modules.constants - {number.name for number in self.modules.numbers})
+
+
+def _tensor_of(value: Value) -> TensorValue | None:
+    """The tensor that a value is, or may be."""
+    value = value.value if isinstance(value, OptionalValue) else value
+    return value if isinstance(value, TensorValue) else None
 
 
 def _default(opened: OpenedModel, argument: Any) -> Any:

@@ -12,6 +12,7 @@ import torch.jit._recursive as recursive
 from torch.jit.frontend import NotSupportedError
 
 from ..errors import ScriptError, SourceLocation
+from .optional_attributes import scripted_with_optionals
 from .source import script_all, script_plainly
 from .surroundings import quiet
 
@@ -63,7 +64,11 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
             _attempt(lambda: script_all(lambda: torch.jit.script(original), scripted=True)) if original else None
         ) or model
     definition = type(model).forward if isinstance(model, torch.nn.Module) else model
-    return _scripted(lambda: torch.jit.script(model), _name(model), definition)
+
+    def script() -> Any:
+        return _scripted(lambda: torch.jit.script(model), _name(model), definition)
+
+    return scripted_with_optionals(model, script) if isinstance(model, torch.nn.Module) else script()
 
 
 def script_method(module: torch.nn.Module, name: str) -> Any:
@@ -84,7 +89,8 @@ def script_method(module: torch.nn.Module, name: str) -> Any:
     def script() -> Any:
         return recursive.create_script_module(module, stubs, share_types=False)  # type: ignore[no-untyped-call]
 
-    return _scripted(script, f"{_name(module)}.{name}", getattr(type(module), name, None))
+    definition = getattr(type(module), name, None)
+    return scripted_with_optionals(module, lambda: _scripted(script, f"{_name(module)}.{name}", definition))
 
 
 def _name(model: Any) -> str:

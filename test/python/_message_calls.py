@@ -300,6 +300,23 @@ def without_its_buffer() -> None:
     program.imported.parameters[0].current()
 
 
+class HoldsTwo(HoldsState):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("other", torch.ones(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.state += 1
+        return x + self.state * self.other
+
+
+def with_one_buffer() -> None:
+    model = HoldsTwo()
+    program = ssa_compiler.compile(model, (X,), max_specialisations=1)
+    model.other = model.state
+    program(X)
+
+
 def asks_for_conjugation(x: Tensor) -> Tensor:
     return x + 1 if x.is_conj() else x
 
@@ -335,6 +352,7 @@ def plus_one(x: Tensor) -> Tensor:
     return x + 1
 
 
+raises(with_one_buffer, "parameters .*'state'.*: expected 2 tensors, got one")
 raises(without_its_buffer, "the module holds no tensor under the name 'state' any more: give it one")
 raises(of_conjugated, r"'x': is_conj is true, and compiled programs take it for false .*: pass its .resolve_conj\(\)")
 raises(of_a_module_that_is_gone, "'helper' is a method of a module that does not exist any more: keep the module")

@@ -642,6 +642,19 @@ class HoldsObject(nn.Module):
         return x + self.holder.n  # refused
 
 
+class SharesState(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.zeros(3))
+        self.register_buffer("other", torch.ones(3))
+
+    def forward(self, x: Tensor):
+        if bool(x.sum() > 0):  # refused
+            self.other = self.state
+        self.state += 1
+        return self.other + x
+
+
 class IgnoresAndWrites(HasMethods):
     @torch.jit.ignore
     def helper(self, x: Tensor) -> Tensor:
@@ -654,6 +667,9 @@ class IgnoresAndWrites(HasMethods):
 
 refused(X, says="assignment to the attribute name, which is no tensor, bool, int or float; make it a buffer")(
     AssignsText()
+)
+refused(X, says="the attribute other, bound to a tensor that may share memory with the attribute state; clone.. it")(
+    SharesState()
 )
 refused(X, says="assignment to the attribute state, which changes its dtype or shape; return the new")(AssignsShape())
 refused(X, says="the tensor tensors.* inside a container; register it as a parameter or buffer")(ListsTensors())

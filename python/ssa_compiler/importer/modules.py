@@ -14,6 +14,7 @@ import torch
 from torch_mlir import ir
 
 from ..abi.same_values import registered_name, same_tensor
+from ..errors import SourceLocation
 from .attempts import AnotherAttempt
 from .numbered import Numbered
 from .state import State
@@ -53,12 +54,14 @@ class Assigned:
         first: what it is before the call: an argument of `@main`, or None.
         value: what it is after it.
         bound: a bool, whether it was assigned.
+        place: where the program assigns it, the last time.
     """
 
     name: str
     first: Value
     value: Value
     bound: Value
+    place: SourceLocation | None
 
 
 @dataclass
@@ -90,6 +93,7 @@ class Modules:
         self.root = root
         self.script = script
         self.first: dict[Site, Value] = {}
+        self._places: dict[Site, SourceLocation | None] = {}
         self.found: list[FoundParameter] = []
         self.numbers: list[FoundNumber] = []
         self.constants: set[str] = set()
@@ -204,6 +208,7 @@ class Modules:
             self.first[cell] = current
         self.state.heap[cell] = (value,)
         self.state.heap[("bound", path)] = (ConstValue(True),)
+        self._places[cell] = self.state.locations.user()
 
     def prepare(self, paths: list[str]) -> None:
         """Make attributes known that the program assigns: arguments for the numbers, then those for the tensors."""
@@ -238,7 +243,8 @@ class Modules:
         """Return the tensor attributes that were bound to other tensors."""
         heap = self.state.heap
         found = [
-            Assigned(cell[1], first, heap[cell][0], heap[("bound", cell[1])][0]) for cell, first in self.first.items()
+            Assigned(cell[1], first, heap[cell][0], heap[("bound", cell[1])][0], self._places.get(cell))
+            for cell, first in self.first.items()
         ]
         return [entry for entry in found if entry.first is not entry.value]
 

@@ -55,7 +55,7 @@ from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
 from .lent_containers import changed_containers
 from .models import OpenedModel, has_own_functions, open_model
-from .modules import FoundParameter, Inline, Modules, Restart
+from .modules import Assigned, FoundParameter, Inline, Modules, Restart
 from .numbered import unnumbered
 from .state import ProgramRaises, Retry, State, Unjoinable
 from .surroundings import quiet
@@ -438,30 +438,30 @@ class _ProgramImport:
                 raise self.state.refuse(
                     "a tensor that changes its shape in place while it is an attribute; assign a new one"
                 )
-            self._check_shared_state(assigned.name, first, value)
+            self._check_shared_state(assigned, value)
         return tuple(RebindingSpec(a.name, self.model, self._output(a.value), self._output(a.bound)) for a in found)
 
-    def _check_shared_state(self, attribute: str, first: Value, value: TensorValue) -> None:
+    def _check_shared_state(self, assigned: Assigned, value: TensorValue) -> None:
         """Refuse an attribute that shares memory with another one in some runs, or with a part of it: it would be a copy.
 
         That is no difference as long as nothing writes what is shared.
 
         Args:
-            attribute: its name.
-            first: what it is before the call.
-            value: the tensor that it is after it.
+            assigned: the attribute.
+            value: the tensor that it is after the call.
         """
-        arguments = [parameter.value.ssa for parameter in self.modules.found]
-        if not value.renewed and any(value.ssa == argument for argument in arguments):
+        if not value.renewed and any(value.ssa == parameter.value.ssa for parameter in self.modules.found):
             return  # the attribute's own object
-        written = not self.state.written.isdisjoint(value.storages.union(*(t.storages for t in tensor_values(first))))
+        storages = value.storages.union(*(tensor.storages for tensor in tensor_values(assigned.first)))
         for parameter in self.modules.found:
-            name = next((name for name in parameter.names if name != attribute), None)
+            name = next((name for name in parameter.names if name != assigned.name), None)
             if name is None or parameter.storage not in value.storages:
                 continue
-            if written or attribute in parameter.names:
-                raise self.state.refuse(
-                    f"the attribute {attribute}, bound to a tensor that may share memory with the attribute {name}; clone() it"
+            if storages & self.state.written or assigned.name in parameter.names:
+                raise UnsupportedProgramError(
+                    f"unsupported: the attribute {assigned.name}, bound to a tensor that may share memory with the attribute "
+                    f"{name}; clone() it",
+                    location=assigned.place,
                 )
 
     def _check_strides_of_attributes(self) -> None:

@@ -559,7 +559,8 @@ class AssignsText(HasMethods):
 
 class AssignsShape(HasMethods):
     def forward(self, x: Tensor):
-        self.state = x + 1  # refused
+        if bool(x.sum() > 0):
+            self.state = x + 1  # refused
         return x
 
 
@@ -671,7 +672,9 @@ refused(X, says="assignment to the attribute name, which is no tensor, bool, int
 refused(X, says="the attribute other, bound to a tensor that may share memory with the attribute state; clone.. it")(
     SharesState()
 )
-refused(X, says="assignment to the attribute state, which changes its dtype or shape; return the new")(AssignsShape())
+refused(X, says="assignment to the attribute state, which changes its dtype or shape in a branch or loop; assign")(
+    AssignsShape()
+)
 refused(X, says="the tensor tensors.* inside a container; register it as a parameter or buffer")(ListsTensors())
 refused(X, says="one and other, two tensors of one memory, one of which gets another shape; clone.. one")(
     HoldsOneMemory()

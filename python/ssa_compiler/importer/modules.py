@@ -81,6 +81,7 @@ class Modules:
         script: its TorchScript object.
         looks: what ignored Python functions return, as far as they were asked.
         first: what each attribute was before it was bound to another tensor: an argument, or None.
+        reshaped: the attributes that are bound to a tensor of another dtype or shape.
         found: parameters in the order in which the program uses them first.
         numbers: the numbers that the program assigns.
         constants: the qualified names of the attributes that were read as constants.
@@ -93,6 +94,7 @@ class Modules:
         self.root = root
         self.script = script
         self.first: dict[Site, Value] = {}
+        self.reshaped: set[str] = set()
         self._places: dict[Site, SourceLocation | None] = {}
         self.found: list[FoundParameter] = []
         self.numbers: list[FoundNumber] = []
@@ -198,9 +200,12 @@ class Modules:
         if isinstance(current, TensorValue) and isinstance(value, TensorValue):
             same = current.fake.dtype == value.fake.dtype
             if not same or not self.state.same_sizes(value, current, "the assignment of an attribute"):
-                raise self.state.refuse(
-                    f"assignment to the attribute {path}, which changes its dtype or shape; return the new tensor"
-                )
+                if self.state.conditional:
+                    raise self.state.refuse(
+                        f"assignment to the attribute {path}, which changes its dtype or shape in a branch or loop; "
+                        "assign it behind that"
+                    )
+                self.reshaped.add(path)
         cell = ("attribute", path)
         if cell not in self.state.heap:
             if self.state.conditional:

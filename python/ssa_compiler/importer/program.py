@@ -432,9 +432,8 @@ class _ProgramImport:
             first, value = assigned.first, _tensor_of(assigned.value)
             if value is None:
                 continue
-            if isinstance(first, TensorValue) and not self.state.same_sizes(
-                value, first, "the assignment of an attribute"
-            ):
+            kept = first if assigned.name not in self.modules.reshaped and isinstance(first, TensorValue) else None
+            if kept is not None and not self.state.same_sizes(value, kept, "the assignment of an attribute"):
                 raise self.state.refuse(
                     "a tensor that changes its shape in place while it is an attribute; assign a new one"
                 )
@@ -469,8 +468,11 @@ class _ProgramImport:
 
         The module's own tensor keeps its strides; in eager the next call would find those of the new one.
         """
-        for first, value in ((assigned.first, _tensor_of(assigned.value)) for assigned in self.modules.assigned()):
+        for assigned in self.modules.assigned():
+            first, value = assigned.first, _tensor_of(assigned.value)
             if not isinstance(first, TensorValue) or value is None:
+                continue
+            if assigned.name in self.modules.reshaped and _is_plain(value.fake):
                 continue
             reasons = [self.state.layouts.reasons[s] for s in first.storages if s in self.state.layouts.reasons]
             sizes, old, new = (map(expr_of, n) for n in (first.fake.shape, first.fake.stride(), value.fake.stride()))
@@ -578,6 +580,11 @@ class _ProgramImport:
         if not isinstance(self.model, torch.nn.Module):
             return None
         return ModuleFacts(self.model, self.modules.constants - {number.name for number in self.modules.numbers})
+
+
+def _is_plain(fake: torch.Tensor) -> bool:
+    """Whether a tensor is contiguous, which can be told if its sizes are known."""
+    return all(isinstance(number, int) for number in (*fake.shape, *fake.stride())) and fake.is_contiguous()
 
 
 def _tensor_of(value: Value) -> TensorValue | None:

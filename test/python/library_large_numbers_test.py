@@ -106,3 +106,41 @@ def whole(x: Tensor) -> list[Tensor]:
 
 def test_whole_parts_keep_the_sign_of_zero() -> None:
     check(whole, (torch.tensor([0.0, -0.0, -0.5, 0.5, -3.7, 2.0, torch.inf, torch.nan]),), compiled=True)
+
+
+def norms_of_one(x: Tensor) -> list[Tensor]:
+    one, number = x[:1], x[0, 0]
+    found = [torch.linalg.vector_norm(x, 2, [1]), torch.linalg.vector_norm(x.unsqueeze(0), -2.5, [0, -1], True)]
+    found += [torch.linalg.vector_norm(one, 2, []), torch.linalg.vector_norm(x, 3, [1], dtype=x.dtype)]
+    found += [torch.linalg.vector_norm(x, 0, [1]), x.norm(None, 1), x.norm(3, 1, True), one.norm(), number.norm(3)]
+    found += [torch.linalg.norm(x, None, 1), torch.linalg.norm(one, None, [0, 1]), torch.linalg.matrix_norm(one)]
+    found += [number.norm(2, [0]), F.normalize(x, dim=1), torch.renorm(x, 2, 0, 1.0), torch.dist(one, one * 0)]
+    found += [F.pairwise_distance(x, x * 0), torch.frobenius_norm(x, [1]), torch.norm_except_dim(x, 3, 0)]
+    return found
+
+
+def norms_of_one_or_more(x: Tensor) -> list[Tensor]:
+    found = [torch.linalg.vector_norm(x, 2, [1]), torch.linalg.vector_norm(x, 2.5, [0], True), x.norm(), x.norm(3)]
+    found += [F.normalize(x, dim=1), torch.linalg.norm(x, None, 1), torch.linalg.vector_norm(x, 0, [1])]
+    return found
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.complex64])
+def test_norms_of_one_element_neither_overflow_nor_underflow(dtype: torch.dtype) -> None:
+    large = 1e200 if dtype == torch.float64 else 1e30
+    calls = [(torch.full((3, 1), x, dtype=dtype),) for x in (large, 1.0 / large, -3.0, torch.nan, -torch.inf)]
+    checked = check(norms_of_one, *calls)
+    assert checked.compiled.explain().callbacks == () or dtype.is_complex
+    calls += [(call[0][:1],) for call in calls] + [(torch.full((2, 2), large, dtype=dtype),)]
+    calls = [(torch.tensor([[1.0, -2.0, 0.0], [3.0, 4.0, 1e-3]], dtype=dtype),), *calls]
+    checked = check(norms_of_one_or_more, *calls, options={"dynamic_shapes": torch.export.Dim.AUTO})
+    assert checked.compiled.explain().callbacks == () or dtype.is_complex
+
+
+def weights_normalised(v: Tensor, g: Tensor) -> Tensor:
+    return torch._weight_norm(v, g, 0)
+
+
+def test_weights_of_half_precision_are_normalised_in_single_precision() -> None:
+    weights = torch.tensor([[6e4], [3e2], [1e-7]], dtype=torch.float16)
+    check(weights_normalised, (weights, torch.ones(3, 1, dtype=torch.float16)))

@@ -1,6 +1,7 @@
-"""Norms of whole tensors as `linalg.vector_norm`: torch-mlir computes the others as powers, which infinity and 0 are not.
+"""Norms as `linalg.vector_norm`: torch-mlir computes the others as powers, which infinity and 0 are not.
 
-The root mean square has an epsilon where none is given, which torch-mlir takes for 0.
+That of one element is its absolute value in eager, which neither overflows nor underflows as its square and its cube do. The
+root mean square has an epsilon where none is given, which torch-mlir takes for 0.
 """
 
 from __future__ import annotations
@@ -10,10 +11,21 @@ from typing import Any, List, Optional  # noqa: UP035 - TorchScript
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ._registry import implements
 
 __all__: list[str] = []
+
+# ruff: noqa: UP006, UP045 - TorchScript reads these annotations
+
+
+def _order(arguments: Mapping[str, Any]) -> float | None:
+    """The order of a norm, None if it is known only at run time."""
+    order = arguments["ord"] if "ord" in arguments else arguments.get("p")
+    if order is None:
+        return 2.0
+    return float(order) if isinstance(order, (int, float)) else None
 
 
 def _is_float(arguments: Mapping[str, Any]) -> bool:
@@ -21,10 +33,28 @@ def _is_float(arguments: Mapping[str, Any]) -> bool:
     return all(tensor.dtype.is_floating_point for tensor in tensors)
 
 
-@implements("aten::norm.Scalar", where=_is_float)
+def _is_norm(arguments: Mapping[str, Any]) -> bool:
+    """Whether this is a norm of floating-point or complex numbers of a known order."""
+    dtype = arguments["self"].dtype
+    return (dtype.is_floating_point or dtype.is_complex) and _order(arguments) is not None
+
+
+@implements("aten::norm.Scalar", where=_is_norm)
 def norm(self: Tensor, p: float) -> Tensor:
     """The p-norm of all elements."""
     return torch.linalg.vector_norm(self, p)
+
+
+@implements("aten::norm.ScalarOpt_dim", where=_is_norm)
+def norm_along(self: Tensor, p: Optional[float], dim: List[int], keepdim: bool) -> Tensor:
+    """The p-norm over dimensions, as `F.normalize` asks for it."""
+    return torch.linalg.vector_norm(self, 2.0 if p is None else p, dim, keepdim)
+
+
+@implements("aten::frobenius_norm.dim", where=_is_norm)
+def frobenius_norm(self: Tensor, dim: List[int], keepdim: bool) -> Tensor:
+    """The length over dimensions."""
+    return torch.linalg.vector_norm(self, 2.0, dim, keepdim)
 
 
 @implements("aten::dist", where=_is_float)
@@ -33,14 +63,99 @@ def dist(self: Tensor, other: Tensor, p: float) -> Tensor:
     return torch.linalg.vector_norm(self - other, p)
 
 
-# ruff: noqa: UP006, UP045 - TorchScript reads these annotations
+def _is_vector_norm(arguments: Mapping[str, Any]) -> bool:
+    """Whether a `linalg_norm` is one of vectors, which torch-mlir has only with an order."""
+    dim, rank = arguments["dim"], arguments["self"].dim()
+    is_matrix_norm = arguments["ord"] is not None and (rank if dim is None else len(dim)) == 2
+    return _is_norm(arguments) and not is_matrix_norm
+
+
+@implements("aten::linalg_norm", where=_is_vector_norm)
+def linalg_norm(
+    self: Tensor, ord: Optional[float], dim: Optional[List[int]], keepdim: bool, dtype: Optional[int]
+) -> Tensor:
+    """The norm of vectors; without an order that of all elements as one vector."""
+    return torch.linalg.vector_norm(self, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
+
+
+def _reduced(arguments: Mapping[str, Any]) -> list[Any] | None:
+    """The sizes of the dimensions that a norm is over; None if it is not one that is taken apart here.
+
+    Eager takes the powers of a tensor without dimensions if a dimension is given.
+    """
+    tensor, dim = arguments["self"], arguments["dim"] or []
+    if not _is_norm(arguments) or not all(isinstance(d, int) for d in dim) or (dim and not tensor.dim()):
+        return None
+    one = torch.ones([1] * tensor.dim(), dtype=tensor.dtype)
+    given = [arguments[name] for name in ("ord", "dim", "keepdim")]
+    try:
+        torch.ops.aten.linalg_vector_norm.default(one, *given, dtype=arguments["dtype"])
+    except (IndexError, RuntimeError):  # there is no such dimension, it is there twice, or the dtype does not fit
+        return None
+    return [tensor.shape[d] for d in dim] if dim else list(tensor.shape)
+
+
+def _is_of_one(arguments: Mapping[str, Any]) -> bool:
+    """Whether each norm is known to be one of one element."""
+    sizes = _reduced(arguments)
+    return sizes is not None and all(isinstance(size, int) and size == 1 for size in sizes)
+
+
+@implements("aten::linalg_vector_norm", where=_is_of_one)
+def norm_of_one(self: Tensor, ord: float, dim: Optional[List[int]], keepdim: bool, dtype: Optional[int]) -> Tensor:
+    """The absolute value, and for order 0 whether there is one."""
+    x = self if dtype is None else self.to(dtype)
+    size = torch.abs(x)
+    if ord == 0.0:
+        size = (size != 0.0).to(size.dtype)
+    if keepdim:
+        return size
+    if dim is None or len(dim) == 0:
+        return size.reshape([])
+    return size.squeeze(dim)
+
+
+_LINEAR = (0.0, 1.0, float("inf"), -float("inf"))
+"""Orders of norms that take no powers of the elements."""
+
+
+def _may_be_of_one(arguments: Mapping[str, Any]) -> bool:
+    """Whether it is known only at run time whether each norm is one of one element, of which powers are taken."""
+    sizes = None if _order(arguments) in _LINEAR else _reduced(arguments)
+    if sizes is None or all(isinstance(size, int) for size in sizes):
+        return False
+    return not any(statically_known_true(size != 1) for size in sizes)
+
+
+@implements("aten::linalg_vector_norm", where=_may_be_of_one)
+def norm_of_one_or_more(
+    self: Tensor, ord: float, dim: Optional[List[int]], keepdim: bool, dtype: Optional[int]
+) -> Tensor:
+    """The root of the sum of powers, and the absolute value of the first element where there is no other."""
+    dims = list(range(self.dim()))
+    if dim is not None and len(dim) > 0:
+        dims = dim
+    given = self if dtype is None else self.to(dtype)
+    first, count = given, 1
+    for each in dims:
+        count = count * self.size(each)
+        first = first.narrow(each, 0, min(1, self.size(each)))
+    one = torch.abs(first).sum(dims, keepdim)
+    x = torch.abs(given) if given.is_complex() or ord != 2.0 else given
+    if x.dtype == torch.float16 or x.dtype == torch.bfloat16:
+        x = x.to(torch.float32)
+    if ord == 2.0:
+        more = torch.sqrt((x * x).sum(dims, keepdim))
+    else:
+        more = torch.pow(torch.pow(x, ord).sum(dims, keepdim), 1.0 / ord)
+    is_one = torch.full([], count == 1, dtype=torch.bool, device=self.device)
+    return torch.where(is_one, one, more.to(one.dtype))
 
 
 def _is_length(arguments: Mapping[str, Any]) -> bool:
     """Whether this is a norm of order 2 that is computed in the dtype of its elements."""
-    order = arguments["ord"] if "ord" in arguments else arguments["p"]
-    fits = arguments["self"].dtype in (torch.float32, torch.float64) and arguments.get("dtype") is None
-    return fits and (order is None or (isinstance(order, (int, float)) and order == 2))
+    fits = arguments["self"].dtype in (torch.float32, torch.float64) and arguments["dtype"] is None
+    return fits and _order(arguments) == 2.0
 
 
 @implements("aten::linalg_vector_norm", where=_is_length)
@@ -50,18 +165,6 @@ def length(self: Tensor, ord: float, dim: Optional[List[int]], keepdim: bool) ->
         total = (self * self).sum()
         return torch.sqrt(total.reshape([1] * self.dim()) if keepdim else total)
     return torch.sqrt((self * self).sum(dim, keepdim))
-
-
-@implements("aten::norm.ScalarOpt_dim", where=_is_length)
-def length_along(self: Tensor, p: Optional[float], dim: List[int], keepdim: bool) -> Tensor:
-    """The same, as `F.normalize` asks for it."""
-    return torch.linalg.vector_norm(self, 2, dim, keepdim)
-
-
-@implements("aten::linalg_norm", where=lambda arguments: arguments["ord"] is None and arguments["dtype"] is None)
-def linalg_norm(self: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
-    """The length of all elements as one vector, which torch-mlir has only with an order."""
-    return torch.linalg.vector_norm(self, 2, dim, keepdim)
 
 
 @implements("aten::rms_norm", where=lambda arguments: arguments["eps"] is None)

@@ -36,7 +36,7 @@ _ACCUMULATING = frozenset(
         *("cosine_similarity", "linalg_cross", "cumprod", "cumsum", "logcumsumexp", "nanmean", "renorm"),
         *("_log_softmax", "_safe_softmax", "_softmax", "log_sigmoid_forward", "log_softmax", "softmax"),
         *("batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"),
-        *("native_batch_norm", "native_group_norm", "native_layer_norm"),
+        *("native_batch_norm", "native_group_norm", "native_layer_norm", "_weight_norm_interface"),
         *("_adaptive_avg_pool2d", "_adaptive_avg_pool3d"),
         *(f"{name}{rank}d" for name in ("adaptive_avg_pool", "avg_pool") for rank in (1, 2, 3)),
         *("binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss", "kl_div", "l1_loss", "mse_loss"),

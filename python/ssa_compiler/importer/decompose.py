@@ -16,6 +16,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from .._dtypes import by_torch
+from .batch_norms import batch_norm_decompositions
 from .effects import is_built_in
 from .sampling import sampling_decompositions
 from .schemas import registered_name
@@ -67,7 +68,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
     import torch._refs.special  # noqa: F401 - they enter what they are imported for
     from torch._decomp import decomposition_table
 
-    return decomposition_table | sampling_decompositions()
+    return decomposition_table | batch_norm_decompositions() | sampling_decompositions()
 
 
 def is_not_lowered(op: Any) -> bool:

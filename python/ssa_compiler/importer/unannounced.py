@@ -14,6 +14,7 @@ import torch
 from torch._decomp import decomposition_table
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .batch_norms import batch_norm_decompositions
 from .trials import try_op
 
 __all__ = ["UNANNOUNCED", "Unannounced", "replacement", "writes_unannounced"]
@@ -84,7 +85,7 @@ def replacement(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callabl
         return None
     if op is torch.ops.aten.native_batch_norm.default and args[0].dtype in _HALVES:
         return _native_batch_norm
-    found = decomposition_table.get(op)
+    found = batch_norm_decompositions().get(op) or decomposition_table.get(op)
     if found is None:
         raise NotImplementedError(f"{entry.reason}, which its schema does not say")
     return found

@@ -144,3 +144,24 @@ def weights_normalised(v: Tensor, g: Tensor) -> Tensor:
 def test_weights_of_half_precision_are_normalised_in_single_precision() -> None:
     weights = torch.tensor([[6e4], [3e2], [1e-7]], dtype=torch.float16)
     check(weights_normalised, (weights, torch.ones(3, 1, dtype=torch.float16)))
+
+
+def statistics(x: Tensor, mean: Tensor, var: Tensor) -> list[Tensor]:
+    rows = x.t().contiguous()
+    found = [F.batch_norm(x, mean, var, None, None, True, 0.1), F.instance_norm(rows.unsqueeze(0), mean, var)]
+    found += list(torch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5))
+    found += list(torch._native_batch_norm_legit(x, None, None, True, 0.1, 1e-5))
+    found += list(torch.native_layer_norm(rows, [5], None, None, 1e-5))
+    found += list(torch.native_group_norm(rows.unsqueeze(0), None, None, 1, 2, 5, 2, 1e-5))
+    return found + list(torch.var_mean(x, 0)) + list(torch.std_mean(rows, 1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+def test_infinities_in_statistics(dtype: torch.dtype) -> None:
+    calls = []
+    for places in ([], [(1, 0, torch.inf)], [(0, 1, -torch.inf)], [(1, 1, torch.inf), (2, 1, -torch.inf)]):
+        x = torch.arange(10.0).reshape(5, 2).to(dtype)
+        for row, column, number in places:
+            x[row, column] = number
+        calls.append((x, torch.zeros(2, dtype=dtype), torch.ones(2, dtype=dtype)))
+    check(statistics, *calls)

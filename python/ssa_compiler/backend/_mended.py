@@ -28,7 +28,7 @@ from ._ir import (
 )
 from ._masks import listed, sizes
 from ._narrow import widen_integers
-from ._numbers import number_tensor, round_numbers
+from ._numbers import float_constant, number_tensor, round_numbers
 from ._paddings import PADDINGS, cut_before_padding
 from ._powers import raise_negatives
 from ._reshapes import VIEWS, forget_sizes, regroup
@@ -71,6 +71,8 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += raise_negatives(op)
         elif op.name in ACCUMULATIONS or op.name in SUMS:
             rewritten += reduce_bools(op)
+        elif op.name in _MOVES_MEANS:
+            rewritten += _lose_infinite_means(op)
         elif op.name == "torch.aten.trunc":
             rewritten += _keep_zero(op)
         elif op.name in _LARGEST_EXPONENTS:
@@ -216,6 +218,25 @@ def _equal_itself(op: ir.Operation) -> int:
     return 1
 
 
+_MOVES_MEANS = frozenset({"torch.aten.native_group_norm", "torch.aten.native_layer_norm"})
+"""Ops whose second result is a mean that eager moves by the distance of each number from it."""
+
+
+def _lose_infinite_means(op: ir.Operation) -> int:
+    """An infinity makes such a mean NaN; to torch-mlir it is the sum by the count."""
+    type_, where = op.results[1].type, ir.InsertionPoint(op)
+    if not list(op.results[1].uses) or element_of(type_) not in _FLOATS:
+        return 0
+    results = build(op.name, [result.type for result in op.results], list(op.operands), where).results
+    infinite = build("torch.aten.isinf", [with_element(type_, "i1")], [results[1]], where).results[0]
+    missing = number_tensor(float_constant(math.nan, where), element_of(type_), where)
+    mean = build("torch.aten.where.self", [type_], [infinite, missing, results[1]], where).results[0]
+    for old, new in zip(op.results, (results[0], mean, results[2]), strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return 1
+
+
 def _choose_number(op: ir.Operation) -> int:
     """The number of a bool: IREE converts the bool itself, which its virtual machine cannot do for 64 bits."""
     owner = op.operands[0].owner
@@ -284,15 +305,11 @@ def _overflow_first(op: ir.Operation) -> int:
     if element_of(type_) != "f32" or op.operands[0].type != type_ or not _is_summed(op.results[0]):
         return 0
     value = op.operands[0]
-    float_type, double = ir.Type.parse("!torch.float", op.context), ir.F64Type.get(op.context)
-    largest, infinite = (
-        build("torch.constant.float", [float_type], [], where, {"value": ir.FloatAttr.get(double, number, op.location)})
-        for number in (_LARGEST_EXPONENTS[op.name], math.inf)
-    )
+    largest, infinite = float_constant(_LARGEST_EXPONENTS[op.name], where), float_constant(math.inf, where)
     power = build(op.name, [type_], [value], where).results[0]
     flags = with_element(type_, "i1")
-    over = build("torch.aten.gt.Scalar", [flags], [value, largest.results[0]], where).results[0]
-    chosen = [over, number_tensor(infinite.results[0], "f32", where), power]
+    over = build("torch.aten.gt.Scalar", [flags], [value, largest], where).results[0]
+    chosen = [over, number_tensor(infinite, "f32", where), power]
     op.results[0].replace_all_uses_with(build("torch.aten.where.self", [type_], chosen, where).results[0])
     op.erase()
     return 1

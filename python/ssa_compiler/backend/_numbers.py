@@ -12,7 +12,7 @@ from iree.compiler import ir
 from ._callbacks import overload_of, torch_operator
 from ._ir import DTYPES, build, constant_number, element_of, torch_integer
 
-__all__ = ["number_tensor", "round_numbers"]
+__all__ = ["float_constant", "number_tensor", "round_numbers"]
 
 _COMPARISONS = frozenset(f"torch.aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 
@@ -49,7 +49,7 @@ def round_numbers(op: ir.Operation) -> int:
             continue
         rounded = torch.tensor(number, dtype=dtypes[element]).item()
         if rounded != number:
-            op.operands[place] = _float(rounded, where)
+            op.operands[place] = float_constant(rounded, where)
             changed = 1
     if op.name in _COMPARISONS and constant_number(op.operands[1]) is None:
         if element == "f64" and str(op.operands[1].type) == "!torch.float":
@@ -63,7 +63,8 @@ def round_numbers(op: ir.Operation) -> int:
     return changed
 
 
-def _float(number: float, where: ir.InsertionPoint) -> ir.Value:
+def float_constant(number: float, where: ir.InsertionPoint) -> ir.Value:
+    """A constant that is a float."""
     context = where.block.owner.context
     attribute = ir.FloatAttr.get(ir.F64Type.get(context), number, ir.Location.unknown(context))
     type_ = ir.Type.parse("!torch.float", context)

@@ -79,7 +79,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             result = builder.build(results)
             change_containers(containers, bound, builder)
         if assigns:
-            store_attributes(imported, values)
+            store_attributes(imported, leaves, values)
         return result
 
     return call

@@ -650,10 +650,23 @@ class SharesState(nn.Module):
         self.register_buffer("other", torch.ones(3))
 
     def forward(self, x: Tensor):
-        if bool(x.sum() > 0):  # refused
-            self.other = self.state
+        self.other = self.state.view(3)  # refused
         self.state += 1
         return self.other + x
+
+
+class SharesInBranches(SharesState):
+    def forward(self, x: Tensor):
+        y = x * 2
+        if bool(x.sum() > 0):
+            self.state = y[0]
+            self.other = y[0]
+        if bool(x.sum() > 1):
+            z = y[1]
+            self.state = z
+            if bool(x.sum() > 2):  # refused
+                self.other = z
+        return y
 
 
 class IgnoresAndWrites(HasMethods):
@@ -671,6 +684,9 @@ refused(X, says="assignment to the attribute name, which is no tensor, bool, int
 )
 refused(X, says="the attribute other, bound to a tensor that may share memory with the attribute state; clone.. it")(
     SharesState()
+)
+refused(X, says="the attributes state and other, bound to one tensor in two branches or loops; clone.. it")(
+    SharesInBranches()
 )
 refused(X, says="assignment to the attribute state, which changes its dtype or shape in a branch or loop; assign")(
     AssignsShape()

@@ -232,6 +232,10 @@ class Follows(nn.Module):
     ("made", "numbers"), [(Tied, (2, 0, 1, 0)), (Follows, (True, False, True)), (Follows, (False, True, False))]
 )
 def test_attributes_are_bound_to_other_tensors(made: type[nn.Module], numbers: tuple[int, ...]) -> None:
+    check_bindings(made, numbers)
+
+
+def check_bindings(made: type[nn.Module], numbers: tuple[int, ...]) -> None:
     """Which names hold one tensor, and which tensors a caller holds already, is what it is in eager."""
     eager, module = made(), made()
     inputs = torch.ones(2), torch.ones(2)
@@ -253,21 +257,37 @@ def test_attributes_are_bound_to_other_tensors(made: type[nn.Module], numbers: t
             x.add_(1)
 
 
-class SometimesFollows(Follows):
-    """The same by a number that only the run knows: then `b` may share `a`'s memory, or not."""
+class Sometimes(nn.Module):
+    """Binds attributes to arguments, to each other and to new tensors, as only the run decides."""
 
-    def forward(self, x: Tensor, follow: bool) -> Tensor:
-        if bool(x.sum() > 0):
-            self.b = self.a
-        self.a += x
-        return self.b * 2
+    def __init__(self) -> None:
+        super().__init__()
+        for number, name in enumerate(("a", "b", "c", "d", "e", "f", "g", "h")):
+            self.register_buffer(name, torch.full([2], float(number)))
+
+    def forward(self, x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+        y, z = x + 1, x * 2
+        if n > 0:
+            self.a, self.b = self.b, self.a
+            self.c = y
+            self.d = y
+        else:
+            self.c = x
+        if n > 1:
+            self.e = z
+            self.f = self.g
+        self.g = self.g + x
+        for i in range(n):
+            self.h = z + i
+        if n == 3:
+            return x * 1, y
+        self.b = self.a * 2
+        return self.f + self.e + self.c, y
 
 
-def test_an_attribute_that_may_share_what_is_written_is_refused() -> None:
-    with pytest.raises(
-        errors.UnsupportedProgramError, match=r"attribute b, bound to .* share memory with the attribute a"
-    ):
-        import_program(SometimesFollows(), (torch.ones(2), True))
+@pytest.mark.parametrize("first", [0, 2])
+def test_attributes_that_only_the_run_binds(first: int) -> None:
+    check_bindings(Sometimes, (first, 0, 1, 2, 3, 1, 0))
 
 
 class Recurrent(nn.Module):

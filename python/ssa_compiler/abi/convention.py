@@ -55,6 +55,7 @@ __all__ = [
     "StridesAsExample",
     "TensorSpec",
     "autocast_dtypes",
+    "bound_tensors",
     "checked_number",
     "flatten_arguments",
     "store_attributes",
@@ -271,17 +272,20 @@ class RebindingSpec:
     Attributes:
         name: qualified name, `layers.0.state`.
         owner: the user's own module.
-        result: the tensor after the call.
-        bound: a bool, whether the program assigned it.
+        result: what it is after the call, a tensor or None.
+        source: an int, which object that is: -1 if the program did not assign it, the number of an argument of `@main`, or
+            a smaller number, one for each new object.
+        returned: new objects that the user gets as well, by number.
     """
 
     name: str
     owner: Any
     result: OutputSpec
-    bound: OutputSpec
+    source: OutputSpec
+    returned: Mapping[int, OutputSpec] = field(default_factory=dict)
 
-    def store(self, value: torch.Tensor) -> None:
-        """Bind the attribute to a tensor.
+    def store(self, value: torch.Tensor | None) -> None:
+        """Bind the attribute to a tensor, or to None.
 
         Raises:
             TypeError: it is a parameter, and the tensor is none.
@@ -625,15 +629,33 @@ def flatten_arguments(
     return leaves
 
 
-def store_attributes(program: ImportedProgram, results: Sequence[Any]) -> None:
+def store_attributes(program: ImportedProgram, leaves: Sequence[Any], results: Sequence[Any]) -> None:
     """Give the user's module the numbers and tensors that the program assigned.
 
     Args:
         program: the imported program.
+        leaves: the arguments of `@main`, as the user's module and the caller hold them.
         results: the results of `@main`, in order.
     """
     for attribute in program.attributes:
         attribute.store(build_result(attribute.result, results))
+    for rebinding, value in bound_tensors(program, leaves, results):
+        rebinding.store(value)
+
+
+def bound_tensors(
+    program: ImportedProgram, leaves: Sequence[Any], results: Sequence[Any]
+) -> list[tuple[RebindingSpec, torch.Tensor | None]]:
+    """Return what attributes are bound to after a call; see `store_attributes`."""
+    made: dict[int, Any] = {}
+    found = []
     for rebinding in program.rebindings:
-        if build_result(rebinding.bound, results):
-            rebinding.store(build_result(rebinding.result, results))
+        source = build_result(rebinding.source, results)
+        if source == -1:
+            continue
+        if source >= 0:
+            made[source] = leaves[source]
+        elif source not in made:
+            made[source] = build_result(rebinding.returned.get(source, rebinding.result), results)
+        found.append((rebinding, made[source]))
+    return found

@@ -20,7 +20,10 @@ from .numbered import Numbered
 from .state import State
 from .values import ConstValue, ModuleValue, OptionalValue, ScalarValue, Site, TensorValue, Value
 
-__all__ = ["Assigned", "FoundNumber", "FoundParameter", "Inline", "Modules", "Restart"]
+__all__ = ["NO_TENSOR", "Assigned", "FoundNumber", "FoundParameter", "Inline", "Modules", "NewObject", "Restart"]
+
+
+UNBOUND, NO_TENSOR = -1, -2
 
 
 class Restart(AnotherAttempt):
@@ -53,15 +56,33 @@ class Assigned:
         name: qualified name.
         first: what it is before the call: an argument of `@main`, or None.
         value: what it is after it.
-        bound: a bool, whether it was assigned.
-        place: where the program assigns it, the last time.
+        source: an int, which object it is: `UNBOUND` if it was not assigned, the number of an argument of `@main`, or a
+            negative number of a new tensor.
     """
 
     name: str
     first: Value
     value: Value
-    bound: Value
+    source: Value
+
+
+@dataclass
+class NewObject:
+    """A tensor that is no argument of `@main`, perhaps a part of one, and that an attribute was bound to.
+
+    Attributes:
+        name: the attribute.
+        first: what that was before.
+        value: the tensor.
+        place: where it was assigned.
+        regions: the branches and loops in which it was (`State.outside`).
+    """
+
+    name: str
+    first: Value
+    value: TensorValue
     place: SourceLocation | None
+    regions: tuple[frozenset[Site], ...]
 
 
 @dataclass
@@ -82,6 +103,7 @@ class Modules:
         looks: what ignored Python functions return, as far as they were asked.
         first: what each attribute was before it was bound to another tensor: an argument, or None.
         reshaped: the attributes that are bound to a tensor of another dtype or shape.
+        new_objects: the tensors that attributes were bound to and that are no arguments.
         found: parameters in the order in which the program uses them first.
         numbers: the numbers that the program assigns.
         constants: the qualified names of the attributes that were read as constants.
@@ -95,7 +117,7 @@ class Modules:
         self.script = script
         self.first: dict[Site, Value] = {}
         self.reshaped: set[str] = set()
-        self._places: dict[Site, SourceLocation | None] = {}
+        self.new_objects: list[NewObject] = []
         self.found: list[FoundParameter] = []
         self.numbers: list[FoundNumber] = []
         self.constants: set[str] = set()
@@ -212,8 +234,7 @@ class Modules:
                 raise Restart(path)
             self.first[cell] = current
         self.state.heap[cell] = (value,)
-        self.state.heap[("bound", path)] = (ConstValue(True),)
-        self._places[cell] = self.state.locations.user()
+        self.state.heap[("source", path)] = (ConstValue(self._source(path, value)),)
 
     def prepare(self, paths: list[str]) -> None:
         """Make attributes known that the program assigns: arguments for the numbers, then those for the tensors."""
@@ -235,7 +256,7 @@ class Modules:
                 current = _as_value(self.attribute(owner, path.rpartition(".")[2]))
                 self.first[("attribute", path)] = current
                 self.state.heap[("attribute", path)] = (current,)
-                self.state.heap[("bound", path)] = (ConstValue(False),)
+                self.state.heap[("source", path)] = (ConstValue(UNBOUND),)
 
     def _number(self, path: str, kind: type) -> None:
         emitter, cell = self.state.emitter, ("attribute", path)
@@ -248,10 +269,28 @@ class Modules:
         """Return the tensor attributes that were bound to other tensors."""
         heap = self.state.heap
         found = [
-            Assigned(cell[1], first, heap[cell][0], heap[("bound", cell[1])][0], self._places.get(cell))
-            for cell, first in self.first.items()
+            Assigned(cell[1], first, heap[cell][0], heap[("source", cell[1])][0]) for cell, first in self.first.items()
         ]
         return [entry for entry in found if entry.first is not entry.value]
+
+    def _source(self, path: str, value: Value) -> int:
+        """The number of the object that an attribute is bound to (`Assigned.source`)."""
+        value = value.value if isinstance(value, OptionalValue) else value
+        if not isinstance(value, TensorValue):
+            return NO_TENSOR
+        entry = self.state.emitter.entry.arguments
+        number = next((number for number, argument in enumerate(entry) if argument == value.ssa), None)
+        if number is not None and not value.renewed and id(value) not in self.state.originals:
+            return number
+        place, regions = self.state.locations.user(), tuple(self.state.outside)
+        self.new_objects.append(NewObject(path, self.first[("attribute", path)], value, place, regions))
+        number, known = next((n, known) for n, known in enumerate(self.new_objects) if known.value is value)
+        # What two iterations of a loop make is one value here, but two tensors.
+        if known.name != path and regions and known.regions and [*map(id, regions)] != [*map(id, known.regions)]:
+            raise self.state.refuse(
+                f"the attributes {known.name} and {path}, bound to one tensor in two branches or loops; clone() it"
+            )
+        return NO_TENSOR - 1 - number
 
     def parameter(self, path: str, tensor: torch.Tensor) -> Value:
         """Return the argument of `@main` for a parameter or buffer; two names of one tensor give one argument."""

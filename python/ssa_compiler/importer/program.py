@@ -55,7 +55,7 @@ from .dynamic_shapes import SizeRequest, requested_sizes
 from .interpreter import Interpreter
 from .lent_containers import changed_containers
 from .models import OpenedModel, has_own_functions, open_model
-from .modules import Assigned, FoundParameter, Inline, Modules, Restart
+from .modules import NO_TENSOR, FoundParameter, Inline, Modules, NewObject, Restart
 from .numbered import unnumbered
 from .state import ProgramRaises, Retry, State, Unjoinable
 from .surroundings import quiet
@@ -295,6 +295,7 @@ class _ProgramImport:
         self.callers = CallersObjects(self.state, self.interpreter.tensors, self.interpreter.metadata)
         self.results: list[Any] = []
         self.returned: set[Site] = set()
+        self._leaves: dict[int, tuple[TensorValue, OutputLeaf]] = {}
         self._renewed: dict[int, OutputLeaf] = {}
         self._containers: dict[Site, OutputSpec] = {}
         self.attributes: tuple[AttributeSpec, ...] = ()
@@ -367,7 +368,9 @@ class _ProgramImport:
             if id(value) in self.state.originals:  # the caller's object: it gets its new shape after the call
                 return self._leaf(self.state.originals[id(value)][1].ssa, torch.Tensor)
             if not value.renewed:
-                return self._leaf(value.ssa, torch.Tensor)
+                if id(value) not in self._leaves:
+                    self._leaves[id(value)] = (value, self._leaf(value.ssa, torch.Tensor))
+                return self._leaves[id(value)][1]
             if any(before.ssa == value.ssa for _, before in self.state.originals.values()):
                 # It shows what the caller's object did, which has another shape now.
                 return self._leaf(self._copy(value).ssa, torch.Tensor)
@@ -430,37 +433,39 @@ class _ProgramImport:
         found = self.modules.assigned()
         for assigned in found:
             first, value = assigned.first, _tensor_of(assigned.value)
-            if value is None:
-                continue
             kept = first if assigned.name not in self.modules.reshaped and isinstance(first, TensorValue) else None
-            if kept is not None and not self.state.same_sizes(value, kept, "the assignment of an attribute"):
-                raise self.state.refuse(
-                    "a tensor that changes its shape in place while it is an attribute; assign a new one"
-                )
-            self._check_shared_state(assigned, value)
-        return tuple(RebindingSpec(a.name, self.model, self._output(a.value), self._output(a.bound)) for a in found)
+            if value is not None and kept is not None:
+                if not self.state.same_sizes(value, kept, "the assignment of an attribute"):
+                    raise self.state.refuse(
+                        "a tensor that changes its shape in place while it is an attribute; assign a new one"
+                    )
+        for new in self.modules.new_objects:
+            self._check_shared_state(new)
+        returned = dict(self._leaves)
+        objects = {
+            NO_TENSOR - 1 - number: returned[id(new.value)][1]
+            for number, new in enumerate(self.modules.new_objects)
+            if id(new.value) in returned
+        }
+        return tuple(
+            RebindingSpec(a.name, self.model, self._output(a.value), self._output(a.source), objects) for a in found
+        )
 
-    def _check_shared_state(self, assigned: Assigned, value: TensorValue) -> None:
+    def _check_shared_state(self, new: NewObject) -> None:
         """Refuse an attribute that shares memory with another one in some runs, or with a part of it: it would be a copy.
 
         That is no difference as long as nothing writes what is shared.
-
-        Args:
-            assigned: the attribute.
-            value: the tensor that it is after the call.
         """
-        if not value.renewed and any(value.ssa == parameter.value.ssa for parameter in self.modules.found):
-            return  # the attribute's own object
-        storages = value.storages.union(*(tensor.storages for tensor in tensor_values(assigned.first)))
+        storages = new.value.storages.union(*(tensor.storages for tensor in tensor_values(new.first)))
         for parameter in self.modules.found:
-            name = next((name for name in parameter.names if name != assigned.name), None)
-            if name is None or parameter.storage not in value.storages:
+            name = next((name for name in parameter.names if name != new.name), None)
+            if name is None or parameter.storage not in new.value.storages:
                 continue
-            if storages & self.state.written or assigned.name in parameter.names:
+            if storages & self.state.written or new.name in parameter.names:
                 raise UnsupportedProgramError(
-                    f"unsupported: the attribute {assigned.name}, bound to a tensor that may share memory with the attribute "
+                    f"unsupported: the attribute {new.name}, bound to a tensor that may share memory with the attribute "
                     f"{name}; clone() it",
-                    location=assigned.place,
+                    location=new.place,
                 )
 
     def _check_strides_of_attributes(self) -> None:

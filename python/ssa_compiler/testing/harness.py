@@ -333,6 +333,7 @@ class Interpreted:
     def run(self, call: Call, seed: int) -> Outcome:
         from ..abi import build_result, flatten_arguments
         from ..abi.container_writeback import change_containers
+        from ..abi.convention import bound_tensors
         from ..abi.object_writeback import change_objects, give_back, take_storages
         from ..abi.results import ResultBuilder
 
@@ -351,9 +352,8 @@ class Interpreted:
             result = builder.build(self._program.results)
             change_containers(self._program.containers, bound, builder)
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
-            for rebinding in self._program.rebindings:
-                if build_result(rebinding.bound, results):
-                    self._bind(rebinding.name, build_result(rebinding.result, results))
+            for rebinding, tensor in bound_tensors(self._program, leaves, results):
+                self._bind(rebinding.name, tensor)
             return result
 
         self._copies = outcome.copies
@@ -364,7 +364,7 @@ class Interpreted:
             outcome.state[attribute.name] = number
         return outcome
 
-    def _bind(self, name: str, value: torch.Tensor) -> None:
+    def _bind(self, name: str, value: Any) -> None:
         """Take another tensor for a parameter; where it has other names, eager has two tensors from here on."""
         for number, parameter in enumerate(self._program.parameters):
             if name in (parameter.name, *parameter.aliases):

@@ -58,6 +58,7 @@ from ._moves import find_shared_registers, mend_moves
 from ._ordinals import restore_ordinals
 from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers, own_updates
 from ._probe import failing_ops, is_lasting, known_to_fail, probe_memory, refusal
+from ._ranges import hide_joined_integers
 from ._refused import must_call_back
 from ._regions import form_regions
 from ._repairs import Repairs
@@ -385,6 +386,7 @@ class _Compilation:
                 workloads, alignments = restore_ordinals(checked, module), correct_alignments(module)
                 _logger.debug("attempt %d: repaired %d workloads, %d alignments", number, workloads, alignments)
                 overloaded = find_overloaded(checked, module)
+                hide_joined_integers(module)
                 insert_bodies(module, executables)
                 _write_bytecode(module, scheduled)
                 self._seconds["verify"] += time.perf_counter() - start

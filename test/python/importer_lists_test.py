@@ -424,3 +424,27 @@ def test_extremes_of_a_list_whose_length_data_decides() -> None:
         (x, torch.inf),
     ]
     check(extremes_of_chosen, *calls, exact=True)
+
+
+def queue(x: Tensor, n: int) -> list[int]:
+    q = [0]
+    for i in range(40):
+        q.append(i)
+        if q[0] < n:
+            q.pop(0)
+    return q
+
+
+def chosen_rows(x: Tensor, n: int) -> Tensor:
+    rows: list[Tensor] = []
+    for i in range(12):
+        if x[i, 0] >= n:
+            rows.append(x[i])
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("function", [queue, chosen_rows])
+def test_a_list_of_unknown_length_after_one_iteration_keeps_a_short_loop(function: Callable[..., Any]) -> None:
+    check(function, (rows_of(), 3), (rows_of(), 0))
+    imported = str(import_program(function, (rows_of(), 3)).module)
+    assert imported.count("torch.prim.Loop ") == 1

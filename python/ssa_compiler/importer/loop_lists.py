@@ -67,7 +67,8 @@ class LoopLists:
 
     def _enter_one(self, cell: Site, before: Heap, end: Sequence[Value], added: float) -> bool:
         plain = not is_growing(before[cell])
-        if plain and self.unroll:
+        # A list whose length one iteration does not know has to be a buffer in any case.
+        if plain and self.unroll and not is_growing(end):
             raise LengthChanges(
                 "unsupported: a list that changes its length in a loop", location=self.state.locations.user()
             )

@@ -1,4 +1,7 @@
-"""Kernels with more operands than IREE's runtime passes to one: 32 buffers, 64 numbers of 32 bits; and not translated ones."""
+"""Kernels with more operands than IREE's runtime passes to one: 32 buffers, 64 numbers of 32 bits; and not translated ones.
+
+And longer chains of branches than IREE's analyses follow.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +48,18 @@ def a_tensor_of_many_numbers(numbers: list[float]) -> Tensor:
 )
 def test_more_operands_than_a_kernel_may_have(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     assert check(function, arguments, compiled=True).compiled.explain().callbacks == ()
+
+
+def many_branches(x: Tensor, bounds: list[int], n: int) -> Tensor:
+    for bound in bounds:
+        if n > bound:
+            x = x * 0.5
+    return x
+
+
+def test_a_tensor_that_more_branches_hand_on_than_an_analysis_takes_steps() -> None:
+    given = (torch.randn(5), list(range(36)), 3)
+    assert check(many_branches, given, compiled=True).compiled.explain().callbacks == ()
 
 
 def softened(x: Tensor, y: Tensor) -> Tensor:

@@ -56,7 +56,7 @@ from ._masks import choose_at_masks
 from ._mended import mend_ops
 from ._moves import find_shared_registers, mend_moves
 from ._ordinals import restore_ordinals
-from ._ownership import consume_written_arguments, copy_all_handovers, own_handovers, own_updates
+from ._ownership import consume_written_arguments, copy_all_handovers, cut_chains, own_handovers, own_updates
 from ._probe import failing_ops, is_lasting, known_to_fail, probe_memory, refusal
 from ._ranges import hide_joined_integers
 from ._refused import must_call_back
@@ -98,8 +98,11 @@ _MAX_ATTEMPTS = 40
 _KERNEL_TIMEOUT_S = 60.0
 # After so many attempts, repairs that still find something to do are not trusted to come to an end.
 _PATIENCE = 16
+_NO_FIXED_POINT = "failed to solve for"
 # Failures of the program's structure: the op at the location is not to blame.
-_NOT_OF_AN_OP = ("unresolved target materialization", "failed to solve for", "does not dominate")
+_NOT_OF_AN_OP = ("unresolved target materialization", _NO_FIXED_POINT, "does not dominate")
+# IREE's analyses take 32 steps; how many handovers are one is not known for all of them.
+_REACH = 16
 _NO_END = "maximum iteration count exceeded in fixed point pipeline"
 
 
@@ -277,6 +280,7 @@ class _Compilation:
         keep_floats(self._module)
         hide_constants(self._module)  # last: the passes above know what makes a tensor of nothing
         self._repairs = Repairs(self._module)
+        self._reach = _REACH
         self._seconds["prepare"] += time.perf_counter() - start
 
     def _run_kernel(self) -> Artifact | None:
@@ -555,8 +559,11 @@ class _Compilation:
 
         Ops that fail alone become callbacks: those that iree-compile names, else any other. Where none does, the run may
         have needed more memory, or the failure is of ops that were fused, and barriers keep all of them apart. What
-        iree-compile names after that becomes a callback. A run that comes to no end gets barriers in front of its loops.
+        iree-compile names after that becomes a callback. A run that comes to no end gets barriers in front of its loops, and
+        one with an analysis that gives up gets copies between them, and between branches.
         """
+        if _NO_FIXED_POINT in completed.stderr and self._cut_chains():
+            return True
         if _NO_END in completed.stderr and self._repairs.hide_starts():
             return True
         named = self._named_ops(attempt, completed)
@@ -571,6 +578,15 @@ class _Compilation:
             return True
         made = [self._call_back(op, refusal(text)) for op, text in named]
         return any(made)
+
+    def _cut_chains(self) -> bool:
+        """Copy what is handed on most often; returns whether there was such a tensor."""
+        copies = 0
+        while not copies and self._reach:
+            copies = cut_chains(self._module, self._reach)
+            self._reach //= 2
+        self._copies += copies
+        return copies > 0
 
     def _named_ops(self, attempt: Attempt, completed: Completed) -> list[tuple[ir.Operation, str]]:
         """The ops to blame for the first message that names one, each with the message."""

@@ -41,6 +41,7 @@ from ._takeovers import (
 __all__ = [
     "consume_written_arguments",
     "copy_all_handovers",
+    "cut_chains",
     "is_last_holder",
     "is_own",
     "own_handovers",
@@ -150,6 +151,40 @@ def copy_all_handovers(module: ir.Module) -> int:
     for op, index in pending:
         op.operands[index] = opaque_copy(op.operands[index], ir.InsertionPoint(op))
     return len(pending)
+
+
+def cut_chains(module: ir.Module, reach: int) -> int:
+    """Copy tensors so that none is handed on, with or without updates, more than some number of times.
+
+    IREE's analyses follow a tensor from one region to the next, one in each step, and give up after 32 steps. They do not
+    follow it through a kernel that makes it anew.
+
+    Args:
+        module: an `iree`-stage module, rewritten in place.
+        reach: how often a tensor may be handed on.
+    Returns:
+        The number of opaque copies made.
+    """
+    times: dict[ir.Value, int] = {}
+
+    def handed_on(value: ir.Value) -> int:
+        while True:
+            value = memory_root(value)
+            number = None if isinstance(value.owner, ir.Block) else updated_operand(value.owner.operation)
+            if number is None:
+                return times.get(value, 0)
+            value = value.owner.operation.operands[number]
+
+    copies = 0
+    for op, index in _handovers(main_function(module)):
+        before = handed_on(op.operands[index])
+        if before >= reach:
+            op.operands[index] = opaque_copy(op.operands[index], ir.InsertionPoint(op))
+            copies += 1
+            before = 0
+        for other in handed_to(op, index):
+            times[other] = max(times.get(other, 0), before + 1)
+    return copies
 
 
 def _handovers(function: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:

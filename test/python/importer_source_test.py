@@ -212,3 +212,12 @@ def test_overloaded_functions_of_torch_compile_again_and_again() -> None:
         x = torch.randn(1, 1, 3, 3)
         assert torch.equal(ssa_compiler.compile(model, (x,))(x), model(x))
         assert torch.equal(torch.jit.script(model)(x), model(x))
+
+
+def norms_of_modules_and_tensors(x: Tensor) -> list[Tensor]:
+    return [torch.linalg.norm(x, None, 1), x.norm(dim=1), torch.norm(x, dim=0)]
+
+
+def test_functions_of_modules_are_no_methods() -> None:
+    """`x.norm(dim=1)`, which TorchScript does not know, is written as a function; `torch.linalg.norm` is one."""
+    check(norms_of_modules_and_tensors, (grid(),), compiled=False)

@@ -429,6 +429,12 @@ class _Rewriter(ast.NodeTransformer):
         node.left, node.right = _hidden(node.left), _hidden(node.right)
         return node
 
+    def _meaning(self, expression: ast.expr) -> Any:
+        """What `torch.linalg` means; None for anything but names of other modules and functions and their attributes."""
+        if isinstance(expression, ast.Attribute):
+            return getattr(self._meaning(expression.value), expression.attr, None)
+        return self._meanings.get(expression.id) if isinstance(expression, ast.Name) else None
+
     def _dtype(self, value: ast.expr) -> ast.expr:
         return named_dtype(value, self._meanings)
 
@@ -510,7 +516,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if self._methods and isinstance(node.func, ast.Attribute) and _is_python_method(node.func.attr):
             owner = node.func.value
-            if not (isinstance(owner, ast.Name) and owner.id == "torch"):
+            if not isinstance(self._meaning(owner), types.ModuleType):
                 node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
                 node.args = [owner, *node.args]
         if isinstance(node.func, ast.Attribute) and len(node.args) == 3 and node.func.attr in _SEARCHES:

@@ -257,6 +257,25 @@ def check_bindings(made: type[nn.Module], numbers: tuple[int, ...]) -> None:
             x.add_(1)
 
 
+class Accumulator(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+        self.register_buffer("last", torch.zeros(3))
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        before = self.total
+        for i in range(n):
+            self.total = self.total + x[i]
+        if n > 2:
+            self.last, self.total = self.total, self.last
+        return before
+
+
+def test_attributes_bound_in_loops_and_branches() -> None:
+    check(Accumulator(), *((grid(), n) for n in (2, 0, 4, 1)))
+
+
 class Sometimes(nn.Module):
     """Binds attributes to arguments, to each other and to new tensors, as only the run decides."""
 

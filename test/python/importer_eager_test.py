@@ -421,25 +421,6 @@ def test_modules_of_torch_nn(make: Callable[[], nn.Module], shapes: list[tuple[i
     assert_equal_to_eager(make(), [torch.randn(shape) for shape in shapes])
 
 
-class Accumulator(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("total", torch.zeros(3))
-        self.register_buffer("last", torch.zeros(3))
-
-    def forward(self, x: Tensor, n: int) -> Tensor:
-        before = self.total
-        for i in range(n):
-            self.total = self.total + x[i]
-        if n > 2:
-            self.last, self.total = self.total, self.last
-        return before
-
-
-def test_attributes_bound_to_other_tensors() -> None:
-    assert_equal_to_eager(Accumulator(), *[(X, n) for n in (2, 0, 4, 1)])
-
-
 class Attention(nn.Module):
     """Writes its cache at a moving position and reads a growing part of it."""
 

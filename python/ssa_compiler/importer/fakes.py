@@ -243,10 +243,6 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
             return _run(state, op, args, enable_python_dispatcher())
         except (MakeStatic, ProgramRaises, SsaCompilerError):
             state.sizes.forget(guards)
-        try:
-            return _run(state, op, args, nullcontext(), no_symbolic_floats=True)
-        except (MakeStatic, ProgramRaises, SsaCompilerError):
-            state.sizes.forget(guards)
     if not isinstance(refusal, MakeStatic) or state.sizes.stay_open(refusal.roots):
         whole = _opaque(state, op, args)
         if whole is not None:
@@ -262,23 +258,17 @@ def _opaque(state: State, op: Any, args: Sequence[Any]) -> Trace | None:
     return None if out is None else Trace(out, [Record(op, list(args), out)])
 
 
-def _run(
-    state: State,
-    op: Any,
-    args: Sequence[Any],
-    dispatcher: AbstractContextManager[Any],
-    *,
-    no_symbolic_floats: bool = False,
-) -> Trace:
+def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContextManager[Any]) -> Trace:
     positional, keywords = [], {}
     stands_in = False
     for argument, value in zip(op._schema.arguments, args):
         value = python_argument(value, argument)
         if type(value) is int and "ScalarType" in str(argument.real_type):
             raise state.refuse_op(f"{op.name()} with the dtype that PyTorch numbers {value}")
-        takes_none = no_symbolic_floats or str(argument.type) in ("float", "Optional[float]")
-        if isinstance(value, torch.SymFloat) and takes_none:
-            value, stands_in = 0.5, True  # no FakeTensor depends on the number
+        if isinstance(value, torch.SymFloat) and str(argument.type) in ("float", "Optional[float]"):
+            value, stands_in = 0.5, True  # these take no symbol; no FakeTensor depends on the number
+        elif isinstance(value, torch.SymFloat) and op.name().startswith("aten::sub") and argument.name == "alpha":
+            value, stands_in = 0.5, True  # its kernel for FakeTensors asks whether it is a bool
         if argument.kwarg_only:
             keywords[argument.name] = value
         else:

@@ -368,9 +368,9 @@ class _ProgramImport:
             if id(value) in self.state.originals:  # the caller's object: it gets its new shape after the call
                 return self._leaf(self.state.originals[id(value)][1].ssa, torch.Tensor)
             if not value.renewed:
-                if id(value) not in self._leaves:
-                    self._leaves[id(value)] = (value, self._leaf(value.ssa, torch.Tensor))
-                return self._leaves[id(value)][1]
+                leaf = self._leaf(value.ssa, torch.Tensor)
+                self._leaves.setdefault(id(value), (value, leaf))
+                return leaf
             if any(before.ssa == value.ssa for _, before in self.state.originals.values()):
                 # It shows what the caller's object did, which has another shape now.
                 return self._leaf(self._copy(value).ssa, torch.Tensor)

@@ -137,6 +137,12 @@ def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: flo
     return _scaled(self, beta) + _scaled(torch.bmm(batch1, batch2).sum(0), alpha)
 
 
+@implements("aten::addr", where=_has_dynamic_factors)
+def addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: float, alpha: float) -> Tensor:
+    """A matrix and an outer product."""
+    return _scaled(self, beta) + torch.outer(vec1 * alpha, vec2)
+
+
 @implements("aten::baddbmm", where=_has_dynamic_factors)
 def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
     """Matrices and the products of pairs of matrices."""

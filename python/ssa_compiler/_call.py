@@ -300,8 +300,9 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     def check_distinct(item: DistinctStorage, leaves: Sequence[Any]) -> None:
         # One tensor under two names of the module is another program; other memory that is shared the runtime refuses.
-        if item.index in states and sum(leaves[index] is leaves[item.index] for index in states) > 1:
-            names = [name_of(index) for index in states if leaves[index] is leaves[item.index]]
+        same = [index for index in states if leaves[index] is leaves[item.index]]
+        if len(same) > 1:
+            names = [*map(name_of, same)]
             raise ArgumentValueError(f"parameters {names}: expected {len(names)} tensors, got one").as_mismatch()
 
     kinds: dict[type, Any] = {
@@ -324,8 +325,8 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     # The runtime checks the others; of these it sees the storage only.
     checks: list[tuple[Any, Any]] = [(check_looks, specs[index]) for index in sorted(imported.storages)]
-    alone = len(states) < 2
-    assumed = [item for item in imported.assumptions if not (alone and isinstance(item, DistinctStorage))]
+    shared = states if len(states) > 1 else []
+    assumed = [item for item in imported.assumptions if not isinstance(item, DistinctStorage) or item.index in shared]
     checks += [(kinds[type(item)], item) for item in assumed]
     sizes = imported.sizes
     if not checks:

@@ -24,11 +24,11 @@ from .abi import ImportedProgram, Signature
 from .backend._artifact import Artifact, take_artifact
 from .backend._cache import ProgramCache, digest_of_key, open_cache
 from .errors import ToolError
-from .frontend import ImportOptions, KeyedSource, Source
+from .frontend import KeyedSource, Source
+from .options import ImportOptions, Options
 
 if TYPE_CHECKING:
     from .backend import Target
-    from .specialisation import Options
 
 __all__ = ["CachedProgram", "ProgramEntry", "find_entry"]
 

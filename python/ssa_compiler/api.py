@@ -19,9 +19,11 @@ from ._garbage import collections_paused
 from ._interrupts import InterruptGuard
 from ._logs import report_recompile, showing_progress
 from ._versions import check_versions
+from ._wrapper import ModelWrapper
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 from .frontend import open_source
-from .specialisation import CallbackUse, Explanation, Options, Specialisation, compile_one, tensors_in
+from .options import Options
+from .specialisation import CallbackUse, Explanation, Specialisation, compile_one, tensors_in
 
 if TYPE_CHECKING:
     import torch
@@ -169,7 +171,7 @@ def _script_class(kind: type, options: Options, max_specialisations: int) -> typ
     return kind
 
 
-class CompiledProgram:
+class CompiledProgram(ModelWrapper):
     """A program and what was compiled of it. Call it like the model.
 
     The attributes `imported`, `stages`, `artifact`, `signature`, `driver` and `seconds`, and the methods below, are those of

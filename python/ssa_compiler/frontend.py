@@ -8,8 +8,9 @@ the front end of this package; others are added with `register_front_end`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from .options import ImportOptions
 
 if TYPE_CHECKING:
     import torch
@@ -26,23 +27,6 @@ __all__ = [
     "open_source",
     "register_front_end",
 ]
-
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """What `compile` asks of a front end.
-
-    Attributes:
-        index_checks: check at run time that the numbers in index tensors are in range.
-        dynamic_shapes: which sizes stay open; see `compile`.
-        lenient: whether `dynamic_shapes` need not be kept to for these examples.
-        kernels: whether loops become native kernels, so that the algorithms of the library may go number by number.
-    """
-
-    index_checks: bool = True
-    dynamic_shapes: Any = None
-    lenient: bool = False
-    kernels: bool = False
 
 
 @runtime_checkable

@@ -19,7 +19,8 @@ from ._ignored import is_message
 from ._interrupts import InterruptGuard
 from ._logs import LOGS
 from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
-from .frontend import ImportOptions, Source
+from .frontend import Source
+from .options import ImportOptions, Options
 from .pipeline import STAGES, dump_stage, run_pipeline
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 # An op of PyTorch's in the module that IREE compiled; casts, constants and lists are none.
 
-__all__ = ["CallbackUse", "Explanation", "Options", "Specialisation", "compile_one"]
+__all__ = ["CallbackUse", "Explanation", "Specialisation", "compile_one"]
 
 
 @dataclass(frozen=True)
@@ -121,27 +122,6 @@ class Explanation:
         lines += [f"  specialised on {argument}" for argument in self.specialised]
         lines += [f"  {line}" for line in (*self.sizes, *self.others)]
         return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Options:
-    """What `compile` was asked for, beside the model and its arguments; see there."""
-
-    target: str = "auto"
-    data_tiling: bool | None = None
-    index_checks: bool = True
-    dump_dir: str | os.PathLike[str] | None = None
-    ssa_opt: str | os.PathLike[str] | None = None
-    timeout_s: float = 300.0
-    dynamic_shapes: Any = None
-    strict: bool = False
-    cache: bool = True
-    gradients: str = "raise"
-    kernels: bool = True
-
-    def __post_init__(self) -> None:
-        if self.gradients not in ("raise", "detach"):
-            raise ArgumentValueError(f"gradients: expected 'raise' or 'detach', got {self.gradients!r}")
 
 
 @dataclass(eq=False, repr=False)

@@ -20,7 +20,8 @@ from ssa_compiler.testing.fuzz.metamorphic import REWRITES, rewrite
 from ssa_compiler.testing.fuzz.peers import run_peer
 from ssa_compiler.testing.fuzz.pool import Runner, Task, run_tasks
 from ssa_compiler.testing.fuzz.program import Loaded, Program
-from ssa_compiler.testing.fuzz.run import Record, normalize, run_program
+from ssa_compiler.testing.fuzz.record import Record, normalize
+from ssa_compiler.testing.fuzz.run import run_program
 from ssa_compiler.testing.fuzz.score import format_score
 from ssa_compiler.testing.fuzz.shrink import shrink
 

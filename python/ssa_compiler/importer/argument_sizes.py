@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
-import torch
 from torch.utils._sympy.printers import PythonPrinter
 
 from ..abi.size_guards import SizeChecks, SizeGuard, SizeUse
 from .attempts import AnotherAttempt
 from .dynamic_shapes import SizeRequest
-
-if TYPE_CHECKING:
-    from .state import State
 
 __all__ = ["ArgumentSizes", "MakeStatic", "python_code"]
 
@@ -78,64 +74,17 @@ class ArgumentSizes:
         found = self._requests.get((path, dim))
         return None if found is None or found.root in self._static else found
 
-    def fake(self, state: State, path: str, example: torch.Tensor) -> torch.Tensor | None:
-        """Return the FakeTensor of an argument that has open sizes, None if it has none.
-
-        Args:
-            state: the interpretation.
-            path: the argument.
-            example: its example value.
-        """
-        asked = [self.request(path, dim) for dim in range(example.dim())]
-        if not any(asked):
-            return None
-        sizes = [
-            self._size(state, request) if request is not None else size for request, size in zip(asked, example.shape)
-        ]
-        with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
-            if example.is_contiguous():
-                return torch.empty(sizes, dtype=example.dtype, device=example.device)
-            strides = _strides(example, sizes)
-            return torch.empty_strided(sizes, strides, dtype=example.dtype, device=example.device)
-
-    def _size(self, state: State, request: SizeRequest) -> Any:
-        number = state.symbols.integer(("size", request.root), low=request.low, high=request.high)
-        symbol = number.node.expr
+    def stand_for(self, request: SizeRequest, symbol: sympy.Symbol) -> None:
+        """Note the symbol of a size."""
         if request.root not in self._roots:
             self._roots[request.root] = _Root(symbol, request, [])
             self.hints[symbol] = sympy.Integer(request.value)
-        return number if (request.scale, request.offset) == (1, 0) else number * request.scale + request.offset
 
-    def define(self, state: State, path: str, index: int, ssa: Any, rank: int) -> None:
-        """Say how the sizes of an argument are read in the program.
-
-        Args:
-            state: the interpretation.
-            path: the argument.
-            index: its number among `@main`'s.
-            ssa: its value.
-            rank: how many dimensions it has.
-        """
-        emitter = state.emitter
-        for dim in range(rank):
-            request = self.request(path, dim)
-            if request is None:
-                continue
-            root = self._roots[request.root]
-            use = SizeUse(index, dim, request.scale, request.offset, f"argument '{path}': size {dim}", str(request))
-            root.uses.append(use)
-            if emitter.scope.definition(root.symbol) is not None:
-                continue
-
-            def make(use: SizeUse = use) -> Any:
-                size = emitter.scalar_op("aten.size.int", int, [ssa, emitter.constant(use.dim)])
-                if use.offset:
-                    size = emitter.scalar_op("aten.sub.int", int, [size, emitter.constant(use.offset)])
-                if use.scale != 1:
-                    size = emitter.scalar_op("aten.floordiv.int", int, [size, emitter.constant(use.scale)])
-                return size
-
-            emitter.define(root.symbol, make)
+    def read(self, use: SizeUse, request: SizeRequest) -> sympy.Symbol:
+        """Note that a call reads a size from an argument, and return its symbol."""
+        root = self._roots[request.root]
+        root.uses.append(use)
+        return root.symbol
 
     # What is taken for granted.
 
@@ -234,16 +183,3 @@ def _pins(relation: Any) -> bool:
     (symbol,) = relation.free_symbols
     difference = relation.lhs - relation.rhs
     return bool(difference.is_polynomial(symbol)) and sympy.degree(difference, symbol) == 1
-
-
-def _strides(example: torch.Tensor, sizes: list[Any]) -> list[Any]:
-    """Strides for open sizes: where the example's elements lie densely, they do so for all sizes."""
-    found: list[Any] = list(example.stride())
-    order = sorted(range(example.dim()), key=lambda dim: (example.stride(dim), example.shape[dim]))
-    dense, product = 1, 1
-    for dim in order:
-        if example.stride(dim) == dense:
-            found[dim] = product
-            dense *= max(example.shape[dim], 1)
-            product = product * sizes[dim]
-    return found

@@ -28,6 +28,7 @@ from ..errors import ArgumentTypeError
 from .argument_sizes import python_code
 from .classes import attribute_types, named_tuple_type
 from .containers import Containers
+from .dynamic_arguments import define_sizes, fake_argument
 from .emitter import DTYPE_NUMBERS
 from .lent_containers import lend
 from .modules import fake_like
@@ -197,7 +198,7 @@ class Arguments:
         if example.is_quantized or example.dtype not in DTYPE_NUMBERS:
             way_out = "pass x.dequantize()" if example.is_quantized else "convert it with x.to(...)"
             raise ArgumentTypeError(f"argument '{path}': tensors of dtype {example.dtype} are not supported: {way_out}")
-        fake = state.sizes.fake(state, path, example)
+        fake = fake_argument(state, path, example)
         if fake is None:
             fake = fake_like(state, example)
         index, ssa = self._argument(path, state.type_of(fake))
@@ -206,7 +207,7 @@ class Arguments:
         value = TensorValue(ssa, fake, frozenset([storage]), object(), sympy.Integer(example.storage_offset()))
         state.arguments[index], state.examples[index] = value, example
         state.owns(value, example)
-        state.sizes.define(state, path, index, ssa, example.dim())
+        define_sizes(state, path, index, ssa, example.dim())
         strides: tuple[int | str, ...] = tuple(example.stride())
         if state.sizes.hints:
             found = map(expr_of, fake.stride())

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import sympy
 import torch
 from torch.utils._pytree import tree_leaves
 
@@ -20,36 +19,24 @@ from .argument_sizes import MakeStatic
 from .comparisons import compared_alike
 from .complex_numbers import takes_tensors, without_complex
 from .decompose import is_not_lowered
-from .dropped import UNANNOTATED
-from .emitter import DTYPE_NUMBERS
 from .empties import check_elements
 from .fakes import run, same_view, shares_storage
-from .growing import GrowingValue
 from .index_checks import is_checked
 from .indexing import Indexing
 from .layouts import other_layouts
 from .objects import change_object, make_room, room_of
 from .ones import note_narrow_slice, sizes_that_meet, with_asserted_ones, with_known_ones
-from .schemas import registered_name, with_numbers
+from .schemas import UNANNOTATED, registered_name, with_numbers
 from .state import ProgramRaises, State
-from .symbols import COUNTS, expr_of
+from .symbols import COUNTS
+from .tensor_emitter import Argument, TensorEmitter
 from .trace import Record, Trace
 from .unannounced import writes_unannounced
-from .values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words, tensor_values
+from .values import ConstValue, ScalarValue, TensorValue, Value, tensor_values
 from .views import Views
 from .writes import Writes
 
 __all__ = ["TensorOps"]
-
-Argument = Any
-"""A Value, or a Python list of Values for list arguments."""
-
-_MEMORY_FORMAT_NUMBERS = {
-    torch.contiguous_format: 0,
-    torch.preserve_format: 1,
-    torch.channels_last: 2,
-    torch.channels_last_3d: 3,
-}
 
 
 def _has_one(tensor: torch.Tensor, dim: int) -> bool:
@@ -87,148 +74,31 @@ def _checks(trace: Trace) -> bool:
     return any(not record.op._schema.returns and not record.op._schema.is_mutable for record in trace.records)
 
 
-class TensorOps:
-    """Emits tensor ops.
+class TensorOps(TensorEmitter):
+    """Imports tensor ops.
 
     Attributes:
-        literal: makes a tensor of known contents.
         programs: imports an op that a composite one consists of as the program that stands for it, if there is one.
     """
 
-    literal: Callable[[torch.Tensor], TensorValue]
-
     def __init__(self, state: State) -> None:
-        self.state = state
-        self.emitter = state.emitter
-        self.indexing = Indexing(state, self)
-        self.writes = Writes(state, self)
+        super().__init__(state)
         self.views = Views(state, self)
+        self.indexing = Indexing(state, self, self.views)
+        self.writes = Writes(state, self, self.indexing)
         self.programs: Callable[[Any, list[Argument]], list[Value] | None] = lambda op, arguments: None
-
-    # Values to Python and back.
-
-    def argument(self, value: Value) -> Argument:
-        """Open lists and tuples of an op's argument."""
-        if isinstance(value, (ListRef, DictRef)):
-            return [self.argument(element) for element in self.state.heap[value.cell]]
-        if isinstance(value, TupleValue):
-            return [self.argument(element) for element in value.elements]
-        return value
-
-    def python(self, argument: Argument) -> Any:
-        """Return the FakeTensor, symbol or Python value that stands for an argument."""
-        if isinstance(argument, list):
-            return [self.python(element) for element in argument]
-        if isinstance(argument, TensorValue):
-            return argument.fake
-        if isinstance(argument, ScalarValue):
-            return argument.sym
-        if isinstance(argument, ConstValue):
-            return argument.value
-        if isinstance(argument, GrowingValue):
-            raise self.state.refuse_op(
-                f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
-            )
-        raise self.state.refuse_op(f"an op on {in_words(argument)}")
-
-    def value(self, python: Any, known: dict[int, TensorValue]) -> Argument:
-        """Return the value for what a recorded op was called with."""
-        if isinstance(python, torch.Tensor):
-            found = known.get(id(python))
-            if found is None:
-                candidates = [v for v in known.values() if same_view(v.fake, python)]
-                if not candidates:
-                    raise self.state.defect("an op makes a tensor in a way that cannot be followed")
-                found = candidates[0]
-            return found
-        if isinstance(python, (list, tuple, torch.Size)):
-            return [self.value(element, known) for element in python]
-        if isinstance(python, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-            kind = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}[type(python)]
-            expr = expr_of(python)
-            if isinstance(expr, (sympy.Integer, sympy.Float)):
-                return ConstValue(kind(expr))
-            return ScalarValue(kind, self.emitter.expression(expr), python)
-        return ConstValue(python)
-
-    def operand(self, argument: Argument, wanted: str) -> Any:
-        """Return the SSA value that passes an argument of the schema type `wanted`."""
-        emitter = self.emitter
-        if wanted.startswith("Optional["):
-            wanted = wanted[len("Optional[") : -1]
-        if isinstance(argument, list):
-            element = wanted[len("List[") : -1] if wanted.startswith("List[") else wanted
-            operands = [self.operand(item, element) for item in argument]
-            names = {
-                "Tensor": "tensor",
-                "Optional[Tensor]": "optional<tensor>",
-                "int": "int",
-                "float": "float",
-                "bool": "bool",
-                "str": "str",
-            }
-            if element not in names:
-                raise self.state.refuse_op(f"an argument of type {wanted}")
-            return emitter.list_of(names[element], operands)
-        if isinstance(argument, TensorValue):
-            self.state.note_gradients(argument)
-            return argument.ssa
-        if isinstance(argument, ScalarValue):
-            return self._convert(argument, wanted)
-        value = argument.value
-        if isinstance(value, torch.dtype):
-            value = DTYPE_NUMBERS[value]
-        elif isinstance(value, torch.memory_format):
-            value = _MEMORY_FORMAT_NUMBERS[value]
-        elif isinstance(value, torch.Generator):
-            raise self.state.refuse_op("a Generator, a stream of random numbers of its own; use torch.manual_seed")
-        elif isinstance(value, (torch.layout, torch.device)) or wanted in ("Device", "Layout"):
-            value = None
-        elif wanted == "float" and isinstance(value, int):
-            value = float(value)
-        elif wanted == "int" and isinstance(value, bool):
-            value = int(value)
-        return emitter.constant(value)
-
-    def _convert(self, scalar: ScalarValue, wanted: str) -> Any:
-        emitter = self.emitter
-        if wanted == "float" and scalar.kind is int:
-            return emitter.scalar_op("aten.Float.Scalar", float, [scalar.ssa])
-        if wanted in ("int", "number") and scalar.kind is bool:
-            return emitter.scalar_op("aten.Int.bool", int, [scalar.ssa])
-        return scalar.ssa
-
-    def symbolic(self, expr: Any) -> Value:
-        """Return the value of an integer expression over symbols."""
-        if isinstance(expr, (int, sympy.Integer)):
-            return ConstValue(int(expr))
-        return ScalarValue(int, self.emitter.expression(expr), self.state.symbols.to_symint(expr))
-
-    # Emission.
-
-    def call(self, op: Any, arguments: Sequence[Value]) -> list[Any]:
-        """Import one op.
-
-        Args:
-            op: the OpOverload.
-            arguments: one value per schema argument.
-        Returns:
-            One entry per result: a Value, or a Python list of Values for a list result.
-        """
-        args = [self.argument(value) for value in arguments]
-        return self.call_arguments(op, args)
 
     def call_arguments(self, op: Any, args: list[Argument]) -> list[Any]:
         """Import one op whose list arguments are Python lists."""
         if op._schema.name == "aten::squeeze":
-            args = with_known_ones(self, op, args, self.views.squeezed(*args[:2])) or args
+            args = with_known_ones(self.views, op, args, self.views.squeezed(*args[:2])) or args
         guards = dict(self.state.sizes.guards)
         try:
             return self._call_arguments(op, args)
         except MakeStatic:
             before = dict(self.state.sizes.guards)
             self.state.sizes.forget(guards)
-            known = with_known_ones(self, op, args)
+            known = with_known_ones(self.views, op, args)
             if known is None:
                 self.state.sizes.forget(before)
                 raise
@@ -242,7 +112,7 @@ class TensorOps:
         if op.name() == "aten::narrow" and isinstance(args[2], ScalarValue):
             return [self.views.narrow(*args)]
         if torch.Tag.inplace_view in op.tags or op is torch.ops.aten.requires_grad_.default:
-            return [change_object(self, op, args)]
+            return [change_object(self, self.views.strided, op, args)]
         if op is torch.ops.aten.slice.Tensor and isinstance(args[4], ScalarValue):
             args = [*args[:4], self.views.step(args[4])]
         python = [self.python(argument) for argument in args]
@@ -257,11 +127,11 @@ class TensorOps:
             raise
         except UnsupportedOpError:
             meeting = sizes_that_meet(python) if torch.Tag.pointwise in op.tags else ()
-            if (asserted := with_asserted_ones(self, op, args, meeting)) is None:
+            if (asserted := with_asserted_ones(self.views, op, args, meeting)) is None:
                 raise
             return self._call_arguments(op, asserted)
         broadcasts = op.overloadpacket in _REPEATING or _may_broadcast(python)
-        if broadcasts and (asserted := with_asserted_ones(self, op, args, trace.requirements)) is not None:
+        if broadcasts and (asserted := with_asserted_ones(self.views, op, args, trace.requirements)) is not None:
             return self._call_arguments(op, asserted)
         state.counted += [v for argument in args for v in tensor_values(argument) if _is_counted(v.fake)]
         check_elements(state, op, python)
@@ -398,7 +268,7 @@ class TensorOps:
         fake = source.fake
         if fake.dim() < 2 or not all(isinstance(size, int) for size in fake.shape):
             return fake.dim() > 0 and bool(trace.records)
-        layouts = other_layouts(self.state, fake)
+        layouts = other_layouts(self.state.symbols, fake)
         try:
             runs = [run(self.state, op, [other if item is fake else item for item in python]) for other in layouts]
         except Exception:  # noqa: BLE001 - any failure with other strides means that strides matter
@@ -460,11 +330,6 @@ class TensorOps:
                 if shares_storage(value.fake, out):
                     return self.views.view(op, args, out, value)
         return self._fresh(op, args, out)
-
-    def emit(self, op: Any, args: list[Argument], results: Sequence[Any]) -> list[Any]:
-        """Emit an op with the given result types and return its SSA results."""
-        operands = [self.operand(value, str(spec.type)) for spec, value in zip(op._schema.arguments, args)]
-        return list(self.emitter.torch_op(op._schema, results, operands).results)
 
     def _fresh(self, op: Any, args: list[Argument], out: Any) -> Any:
         """Emit an op whose results are new tensors or scalars."""

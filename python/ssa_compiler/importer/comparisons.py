@@ -6,14 +6,12 @@ tensors of integers or bools in a floating-point dtype if the number is a float,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
+from .tensor_emitter import TensorEmitter
 from .values import ConstValue, ScalarValue, TensorValue
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["compared_alike", "is_comparison"]
 
@@ -25,7 +23,7 @@ def is_comparison(op: Any) -> bool:
     return op._schema.name in _COMPARISONS and not op._schema.is_mutable
 
 
-def compared_alike(tensors: TensorOps, op: Any, arguments: list[Any]) -> list[Any]:
+def compared_alike(tensors: TensorEmitter, op: Any, arguments: list[Any]) -> list[Any]:
     """Convert the tensors that an op compares to the dtype that it compares in; a number is rounded to it by the backend.
 
     Args:
@@ -57,7 +55,7 @@ def _is_bit(number: Any) -> bool:
     return isinstance(number, ConstValue) and number.value in (0, 1)
 
 
-def _converted(tensors: TensorOps, value: TensorValue, dtype: torch.dtype) -> Any:
+def _converted(tensors: TensorEmitter, value: TensorValue, dtype: torch.dtype) -> Any:
     if value.fake.dtype == dtype:
         return value
     operands = [value, ConstValue(dtype), *[ConstValue(False)] * 2, ConstValue(None)]

@@ -5,15 +5,13 @@ To PyTorch such a tensor counts as a number of its kind does, if it is of the dt
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
+from .tensor_emitter import TensorEmitter
 from .values import ConstValue, TensorValue
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["has_complex", "takes_tensors", "with_tensors", "without_complex"]
 
@@ -41,7 +39,7 @@ def with_tensors(op: Any, numbers: list[int]) -> Any:
     return next((candidate for candidate in overloads if shape(candidate, []) == wanted), None)
 
 
-def without_complex(tensors: TensorOps, op: Any, args: list[Any], out: Any) -> tuple[Any, list[Any]]:
+def without_complex(tensors: TensorEmitter, op: Any, args: list[Any], out: Any) -> tuple[Any, list[Any]]:
     """Return an op, and its arguments without complex numbers.
 
     Args:

@@ -7,21 +7,31 @@ list is noted as a view of the dict, and its elements are looked up when they ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from .list_values import ListValues
 from .state import ProgramRaises, State, View
 from .values import NONE, ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TupleValue, Value
 
-if TYPE_CHECKING:
-    from .containers import Containers
-
 __all__ = ["Dicts"]
+
+
+class _Containers(Protocol):
+    """What dicts need of `containers.Containers`."""
+
+    values: ListValues
+
+    def elements(self, value: Value) -> tuple[Value, ...]: ...
+    def constant(self, value: Value, op: str) -> Any: ...
+    def new_list(self, elements: Sequence[Value]) -> ListRef: ...
+    def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef: ...
+    def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
 
 
 class Dicts:
     """Implements dicts on the heap; the methods are named like the ops."""
 
-    def __init__(self, state: State, containers: Containers) -> None:
+    def __init__(self, state: State, containers: _Containers) -> None:
         self.state, self.containers = state, containers
 
     def _elements(self, target: Value) -> tuple[Value, ...]:

@@ -21,34 +21,11 @@ import torch
 
 from ..errors import SourceLocation, UnsupportedProgramError
 from .dtype_views import check_views_of_dtype
-from .schemas import writes_list_elements
+from .schemas import UNANNOTATED, writes_list_elements
 from .source import has_everything
 
-__all__ = ["UNANNOTATED", "check_dropped_writes"]
+__all__ = ["check_dropped_writes"]
 
-# Ops whose result may be their argument, though their schema does not say so (seen on torch 2.13).
-UNANNOTATED = frozenset(
-    {
-        "alpha_dropout",
-        "atleast_1d",
-        "atleast_2d",
-        "atleast_3d",
-        "broadcast_tensors",
-        "cartesian_prod",
-        "dropout",
-        "einsum",
-        "feature_alpha_dropout",
-        "feature_dropout",
-        "histogramdd",
-        "meshgrid",
-        "sum_to_size",
-        "to_dense",
-        "type_as",
-        "unsafe_chunk",
-        "unsafe_split",
-        "unsafe_split_with_sizes",
-    }
-)
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')
 
 

@@ -18,6 +18,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
 from ..errors import program_error_name
+from .numbered import python_argument
 from .symbols import expr_of
 from .trials import kept_random_numbers
 
@@ -118,8 +119,6 @@ def _ask(
     filled: Callable[..., torch.Tensor] = torch.zeros,
 ) -> str | None:
     """What eager raises for tensors of these shapes, by the FakeTensors that they stand for; of zeros unless filled otherwise."""
-    from .fakes import python_argument
-
     if sum(map(math.prod, shapes.values())) > _LARGEST:
         return None
     given = [python_argument(value, argument) for argument, value in zip(op._schema.arguments, python)]

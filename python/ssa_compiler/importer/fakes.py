@@ -30,7 +30,7 @@ from .attempts import AnotherAttempt
 from .decompose import decomposition, is_followed
 from .dimensions import dimension_error, step_error
 from .effects import is_built_in
-from .emitter import DTYPE_NUMBERS
+from .numbered import python_argument
 from .opaque import agrees_on_examples, outcome_on_examples, shaped_as_on_examples
 from .schemas import functional_of
 from .state import ProgramRaises, State
@@ -40,15 +40,8 @@ from .trace_memo import memoised
 from .trials import Untried, has_fake_kernel, try_op
 from .unannounced import replacement
 
-__all__ = ["ask_eager", "python_argument", "run", "same_view", "shares_storage"]
+__all__ = ["ask_eager", "run", "same_view", "shares_storage"]
 
-_DTYPES = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
-_MEMORY_FORMATS = (
-    torch.contiguous_format,
-    torch.preserve_format,
-    torch.channels_last,
-    torch.channels_last_3d,
-)
 _CANNOT = (
     GuardOnDataDependentSymNode,
     DataDependentOutputException,
@@ -200,20 +193,6 @@ def _without_onednn() -> Iterator[None]:
         yield
     finally:
         torch._C._set_mkldnn_enabled(before)
-
-
-def python_argument(value: Any, argument: Any) -> Any:
-    """Turn a TorchScript constant into what torch.ops takes: dtypes, layouts and memory formats are ints there."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        return value
-    real_type = str(argument.real_type)
-    if "ScalarType" in real_type:
-        return _DTYPES.get(value, value)
-    if "MemoryFormat" in real_type:
-        return _MEMORY_FORMATS[value]
-    if "Layout" in real_type:
-        return torch.strided if value == 0 else value
-    return value
 
 
 def run(state: State, op: Any, args: Sequence[Any]) -> Trace:

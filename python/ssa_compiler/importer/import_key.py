@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from ..frontend import ImportOptions
+from ..options import ImportOptions
 from .models import OpenedModel, has_own_functions
 
 __all__ = ["import_key"]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 import torch
@@ -23,11 +23,10 @@ from .ones import sizes_that_meet, with_asserted_ones, with_known_ones
 from .scalars import ScalarOps
 from .state import State
 from .symbols import expr_of
+from .tensor_emitter import TensorEmitter
+from .trace import Trace
 from .values import ConstValue, TensorValue
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
-    from .trace import Trace
+from .views import Views
 
 __all__ = ["Indexing", "stored_value"]
 
@@ -35,7 +34,7 @@ _WRITES = ("aten::index_put_", "aten::_index_put_impl_")
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
 
 
-def stored_value(tensors: TensorOps, target: TensorValue, value: TensorValue) -> TensorValue:
+def stored_value(tensors: TensorEmitter, target: TensorValue, value: TensorValue) -> TensorValue:
     """Return what `x[...] = value` copies into the target.
 
     Eager broadcasts the value first, so that its rules about memory that the two share look at the broadcast one.
@@ -85,8 +84,8 @@ class Indexing:
         put_back: whether the part that is indexed next is only changed and put back.
     """
 
-    def __init__(self, state: State, tensors: TensorOps) -> None:
-        self.state, self.tensors = state, tensors
+    def __init__(self, state: State, tensors: TensorEmitter, views: Views) -> None:
+        self.state, self.tensors, self.views = state, tensors, views
         self.put_back = False
         self._checked_op: Any = None
         self._scalars = ScalarOps(state)
@@ -188,7 +187,7 @@ class Indexing:
         if not is_checked(op) or self.state.in_library or op is self._checked_op:
             return args
         if "index_put" in op._schema.name and self._checked_op is None:
-            args = self._check_values(op, with_known_ones(self.tensors, op, args) or args)
+            args = self._check_values(op, with_known_ones(self.views, op, args) or args)
         known = _tensors_by_fake(args)
         python = [self.tensors.python(argument) for argument in args]
         for condition, message in demands(op, python) if self._checked_op is None else ():
@@ -218,7 +217,7 @@ class Indexing:
         for requirement in read.requirements:
             self.state.require(requirement, op.name(), "IndexError", broadcasts=True)
         shape = read.out.shape
-        args = with_asserted_ones(self.tensors, op, args, sizes_that_meet([values, read.out])) or args
+        args = with_asserted_ones(self.views, op, args, sizes_that_meet([values, read.out])) or args
         values = self.tensors.python(args[2])
         for number, wanted in enumerate(reversed(shape)):
             size = expr_of(values.shape[-1 - number]) if number < values.dim() else 1

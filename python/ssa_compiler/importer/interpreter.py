@@ -16,10 +16,8 @@ from .classes import Classes, compare_enums, named_tuple_type, tuple_class
 from .containers import Containers
 from .control import Control, Iteration
 from .devices import check_devices
-from .dimensions import check_dimensions
 from .effects import is_built_in, is_pure, original
 from .empty_sizes import check_sizes
-from .fakes import python_argument
 from .growing_lists import GrowingLists
 from .implicit import IMPLICIT, Implicit, converts_item
 from .literals import makes_float
@@ -28,11 +26,13 @@ from .masks import as_fill, as_stored, masks_as_positions, plain_masks
 from .metadata import Metadata
 from .modules import Inline, Modules
 from .nested import NestedTensors
+from .numbered import python_argument
 from .op_programs import OpPrograms
 from .operand_checks import check_operands, check_stored
 from .promotion import promote, with_eagers_dtypes
 from .python_calls import PrintCall, PythonCalls, is_told
 from .run_time_ops import run_later
+from .scalar_dims import check_dimensions
 from .scalars import ScalarOps
 from .schemas import dtype_result, find_op, in_place_of
 from .source import IN_PLACE, KEPT

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import sympy
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-from .symbols import expr_of
+from ..errors import UnsupportedOpError
+from .argument_sizes import ArgumentSizes
+from .locations import Locations
+from .numbered import python_argument
+from .symbols import Symbols, expr_of
 from .values import Site, TensorValue, made_at, tensor_values
-
-if TYPE_CHECKING:
-    from .state import State
 
 __all__ = ["Layouts", "other_layouts"]
 
@@ -47,18 +48,32 @@ class _Decision:
     reason: str
 
 
+class _Import(Protocol):
+    """What following strides needs of the state of an import."""
+
+    locations: Locations
+    sizes: ArgumentSizes
+    symbols: Symbols
+
+    def refuse_op(self, message: str) -> UnsupportedOpError: ...
+
+
 class Layouts:
     """Follows strides back to arguments and parameters.
 
     Attributes:
         reasons: the op that needs the strides of an argument or parameter, by storage.
         exact: the storages of which also strides that lead nowhere matter, those of dimensions of size 1.
+
+    Args:
+        state: the state of the import.
+        run: runs an op on FakeTensors; its result has the outcome as `out`.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: _Import, run: Callable[[Any, list[Any]], Any]) -> None:
         self.reasons: dict[Site, str] = {}
         self.exact: set[Site] = set()
-        self._state = state
+        self._state, self._run = state, run
         self._makers: dict[Site, _Maker] = {}
         self._origins: dict[Site, frozenset[Site]] = {}
         self._unsettled: dict[Site, bool] = {}
@@ -141,14 +156,12 @@ class Layouts:
             args: its arguments, values and lists of them.
             python: the same as FakeTensors and numbers.
         """
-        from .fakes import run
-
         for value in [value for argument in args for value in tensor_values(argument)]:
             fake = value.fake
             if fake.dim() > 1 and all(isinstance(size, int) for size in fake.shape):
-                for other in other_layouts(self._state, fake):
+                for other in other_layouts(self._state.symbols, fake):
                     try:
-                        run(self._state, op, _replaced(python, {id(fake): other}))
+                        self._run(op, _replaced(python, {id(fake): other}))
                     except Exception:  # noqa: BLE001 - fails as well
                         continue
                     self.need(value.storages, f"{op.name()}, which raises,")
@@ -233,18 +246,16 @@ class Layouts:
 
     def _tell(self, maker: _Maker, inputs: list[TensorValue]) -> list[int]:
         """Which of the operands, of known sizes, make for other strides of the results if they have others."""
-        from .fakes import run
-
         expected = _strides(maker.out)
 
         def differs(changed: list[TensorValue]) -> bool:
-            for number in range(max(len(other_layouts(self._state, value.fake)) for value in changed)):
+            for number in range(max(len(other_layouts(self._state.symbols, value.fake)) for value in changed)):
                 replaced = {}
                 for value in changed:
-                    layouts = other_layouts(self._state, value.fake)
+                    layouts = other_layouts(self._state.symbols, value.fake)
                     replaced[id(value.fake)] = layouts[number % len(layouts)]
                 try:
-                    again = run(self._state, maker.op, _replaced(maker.python, replaced))
+                    again = self._run(maker.op, _replaced(maker.python, replaced))
                 except Exception:  # noqa: BLE001 - any failure with other strides means that strides matter
                     return True
                 if _strides(again.out) != expected:
@@ -280,18 +291,18 @@ class Layouts:
         return any(strides != found[0] for strides in found)
 
 
-def other_layouts(state: State, fake: torch.Tensor) -> list[torch.Tensor]:
+def other_layouts(symbols: Symbols, fake: torch.Tensor) -> list[torch.Tensor]:
     """Return FakeTensors of the same known sizes and dtype in several layouts.
 
     Args:
-        state: the interpretation.
+        symbols: makes the FakeTensors, and keeps them.
         fake: a tensor with at least one dimension.
     """
     key = (fake.shape, fake.dtype, fake.device)
-    found = state.symbols.layouts.get(key)
+    found = symbols.layouts.get(key)
     if found is None:
-        with state.symbols.mode, torch.no_grad():
-            found = state.symbols.layouts[key] = [make() for make in _layouts(fake)]
+        with symbols.mode, torch.no_grad():
+            found = symbols.layouts[key] = [make() for make in _layouts(fake)]
     return found
 
 
@@ -312,8 +323,6 @@ def _layouts(like: torch.Tensor) -> list[Callable[[], torch.Tensor]]:
 
 def _run_on(op: Any, python: list[Any], replaced: dict[int, Any]) -> Any:
     """Run an op on other tensors and numbers, given by the identity of those that they stand for."""
-    from .fakes import python_argument
-
     given = _replaced(python, replaced)
     pairs = [(spec, python_argument(value, spec)) for spec, value in zip(op._schema.arguments, given)]
     with torch.no_grad():

@@ -11,19 +11,17 @@ that chooses for each element, and need not know how many places there are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 import torch
 
+from .aten import TensorOps
 from .containers import Containers
 from .indexing import stored_value
 from .state import ProgramRaises
 from .symbols import expr_of
 from .values import ConstValue, TensorValue, Value
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["as_fill", "as_stored", "masks_as_positions", "plain_masks"]
 

@@ -1,10 +1,18 @@
-"""dtypes and layouts, which are numbers to TorchScript and none to Python."""
+"""dtypes, layouts and memory formats, which are ints to TorchScript and none to Python."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Numbered", "unnumbered"]
+import torch
+
+from .emitter import DTYPE_NUMBERS
+
+__all__ = ["MEMORY_FORMATS", "Numbered", "python_argument", "unnumbered"]
+
+MEMORY_FORMATS = (torch.contiguous_format, torch.preserve_format, torch.channels_last, torch.channels_last_3d)
+"""The memory formats, each at its TorchScript number."""
+_DTYPES = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
 
 
 class Numbered(int):
@@ -31,3 +39,17 @@ class Numbered(int):
 def unnumbered(value: Any) -> Any:
     """Return a constant as Python has it."""
     return value.meaning if isinstance(value, Numbered) else value
+
+
+def python_argument(value: Any, argument: Any) -> Any:
+    """Turn a TorchScript constant into what torch.ops takes: dtypes, layouts and memory formats are ints there."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    real_type = str(argument.real_type)
+    if "ScalarType" in real_type:
+        return _DTYPES.get(value, value)
+    if "MemoryFormat" in real_type:
+        return MEMORY_FORMATS[value]
+    if "Layout" in real_type:
+        return torch.strided if value == 0 else value
+    return value

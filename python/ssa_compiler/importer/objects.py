@@ -13,7 +13,7 @@ start, so that all views of it are views of one tensor: the import starts again 
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 import torch
@@ -24,23 +24,22 @@ from .emitter import DTYPE_NUMBERS
 from .fakes import run, same_view
 from .schemas import functional_of
 from .state import Retry, State
-from .strided import WHOLE_STORAGE
+from .strided import WHOLE_STORAGE, Strided
 from .symbols import expr_of
+from .tensor_emitter import TensorEmitter
 from .values import ConstValue, Site, TensorValue, Value, made_at, tensor_values
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["become", "change_object", "make_room", "room_of"]
 
 _ROOM = "room"
 
 
-def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
+def change_object(tensors: TensorEmitter, strided: Strided, op: Any, args: list[Any]) -> TensorValue:
     """Import an op that changes shape, strides, storage or flags of a tensor object.
 
     Args:
         tensors: emits ops.
+        strided: knows storages.
         op: the OpOverload.
         args: one value, or list of values, per schema argument.
     Returns:
@@ -73,7 +72,7 @@ def change_object(tensors: TensorOps, op: Any, args: list[Any]) -> TensorValue:
     if functional is not None and _is_view(functional):
         (changed,) = tensors.call_arguments(functional, args)
     else:
-        changed = _left_as(tensors, op, args, callers)
+        changed = _left_as(tensors, strided, op, args, callers)
     if callers:
         state.originals.setdefault(id(target), (target, replace(target)))
     become(state, target, changed)
@@ -125,11 +124,12 @@ def _is_view(op: Any) -> bool:
     return alias is not None and not alias.is_write
 
 
-def _left_as(tensors: TensorOps, op: Any, args: list[Any], callers: bool) -> TensorValue:
+def _left_as(tensors: TensorEmitter, strided: Strided, op: Any, args: list[Any], callers: bool) -> TensorValue:
     """Return the view that an op makes of a tensor object, found by letting it change a FakeTensor.
 
     Args:
         tensors: emits ops.
+        strided: knows storages.
         op: the OpOverload.
         args: one value, or list of values, per schema argument.
         callers: whether the object is the caller's.
@@ -157,10 +157,10 @@ def _left_as(tensors: TensorOps, op: Any, args: list[Any], callers: bool) -> Ten
     if _flat(fake) and _flat(target.fake) and expr_of(fake.numel()) == expr_of(target.fake.numel()):
         (viewed,) = tensors.call_arguments(torch.ops.aten.view.default, [target, sizes])
         return viewed
-    _check_room(tensors, op, target, fake)
+    _check_room(tensors.state, strided, op, target, fake)
     given = [target, sizes, strides, ConstValue(None)]
-    (strided,) = tensors.call_arguments(torch.ops.aten.as_strided.default, given)
-    return strided
+    (changed,) = tensors.call_arguments(torch.ops.aten.as_strided.default, given)
+    return changed
 
 
 def _flat(fake: torch.Tensor) -> bool:
@@ -168,18 +168,18 @@ def _flat(fake: torch.Tensor) -> bool:
     return all(isinstance(n, int) for n in (*fake.shape, *fake.stride())) and fake.is_contiguous()
 
 
-def _check_room(tensors: TensorOps, op: Any, target: TensorValue, fake: torch.Tensor) -> None:
+def _check_room(state: State, strided: Strided, op: Any, target: TensorValue, fake: torch.Tensor) -> None:
     """Start again with a larger storage if the elements that an op asks for do not fit into it.
 
     Raises:
         Retry: they do not.
         UnsupportedOpError: it is not known what the storage is.
     """
-    state, owner = tensors.state, tensors.state.owners.get(target.root)
+    owner = state.owners.get(target.root)
     numbers = (*fake.shape, *fake.stride(), target.offset)
-    if owner is None or not tensors.views.strided.knows(target) or not all(expr_of(n).is_Integer for n in numbers):
+    if owner is None or not strided.knows(target) or not all(expr_of(n).is_Integer for n in numbers):
         if owner is not None and target.absolute:
-            tensors.views.strided.ask_for_storage(owner)
+            strided.ask_for_storage(owner)
         raise state.refuse_op(f"{op.name()} of a tensor whose storage is not known; clone() it first")
     if 0 in fake.shape:
         return
@@ -195,7 +195,7 @@ def _check_room(tensors: TensorOps, op: Any, target: TensorValue, fake: torch.Te
         or int(owner.offset) != 0
         or state.lengths.get(owner.root, owner.fake.numel()) != owner.fake.numel()
     ):
-        tensors.views.strided.ask_for_storage(owner)
+        strided.ask_for_storage(owner)
         raise state.refuse_op(
             f"{op.name()} of a part of a larger tensor, beyond what its storage holds; clone() it first"
         )
@@ -212,7 +212,7 @@ def room_of(state: State, storage: Site) -> int:
     return max((key[2] for key in state.retries if key[:2] == (_ROOM, storage)), default=0)
 
 
-def make_room(tensors: TensorOps, value: TensorValue, length: int) -> tuple[TensorValue, TensorValue]:
+def make_room(tensors: TensorEmitter, value: TensorValue, length: int) -> tuple[TensorValue, TensorValue]:
     """Make a tensor of known sizes the beginning of a larger storage.
 
     Args:

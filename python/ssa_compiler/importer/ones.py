@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import combinations, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 import torch
@@ -17,27 +17,23 @@ from ..errors import UnsupportedOpError, program_error_name
 from .argument_sizes import MakeStatic
 from .symbols import Symbols, expr_of
 from .values import ConstValue, TensorValue
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
+from .views import Views
 
 __all__ = ["note_narrow_slice", "sizes_that_meet", "with_asserted_ones", "with_known_ones"]
 
 
-def with_known_ones(
-    tensors: TensorOps, op: Any, args: list[Any], dims: Collection[int] | None = None
-) -> list[Any] | None:
+def with_known_ones(views: Views, op: Any, args: list[Any], dims: Collection[int] | None = None) -> list[Any] | None:
     """Return the arguments of an op with the sizes that are 1 for the example known to be.
 
     Args:
-        tensors: emits the views.
+        views: emits the views.
         op: the OpOverload.
         args: its arguments.
         dims: the dimensions that matter; None for all.
     Returns:
         The arguments; None if there is no such size among what the op reads.
     """
-    return _mapped(op, args, lambda value: _with_ones(tensors, op, value, dims))
+    return _mapped(op, args, lambda value: _with_ones(views, op, value, dims))
 
 
 def note_narrow_slice(symbols: Symbols, out: torch.Tensor, dim: int, start: Any, end: Any) -> None:
@@ -56,11 +52,11 @@ def note_narrow_slice(symbols: Symbols, out: torch.Tensor, dim: int, start: Any,
             symbols.at_most_one.add(size)
 
 
-def with_asserted_ones(tensors: TensorOps, op: Any, args: list[Any], requirements: Iterable[Any]) -> list[Any] | None:
+def with_asserted_ones(views: Views, op: Any, args: list[Any], requirements: Iterable[Any]) -> list[Any] | None:
     """Return the arguments of an op that broadcasts, where sizes of 0 or 1 are asserted to be 1 where they meet others.
 
     Args:
-        tensors: emits the views and assertions.
+        views: emits the views and assertions.
         op: the OpOverload.
         args: its arguments.
         requirements: what PyTorch took for granted of their sizes, such as that `x[k : k + 1]` has 6 elements.
@@ -69,7 +65,7 @@ def with_asserted_ones(tensors: TensorOps, op: Any, args: list[Any], requirement
     Raises:
         ProgramRaises: the sizes surely do not fit.
     """
-    state = tensors.state
+    state = views.state
     narrow: dict[Any, Any] = {}
     for requirement in requirements:
         sizes = requirement.args if isinstance(requirement, sympy.Eq) else ()
@@ -88,7 +84,7 @@ def with_asserted_ones(tensors: TensorOps, op: Any, args: list[Any], requirement
                 text = f"unsupported: {op.name()} of a slice of one element, `x[k : k + 1]`, that is empty"
                 text = f"{program_error_name(UnsupportedOpError)}: {text}"
             state.check(sympy.Eq(expr, 1), text)
-            value = _as_one(tensors, value, dim)
+            value = _as_one(views, value, dim)
         return value
 
     return _mapped(op, args, asserted)
@@ -124,29 +120,29 @@ def _mapped(op: Any, args: list[Any], change: Callable[[TensorValue], TensorValu
     return found if changed else None
 
 
-def _with_ones(tensors: TensorOps, op: Any, value: TensorValue, dims: Collection[int] | None) -> TensorValue:
-    sizes = tensors.state.sizes
+def _with_ones(views: Views, op: Any, value: TensorValue, dims: Collection[int] | None) -> TensorValue:
+    sizes = views.state.sizes
     for dim, expr in enumerate(map(expr_of, value.fake.shape)):
         if dims is not None and dim not in dims:
             continue
         if expr.is_Integer or not sizes.covers(expr) or sizes.expanded(expr).xreplace(sizes.hints) != 1:
             continue
         guards = dict(sizes.guards)
-        sizes.place = (op.name(), tensors.state.locations.user())
+        sizes.place = (op.name(), views.state.locations.user())
         sizes.assume(sympy.Eq(expr, 1))
         try:
             sizes.settle()
         except MakeStatic:  # there is no other size for which it is
             sizes.forget(guards)
             continue
-        value = _as_one(tensors, value, dim)
+        value = _as_one(views, value, dim)
     return value
 
 
-def _as_one(tensors: TensorOps, value: TensorValue, dim: int) -> TensorValue:
+def _as_one(views: Views, value: TensorValue, dim: int) -> TensorValue:
     """View a tensor that has one element along a dimension as one whose type says so."""
-    fake, state = value.fake, tensors.state
+    fake, state = value.fake, views.state
     shape = [*fake.shape[:dim], 1, *fake.shape[dim + 1 :]]
     with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
         out = fake.as_strided(shape, fake.stride(), fake.storage_offset())
-    return tensors.views.slice(value, dim, ConstValue(0), ConstValue(1), out)
+    return views.slice(value, dim, ConstValue(0), ConstValue(1), out)

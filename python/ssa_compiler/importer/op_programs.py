@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from ..library import OpProgram, find_program
 from ..ops import define_missing
+from .aten import TensorOps
 from .decompose import has_carried
 from .fakes import run
 from .overlap import check_write
 from .schemas import written_arguments
 from .values import ConstValue, TensorValue, TupleValue, Value, tensor_values
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["OpPrograms"]
 

@@ -8,18 +8,16 @@ a part of a tensor has to have the part's sizes, which are compared at run time 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 import torch
 
+from .aten import TensorOps
 from .fakes import ask_eager
 from .state import ProgramRaises, State
 from .symbols import expr_of
 from .values import ScalarValue
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["check_operands", "check_stored"]
 

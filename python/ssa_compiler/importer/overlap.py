@@ -15,8 +15,8 @@ import sympy
 import torch
 
 from ..errors import UnsupportedProgramError
-from .fakes import python_argument
 from .meeting import may_cross, surely_apart
+from .numbered import python_argument
 from .state import ProgramRaises, Retry, State
 from .symbols import expr_of
 from .trials import try_op

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from .values import ConstValue, Value
-
-if TYPE_CHECKING:
-    from .scalars import ScalarOps
 
 __all__ = ["power"]
 
@@ -16,7 +13,21 @@ _COMPLEX = "ValueError: a negative number to a fractional power is complex"
 _DOMAIN = "ValueError: math domain error"
 
 
-def power(scalars: ScalarOps, base: Any, exponent: Any, *, of_math: bool = False) -> Value:
+class _ScalarOps(Protocol):
+    """What powers need of `scalars.ScalarOps`."""
+
+    def kind(self, value: Value) -> type: ...
+    def converted(self, value: Value, kind: type) -> Any: ...
+    def emit(self, name: str, arguments: list[Any]) -> Value: ...
+    def function(self, name: str, arguments: list[Any], result: type) -> Value: ...
+    def classified(self, name: str, value: Any) -> Value: ...
+    def both(self, *conditions: Any) -> Any: ...
+    def either(self, *conditions: Any) -> Any: ...
+    def negated(self, condition: Any) -> Any: ...
+    def require(self, condition: Any, message: str) -> None: ...
+
+
+def power(scalars: _ScalarOps, base: Any, exponent: Any, *, of_math: bool = False) -> Value:
     """Emit `base ** exponent`, or `math.pow(base, exponent)`, which is one of floats.
 
     Args:
@@ -40,7 +51,7 @@ def power(scalars: ScalarOps, base: Any, exponent: Any, *, of_math: bool = False
     return result
 
 
-def _run_time(scalars: ScalarOps, base: Any, exponent: Any) -> Value:
+def _run_time(scalars: _ScalarOps, base: Any, exponent: Any) -> Value:
     """An int to a power known at run time: an int, so that the exponent must not be negative.
 
     Squared and multiplied, bit by bit. Six bits are enough: only of -1, 0 and 1 are higher powers 64-bit numbers.
@@ -67,7 +78,7 @@ def _run_time(scalars: ScalarOps, base: Any, exponent: Any) -> Value:
     return result
 
 
-def _of_floats(scalars: ScalarOps, base: Any, exponent: Any, *, whole: bool, of_math: bool) -> Value:
+def _of_floats(scalars: _ScalarOps, base: Any, exponent: Any, *, whole: bool, of_math: bool) -> Value:
     """A float power. It raises where Python's does, and where its result is complex.
 
     Args:

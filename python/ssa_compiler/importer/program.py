@@ -52,6 +52,7 @@ from .callers_objects import CallersObjects
 from .classes import python_class
 from .devices import check_default_device
 from .dynamic_shapes import SizeRequest, requested_sizes
+from .fakes import run
 from .interpreter import Interpreter
 from .lent_containers import changed_containers
 from .models import OpenedModel, has_own_functions, open_model
@@ -231,6 +232,7 @@ class _Importer:
                 splits=self.splits,
                 opaque=self.opaque,
                 kernels=self.kernels,
+                run=run,
             )
             try:
                 one = _ProgramImport(self.opened, self.assigned, state, inlined=self.inlined)

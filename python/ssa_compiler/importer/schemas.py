@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 __all__ = [
+    "UNANNOTATED",
     "dtype_result",
     "element_of",
     "find_op",
@@ -21,6 +22,30 @@ __all__ = [
     "writes_list_elements",
     "written_arguments",
 ]
+
+# Ops whose result may be their argument, though their schema does not say so (seen on torch 2.13).
+UNANNOTATED = frozenset(
+    {
+        "alpha_dropout",
+        "atleast_1d",
+        "atleast_2d",
+        "atleast_3d",
+        "broadcast_tensors",
+        "cartesian_prod",
+        "dropout",
+        "einsum",
+        "feature_alpha_dropout",
+        "feature_dropout",
+        "histogramdd",
+        "meshgrid",
+        "sum_to_size",
+        "to_dense",
+        "type_as",
+        "unsafe_chunk",
+        "unsafe_split",
+        "unsafe_split_with_sizes",
+    }
+)
 
 
 def registered_name(schema: Any) -> str:

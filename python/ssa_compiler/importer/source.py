@@ -34,6 +34,7 @@ import torch.jit._state as jit_state
 import torch.jit.frontend as frontend
 from torch import _jit_internal
 
+from .._wrapper import ModelWrapper
 from ..errors import SourceLocation
 from .as_eager import as_eager, unused_functions_run
 from .effects import unfolded
@@ -178,8 +179,6 @@ def _renormalising() -> Iterator[None]:
 @contextmanager
 def _plain_functions() -> Iterator[None]:
     """Let a program call functions that `ssa_compiler.script` decorates: TorchScript sees what was decorated."""
-    from ..api import CompiledProgram
-
     create = _jit_internal.createResolutionCallbackFromClosure
 
     def unwrapping(function: Any) -> Any:
@@ -187,7 +186,7 @@ def _plain_functions() -> Iterator[None]:
 
         def lookup(name: str) -> Any:
             found = resolve(name)
-            return found.model if isinstance(found, CompiledProgram) else found
+            return found.model if isinstance(found, ModelWrapper) else found
 
         return lookup
 

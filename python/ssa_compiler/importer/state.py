@@ -146,6 +146,9 @@ class State:
         in_library: whether what is imported is a program of the library, which calls ops as they have to be called.
         sizes: the sizes of arguments that are not fixed.
         ranges: what is known about the numbers in integer tensors.
+
+    Args:
+        run: runs an op on FakeTensors; see `Layouts`.
     """
 
     def __init__(
@@ -158,6 +161,7 @@ class State:
         splits: bool = False,
         opaque: bool = False,
         kernels: bool = False,
+        run: Callable[[State, Any, list[Any]], Any],
     ) -> None:
         self.retries = retries
         self.constants = dict(constants or {})
@@ -188,7 +192,7 @@ class State:
         self.clock = 0
         self.written: set[Site] = set()
         self.counted: list[TensorValue] = []
-        self.layouts = Layouts(self)
+        self.layouts = Layouts(self, partial(run, self))
         self.requiring: set[Site] = set()
         self.grad_mode: bool | None = None
         self.grad_modes: list[bool] = []

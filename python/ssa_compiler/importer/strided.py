@@ -8,16 +8,14 @@ contiguous, or elements beyond it are wanted, the import starts again with the s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 
 from .state import Retry, State
 from .symbols import expr_of
+from .tensor_emitter import TensorEmitter
 from .values import ConstValue, TensorValue
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["WHOLE_STORAGE", "Strided"]
 
@@ -28,7 +26,7 @@ WHOLE_STORAGE = "whole storage"
 class Strided:
     """Finds what `as_strided` shows of the tensor that owns a storage."""
 
-    def __init__(self, state: State, tensors: TensorOps) -> None:
+    def __init__(self, state: State, tensors: TensorEmitter) -> None:
         self.state, self.tensors = state, tensors
 
     def knows(self, base: TensorValue) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 import torch
@@ -13,10 +13,8 @@ from .overlap import meets_itself
 from .state import ProgramRaises, State
 from .strided import Strided
 from .symbols import expr_of
+from .tensor_emitter import TensorEmitter
 from .values import ConstValue, ScalarValue, TensorValue, Value
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["Views"]
 
@@ -32,8 +30,8 @@ class Views:
         strided: makes views of storages.
     """
 
-    def __init__(self, state: State, tensors: TensorOps) -> None:
-        self._state, self._tensors = state, tensors
+    def __init__(self, state: State, tensors: TensorEmitter) -> None:
+        self.state, self._tensors = state, tensors
         self.strided = Strided(state, tensors)
         self.several: dict[str, Callable[[list[Argument], Any], Any]] = {
             "aten::split.Tensor": self._split,
@@ -62,12 +60,12 @@ class Views:
             op = torch.ops.aten.as_strided.default
             args, offset = self.strided.operands([base, sizes, strides, ConstValue(None)], offset)
         if op.name() == "aten::select.int" and not _is_checked(args, base):
-            self._state.emitter.asserts = True  # it checks its index
-        ssa = self._tensors.emit(op, args, [self._state.type_of(out)])[0]
-        self._state.define_sizes(ssa, out)
+            self.state.emitter.asserts = True  # it checks its index
+        ssa = self._tensors.emit(op, args, [self.state.type_of(out)])[0]
+        self.state.define_sizes(ssa, out)
         offset = self._offset(op, args, out, base) if offset is None else offset
         within = base.within + self._in_range(op, args, base)
-        fake = self._state.with_counts(out)
+        fake = self.state.with_counts(out)
         return TensorValue(ssa, fake, base.storages, base.root, offset, base.maybe, within, base.absolute)
 
     def _with_inferred_size(self, args: list[Argument], out: torch.Tensor) -> list[Argument]:
@@ -77,7 +75,7 @@ class Views:
             return args
         made: list[Value] = []
         for size, found in zip(sizes, map(expr_of, out.shape)):
-            inferred = isinstance(size, ConstValue) and size.value == -1 and self._state.emitter.visible(found)
+            inferred = isinstance(size, ConstValue) and size.value == -1 and self.state.emitter.visible(found)
             made.append(self._tensors.symbolic(found) if inferred else size)
         return [args[0], made, *args[2:]]
 
@@ -87,7 +85,7 @@ class Views:
         made = list(args[1]) if isinstance(args[1], list) else []
         if len(made) != len(after) or all(size.is_Integer for size in (*before, *after)):
             return args
-        emitter, shortest = self._state.emitter, min(len(before), len(after))
+        emitter, shortest = self.state.emitter, min(len(before), len(after))
         first = next((number for number in range(shortest) if before[number] != after[number]), shortest)
         rest = shortest - first
         behind = next((number for number in range(rest) if before[-1 - number] != after[-1 - number]), rest)
@@ -128,7 +126,7 @@ class Views:
 
     def _check_index(self, index: Any, dim: int, size: int) -> None:
         message = f"IndexError: select(): index out of range for tensor with dimension {dim} of size {size}"
-        self._state.check(sympy.And(sympy.Le(-size, index), sympy.Lt(index, size)), message)
+        self.state.check(sympy.And(sympy.Le(-size, index), sympy.Lt(index, size)), message)
 
     def _in_range(self, op: Any, args: list[Argument], base: TensorValue) -> tuple[tuple[Any, int, int], ...]:
         """What is known once `select` has not raised."""
@@ -149,8 +147,8 @@ class Views:
         """Refuse to squeeze a dimension that has size 1 or not, depending on a run-time value."""
         for dim in self.squeezed(base, dims):
             size = expr_of(base.fake.shape[dim])
-            if not size.is_Integer and self._state.decided(sympy.Eq(size, 1), "aten::squeeze") is None:
-                raise self._state.refuse(
+            if not size.is_Integer and self.state.decided(sympy.Eq(size, 1), "aten::squeeze") is None:
+                raise self.state.refuse(
                     "squeeze of a dimension whose size is known only at run time; select it instead"
                 )
 
@@ -158,7 +156,7 @@ class Views:
         """The storage offset of a view; where FakeTensors made up a symbol for it, in terms of the index."""
         offset = expr_of(out.storage_offset())
         before = expr_of(base.fake.storage_offset())
-        if self._state.emitter.visible(offset) and base.offset == before:
+        if self.state.emitter.visible(offset) and base.offset == before:
             return offset
         if op.name() not in ("aten::select.int", "aten::slice.Tensor"):
             scale = sympy.Rational(base.fake.element_size(), out.element_size())
@@ -173,7 +171,7 @@ class Views:
         expr = expr_of(self._tensors.python(index))
         if expr is None:
             return sympy.Integer(0)
-        symbols, emitter = self._state.symbols, self._state.emitter
+        symbols, emitter = self.state.symbols, self.state.emitter
         nonnegative = symbols.known(sympy.Ge(expr, 0))
         if nonnegative and (not clamp or symbols.known(sympy.Le(expr, size))):
             return expr
@@ -195,7 +193,7 @@ class Views:
 
     def step(self, value: ScalarValue) -> ScalarValue:
         """Check the step of a slice; the one returned is known to be positive."""
-        state, expr = self._state, expr_of(value.sym)
+        state, expr = self.state, expr_of(value.sym)
         if state.symbols.known(sympy.Ge(expr, 1)):
             return value
         state.check(sympy.Ge(expr, 1), "ValueError: step must be greater than zero")
@@ -234,7 +232,7 @@ class Views:
 
     def narrow(self, base: TensorValue, dim: Value, start: ScalarValue, length: Value) -> TensorValue:
         """`narrow` at a run-time position: a slice whose size is the length, under narrow's own checks."""
-        state, rank = self._state, base.fake.dim()
+        state, rank = self.state, base.fake.dim()
         axis = self._tensors.python(dim)
         if not -rank <= axis < rank:
             raise ProgramRaises(
@@ -256,7 +254,7 @@ class Views:
 
     def _unbind(self, args: list[Argument], out: Sequence[torch.Tensor]) -> list[TensorValue]:
         base, dim = args[0], args[1]
-        select, state, pieces = torch.ops.aten.select.int, self._state, []
+        select, state, pieces = torch.ops.aten.select.int, self.state, []
         for index, piece in enumerate(out):
             if piece.dim() == base.fake.dim():
                 # Of a size that is only guarded, PyTorch keeps a dimension of size 1.

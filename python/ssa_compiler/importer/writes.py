@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 import torch
@@ -19,14 +19,13 @@ from .._functionalized import functionalized_name, functionalized_schema
 from .comparisons import is_comparison
 from .complex_numbers import has_complex, takes_tensors
 from .fakes import ask_eager, run
+from .indexing import Indexing
 from .overlap import check_write, repeated_dims
 from .schemas import element_of, functional_of, registered_name, written_arguments
 from .state import State
 from .symbols import expr_of
+from .tensor_emitter import TensorEmitter
 from .values import ConstValue, TensorValue, tensor_values
-
-if TYPE_CHECKING:
-    from .aten import TensorOps
 
 __all__ = ["Writes"]
 
@@ -47,8 +46,8 @@ _STORE_ONE = (
 class Writes:
     """Emits ops that write one of their arguments."""
 
-    def __init__(self, state: State, tensors: TensorOps) -> None:
-        self.state, self.tensors = state, tensors
+    def __init__(self, state: State, tensors: TensorEmitter, indexing: Indexing) -> None:
+        self.state, self.tensors, self.indexing = state, tensors, indexing
 
     def call(self, op: Any, args: list[Any], python: list[Any], out: Any) -> list[Any]:
         """Emit an op that writes some of its arguments.
@@ -222,7 +221,7 @@ class Writes:
 
     def _functional(self, op: Any, functional: Any, args: list[Any], target: TensorValue) -> None:
         """Emit the functional op, then `copy_` into the target."""
-        with self.tensors.indexing.already_checked(functional):
+        with self.indexing.already_checked(functional):
             value = self.tensors.call_arguments(functional, args)[0]
         if not isinstance(value, TensorValue):
             raise self.state.defect(f"{op.name()}, whose functional form gives no tensor")

@@ -10,11 +10,11 @@ import torch
 
 from .._call import _assumption_checker as assumption_checker
 from ..errors import ArgumentError, ArgumentValueError
+from ._calls import Call
 from ._compare import memory_span, spans_overlap
 
 if TYPE_CHECKING:
     from ..abi import ImportedProgram
-    from .harness import Call
 
 __all__ = ["refused_at_call"]
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..errors import ArgumentError
+from ._calls import Call
 from ._compare import Outcome, StageMismatch, compare_outcomes, compare_values, leaves
 from ._refusals import refused_at_call
 from ._untouched import untouched
@@ -45,14 +46,6 @@ COMPILED = "compiled"
 VERIFY_VARIABLE = "SSA_COMPILER_VERIFY_KERNELS"
 """Not empty: programs that are one kernel run with each access to memory checked (`verified_kernels`)."""
 _VALUE_STAGES = ("tensorssa", "iree")  # where tensors are values and the runtime writes arguments back
-
-
-class Call:
-    """One input set with keyword arguments; without them a plain tuple will do."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.args = args
-        self.kwargs = kwargs
 
 
 @dataclass

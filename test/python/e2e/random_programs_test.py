@@ -10,7 +10,7 @@ import os
 import pytest
 
 from ssa_compiler.testing.fuzz.pool import Task, run_tasks
-from ssa_compiler.testing.fuzz.run import Record
+from ssa_compiler.testing.fuzz.record import Record
 from ssa_compiler.testing.fuzz.score import format_score
 
 COMPILED = range(50)  # they run under the interpreter, too

@@ -13,7 +13,7 @@ from pathlib import Path
 from .generate import generate
 from .peers import BACKEND_VARIABLE, choose_backend
 from .pool import Runner, Task, run_tasks
-from .run import AUTO, PEERS, STATUSES, Record, signature
+from .record import AUTO, PEERS, STATUSES, Record, signature
 from .score import format_score, read_records
 from .shrink import shrink
 from .sizes import auto_program

@@ -18,7 +18,7 @@ from pathlib import Path
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..harness import Call, Outcome, StageMismatch, compare_outcomes, run_stages
 from .program import Program, load
-from .run import Record, fail, generator_version
+from .record import Record, fail, generator_version
 
 __all__ = ["REWRITES", "rewrite", "run_metamorphic"]
 

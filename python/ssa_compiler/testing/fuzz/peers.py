@@ -22,7 +22,7 @@ from ...errors import SsaCompilerError, ToolError, UnsupportedProgramError
 from ..harness import Interpreted, check_other
 from ..interpreter import InterpreterError
 from .program import Loaded
-from .run import Record
+from .record import Record
 
 __all__ = ["BACKEND_VARIABLE", "choose_backend", "run_peer"]
 

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from .program import Program
-from .run import AUTO, Record, generator_version
+from .record import AUTO, Record, generator_version
 
 __all__ = ["Runner", "Task", "run_tasks"]
 
@@ -26,7 +26,7 @@ class Task:
     """One program to run on one system.
 
     Attributes:
-        system: see `run.SYSTEMS`.
+        system: see `record.SYSTEMS`.
         seed: which program the generator is to write.
         text: the program itself instead.
     """

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .writer import Sketch, Target, Var, Writer
+from typing import Any, TypeVar
 
 __all__ = ["FACTS", "INGREDIENTS", "Ingredient", "describe_fact", "python", "statement", "view", "write"]
+
+
+Build = TypeVar("Build", bound=Callable[..., Any])
+"""What writes an ingredient."""
 
 
 @dataclass(frozen=True)
@@ -52,48 +53,40 @@ def _add(ingredient: Ingredient) -> None:
     INGREDIENTS[ingredient.name] = ingredient
 
 
-def view(
-    name: str, weight: float = 1.0
-) -> Callable[[Callable[[Writer, Var], Sketch | None]], Callable[[Writer, Var], Sketch | None]]:
+def view(name: str, weight: float = 1.0) -> Callable[[Build], Build]:
     """Register a view: a function of the writer and a tensor that returns how to view it, None if it cannot."""
 
-    def add(build: Callable[[Writer, Var], Sketch | None]) -> Callable[[Writer, Var], Sketch | None]:
+    def add(build: Build) -> Build:
         _add(Ingredient(name, "view", build, weight))
         return build
 
     return add
 
 
-def write(
-    name: str, weight: float = 1.0
-) -> Callable[[Callable[[Writer, Target], str | None]], Callable[[Writer, Target], str | None]]:
+def write(name: str, weight: float = 1.0) -> Callable[[Build], Build]:
     """Register a write: a function of the writer and a target that returns a statement, None if it does not fit."""
 
-    def add(build: Callable[[Writer, Target], str | None]) -> Callable[[Writer, Target], str | None]:
+    def add(build: Build) -> Build:
         _add(Ingredient(name, "write", build, weight))
         return build
 
     return add
 
 
-def statement(
-    name: str, weight: float = 1.0, *, nested: bool = False
-) -> Callable[[Callable[[Writer], bool]], Callable[[Writer], bool]]:
+def statement(name: str, weight: float = 1.0, *, nested: bool = False) -> Callable[[Build], Build]:
     """Register statements: a function that emits them and returns True, or emits nothing and returns False."""
 
-    def add(build: Callable[[Writer], bool]) -> Callable[[Writer], bool]:
+    def add(build: Build) -> Build:
         _add(Ingredient(name, "statement", build, weight, nested))
         return build
 
     return add
 
 
-def python(
-    name: str, weight: float = 1.0, *, nested: bool = False
-) -> Callable[[Callable[[Writer], bool]], Callable[[Writer], bool]]:
+def python(name: str, weight: float = 1.0, *, nested: bool = False) -> Callable[[Build], Build]:
     """Register statements on Python's own values: like `statement`, but most of them go into programs of their own."""
 
-    def add(build: Callable[[Writer], bool]) -> Callable[[Writer], bool]:
+    def add(build: Build) -> Build:
         _add(Ingredient(name, "python", build, weight, nested))
         return build
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .generate import all_features
-from .run import STATUSES, Record, generator_version
+from .record import STATUSES, Record, generator_version
 
 __all__ = ["feature_table", "format_score", "read_records"]
 

@@ -1,0 +1,49 @@
+"""What `compile` can be asked for, and what of it a front end is asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import ArgumentValueError
+
+__all__ = ["ImportOptions", "Options"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `compile` was asked for, beside the model and its arguments; see there."""
+
+    target: str = "auto"
+    data_tiling: bool | None = None
+    index_checks: bool = True
+    dump_dir: str | os.PathLike[str] | None = None
+    ssa_opt: str | os.PathLike[str] | None = None
+    timeout_s: float = 300.0
+    dynamic_shapes: Any = None
+    strict: bool = False
+    cache: bool = True
+    gradients: str = "raise"
+    kernels: bool = True
+
+    def __post_init__(self) -> None:
+        if self.gradients not in ("raise", "detach"):
+            raise ArgumentValueError(f"gradients: expected 'raise' or 'detach', got {self.gradients!r}")
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """What `compile` asks of a front end.
+
+    Attributes:
+        index_checks: check at run time that the numbers in index tensors are in range.
+        dynamic_shapes: which sizes stay open; see `compile`.
+        lenient: whether `dynamic_shapes` need not be kept to for these examples.
+        kernels: whether loops become native kernels, so that the algorithms of the library may go number by number.
+    """
+
+    index_checks: bool = True
+    dynamic_shapes: Any = None
+    lenient: bool = False
+    kernels: bool = False

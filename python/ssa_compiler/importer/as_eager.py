@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import _jit_internal
 
-from .plain_dataclasses import replaced
+from .patching import replaced
 
 __all__ = ["as_eager", "unused_functions_run"]
 

@@ -21,7 +21,7 @@ from torch.jit import _builtins
 
 from .._ignored import keep_library
 from .._interrupts import uninterrupted
-from .plain_dataclasses import replaced
+from .patching import replaced
 
 __all__ = ["is_built_in", "is_pure", "original", "unfolded"]
 

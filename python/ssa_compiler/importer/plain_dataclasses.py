@@ -19,7 +19,9 @@ import torch.jit.frontend as frontend
 from torch import _jit_internal
 from torch.jit._dataclass_impls import DATACLASS_MAGIC_METHODS
 
-__all__ = ["plain_dataclasses", "replaced"]
+from .patching import replaced
+
+__all__ = ["plain_dataclasses"]
 
 # Names that the module imports.
 _PARSE = getattr(frontend, "parse_def")  # noqa: B009
@@ -62,14 +64,3 @@ def plain_dataclasses() -> Iterator[None]:
 
 def _is_left_out(method: Any) -> bool:
     return bool(_IS_DROPPED(method)) or (method.__name__ in _WRITTEN and method.__code__.co_filename == "<string>")
-
-
-@contextmanager
-def replaced(module: Any, name: str, value: Any) -> Iterator[None]:
-    """Give a name in a module of PyTorch another meaning."""
-    before = getattr(module, name)
-    try:
-        setattr(module, name, value)
-        yield
-    finally:
-        setattr(module, name, before)

@@ -49,7 +49,8 @@ from .literals import (
     named_dtype,
     unknown,
 )
-from .plain_dataclasses import plain_dataclasses, replaced
+from .patching import replaced
+from .plain_dataclasses import plain_dataclasses
 
 __all__ = ["IN_PLACE", "KEPT", "has_everything", "script_all", "script_plainly"]
 

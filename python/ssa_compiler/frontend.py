@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
     from .abi import ImportedProgram
-    from .importer.models import OpenedModel
+    from .importer.torchscript.models import OpenedModel
 
 __all__ = [
     "FrontEnd",
@@ -90,7 +90,7 @@ class TorchScript:
 
     def open(self, model: Any) -> Source | None:
         """Return what holds a model; it takes whatever comes, and says later what is wrong with it."""
-        from .importer.models import loaded
+        from .importer.torchscript.models import loaded
 
         return _TorchScriptSource(loaded(model))
 
@@ -101,20 +101,20 @@ class _TorchScriptSource:
         self._opened: OpenedModel | None = None  # of the key that was asked for last
 
     def key(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: ImportOptions) -> str | None:
-        from .importer.import_key import import_key
-        from .importer.models import open_model
+        from .importer.boundary.import_key import import_key
+        from .importer.torchscript.models import open_model
 
         self._opened = open_model(self._model)
         return import_key(self._opened, args, kwargs, options)
 
     def owner(self) -> Any:
-        from .importer.models import open_model
+        from .importer.torchscript.models import open_model
 
         opened, self._opened = self._opened or open_model(self._model), None
         return opened.owner
 
     def tensors(self) -> Iterable[torch.Tensor]:
-        from .importer.models import state_tensors
+        from .importer.torchscript.models import state_tensors
 
         return state_tensors(self._model)
 

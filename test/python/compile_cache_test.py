@@ -168,7 +168,7 @@ from model import program
 x = torch.arange(12.0).reshape(4, 3)
 compiled = ssa_compiler.compile(program, (x, 2))
 assert torch.equal(compiled(x, 3), program(x, 3))
-heavy = ("iree.compiler", "torch_mlir", "sympy", "torch._dynamo", "ssa_compiler.importer.program")
+heavy = ("iree.compiler", "torch_mlir", "sympy", "torch._dynamo", "ssa_compiler.importer.boundary.program")
 print(compiled.explain().cached, [name for name in heavy if name in sys.modules])
 """
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler.errors import ScriptError
-from ssa_compiler.importer.source import script_all
+from ssa_compiler.importer.torchscript.source_rewrite import script_all
 from ssa_compiler.testing import check
 
 X = torch.arange(4.0)

@@ -123,7 +123,7 @@ def written_through_type_as(x: Tensor) -> Tensor:
 
 
 def test_write_that_torchscript_dropped_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ssa_compiler.importer.script.script_all", lambda script: script())
+    monkeypatch.setattr("ssa_compiler.importer.torchscript.script.script_all", lambda script: script())
     with pytest.raises(errors.UnsupportedProgramError, match=r"drops the write.*type_as") as raised:
         imported(written_through_type_as, ROWS)
     assert raised.value.location is not None

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from importer_eager_test import assert_equal_to_eager
-from ssa_compiler.importer.locations import is_augmented_assignment
+from ssa_compiler.importer.ir.locations import is_augmented_assignment
 from ssa_compiler.testing import check, interpret
 
 A = torch.tensor([True, True, False, False])

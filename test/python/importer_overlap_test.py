@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 import sympy
 import torch
+from ssa_compiler.importer.values.symbols import Symbols
+from ssa_compiler.importer.values.values import TensorValue
 from torch import Tensor
 
 import ssa_compiler
 from _refusals import refusal
-from ssa_compiler.importer import import_program, meeting
-from ssa_compiler.importer.symbols import Symbols
-from ssa_compiler.importer.values import TensorValue
+from ssa_compiler.importer import import_program
+from ssa_compiler.importer.tensors import disjointness
 from ssa_compiler.testing import interpret
 
 X = torch.arange(12.0).reshape(3, 4).sin()
@@ -242,8 +243,8 @@ def test_solving_for_addresses_never_misses_what_comparing_elements_finds(copies
         addresses = {int((position * strides).sum()) for position in (target.fake == 0).nonzero()}
         if len(addresses) < target.fake.numel():
             continue  # eager refuses targets that overlap themselves
-        exact = meeting._crosses(target.fake, source.fake, distance, int(max(ends)) + 8, copies)
-        solved = meeting._equation_crosses(symbols, target, source, copies)
+        exact = disjointness._crosses(target.fake, source.fake, distance, int(max(ends)) + 8, copies)
+        solved = disjointness._equation_crosses(symbols, target, source, copies)
         outcomes.add((exact, solved))
         assert solved or not exact, (target, source)
     assert {(True, True), (False, False)} <= outcomes

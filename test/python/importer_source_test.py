@@ -1,4 +1,4 @@
-"""What TorchScript drops or changes while scripting, and eager does: the importer sees all of it (importer/source.py)."""
+"""What TorchScript drops or changes while scripting, and eager does: the importer sees all of it (importer/torchscript/source_rewrite.py)."""
 
 from __future__ import annotations
 

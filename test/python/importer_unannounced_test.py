@@ -20,7 +20,7 @@ from _nightly import NIGHTLY
 from importer_eager_test import assert_equal_to_eager
 from ssa_compiler.errors import UnsupportedProgramError
 from ssa_compiler.importer import import_program
-from ssa_compiler.importer.unannounced import UNANNOUNCED, writes_unannounced
+from ssa_compiler.importer.fake.unannotated_writes import UNANNOUNCED, writes_unannounced
 from ssa_compiler.testing import InterpreterError, check, interpret
 
 

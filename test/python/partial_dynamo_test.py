@@ -1,4 +1,4 @@
-"""torch._dynamo after a compilation that loaded a part of it: importer/partial_dynamo.py."""
+"""torch._dynamo after a compilation that loaded a part of it: importer/isolation/partial_dynamo.py."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from torch.export import Dim
 import ssa_compiler
 from _mutation_table import load
 from ssa_compiler.frontend import ImportOptions
-from ssa_compiler.importer.import_key import import_key
-from ssa_compiler.importer.models import open_model
+from ssa_compiler.importer.boundary.import_key import import_key
+from ssa_compiler.importer.torchscript.models import open_model
 
 X = torch.arange(12.0).reshape(4, 3)
 

@@ -14,8 +14,9 @@ from torch import Tensor
 from _mutation_table import load
 from _nightly import NIGHTLY
 from programs import PROGRAMS
-from ssa_compiler.importer import fakes, import_program, trace_memo
-from ssa_compiler.importer.trace import Trace
+from ssa_compiler.importer import import_program
+from ssa_compiler.importer.fake import fake_run, trace_memo
+from ssa_compiler.importer.fake.trace import Trace
 
 _IMPORTS = ("import torch", "from torch import Tensor")
 
@@ -32,14 +33,14 @@ def nest(depth: int, *, around: str, body: str) -> list[str]:
 def evaluations(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], int]:
     """Counts how many ops an import evaluates, those included that are memoised."""
     count = 0
-    original = fakes.memoised
+    original = fake_run.memoised
 
     def counted(*args: Any) -> Trace:
         nonlocal count
         count += 1
         return original(*args)
 
-    monkeypatch.setattr(fakes, "memoised", counted)
+    monkeypatch.setattr(fake_run, "memoised", counted)
 
     def count_of(function: Any) -> int:
         nonlocal count
@@ -84,7 +85,7 @@ def test_memoised_traces_are_those_of_fresh_runs(name: str, monkeypatch: pytest.
     arguments = next(iter(program.calls()))
     first = import_program(program.make(), tuple(arguments))
     compared = 0
-    original = fakes.memoised
+    original = fake_run.memoised
 
     def checked(symbols: Any, sizes: Any, what: Any, args: Any, run: Callable[[], Trace]) -> Trace:
         nonlocal compared
@@ -101,7 +102,7 @@ def test_memoised_traces_are_those_of_fresh_runs(name: str, monkeypatch: pytest.
             assert vars(trace_memo._Template(found, question)) == vars(trace_memo._Template(expected, question))
         return found
 
-    monkeypatch.setattr(fakes, "memoised", checked)
+    monkeypatch.setattr(fake_run, "memoised", checked)
     assert import_program(program.make(), tuple(arguments)).module == first.module
     assert compared
 

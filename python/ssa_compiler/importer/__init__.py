@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .program import import_program
+    from .boundary.program import import_program
 
 __all__ = ["import_program"]
 
@@ -16,6 +16,6 @@ __all__ = ["import_program"]
 def __getattr__(name: str) -> Any:
     if name != "import_program":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .program import import_program
+    from .boundary.program import import_program
 
     return import_program

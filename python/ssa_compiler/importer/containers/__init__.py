@@ -1,0 +1,1 @@
+"""Lists, tuples, dicts and objects."""

@@ -1,0 +1,393 @@
+"""Lists, tuples and dicts: resolved while importing, where their structure is known; other lists are `dynamic_lists`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..values.dynamic_list_value import SCALAR_DTYPES, GrowingValue, is_growing
+from ..values.state import ProgramRaises, State
+from ..values.values import (
+    ConstValue,
+    DictRef,
+    ListRef,
+    ScalarValue,
+    TensorValue,
+    TupleValue,
+    Value,
+    in_words,
+)
+from .dicts import Dicts
+from .dynamic_lists import GrowingLists
+from .list_values import ListValues
+
+__all__ = ["Containers"]
+
+_ONE, _LAST, _FALSE = ConstValue(1), ConstValue(-1), ConstValue(False)
+_MOST_REPEATED = 1 << 16  # elements of `list * int`
+
+
+class Containers:
+    """Implements TorchScript's list and dict ops on the heap."""
+
+    def __init__(self, state: State, choose: Callable[[Value, Sequence[Value]], Value], growing: GrowingLists) -> None:
+        """Create it.
+
+        Args:
+            state: the interpretation.
+            choose: emits the choice of one of several values by an index known only at run time.
+            growing: the ops on lists whose length is known only at run time.
+        """
+        self.state = state
+        self.choose = choose
+        self.growing = growing
+        self.dicts = Dicts(state, self)
+        self.values = ListValues(state, growing.scalars, growing.choose, self.elements)
+
+    def new_list(self, elements: Sequence[Value]) -> ListRef:
+        """Make a list."""
+        cell = self.state.site()
+        self.state.heap[cell] = tuple(elements)
+        return ListRef(cell)
+
+    def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef:
+        """Make a dict; a later equal key wins."""
+        cell = self.state.site()
+        items = dict(zip(keys, elements))
+        self.state.heap[cell] = tuple(items.values())
+        self.state.keys[cell] = tuple(items)
+        return DictRef(cell)
+
+    def elements(self, value: Value) -> tuple[Value, ...]:
+        """Return the elements of a list, dict or tuple.
+
+        Raises:
+            UnsupportedOpError: how many there are depends on run-time values.
+        """
+        if isinstance(value, TupleValue):
+            return value.elements
+        assert isinstance(value, (ListRef, DictRef))
+        if self.is_growing(value):
+            raise self.state.refuse_op(
+                f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
+            )
+        view = self.state.views.get(value.cell)
+        return self.dicts.viewed(view) if view is not None else self.state.heap[value.cell]
+
+    def extent(self, value: ListRef) -> Any:
+        """Return what says how long a list is: comparable, and the same as long as it keeps its elements' number."""
+        if value.cell in self.state.views:
+            return self.state.keys[self.state.views[value.cell].cell]
+        contents = self.state.heap[value.cell]
+        if is_growing(contents):
+            length = contents[0].length  # type: ignore[attr-defined]
+            return length.ssa if isinstance(length, ScalarValue) else length.value
+        return len(contents)
+
+    def is_growing(self, value: Value) -> bool:
+        """Whether a value is a list whose length is known only at run time."""
+        return isinstance(value, ListRef) and is_growing(self.state.heap[value.cell])
+
+    def store(self, value: Any, elements: Sequence[Value], op: str) -> None:
+        """Give a list or dict other elements.
+
+        Args:
+            value: the list, dict or object.
+            elements: what it holds from here on.
+            op: what changes it, for messages.
+        Raises:
+            ProgramRaises: it cannot be changed in Python.
+            UnsupportedProgramError: others would have to see it, and it is not known who.
+        """
+        if value.cell in self.state.shapes or value.cell in self.state.views:
+            kind = "torch.Size" if self._is_shape(value) else f"dict_{self.state.views[value.cell].kind}"
+            if op in ("setitem", "del"):
+                raise ProgramRaises(f"TypeError: '{kind}' object does not support item assignment or deletion")
+            raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
+        if value.cell in self.state.foreign:
+            raise self.state.refuse(
+                f"{op} on {in_words(value)} that belongs to a module, which would not see it; copy it first"
+            )
+        if value.cell in self.state.frozen:
+            raise self.state.refuse(
+                f"{op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new one"
+            )
+        before = self.state.heap[value.cell]
+        self.state.lists.add(value.cell)
+        self.state.heap[value.cell] = tuple(elements)
+        if len(elements) > len(before) and not is_growing(before):
+            self.growing.room.add(value.cell, len(elements) - len(before))
+
+    def constant(self, value: Value, op: str) -> Any:
+        """Return an index or key, which has to be known at import.
+
+        Raises:
+            UnsupportedProgramError: it is not.
+        """
+        if not isinstance(value, ConstValue):
+            raise self.state.refuse(
+                f"{op} with an index or key known only at run time; use a constant, or stack the elements"
+            )
+        return value.value
+
+    def _index(self, index: int, length: int, what: str = "list index") -> int:
+        if not -length <= index < length:
+            raise ProgramRaises(f"IndexError: {what} out of range")
+        return index % length
+
+    def knows(self, name: str, target: Value) -> bool:
+        """Whether the op `name` on this list or dict is implemented here."""
+        if self.is_growing(target):
+            return self._growing_method(name) is not None
+        return self._method(name, target) is not None
+
+    def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
+        if isinstance(target, DictRef):
+            return getattr(self.dicts, self._short(name), None)
+        return getattr(self, f"_list_{self._short(name)}", None)
+
+    def _short(self, name: str) -> str:
+        """The name of an op without what marks it: `getitem`, `imul` for the in-place form of `mul`."""
+        short = name.partition("::")[2]
+        return f"i{short[:-1]}" if short in ("add_", "mul_") else short.strip("_")
+
+    def _growing_method(self, name: str) -> Callable[..., Any] | None:
+        """Return what runs the op `name` on lists of which one has a length that is known only at run time."""
+        short = self._short(name)
+        return getattr(self, f"_growing_{short}", None) or self.growing.method(short)
+
+    def tensor(self, value: ListRef) -> TensorValue:
+        """Emit the numbers in a list whose length is known only at run time as a new tensor."""
+        (contents,) = self.state.heap[value.cell]
+        assert isinstance(contents, GrowingValue)
+        return self.growing.stacked(contents)
+
+    def call(self, name: str, args: Sequence[Value]) -> list[Value]:
+        """Run the op `name` (`aten::append`, ...), whose first argument is a list or dict.
+
+        Returns:
+            Its results.
+        Raises:
+            UnsupportedProgramError: its effect depends on run-time values.
+        """
+        if any(self.is_growing(argument) for argument in args[:2]):
+            return self._call_growing(name, args)
+        method = self._method(name, args[0])
+        if method is None:
+            raise self.state.refuse_op(f"{name} on a {'dict' if isinstance(args[0], DictRef) else 'list'}")
+        result = method(*args)
+        if result is None:
+            return []
+        return [result]
+
+    # Lists whose length is known only at run time.
+
+    def _call_growing(self, name: str, args: Sequence[Value]) -> list[Value]:
+        method = self._growing_method(name)
+        target = args[0]
+        if method is None or not isinstance(target, ListRef):
+            raise self.state.refuse_op(f"{name} on a list whose length depends on run-time values; stack it first")
+        contents = self.state.heap[target.cell]
+        if not is_growing(contents):
+            other = self.state.heap[args[1].cell]  # type: ignore[attr-defined]
+            contents = (self.growing.lifted(contents, other[0]),)
+        if getattr(self, f"_growing_{self._short(name)}", None) is not None:
+            result = method(contents[0], *args[1:])
+            return [] if result is None else [result]
+        changed, found = method(target.cell, contents[0], *args[1:])
+        if changed is not None:
+            self.store(target, (changed,), self._short(name))
+        if found is None and self._short(name) in ("append", "set_item", "iadd"):
+            found = target
+        return [] if found is None else [found]
+
+    def _growing_copy(self, value: Value) -> Value:
+        return self.new_list([value])
+
+    _growing_list = _growing_copy
+
+    def _growing_add(self, value: Any, other: Value) -> Value:
+        return self.new_list([self.growing.added(value, other)])
+
+    def _growing_slice(self, value: Any, start: Value, end: Value, step: Value = _ONE) -> Value:
+        return self.new_list([self.growing.sliced(value, start, end, step)])
+
+    # Lists.
+
+    def _list_len(self, target: Value) -> Value:
+        return ConstValue(len(self.elements(target)), structural=True)
+
+    def _list_append(self, target: Value, element: Value) -> Value:
+        self.store(target, (*self.elements(target), element), "append")
+        return target
+
+    def _list_getitem(self, target: Value, index: Value) -> Value:
+        elements = self.elements(target)
+        if isinstance(index, ScalarValue):
+            return self.choose(index, elements)
+        return elements[self._index(self.constant(index, "getitem"), len(elements))]
+
+    def _list_set_item(self, target: Value, index: Value, element: Value) -> Value:
+        elements = list(self.elements(target))
+        if isinstance(index, ScalarValue):
+            return self._set_at(target, index, element, elements)
+        elements[self._index(self.constant(index, "setitem"), len(elements), "list assignment index")] = element
+        self.store(target, elements, "setitem")
+        return target
+
+    def _set_at(self, target: Any, index: ScalarValue, element: Value, elements: list[Value]) -> Value:
+        """`target[index] = element` at a position known only at run time."""
+        if target.cell not in self.state.lent or not all(map(_is_number, [element, *elements])):
+            lifted = self.growing.lifted(elements, element)
+            changed, _ = self.growing.set_item((), lifted, index, element)
+            self.store(target, (changed,), "setitem")
+            return target
+        # A list of the caller's keeps its elements apart.
+        inside = self.values.between(index, -len(elements), len(elements))
+        self.values.require(inside, "IndexError: list assignment index out of range")
+        for position, before in enumerate(elements):
+            here = [ConstValue(position), ConstValue(position - len(elements))]
+            elements[position] = self.values.replaced(index, here, element, before)
+        self.store(target, elements, "setitem")
+        return target
+
+    def _list_extend(self, target: Value, other: Value) -> None:
+        self.store(target, (*self.elements(target), *self.elements(other)), "extend")
+
+    def _list_pop(self, target: Value, index: Value = _LAST) -> Value:
+        elements = list(self.elements(target))
+        if not elements:
+            raise ProgramRaises("IndexError: pop from empty list")
+        element = elements.pop(self._index(self.constant(index, "pop"), len(elements), "pop index"))
+        self.store(target, elements, "pop")
+        return element
+
+    def _list_insert(self, target: Value, index: Value, element: Value) -> None:
+        elements = list(self.elements(target))
+        elements.insert(self.constant(index, "insert"), element)
+        self.store(target, elements, "insert")
+
+    def _list_clear(self, target: Value) -> None:
+        self.store(target, (), "clear")
+
+    def _list_reverse(self, target: Value) -> None:
+        self.store(target, self.elements(target)[::-1], "reverse")
+
+    def _list_Delete(self, target: Value, index: Value) -> None:
+        elements = list(self.elements(target))
+        del elements[self._index(self.constant(index, "del"), len(elements), "list assignment index")]
+        self.store(target, elements, "del")
+
+    def _list_copy(self, target: Value) -> Value:
+        made = self.new_list(self.elements(target))
+        self.state.lists.add(made.cell)
+        return made
+
+    _list_list = _list_copy
+
+    def _list_add(self, target: Value, other: Value) -> Value:
+        made = self.new_list((*self.elements(target), *self.elements(other)))
+        operands = [value for value in (target, other) if isinstance(value, ListRef)]
+        if any(map(self._is_shape, operands)):
+            if len(operands) == 2 and self.values.are_list_and_tuple(*operands):
+                names = ["tuple" if self._is_shape(value) else "list" for value in operands]
+                raise ProgramRaises(f'TypeError: can only concatenate {names[0]} (not "{names[1]}") to {names[0]}')
+            self.state.shapes.add(made.cell)
+        return made
+
+    def _list_iadd(self, target: Value, other: Value) -> Value:
+        if self._is_shape(target):
+            return self._list_add(target, other)
+        self._list_extend(target, other)
+        return target
+
+    def _list_mul(self, target: Value, count: Value) -> Value:
+        return self._shaped_as(self.new_list(self._repeated(target, count)), target)
+
+    def _list_imul(self, target: Value, count: Value) -> Value:
+        if self._is_shape(target):
+            return self._list_mul(target, count)
+        self.store(target, self._repeated(target, count), "*=")
+        return target
+
+    def _repeated(self, target: Value, count: Value) -> tuple[Value, ...]:
+        elements, times = self.elements(target), self.constant(count, "list * int")
+        if len(elements) * times > _MOST_REPEATED:
+            raise self.state.refuse(f"a list of {len(elements) * times} elements; use a tensor")
+        return elements * times
+
+    def _list_slice(self, target: Value, start: Value, end: Value, step: Value = _ONE) -> Value:
+        bounds = slice(*(self.constant(bound, "list slice") for bound in (start, end, step)))
+        if bounds.step == 0:
+            raise ProgramRaises("ValueError: slice step cannot be zero")
+        return self._shaped_as(self.new_list(self.elements(target)[bounds]), target)
+
+    # Values of elements.
+
+    def _list_index(self, target: Value, wanted: Value) -> Value:
+        return self.values.index(target, wanted)
+
+    def _list_count(self, target: Value, wanted: Value) -> Value:
+        return self.values.count(target, wanted)
+
+    def _list_contains(self, target: Value, wanted: Value) -> Value:
+        return self.values.contains(target, wanted)
+
+    def _list_remove(self, target: Value, wanted: Value) -> None:
+        self.store(target, self.values.without(target, wanted), "remove")
+
+    def _list_sort(self, target: Value, reverse: Value = _FALSE) -> None:
+        self.store(target, self.values.ordered(target, reverse), "sort")
+
+    def _list_sorted(self, target: Value) -> Value:
+        made = self.new_list(self.values.ordered(target, _FALSE))
+        self.state.lists.add(made.cell)
+        return made
+
+    def _list_eq(self, target: Value, other: Value) -> Value:
+        return self.values.equal(target, other)
+
+    def _list_ne(self, target: Value, other: Value) -> Value:
+        return self.values.differ(target, other)
+
+    def _list_sum(self, target: Value) -> Value:
+        return self.values.total(target)
+
+    def _list_any(self, target: Value) -> Value:
+        return self.values.some(target)
+
+    def _list_all(self, target: Value) -> Value:
+        return self.values.every(target)
+
+    def _list_max(self, target: Value, other: Value | None = None) -> Value:
+        return self.values.extreme(target, "max") if other is None else self.values.compared(target, other, "max")
+
+    def _list_min(self, target: Value, other: Value | None = None) -> Value:
+        return self.values.extreme(target, "min") if other is None else self.values.compared(target, other, "min")
+
+    def _list_dict(self, pairs: Value) -> Value:
+        return self.dicts.of_pairs(pairs)
+
+    def _list_Size(self, target: Value) -> Value:
+        made = self.new_list(self.elements(target))
+        self.state.shapes.add(made.cell)
+        return made
+
+    def _is_shape(self, value: Value) -> bool:
+        """Whether a list is a torch.Size in eager, a tuple that cannot be changed."""
+        return isinstance(value, ListRef) and value.cell in self.state.shapes
+
+    def _shaped_as(self, made: ListRef, source: Value) -> ListRef:
+        """Note that a list is a shape if what it is made of is one."""
+        if self._is_shape(source):
+            self.state.shapes.add(made.cell)
+        return made
+
+    def set_attribute(self, target: DictRef, name: str, value: Value) -> None:
+        """Set an attribute of an object, a dict of its attributes."""
+        self.dicts.set_item(target, ConstValue(name), value)
+
+
+def _is_number(value: Value) -> bool:
+    kind = value.kind if isinstance(value, ScalarValue) else type(getattr(value, "value", None))
+    return kind in SCALAR_DTYPES

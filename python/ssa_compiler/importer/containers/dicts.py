@@ -1,0 +1,180 @@
+"""TorchScript's ops on dicts, whose keys are known while importing; an object of a scripted class is a dict of its attributes.
+
+What `keys()`, `values()` and `items()` return is a list to TorchScript, and shows the dict as it is now to Python. So such a
+list is noted as a view of the dict, and its elements are looked up when they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ..values.state import ProgramRaises, State, View
+from ..values.values import NONE, ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TupleValue, Value
+from .list_values import ListValues
+
+__all__ = ["Dicts"]
+
+
+class _Containers(Protocol):
+    """What dicts need of `containers.Containers`."""
+
+    values: ListValues
+
+    def elements(self, value: Value) -> tuple[Value, ...]: ...
+    def constant(self, value: Value, op: str) -> Any: ...
+    def new_list(self, elements: Sequence[Value]) -> ListRef: ...
+    def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef: ...
+    def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
+
+
+class Dicts:
+    """Implements dicts on the heap; the methods are named like the ops."""
+
+    def __init__(self, state: State, containers: _Containers) -> None:
+        self.state, self.containers = state, containers
+
+    def _elements(self, target: Value) -> tuple[Value, ...]:
+        return self.containers.elements(target)
+
+    def constant_key(self, key: Value) -> Any:
+        """Return a key, which has to be known at import.
+
+        Raises:
+            UnsupportedProgramError: it is not, or it is NaN.
+        """
+        value = self.containers.constant(key, "dict access")
+        if value != value:
+            raise self.state.refuse("NaN as a dict key, which is found if it is the same object; use another key")
+        return value
+
+    def _position(self, target: Any, key: Value) -> int | None:
+        keys = self.state.keys[target.cell]
+        wanted = self.constant_key(key)
+        return keys.index(wanted) if wanted in keys else None
+
+    def _missing(self, key: Value) -> ProgramRaises:
+        return ProgramRaises(f"KeyError: {self.constant_key(key)!r}")
+
+    def _refuse_in_region(self, target: Any, what: str, way_out: str) -> None:
+        if self.state.outside and target.cell in self.state.outside[-1]:
+            raise self.state.refuse(f"{what} in an if or loop that depends on run-time values; {way_out}")
+
+    # Reading.
+
+    def len(self, target: Value) -> Value:
+        return ConstValue(len(self._elements(target)))
+
+    def getitem(self, target: Value, key: Value) -> Value:
+        position = self._position(target, key)
+        if position is None:
+            raise self._missing(key)
+        return self._elements(target)[position]
+
+    def get(self, target: Value, key: Value, default: Value = NONE) -> Value:
+        position = self._position(target, key)
+        return default if position is None else self._elements(target)[position]
+
+    def contains(self, target: Any, key: Value) -> Value:
+        keys = self.state.keys[target.cell]
+        if isinstance(key, ScalarValue):
+            made = self.containers.new_list([ConstValue(each) for each in keys])
+            return self.containers.values.contains(made, key)
+        return ConstValue(self._position(target, key) is not None)
+
+    def copy(self, target: Any) -> Value:
+        return self.containers.new_dict(self.state.keys[target.cell], self._elements(target))
+
+    dict = copy
+
+    # Views.
+
+    def _view(self, target: Any, kind: str) -> ListRef:
+        made = self.containers.new_list(self._shown(target.cell, kind))
+        self.state.views[made.cell] = View(target.cell, kind)
+        return made
+
+    def _shown(self, cell: Site, kind: str) -> Sequence[Value]:
+        keys = [ConstValue(key) for key in self.state.keys[cell]]
+        elements = self.state.heap[cell]
+        if kind == "keys":
+            return keys
+        return elements if kind == "values" else [TupleValue(pair) for pair in zip(keys, elements)]
+
+    def viewed(self, view: View) -> tuple[Value, ...]:
+        """Return the elements of what `keys()`, `values()` or `items()` returned earlier."""
+        return tuple(self._shown(view.cell, view.kind))
+
+    def keys(self, target: Any) -> Value:
+        return self._view(target, "keys")
+
+    def values(self, target: Value) -> Value:
+        return self._view(target, "values")
+
+    def items(self, target: Any) -> Value:
+        return self._view(target, "items")
+
+    # Changing.
+
+    def set_item(self, target: Any, key: Value, element: Value) -> None:
+        position = self._position(target, key)
+        elements = list(self._elements(target))
+        is_object = isinstance(target, ObjectRef) and isinstance(key, ConstValue)
+        op = f"assignment to the attribute '{key.value}'" if is_object else "dict setitem"  # type: ignore[attr-defined]
+        if position is None:
+            noun = "attribute" if isinstance(target, ObjectRef) else "dict key"
+            self._refuse_in_region(target, f"a new {noun}", "set it to something before")
+            self.containers.store(target, [*elements, element], op)
+            self.state.keys[target.cell] += (self.constant_key(key),)
+            return
+        elements[position] = element
+        self.containers.store(target, elements, op)
+
+    def pop(self, target: Any, key: Value, *default: Value) -> Value:
+        position = self._position(target, key)
+        if position is None:
+            if default:
+                return default[0]
+            raise self._missing(key)
+        element = self._elements(target)[position]
+        count = len(self._elements(target))
+        self._keep(target, [number for number in range(count) if number != position], "pop")
+        return element
+
+    def popitem(self, target: Any) -> Value:
+        keys, elements = self.state.keys[target.cell], self._elements(target)
+        if not keys:
+            raise ProgramRaises("KeyError: 'popitem(): dictionary is empty'")
+        self._keep(target, range(len(keys) - 1), "popitem")
+        return TupleValue((ConstValue(keys[-1]), elements[-1]))
+
+    def Delete(self, target: Any, key: Value) -> None:
+        self.pop(target, key)
+
+    def clear(self, target: Any) -> None:
+        self._keep(target, [], "clear")
+
+    def setdefault(self, target: Any, key: Value, default: Value) -> Value:
+        if self._position(target, key) is None:
+            self.set_item(target, key, default)
+        return self.getitem(target, key)
+
+    def update(self, target: Any, other: Any) -> None:
+        for key, element in zip(self.state.keys[other.cell], self._elements(other)):
+            self.set_item(target, ConstValue(key), element)
+
+    def _keep(self, target: Any, positions: Sequence[int], op: str) -> None:
+        """Drop all keys of a dict but some."""
+        if len(positions) == len(self.state.keys[target.cell]):
+            return
+        self._refuse_in_region(target, f"{op} on a dict", "set the key to something instead")
+        keys, elements = self.state.keys[target.cell], self._elements(target)
+        self.containers.store(target, [elements[position] for position in positions], op)
+        self.state.keys[target.cell] = tuple(keys[position] for position in positions)
+
+    # Made of pairs.
+
+    def of_pairs(self, pairs: Value) -> DictRef:
+        """`dict([(key, value), ...])`."""
+        parts = [self._elements(pair) for pair in self._elements(pairs)]
+        return self.containers.new_dict([self.constant_key(key) for key, _ in parts], [value for _, value in parts])

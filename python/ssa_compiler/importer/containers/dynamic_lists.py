@@ -1,0 +1,399 @@
+"""TorchScript's ops on lists whose length is known only at run time (`dynamic_list_value`), and how much room such lists have.
+
+A loop with a known trip count makes room for all that it may append before it starts; the buffer then keeps its size, and
+is written row by row. Everywhere else an append looks whether there is room, and doubles the buffer if there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import sympy
+import torch
+
+from ...errors import UnsupportedOpError
+from ..tensors.scalar_ops import ScalarOps
+from ..tensors.tensor_ops import TensorOps
+from ..values.dynamic_list_value import (
+    GrowingValue,
+    capacity_of,
+    common_element,
+    enlarged,
+    flipped,
+    is_growing,
+    promote,
+    put,
+    put_rows,
+    rolled,
+)
+from ..values.state import ProgramRaises, State
+from ..values.symbols import expr_of
+from ..values.values import ConstValue, ListRef, ScalarValue, Site, TensorValue, Value
+
+__all__ = ["GrowingLists", "Room"]
+
+_ZERO, _ONE, _LAST = ConstValue(0), ConstValue(1), ConstValue(-1)
+_OUT_OF_RANGE = "IndexError: list index out of range"
+_LEAST = 4  # rows of a buffer whose final size is not known
+
+Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
+
+
+class Room:
+    """Counts what may be appended to each list, so that loops can make room for it.
+
+    Attributes:
+        added: how many elements each list may have got since the start of the loop body that is being imported; infinite
+            if that depends on run-time values.
+        reserved: the lists that have room for all that this body appends to them.
+    """
+
+    def __init__(self) -> None:
+        self.added: dict[Site, float] = {}
+        self.reserved: frozenset[Site] = frozenset()
+
+    def add(self, cell: Site, count: float) -> None:
+        """Note that a list has got elements."""
+        self.added[cell] = self.added.get(cell, 0) + count
+
+    @contextmanager
+    def body(self, reserved: frozenset[Site]) -> Iterator[dict[Site, float]]:
+        """Import a loop's body; yields its own counts, which are there at the end."""
+        outer = self.added, self.reserved
+        self.added, self.reserved = {}, reserved
+        counted: dict[Site, float] = {}
+        try:
+            yield counted
+        finally:
+            counted.update(self.added)
+            self.added, self.reserved = outer
+
+    def either(self, first: dict[Site, float], second: dict[Site, float]) -> None:
+        """Note that one of two branches has run, which counted `first` and `second`."""
+        self.added = {cell: max(first.get(cell, 0), second.get(cell, 0)) for cell in {**first, **second}}
+
+    def repeated(self, body: dict[Site, float], trip: Value, known: bool) -> None:
+        """Note that a loop has run, whose body counted `body`."""
+        for cell, count in body.items():
+            constant = trip.value if known and isinstance(trip, ConstValue) else math.inf
+            if count:
+                self.add(cell, count * constant)
+
+
+class GrowingLists:
+    """Implements ops on such lists; the methods are named like those of `Containers`.
+
+    Each takes the list's cell and contents, and returns its new contents (None if it does not change) and its result.
+    """
+
+    def __init__(self, state: State, tensors: TensorOps, scalars: ScalarOps, choose: Choose) -> None:
+        """Create it.
+
+        Args:
+            state: the interpretation.
+            tensors: emits tensor ops.
+            scalars: emits scalar ops.
+            choose: emits two alternatives under a condition known only at run time.
+        """
+        self.state, self.tensors, self.scalars, self.choose = state, tensors, scalars, choose
+        self.room = Room()
+
+    def method(self, name: str) -> Callable[..., tuple[GrowingValue | None, Value | None]] | None:
+        """Return what implements `append`, ...; None if nothing does."""
+        return self.set_item if name == "set_item" else getattr(self, f"_{name}", None)
+
+    # Room.
+
+    def reserve(self, value: GrowingValue, rows: Value) -> GrowingValue:
+        """Emit that the buffer has at least so many rows; it grows to at least twice its size."""
+        have = self._number(capacity_of(value))
+        enough = self.scalars.emit("le", [rows, have])
+        if isinstance(enough, ConstValue) and enough.value:
+            return value
+
+        def more() -> list[Value]:
+            twice = self.scalars.emit("mul", [have, ConstValue(2)])
+            wanted = self.scalars.emit("max", [self.scalars.emit("max", [rows, twice]), ConstValue(_LEAST)])
+            return [enlarged(self.state, value, _expr(wanted))]
+
+        if isinstance(enough, ConstValue):
+            (buffer,) = more()
+        else:
+            (buffer,) = self.choose(enough, lambda: [value.buffer], more)
+        assert isinstance(buffer, TensorValue)
+        return GrowingValue(buffer, value.length, value.kind)
+
+    def entered(self, contents: Sequence[Value], values: Sequence[Value], more: Value | None) -> GrowingValue:
+        """Emit the list as a loop that changes its length gets it.
+
+        Args:
+            contents: what it holds before the loop.
+            values: what it may hold at the end of an iteration.
+            more: how many elements the loop may add; None if that is not known.
+        """
+        if is_growing(contents):
+            value = contents[0]
+            assert isinstance(value, GrowingValue)
+            return value if more is None else self.reserve(value, self.scalars.emit("add", [value.length, more]))
+        element = common_element(self.state, [*contents, *values])
+        rows = None if more is None else _expr(self.scalars.emit("add", [ConstValue(len(contents)), more]))
+        return promote(self.state, contents, element, rows, kept=_LEAST)
+
+    def lifted(self, contents: Sequence[Value], like: Value) -> GrowingValue:
+        """Return the contents of any list as those of such a list."""
+        if is_growing(contents):
+            return contents[0]  # type: ignore[return-value]
+        return promote(self.state, contents, common_element(self.state, [like, *contents]))
+
+    def _number(self, expr: Any) -> Value:
+        return self.tensors.symbolic(expr)
+
+    # Elements.
+
+    def _position(self, value: GrowingValue, index: Value) -> Value:
+        """Return an index counted from the start, checked."""
+        state, length = self.state, _expr(value.length)
+        expr = _expr(index)
+        state.check(sympy.Lt(expr, length), _OUT_OF_RANGE)
+        state.check(sympy.Ge(expr, -length), _OUT_OF_RANGE)
+        low = state.symbols.known(sympy.Ge(expr, 0))
+        if low:
+            return index
+        from_end = self.scalars.emit("add", [value.length, index])
+        if low is False:
+            return from_end
+        negative = self.scalars.emit("lt", [index, _ZERO])
+        (chosen,) = self.choose(negative, lambda: [from_end], lambda: [index])
+        return chosen
+
+    def _row(self, value: GrowingValue, position: Value) -> Value:
+        """Emit a row of the buffer: a view, or a number."""
+        fake = value.buffer.fake
+        if isinstance(position, ScalarValue):
+            # Known to be in range, however the bounds of the symbol.
+            key = ("row", position.sym.node.expr)
+            symbol = self.state.symbols.integer(key, low=0)
+            if self.state.emitter.scope.definition(symbol.node.expr) is None:
+                self.state.emitter.define(symbol.node.expr, lambda: position.ssa)
+            offset: Any = symbol * fake.stride()[0]
+        else:
+            offset = position.value * fake.stride()[0]  # type: ignore[attr-defined]
+        with self.state.symbols.mode, self.state.symbols.transaction():
+            out = fake.as_strided(fake.shape[1:], fake.stride()[1:], offset)
+        row = self.tensors.views.select(value.buffer, 0, position, out)
+        return row if value.kind is torch.Tensor else self.scalars.item(row, value.kind)
+
+    def rows(self, value: GrowingValue, start: Value = _ZERO, end: Value | None = None) -> TensorValue:
+        """Emit the elements from `start` up to `end` as one tensor, a view of the buffer."""
+        end = value.length if end is None else end
+        if _expr(end) == capacity_of(value) and _expr(start) == 0:
+            return value.buffer
+        fake, symbols = value.buffer.fake, self.state.symbols
+        count = symbols.to_symint(_expr(self.scalars.emit("sub", [end, start])))
+        with symbols.mode, symbols.transaction():
+            offset = symbols.to_symint(_expr(start) * expr_of(fake.stride()[0]))
+            out = fake.as_strided((count, *fake.shape[1:]), fake.stride(), offset)
+        return self.tensors.views.slice(value.buffer, 0, start, end, out)
+
+    # Ops.
+
+    def _len(self, cell: Site, value: GrowingValue) -> tuple[None, Value]:
+        return None, value.length
+
+    def _getitem(self, cell: Site, value: GrowingValue, index: Value) -> tuple[None, Value]:
+        return None, self._row(value, self._position(value, index))
+
+    def set_item(self, cell: Site, value: GrowingValue, index: Value, element: Value) -> tuple[GrowingValue, None]:
+        """Emit the list with another element in one place."""
+        position = self._position(value, index)
+        return GrowingValue(put(self.state, value, element, position), value.length, value.kind), None
+
+    def appended(self, value: GrowingValue, element: Value, has_room: bool) -> GrowingValue:
+        """Emit the list with one more element."""
+        more = self.scalars.emit("add", [value.length, _ONE])
+        if not has_room:
+            value = self.reserve(value, more)
+        return GrowingValue(put(self.state, value, element, value.length), more, value.kind)
+
+    def _append(self, cell: Site, value: GrowingValue, element: Value) -> tuple[GrowingValue | None, Value | None]:
+        self.room.add(cell, 1)
+        return self.appended(value, element, cell in self.room.reserved), None
+
+    def _extend(self, cell: Site, value: GrowingValue, other: Value) -> tuple[GrowingValue | None, Value | None]:
+        contents = self._contents(other)
+        if is_growing(contents):
+            self.room.add(cell, math.inf)
+            return self._joined(value, contents[0]), None  # type: ignore[arg-type]
+        self.room.add(cell, len(contents))
+        for element in contents:
+            value = self.appended(value, element, cell in self.room.reserved)
+        return value, None
+
+    _iadd = _extend
+
+    def _joined(self, value: GrowingValue, other: GrowingValue) -> GrowingValue:
+        common_element(self.state, [value, other])
+        rows, count = self.rows(other), self.scalars.emit("add", [value.length, other.length])
+        value = self.reserve(value, count)
+        buffer = put_rows(self.state, value, rows, _expr(value.length), _expr(count))
+        return GrowingValue(buffer, count, value.kind)
+
+    def _reverse(self, cell: Site, value: GrowingValue) -> tuple[GrowingValue | None, Value | None]:
+        if cell in self.room.reserved:
+            # The buffer loses the room that the loop has made.
+            raise self.state.refuse("reverse of a list in the loop that appends to it; reverse it after the loop")
+        return self._reversed(value), None
+
+    def _reversed(self, value: GrowingValue) -> GrowingValue:
+        return GrowingValue(flipped(self.state, self.rows(value)), value.length, value.kind)
+
+    def _contents(self, value: Value) -> tuple[Value, ...]:
+        assert isinstance(value, ListRef)
+        return self.state.heap[value.cell]
+
+    def added(self, value: GrowingValue, other: Value) -> GrowingValue:
+        """Emit a new list: this one, then the elements of `other`."""
+        return self._extend((), value, other)[0]  # type: ignore[return-value]
+
+    def _pop(self, cell: Site, value: GrowingValue, index: Value = _LAST) -> tuple[GrowingValue | None, Value | None]:
+        place = index.value if isinstance(index, ConstValue) else None
+        if place not in (0, -1):
+            raise self.state.refuse(
+                "pop or del anywhere but at the ends of a list whose length depends on run-time values; stack it first"
+            )
+        self.state.check(sympy.Gt(_expr(value.length), 0), "IndexError: pop from empty list")
+        last = self.scalars.emit("sub", [value.length, _ONE])
+        if place == 0:
+            element = self._row(value, _ZERO)
+            return GrowingValue(rolled(self.state, value, -1), last, value.kind), element
+        return GrowingValue(value.buffer, last, value.kind), self._row(value, last)
+
+    def _insert(
+        self, cell: Site, value: GrowingValue, index: Value, element: Value
+    ) -> tuple[GrowingValue | None, Value | None]:
+        if not (isinstance(index, ConstValue) and index.value == 0):
+            raise self.state.refuse(
+                "insert anywhere but at the start of a list whose length depends on run-time values; build a new one"
+            )
+        self.room.add(cell, 1)
+        more = self.scalars.emit("add", [value.length, _ONE])
+        if cell not in self.room.reserved:
+            value = self.reserve(value, more)
+        moved = GrowingValue(rolled(self.state, value, 1), value.length, value.kind)
+        return GrowingValue(put(self.state, moved, element, _ZERO), more, value.kind), None
+
+    def _Delete(self, cell: Site, value: GrowingValue, index: Value) -> tuple[GrowingValue | None, Value | None]:
+        return self._pop(cell, value, index)[0], None
+
+    def _clear(self, cell: Site, value: GrowingValue) -> tuple[GrowingValue | None, Value | None]:
+        return GrowingValue(value.buffer, _ZERO, value.kind), None
+
+    def sliced(self, value: GrowingValue, start: Value, end: Value, step: Value) -> GrowingValue:
+        """Emit a new list with the elements that `list[start:end]` has."""
+        step_number = step.value if isinstance(step, ConstValue) else None
+        if step_number == -1 and all(isinstance(bound, ConstValue) and bound.value is None for bound in (start, end)):
+            return self._reversed(value)
+        if step_number != 1:
+            raise self.state.refuse(
+                "a step in a slice of a list whose length depends on run-time values; stack it first"
+            )
+        first, last = (self._clamped(value, bound, default) for bound, default in ((start, _ZERO), (end, value.length)))
+        last = self.scalars.emit("max", [first, last])
+        part = self.rows(value, first, last)
+        return GrowingValue(part, self._number(expr_of(part.fake.shape[0])), value.kind)
+
+    def _clamped(self, value: GrowingValue, bound: Value, default: Value) -> Value:
+        """A bound of a slice, from 0 to the length."""
+        if isinstance(bound, ConstValue) and bound.value is None:
+            return default
+        emit, expr = self.scalars.emit, _expr(bound)
+        low = self.state.symbols.known(sympy.Ge(expr, 0))
+        if low is None:
+            negative = emit("lt", [bound, _ZERO])
+            (bound,) = self.choose(negative, lambda: [emit("add", [value.length, bound])], lambda: [bound])
+        elif not low:
+            bound = emit("add", [value.length, bound])
+        return emit("min", [emit("max", [bound, _ZERO]), value.length])
+
+    # Reductions.
+
+    def _max(self, cell: Site, value: GrowingValue, other: Value | None = None) -> tuple[None, Value]:
+        return None, self._extreme(value, "max", other)
+
+    def _min(self, cell: Site, value: GrowingValue, other: Value | None = None) -> tuple[None, Value]:
+        return None, self._extreme(value, "min", other)
+
+    def _extreme(self, value: GrowingValue, name: str, other: Value | None) -> Value:
+        """`max(list)` or `min(list)`: of floats the first that is equal to it, as -0.0 is to 0.0."""
+        if other is not None or value.kind not in (int, float, bool):
+            raise self._refused()
+        self._not_empty(value, f"ValueError: {name}() arg is an empty sequence")
+        rows, op = self.rows(value), self.tensors.call_arguments
+        if value.kind is float:
+            (missing,) = op(torch.ops.aten.isnan.default, [rows])
+            (found,) = op(torch.ops.aten.any.default, [missing])
+            message = f"unsupported: {name} of a list with NaN whose length depends on run-time values"
+            self.scalars.require(self.scalars.negated(self.scalars.item(found, bool)), message)
+        (best,) = op(getattr(torch.ops.aten, f"a{name}").default, [rows, [], ConstValue(False)])
+        if value.kind is not float:
+            return self.scalars.item(best, value.kind)
+        (others,) = op(torch.ops.aten.ne.Tensor, [rows, best])
+        none: Any = ConstValue(None)
+        count = self.tensors.symbolic(expr_of(rows.fake.shape[0]))
+        (places,) = op(torch.ops.aten.arange.default, [count, none, none, none, none])
+        (places,) = op(torch.ops.aten.masked_fill.Scalar, [places, others, ConstValue(2**63 - 1)])
+        (first,) = op(torch.ops.aten.amin.default, [places, [], ConstValue(False)])
+        return self._row(value, self.scalars.item(first, int))
+
+    def _refused(self) -> UnsupportedOpError:
+        kind = self.state.locations.kind
+        return self.state.refuse_op(f"{kind} on a list whose length depends on run-time values; stack it first")
+
+    def _sum(self, cell: Site, value: GrowingValue) -> tuple[None, Value]:
+        if value.kind not in (int, bool):
+            raise self._refused()
+        (total,) = self.tensors.call_arguments(torch.ops.aten.sum.default, [self.rows(value), ConstValue(None)])
+        return None, self.scalars.item(total, int)
+
+    # Tensors made of lists.
+
+    def _not_empty(self, value: GrowingValue, message: str) -> None:
+        self.state.check(sympy.Gt(_expr(value.length), 0), message)
+
+    def stacked(self, value: GrowingValue, dim: int = 0) -> TensorValue:
+        """A new tensor in which the elements are side by side along dimension `dim`."""
+        rows: Value = self.rows(value)
+        if dim:
+            order = [*range(1, dim + 1), 0, *range(dim + 1, value.buffer.fake.dim())]
+            numbers: list[Any] = [ConstValue(number) for number in order]
+            (rows,) = self.tensors.call_arguments(torch.ops.aten.permute.default, [rows, numbers])
+        contiguous: Any = ConstValue(0)
+        (made,) = self.tensors.call_arguments(torch.ops.aten.clone.default, [rows, contiguous])
+        return made
+
+    def _stack(self, cell: Site, value: GrowingValue, dim: Value = _ZERO) -> tuple[None, Value]:
+        self._not_empty(value, "RuntimeError: stack expects a non-empty TensorList")
+        return None, self.stacked(value, self.state.dim(dim, value.buffer.fake.dim()))
+
+    def _cat(self, cell: Site, value: GrowingValue, dim: Value = _ZERO) -> tuple[None, Value]:
+        self._not_empty(value, "ValueError: torch.cat(): expected a non-empty list of Tensors")
+        rank = value.buffer.fake.dim() - 1
+        if rank == 0:
+            raise ProgramRaises("RuntimeError: zero-dimensional tensor (at position 0) cannot be concatenated")
+        along = self.state.dim(dim, rank)
+        stacked = self.stacked(value, along)
+        sizes = [self._number(expr_of(size)) for size in stacked.fake.shape]
+        merged = self.scalars.emit("mul", [sizes[along], sizes[along + 1]])
+        shape: list[Any] = [*sizes[:along], merged, *sizes[along + 2 :]]
+        return None, self.tensors.call_arguments(torch.ops.aten.view.default, [stacked, shape])[0]
+
+    _concat = _concatenate = _cat
+
+
+def _expr(value: Value) -> Any:
+    """The expression of an int."""
+    assert isinstance(value, (ConstValue, ScalarValue))
+    return expr_of(value.sym) if isinstance(value, ScalarValue) else sympy.Integer(value.value)

@@ -1,0 +1,1 @@
+"""Walking TorchScript graphs: blocks, branches, loops and calls."""

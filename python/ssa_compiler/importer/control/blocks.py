@@ -1,0 +1,190 @@
+"""Walking blocks and calls of TorchScript graphs, and what follows branches whose values have no common type."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from ..torchscript.dead_write_check import check_dropped_writes
+from ..values.modules import Modules
+from ..values.state import State, Unjoinable
+from ..values.values import NONE, ConstValue, Value
+from .if_and_loop import Control
+
+__all__ = ["Blocks"]
+
+_MOST_SPLITS = 4
+"""How many branches that cannot be joined may follow one another: the code behind them doubles with each."""
+
+After = Callable[[list[Value]], list[Value]]
+
+
+class Blocks:
+    """Imports blocks into the current block of the state's emitter; a subclass knows the kinds of nodes.
+
+    Attributes:
+        control: imports branches and loops.
+    """
+
+    control: Control
+
+    def __init__(self, state: State, modules: Modules) -> None:
+        self.state = state
+        self.modules = modules
+        self._environments: list[dict[str, Value]] = []
+        self._calls: list[str] = []
+        self._checked: set[str] = set()
+        self._from_python: list[bool] = []
+        self._splits = 0
+
+    def _node(self, node: Any) -> list[Value]:
+        """Import a node; returns one value per output."""
+        raise NotImplementedError
+
+    def _check_call(self, name: str, graph: Any, arguments: Sequence[Value]) -> None:
+        """Refuse the call of a function that TorchScript takes for another."""
+
+    def run_graph(self, name: str, graph: Any, arguments: Sequence[Value]) -> Value:
+        """Import a function's graph in line.
+
+        Args:
+            name: qualified name, to see recursion.
+            graph: its un-inlined graph.
+            arguments: one value per graph input.
+        Returns:
+            What it returns.
+        """
+        source = self.modules.python_function(name)
+        if source is not None and name not in self._checked:
+            self._checked.add(name)
+            check_dropped_writes(source, graph, self.modules.dtype_attributes())
+        if name in self._calls:
+            raise self.state.refuse(f"recursion: {name} calls itself; write a loop")
+        self._calls.append(name)
+        self._from_python.append(isinstance(source, types.FunctionType) and not self.state.scripted)
+        self._environments.append({})
+        modes = len(self.state.grad_modes)
+        decorations = _decorations(source)
+        if any(isinstance(each, torch.no_grad) or getattr(each, "mode", False) for each in decorations):
+            self.state.grad_modes.append(False)
+        for node in graph.nodes():  # the first ones may have no source range
+            if self.state.locations.frames[-1] is not None:
+                break
+            self.state.locations.enter_node(node)
+        self.state.locations.enter_function(source)
+        try:
+            if any(isinstance(each, types.FunctionType) for each in decorations) and not _is_torchs(source):
+                raise self.state.refuse(
+                    f"a decorator of '{source.__name__}', which TorchScript leaves out; call what it wraps, and do here what it does"
+                )
+            outputs = self.run_block(graph, arguments)
+        finally:
+            del self.state.grad_modes[modes:]
+            self._environments.pop()
+            self._from_python.pop()
+            self._calls.pop()
+        return outputs[0] if outputs else NONE
+
+    def run_block(self, block: Any, arguments: Sequence[Value], after: After | None = None) -> list[Value]:
+        """Import a block.
+
+        Args:
+            block: the block.
+            arguments: its arguments.
+            after: imports what follows the block, given its outputs.
+        Returns:
+            Its outputs, or what `after` returns.
+        """
+        place = self.state.locations.frames[-1]
+        self._bind(block.inputs(), arguments)
+        return self._continue(block, 0, place, after)
+
+    def _continue(self, block: Any, first: int, place: Any, after: After | None) -> list[Value]:
+        """Import a block from one of its nodes on, and what follows it."""
+        frames = self.state.locations.frames
+        for number, node in enumerate(block.nodes()):
+            if number < first:
+                continue
+            self.state.locations.enter_node(node)
+            with self.state.at(number):
+                if node.kind() != "prim::If" or not self.state.splits:
+                    results = self._node(node)
+                else:
+                    heap, keys, room = self.state.heap, dict(self.state.keys), self.control.growing.room
+                    self.state.heap, added = dict(heap), dict(room.added)
+                    try:
+                        with self.state.emitter.attempt():
+                            results = self._node(node)
+                    except Unjoinable as refusal:
+                        self.state.heap, self.state.keys, room.added = heap, keys, added
+                        rest = partial(self._continue, block, number + 1, place, after)
+                        return self._split(node, refusal, rest)
+            self._bind(node.outputs(), results)
+        # What follows a branch or loop belongs to it, not to its last line. An error keeps its line.
+        frames[-1] = place or frames[-1]
+        outputs = [self._lookup(value) for value in block.outputs()]
+        return after(outputs) if after is not None else outputs
+
+    def _split(self, node: Any, refusal: Unjoinable, rest: Callable[[], list[Value]]) -> list[Value]:
+        """Import what follows a prim::If in each of its branches, as they have no common type."""
+
+        def run(block: Any) -> Callable[[], list[Value]]:
+            def after(outputs: list[Value]) -> list[Value]:
+                self._bind(node.outputs(), outputs)
+                return rest()
+
+            return lambda: self.run_block(block, [], after)
+
+        condition = self._lookup(next(node.inputs()))
+        then, otherwise = map(run, node.blocks())
+        if isinstance(condition, ConstValue):  # a branch inside the one that is taken cannot be joined
+            with self.state.at("then" if condition.value else "else"):
+                return then() if condition.value else otherwise()
+        if self._splits == _MOST_SPLITS:
+            raise refusal
+        self._splits += 1
+        try:
+            return self.control.choose(condition, then, otherwise)
+        except Unjoinable:
+            raise refusal from None
+        finally:
+            self._splits -= 1
+
+    def _bind(self, names: Any, values: Sequence[Value]) -> None:
+        environment = self._environments[-1]
+        for name, value in zip(names, values):
+            environment[name.debugName()] = value
+
+    def _lookup(self, value: Any) -> Value:
+        return self._environments[-1][value.debugName()]
+
+    def _call(self, name: str, graph: Any, arguments: Sequence[Value]) -> Value:
+        self.state.locations.enter_call()
+        try:
+            self._check_call(name, graph, arguments)
+            return self.run_graph(name, graph, arguments)
+        finally:
+            self.state.locations.leave_call()
+
+
+def _decorations(function: Any) -> list[Any]:
+    """What a function is decorated with, as far as decorators say whom they wrap; TorchScript sees none of it.
+
+    Contexts of PyTorch's (`torch.no_grad()`) as themselves, other wrappers as functions.
+    """
+    found: list[Any] = []
+    while isinstance(function, types.FunctionType) and (inner := getattr(function, "__wrapped__", None)) is not None:
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        contexts = [getattr(content, "__self__", content) for content in cells]
+        found.append(next((c for c in contexts if isinstance(c, (torch.no_grad, torch.inference_mode))), function))
+        function = inner
+    return found
+
+
+def _is_torchs(function: Any) -> bool:
+    """Whether a function is PyTorch's own: its decorators do nothing where TorchScript compiles it."""
+    return str(function.__module__).partition(".")[0] in ("torch", "torchvision")

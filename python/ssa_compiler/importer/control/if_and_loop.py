@@ -1,0 +1,526 @@
+"""Importing prim::If and prim::Loop.
+
+A branch on a known condition is imported alone. Otherwise both branches are imported into regions of a
+`torch.prim.If`; a branch that surely raises becomes an assertion, and the other one is imported in line. A loop's body is
+imported again and again, each time knowing less about what it carries, until the end of the body knows no less than its
+head (`join`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from torch_mlir import ir
+
+from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
+from ..containers.dynamic_lists import GrowingLists
+from ..tensors.scalar_ops import ScalarOps
+from ..values.dynamic_list_value import LengthChanges
+from ..values.join import from_earlier_iterations, join, operands, rebuild, types
+from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract, is_growing_abstract
+from ..values.state import ProgramRaises, State, Unjoinable
+from ..values.symbols import expr_of
+from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
+from .loop_lists import LoopLists
+
+__all__ = ["Control", "Iteration"]
+
+_FOREVER = 2**63 - 1
+_MOST_PASSES, _PASSES_FOR_EACH = 50, 4
+_MOST_UNROLLED = 256
+
+Heap = dict[Site, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """How a for loop goes through lists, of which Python looks at each iteration how long they are.
+
+    Attributes:
+        check: called at the end of an iteration with whether there may be another one, None at the end of the loop.
+        length: how often the loop runs at most, if that is the length of a list known at import.
+    """
+
+    check: Callable[[Value | None], None]
+    length: int | None = None
+
+
+@dataclass
+class _Branch:
+    """An imported branch: its block, what it yields, the heap at its end; `raises` if its end is not reached.
+
+    `emitted`: whether its code raises that, or is seen before that is raised, so that it has to stay.
+    """
+
+    block: Any
+    scope: Any
+    outputs: list[Value]
+    heap: Heap
+    raises: str | None = None
+    emitted: bool = False
+
+
+class Control:
+    """Emits structured control flow. `run_block(block, inputs)` imports a TorchScript block and returns its outputs."""
+
+    def __init__(
+        self,
+        state: State,
+        scalars: ScalarOps,
+        growing: Callable[[Any], GrowingLists],
+        run_block: Callable[[Any, Sequence[Value]], list[Value]],
+    ) -> None:
+        """Create it.
+
+        Args:
+            state: the interpretation.
+            scalars: emits scalar ops.
+            growing: makes, given `choose`, the ops on lists whose length is known only at run time.
+            run_block: imports a TorchScript block.
+        """
+        self.state = state
+        self.emitter = state.emitter
+        self.scalars = scalars
+        self.run_block = run_block
+        self.growing = growing(self.choose)
+        self._heads: dict[Site, list[Abstract]] = {}
+
+    # Branches.
+
+    def branch(self, condition: Value, node: Any) -> list[Value]:
+        """Import a prim::If."""
+        then, otherwise = node.blocks()
+        if isinstance(condition, ConstValue):
+            chosen = then if condition.value else otherwise
+            with self.state.at("then" if condition.value else "else"):
+                return self.run_block(chosen, [])
+
+        def run(block: Any) -> Callable[[], list[Value]]:
+            return lambda: self.run_block(block, [])
+
+        return self.choose(condition, run(then), run(otherwise))
+
+    def choose(
+        self, condition: Value, then: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+    ) -> list[Value]:
+        """Import two alternatives under a condition known only at run time.
+
+        Args:
+            condition: a run-time bool.
+            then: imports the first alternative into the current block and returns its values.
+            otherwise: the same for the second.
+        Raises:
+            Unjoinable: what they make has no common type.
+        """
+        state = self.state
+        assert isinstance(condition, ScalarValue)
+        before, room = dict(state.heap), self.growing.room
+        added = dict(room.added)
+        draft = self.emitter.draft("torch.prim.If", 2)
+        branches, counts = [], []
+        for name, run, region in zip(("then", "else"), (then, otherwise), draft.regions):
+            state.heap, room.added = dict(before), dict(added)
+            branches.append(self._import_branch(name, run, region))
+            counts.append(room.added)
+        first, second = branches
+        fact = expr_of(condition.sym)
+        first.outputs = [_refined(value, fact) for value in first.outputs]
+        second.outputs = [_refined(value, sympy.Not(fact)) for value in second.outputs]
+        room.added = added
+        if first.raises is not None or second.raises is not None:
+            self._keep_raising(condition, draft, branches)
+        if first.raises is not None and second.raises is not None:
+            state.heap = before
+            self.emitter.assertion(condition.ssa, second.raises)
+            raise ProgramRaises(first.raises, emitted=first.emitted)
+        if first.raises is not None or second.raises is not None:
+            state.heap = before
+            return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
+        room.either(*counts)
+        try:
+            return self._finish(condition, draft, before, first, second)
+        except (UnsupportedOpError, UnsupportedProgramError) as refusal:
+            raise Unjoinable(refusal) from refusal
+
+    def _keep_raising(self, condition: ScalarValue, draft: Any, branches: Sequence[_Branch]) -> None:
+        """Emit an If of the branches whose code raises, without the others and without results."""
+        if any(branch.emitted for branch in branches):
+            final = self.emitter.op("torch.prim.If", [], [condition.ssa], regions=2)
+            for branch, region in zip(branches, final.regions):
+                if branch.emitted:
+                    branch.block.append_to(region)
+                block = branch.block if branch.emitted else ir.Block.create_at_start(region)
+                with self.emitter.region(block):
+                    self.emitter.op("torch.prim.If.yield")
+        self.emitter.discard(draft)
+
+    def _import_branch(self, name: str, run: Callable[[], list[Value]], region: Any) -> _Branch:
+        state = self.state
+        block = ir.Block.create_at_start(region)
+        try:
+            with state.region(), state.at(name), self.emitter.region(block) as scope:
+                return _Branch(block, scope, run(), state.heap)
+        except ProgramRaises as raised:
+            return _Branch(block, None, [], state.heap, raised.text, raised.emitted or _is_seen(block))
+
+    def _assert_and_continue(
+        self,
+        condition: ScalarValue,
+        first: str | None,
+        second: str | None,
+        then: Callable[[], list[Value]],
+        otherwise: Callable[[], list[Value]],
+    ) -> list[Value]:
+        """One alternative surely raises: assert that the other one is taken, and import that in line."""
+        if first is not None:
+            negated = self.scalars.emit("__not__", [condition])
+            self.emitter.assertion(self.scalars.ssa(negated, bool), first)
+            with self.state.at("else"):
+                return otherwise()
+        assert second is not None
+        self.emitter.assertion(condition.ssa, second)
+        with self.state.at("then"):
+            return then()
+
+    def _finish(self, condition: ScalarValue, draft: Any, before: Heap, first: _Branch, second: _Branch) -> list[Value]:
+        """Join the two branches and emit the If."""
+        state, emitter = self.state, self.emitter
+        state.heap = {**first.heap, **second.heap, **before}
+        changed = [cell for cell in before if not _same_contents(first.heap[cell], second.heap[cell])]
+        values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
+        values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
+        joined = [
+            join(state, abstract(a), abstract(b), "if", first.heap, second.heap)
+            for a, b in zip(values_first, values_second)
+        ]
+        for branch, values in ((first, values_first), (second, values_second)):
+            outer, emitter.scope = emitter.scope, branch.scope
+            yielded = [ssa for value, a in zip(values, joined) for ssa in operands(state, value, a, branch.heap)]
+            emitter.op("torch.prim.If.yield", [], yielded)
+            emitter.scope = outer
+        result_types = [found for a in joined for found in types(state, a)]
+        final = emitter.op("torch.prim.If", result_types, [condition.ssa], regions=2)
+        for branch, region in zip((first, second), final.regions):
+            branch.block.append_to(region)
+        emitter.discard(draft)
+        results = iter(final.results)
+        for cell in before:
+            if cell not in changed:
+                state.heap[cell] = first.heap[cell]
+        rebuilt = [rebuild(state, a, lambda: next(results)) for a in joined]
+        count = len(first.outputs)
+        for cell, contents in zip(changed, rebuilt[count:]):
+            state.heap[cell] = contents.elements  # type: ignore[attr-defined]
+        return rebuilt[:count]
+
+    def select(self, index: Value, values: Sequence[Value]) -> Value:
+        """Choose one of several values by an index known only at run time (`list[i]`)."""
+        assert isinstance(index, ScalarValue)
+        count = len(values)
+        symbol = index.sym
+        self.state.check((symbol >= -count).node.expr, "IndexError: list index out of range")
+        self.state.check((symbol < count).node.expr, "IndexError: list index out of range")
+        if count == 0:
+            raise ProgramRaises("IndexError: list index out of range")
+        low = self.state.symbols.known(sympy.Ge(symbol.node.expr, 0))
+
+        def pick(position: int) -> list[Value]:
+            if position == count - 1:
+                return [values[position]]
+            matches = self.scalars.emit("eq", [index, ConstValue(position)])
+            if not low:
+                wrapped = self.scalars.emit("eq", [index, ConstValue(position - count)])
+                matches = self.scalars.emit("__or__", [matches, wrapped])
+            if isinstance(matches, ConstValue):
+                return [values[position]] if matches.value else pick(position + 1)
+            return self.choose(matches, lambda: [values[position]], lambda: pick(position + 1))
+
+        return pick(0)[0]
+
+    # Loops.
+
+    def loop(
+        self,
+        trip: Value,
+        condition: Value,
+        initial: Sequence[Value],
+        node: Any,
+        iteration: Iteration,
+    ) -> list[Value]:
+        """Import a prim::Loop.
+
+        Args:
+            trip: the largest number of iterations.
+            condition: whether there is a first one.
+            initial: the values that the loop carries.
+            node: the loop.
+            iteration: the lists that a for loop goes through.
+        """
+        state = self.state
+        (body,) = node.blocks()
+        if isinstance(condition, ConstValue) and not condition.value:
+            return list(initial)
+        if isinstance(trip, ConstValue) and trip.value <= 0:
+            return list(initial)
+        if isinstance(trip, ConstValue) and trip.structural:
+            return self._unrolled(0, trip.value, list(initial), body, iteration)
+        before = dict(state.heap)
+        site = state.site()
+        added = dict(self.growing.room.added)
+        try:
+            with self.emitter.attempt():
+                results = self._fixed_point(site, trip, condition, initial, dict(before), body)
+                iteration.check(None)
+                return results
+        except (UnsupportedOpError, UnsupportedProgramError) as refusal:
+            # A list of as many values as there are iterations; a dimension that is the number of the iteration.
+            known = iteration.length if iteration.length is not None else getattr(trip, "value", _FOREVER)
+            if known > _MOST_UNROLLED:
+                raise
+            state.heap, self.growing.room.added = before, added
+            try:
+                return self._unrolled(0, known, list(initial), body, iteration)
+            except (UnsupportedOpError, UnsupportedProgramError):
+                raise refusal from None
+
+    def _fixed_point(
+        self, site: Site, trip: Value, condition: Value, initial: Sequence[Value], before: Heap, body: Any
+    ) -> list[Value]:
+        """Import a loop's body until what is known at its head holds at its end."""
+        # What is known at the head: the carried values, then the contents of lists that the body changes.
+        head = self._foreseen(site, initial, before)
+        cells: list[Site] = []
+        contents: list[Abstract] = []
+        written: set[Site] = set()
+        lists = LoopLists(self.state, self.growing, trip)
+        for _ in range(_MOST_PASSES + _PASSES_FOR_EACH * len(initial)):  # what changes may go from one to the next
+            again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written, lists)
+            again.run(body)
+            if again.settled():
+                self._heads[site] = again.head
+                return again.finish()
+            head, cells, contents, written = again.widened()
+            self.emitter.discard(again.operation)
+        raise self.state.defect("a loop whose carried values find no common type")
+
+    def _foreseen(self, site: Site, initial: Sequence[Value], before: Heap) -> list[Abstract]:
+        """What to assume at the head of a loop first: what it came to when the loop around it was imported before.
+
+        A loop of depth d would be imported 2 ** d times otherwise. Tensors of which more is known, such as views, begin with
+        all that is known of them.
+        """
+        head = [abstract(value) for value in initial]
+        for number, earlier in enumerate(self._heads.get(site, ())):
+            plain = isinstance(earlier, AnyTensor) and not earlier.maybe and earlier.root is None
+            if plain or isinstance(earlier, AnyScalar):
+                try:
+                    head[number] = join(self.state, head[number], earlier, "loop", before, before)
+                except SsaCompilerError:  # this time something else is carried
+                    continue
+        return head
+
+    def _unrolled(self, position: int, trip: int, values: list[Value], body: Any, iteration: Iteration) -> list[Value]:
+        """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""
+        while position < trip:
+            with self.state.at(("unrolled", position)):
+                again, *values = self.run_block(body, [ConstValue(position), *values])
+            position += 1
+            iteration.check(again)
+            if isinstance(again, ScalarValue):
+                return self._unrolled_while(again, position, trip, values, body, iteration)
+            if isinstance(again, ConstValue) and not again.value:
+                break
+        return values
+
+    def _unrolled_while(
+        self,
+        again: ScalarValue,
+        position: int,
+        trip: int,
+        values: list[Value],
+        body: Any,
+        iteration: Iteration,
+    ) -> list[Value]:
+        return self.choose(again, lambda: self._unrolled(position, trip, values, body, iteration), lambda: values)
+
+
+class _LoopPass:
+    """One import of a loop's body, under an assumption about what it carries."""
+
+    def __init__(
+        self,
+        control: Control,
+        site: Site,
+        trip: Value,
+        condition: Value,
+        initial: list[Value],
+        before: Heap,
+        head: list[Abstract],
+        cells: list[Site],
+        contents: list[Abstract],
+        written: set[Site],
+        lists: LoopLists,
+    ) -> None:
+        self.lists = lists
+        self.control, self.site, self.trip, self.condition = control, site, trip, condition
+        self.state, self.emitter = control.state, control.emitter
+        self.initial, self.before, self.head = initial, before, head
+        self.cells, self.contents, self.written = list(cells), list(contents), set(written)
+
+    def _carried(self) -> list[Abstract]:
+        return [*self.head, *self.contents]
+
+    def run(self, body: Any) -> None:
+        """Import the body into a region that is in no block yet."""
+        state, emitter = self.state, self.emitter
+        state.heap = dict(self.before)
+        state.symbols.forget_counts()  # what the end of the body writes is seen at its start
+        carried_types = [found for a in self._carried() for found in types(state, a)]
+        self.operation = emitter.draft("torch.prim.Loop", 1)
+        self.block = ir.Block.create_at_start(
+            self.operation.regions[0],
+            [emitter.scalar_type(int), *carried_types],
+            [state.locations.mlir()] * (1 + len(carried_types)),
+        )
+        self.raises: str | None = None
+        with (
+            self.state.region(),
+            state.at(self.site[-1]),
+            state.at("body"),
+            emitter.region(self.block) as self.scope,
+            self.control.growing.room.body(self.lists.reserved()) as self.added,
+        ):
+            arguments = iter(self.block.arguments)
+            induction = self._induction(next(arguments))
+            self.entry = [rebuild(state, a, lambda: next(arguments)) for a in self._carried()]
+            for cell, value in zip(self.cells, self.entry[len(self.head) :]):
+                state.heap[cell] = value.elements  # type: ignore[attr-defined]
+            if self.written:
+                state.clock += 1
+                state.stamps.update(dict.fromkeys(self.written, state.clock))
+            self.start = dict(state.heap)
+            written_before = set(state.written)
+            state.written = set()
+            try:
+                again, *self.outputs = control_outputs = self.control.run_block(
+                    body, [induction, *self.entry[: len(self.head)]]
+                )
+                del control_outputs
+                self.again: Value = again
+            except ProgramRaises as raised:
+                self.raises = raised.text
+                self.again = ConstValue(False)
+                self.outputs = self.entry[: len(self.head)]
+                state.heap = dict(self.start)
+                emitter.assertion(emitter.constant(False), raised.text)
+            self.body_writes = state.written
+            state.written = written_before | self.body_writes
+        self.end = state.heap
+        state.symbols.forget_counts()
+
+    def _induction(self, ssa: Any) -> Value:
+        state = self.state
+        high = None
+        if isinstance(self.trip, ConstValue):
+            high = max(self.trip.value - 1, 0)
+        elif isinstance(self.trip, ScalarValue):
+            bound = state.symbols.bounds(self.trip.sym.node.expr)[1]
+            high = int(bound) - 1 if bound.is_Integer and 0 < bound < _FOREVER else None
+        symbol = state.symbols.integer((self.site, "induction", self.trip), low=0, high=high)
+        return state.scalar(int, ssa, symbol)
+
+    def settled(self) -> bool:
+        """Join the end of the body with its head; whether nothing new came of it."""
+        state = self.state
+        state.heap = dict(self.before)
+        entered = self.lists.enter(self.before, self.end, self.added)
+        self.next_head = [self._join(a, value, output) for a, value, output in zip(self.head, self.entry, self.outputs)]
+        for a, b in zip(self.head, self.next_head):
+            if self.lists.unroll and is_growing_abstract(b) and not is_growing_abstract(a):
+                raise LengthChanges("unsupported: a list that changes its length", location=state.locations.user())
+        self.next_contents = [
+            abstract(TupleValue(self.before[cell]))
+            if cell in entered
+            else self._join(a, value, TupleValue(self.end[cell]))
+            for a, value, cell in zip(self.contents, self.entry[len(self.head) :], self.cells)
+        ]
+        self.new_cells = [
+            cell
+            for cell in self.before
+            if cell not in self.cells and not _same_contents(self.before[cell], self.end[cell])
+        ]
+        writes = self.body_writes if state.has_maybe else set()
+        self.next_written = self.written | writes
+        return (
+            self.next_head == self.head
+            and self.next_contents == self.contents
+            and not self.new_cells
+            and not entered
+            and self.next_written == self.written
+        )
+
+    def _join(self, a: Abstract, entry: Value, output: Value) -> Abstract:
+        """Join the knowledge at the head with one output of the body; what the body passes through changes nothing."""
+        if output is entry:
+            return a
+        joined = join(self.state, a, abstract(output), "loop", self.before, self.end)
+        return from_earlier_iterations(joined, (*self.site, "body"))
+
+    def widened(self) -> tuple[list[Abstract], list[Site], list[Abstract], set[Site]]:
+        """What to assume in the next pass."""
+        added = [abstract(TupleValue(self.before[cell])) for cell in self.new_cells]
+        return self.next_head, [*self.cells, *self.new_cells], [*self.next_contents, *added], self.next_written
+
+    def finish(self) -> list[Value]:
+        """Emit the loop with the body imported last."""
+        state, emitter = self.state, self.emitter
+        initial = [*self.initial, *(TupleValue(self.before[cell]) for cell in self.cells)]
+        final = [*self.outputs, *(TupleValue(self.end[cell]) for cell in self.cells)]
+        outer, emitter.scope = emitter.scope, self.scope
+        forever = isinstance(self.again, ConstValue) and self.again.value is True
+        again = emitter.constant(True) if forever else self.control.scalars.ssa(self.again, bool)
+        yielded = [ssa for v, a in zip(final, self._carried()) for ssa in operands(state, v, a, self.end)]
+        emitter.op("torch.prim.Loop.condition", [], [again, *yielded])
+        emitter.scope = outer
+        passed_in = [ssa for v, a in zip(initial, self._carried()) for ssa in operands(state, v, a, self.before)]
+        carried_types = [found for a in self._carried() for found in types(state, a)]
+        trip = self.control.scalars.ssa(self.trip, int)
+        condition = self.control.scalars.ssa(self.condition, bool)
+        loop = emitter.op("torch.prim.Loop", carried_types, [trip, condition, *passed_in], regions=1)
+        self.block.append_to(loop.regions[0])
+        emitter.discard(self.operation)
+        self.control.growing.room.repeated(self.added, self.trip, self.lists.bounded)
+        results = iter(loop.results)
+        state.heap = {**self.end, **self.before}
+        rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]
+        for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
+            state.heap[cell] = value.elements  # type: ignore[attr-defined]
+        return rebuilt[: len(self.head)]
+
+
+def _is_seen(block: Any) -> bool:
+    """Whether a block does something that is seen though what it computes is not: prints, draws, or raises by itself."""
+    ops = [view.operation for view in block.operations]
+    return any(
+        "tssa.random" in op.attributes
+        or op.name == "torch.runtime.assert"
+        or any(_is_seen(inner) for region in op.regions for inner in region.blocks)
+        for op in ops
+    )
+
+
+def _refined(value: Value, fact: Any) -> Value:
+    """What a value that may be None is where something holds: `y if x is not None else x` is never x."""
+    if not isinstance(value, OptionalValue):
+        return value
+    present = expr_of(value.present.sym)
+    if present == fact:
+        return value.value
+    return NONE if present == sympy.Not(fact) else value
+
+
+def _same_contents(a: Sequence[Value], b: Sequence[Value]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))

@@ -1,0 +1,95 @@
+"""The lists that a loop makes longer or shorter: how the loop gets them, and whether they have room for what it appends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..containers.dynamic_lists import GrowingLists
+from ..values.dynamic_list_value import LengthChanges, is_growing
+from ..values.state import State
+from ..values.values import ConstValue, ScalarValue, Site, Value
+
+__all__ = ["LoopLists"]
+
+_MOST_RESERVED = 1 << 16  # iterations known at import for which room is made in advance
+_READILY_UNROLLED = 64  # iterations of a loop that builds a list; with more, the list becomes a buffer if it can
+
+Heap = dict[Site, tuple[Value, ...]]
+
+
+class LoopLists:
+    """What one loop knows about lists that change their length in it, over all passes of its import."""
+
+    def __init__(self, state: State, growing: GrowingLists, trip: Value) -> None:
+        """Create it.
+
+        Args:
+            state: the interpretation.
+            growing: the ops on such lists.
+            trip: the loop's largest number of iterations.
+        """
+        self.state, self.growing, self.trip = state, growing, trip
+        constant = trip.value if isinstance(trip, ConstValue) else None
+        self.bounded = isinstance(trip, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
+        self.unroll = constant is not None and constant <= _READILY_UNROLLED
+        # A loop around this one has made room if it can tell how often this one runs.
+        self._inherited = growing.room.reserved if constant is not None and self.bounded else frozenset()
+        self._room: dict[Site, float] = {}
+        self._original: Heap = {}
+
+    def reserved(self) -> frozenset[Site]:
+        """Return the lists that have room for all that this loop appends."""
+        return self._inherited | frozenset(self._room)
+
+    def enter(self, before: Heap, end: Heap, added: dict[Site, float]) -> set[Site]:
+        """Emit the lists that change their length as buffers, in front of the loop.
+
+        Args:
+            before: contents of all lists before the loop; changed to what the loop gets.
+            end: their contents at the end of an iteration.
+            added: how many elements an iteration may add to each.
+        Returns:
+            The lists of which the loop gets something else than it got in the last pass.
+        Raises:
+            LengthChanges: a list cannot be a buffer, or the loop is better written out.
+        """
+        changed = set()
+        for cell in before:
+            if cell in self.state.keys or _same(before[cell], end[cell]):
+                continue
+            if is_growing(before[cell]) or is_growing(end[cell]) or len(before[cell]) != len(end[cell]):
+                with self.state.at(("room", cell)):
+                    if self._enter_one(cell, before, end[cell], added.get(cell, 0)):
+                        changed.add(cell)
+        return changed
+
+    def _enter_one(self, cell: Site, before: Heap, end: Sequence[Value], added: float) -> bool:
+        plain = not is_growing(before[cell])
+        # A list whose length one iteration does not know has to be a buffer in any case.
+        if plain and self.unroll and not is_growing(end):
+            raise LengthChanges(
+                "unsupported: a list that changes its length in a loop", location=self.state.locations.user()
+            )
+        bounded = self.bounded and added < math.inf and cell not in self._inherited
+        had = self._room.get(cell)
+        if not plain and not bounded:
+            return self._room.pop(cell, None) is not None
+        if not plain and had is not None and had >= added:
+            return False
+        original = self._original.setdefault(cell, before[cell])
+        before[cell] = (self.growing.entered(original, end, self._more(added) if bounded else None),)
+        if bounded:
+            self._room[cell] = added
+        return True
+
+    def _more(self, added: float) -> Value:
+        """How many elements the whole loop may add."""
+        emit: Any = self.growing.scalars.emit
+        trips = emit("max", [self.trip, ConstValue(0)])
+        return emit("mul", [trips, ConstValue(int(added))])
+
+
+def _same(a: Sequence[Value], b: Sequence[Value]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))

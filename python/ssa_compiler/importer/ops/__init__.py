@@ -1,0 +1,1 @@
+"""Ops that need more than their schema: questions, promotion, masks, library programs, calls of Python."""

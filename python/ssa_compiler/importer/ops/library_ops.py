@@ -1,0 +1,177 @@
+"""Inlining the programs that stand for ops (`ssa_compiler.library`), and for the in-place forms of these ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from ...library import OpProgram, find_program
+from ...ops import define_missing
+from ..fake.decompose import has_carried
+from ..fake.fake_run import run
+from ..ir.schemas import written_arguments
+from ..tensors.overlap import check_write
+from ..tensors.tensor_ops import TensorOps
+from ..values.values import ConstValue, TensorValue, TupleValue, Value, tensor_values
+
+__all__ = ["OpPrograms"]
+
+define_missing()  # before anybody loads or scripts a program here
+
+Call = Callable[[str, Any, Sequence[Value]], Value]
+
+
+class OpPrograms:
+    """Imports ops as the programs that stand for them.
+
+    Args:
+        tensors: emits ops.
+        call: inlines a graph: its name, the graph and its arguments.
+    """
+
+    def __init__(self, tensors: TensorOps, call: Call) -> None:
+        self._tensors, self._call = tensors, call
+
+    def call(self, op: Any, arguments: Sequence[Value]) -> list[Value] | None:
+        """Import an op as a program; None, and nothing done, if none stands for it.
+
+        Args:
+            op: the OpOverload.
+            arguments: one value per schema argument.
+        """
+        if op._schema.is_mutable:
+            return self._call_in_place(op, arguments)
+        names = [argument.name for argument in op._schema.arguments]
+        opened = [self._tensors.argument(value) for value in arguments]
+        if not any(tensor_values(value) for value in opened):
+            return None
+        python = [self._tensors.python(value) for value in opened]
+        program = None if has_carried(tree_leaves(python)) else self._find(op, dict(zip(names, python)))
+        if program is None:
+            return None
+        checked = self._tensors.indexing.checked(op, opened)
+        values = {
+            name: after if isinstance(after, TensorValue) else value
+            for name, value, after in zip(names, arguments, checked)
+        }
+        graph = program.script.graph
+        with self._trusted():
+            result = self._call(program.script.qualified_name, graph, [values[name] for name in program.parameters])
+        found = list(result.elements) if isinstance(result, TupleValue) else [result]
+        if program.laid_out:
+            return found
+        sources = [value for argument in opened for value in tensor_values(argument)]
+        strides: list[list[int] | None] = [None] * len(found)
+        if any(_is_other_order(source.fake) for source in sources) or op.name() in _OWN_ORDER:
+            out = run(self._tensors.state, op, python).out
+            strides = [_strides(fake) for fake in (out if isinstance(out, (tuple, list)) else [out])]
+        results = [
+            self._new(value, stride) if isinstance(value, TensorValue) else value
+            for value, stride in zip(found, strides)
+        ]
+        state = self._tensors.state
+        state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)], state.owners)
+        return results
+
+    def _find(self, op: Any, arguments: Mapping[str, Any]) -> OpProgram | None:
+        return find_program(op.name(), arguments, kernels=self._tensors.state.kernels)
+
+    def _call_in_place(self, op: Any, arguments: Sequence[Value]) -> list[Value] | None:
+        """Import an in-place op as the program of its functional form, whose result is copied into the target.
+
+        Only where the result has the target's dtype and sizes: whatever else eager does, or refuses, is not decided here.
+        """
+        functional = _functional_form(op)
+        if functional is None:
+            return None
+        tensors, state = self._tensors, self._tensors.state
+        values = dict(zip((argument.name for argument in op._schema.arguments), arguments))
+        given = [values[argument.name] for argument in functional._schema.arguments]
+        opened = [tensors.argument(value) for value in given]
+        python = [tensors.python(value) for value in opened]
+        names = [argument.name for argument in functional._schema.arguments]
+        target = tensors.argument(arguments[0])
+        if not isinstance(target, TensorValue) or self._find(functional, dict(zip(names, python))) is None:
+            return None
+        whole = [tensors.argument(value) for value in arguments]
+        run(state, op, [tensors.python(value) for value in whole])  # raises what eager raises
+        out = run(state, functional, python).out
+        if out.dtype != target.fake.dtype or tuple(out.shape) != tuple(target.fake.shape):
+            return None
+        check_write(state, op, target, [v for a in whole for v in tensor_values(a)], [tensors.python(v) for v in whole])
+        found = self.call(functional, given)
+        assert found is not None
+        tensors.call(torch.ops.aten.copy_.default, [target, found[0], ConstValue(False)])
+        return [arguments[0]]
+
+    def _new(self, value: TensorValue, strides: list[int] | None) -> TensorValue:
+        """A tensor that nothing is known of but what the op says: the program has written where it made it.
+
+        Args:
+            value: what the program returns.
+            strides: those that eager gives it, None if they are those of a contiguous tensor.
+        """
+        tensors, clone, permute = self._tensors, torch.ops.aten.clone.default, torch.ops.aten.permute.default
+        state = tensors.state
+        order = sorted(range(value.fake.dim()), key=lambda dim: -strides[dim]) if strides is not None else []
+        if order != sorted(order):
+            numbers: list[Value] = [ConstValue(dim) for dim in order]
+            (value,) = tensors.call_arguments(permute, [value, numbers])
+        with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
+            fake = clone(value.fake, memory_format=torch.contiguous_format)
+        operands = [value, ConstValue(torch.contiguous_format)]
+        made = state.fresh(tensors.emit(clone, operands, [state.type_of(fake)])[0], fake)
+        state.owners[made.root] = made
+        if order != sorted(order):
+            back: list[Value] = [ConstValue(order.index(dim)) for dim in range(len(order))]
+            (made,) = tensors.call_arguments(permute, [made, back])
+        return made
+
+    @contextmanager
+    def _trusted(self) -> Iterator[None]:
+        """Check no indices and dtypes: those of the program are right."""
+        state = self._tensors.state
+        before = state.index_checks, state.in_library
+        state.index_checks, state.in_library = False, True
+        try:
+            yield
+        finally:
+            state.index_checks, state.in_library = before
+
+
+_OWN_ORDER = frozenset(
+    {"aten::scaled_dot_product_attention", "aten::linalg_inv", "aten::inverse", "aten::linalg_solve"}
+)
+"""Ops whose results may lie in memory in another order than a contiguous tensor, though their arguments do not."""
+
+
+def _is_other_order(fake: torch.Tensor) -> bool:
+    """Whether a tensor of known sizes lies in memory in another order than a contiguous one."""
+    return _strides(fake) is not None and fake.dim() > 1
+
+
+def _strides(fake: torch.Tensor) -> list[int] | None:
+    """The strides of a tensor of known sizes, None if they are those of a contiguous one."""
+    if not all(isinstance(size, int) for size in (*fake.size(), *fake.stride())) or fake.is_contiguous():
+        return None
+    return list(fake.stride())
+
+
+def _functional_form(op: Any) -> Any:
+    """Return the overload that computes what an in-place op writes into its first argument, whatever the order of arguments."""
+    schema = op._schema
+    if written_arguments(schema) != [0] or schema.arguments[0].is_out or not schema.name.endswith("_"):
+        return None
+    packet = getattr(getattr(torch.ops, op.namespace), schema.name.partition("::")[2][:-1], None)
+    if packet is None:
+        return None
+    expected = {argument.name: str(argument.type) for argument in schema.arguments}
+    for candidate in (getattr(packet, overload) for overload in packet.overloads()):
+        found = {argument.name: str(argument.type) for argument in candidate._schema.arguments}
+        if not candidate._schema.is_mutable and len(candidate._schema.returns) == 1 and found == expected:
+            return candidate
+    return None

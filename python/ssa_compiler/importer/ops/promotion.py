@@ -1,0 +1,238 @@
+"""What operands are before an op computes with them, where torch-mlir computes in another dtype than eager.
+
+Numbers may not fit the dtype of the tensors they are given to: `x == 300` with x of uint8, `x.masked_fill(m, -1e9)` of float16.
+Eager takes some modulo the dtype's, refuses others, and computes with the rest in another dtype. Which of these an op does
+is asked of the op: it runs on a small tensor, with a number that does not fit.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from typing import Any
+
+import sympy
+import torch
+
+from ..fake.dtype_probe import Described, describe, mixed_dtypes, refuses, run_example
+from ..tensors.index_checks import divides_integers, is_checked
+from ..tensors.scalar_ops import ScalarOps
+from ..tensors.tensor_ops import TensorOps
+from ..values.state import ProgramRaises
+from ..values.symbols import expr_of
+from ..values.values import ConstValue, ScalarValue, TensorValue, Value
+
+__all__ = ["check_number", "check_written", "promote", "with_eagers_dtypes"]
+
+NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
+"""Integer dtypes that do not hold all numbers of 64 bits."""
+_OVERFLOW = re.compile(r"value cannot be converted to type (?:c10::complex<)?([\w:]+)>? without overflow")
+_C_TYPES = {
+    "uint8_t": torch.uint8,
+    "int8_t": torch.int8,
+    "int16_t": torch.int16,
+    "short": torch.int16,
+    "int": torch.int32,
+    "int32_t": torch.int32,
+    "int64_t": torch.int64,
+    "c10::Half": torch.float16,
+    "c10::BFloat16": torch.bfloat16,
+    "float": torch.float32,
+}
+"""Dtypes by what eager calls them where a number does not fit."""
+
+
+def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
+    """Return an op's operands as it takes them.
+
+    Args:
+        tensors: emits ops on tensors.
+        scalars: emits ops on numbers.
+        op: the OpOverload.
+        arguments: one value per schema argument.
+    Raises:
+        ProgramRaises: the op refuses a dtype or a number; a number known only at run time is checked then.
+    """
+    if not tensors.state.in_library:
+        if message := refuses(op, [tensors.argument(value) for value in arguments]):
+            raise ProgramRaises(message)
+    fitted = _fitted(tensors, scalars, op, arguments)
+    _check_divisor(tensors, scalars, op, fitted)
+    return fitted
+
+
+def with_eagers_dtypes(tensors: TensorOps, op: Any, arguments: list[Value], results: list[Value]) -> list[Value]:
+    """Return an op's results in the dtypes that eager gives them: FakeTensors promote where `huber_loss` does not.
+
+    Args:
+        tensors: emits ops on tensors.
+        op: the OpOverload.
+        arguments: one value per schema argument.
+        results: its results.
+    """
+    if tensors.state.in_library or op._schema.is_mutable or op.is_view:
+        return results
+    wanted = mixed_dtypes(op, [tensors.argument(value) for value in arguments])
+    if len(wanted) != len(results):
+        return results
+    converted = list(results)
+    for number, (result, dtype) in enumerate(zip(results, wanted)):
+        if isinstance(result, TensorValue) and dtype is not None and result.fake.dtype != dtype:
+            operands = [result, ConstValue(dtype), ConstValue(False), ConstValue(False), ConstValue(None)]
+            converted[number] = tensors.call(torch.ops.aten.to.dtype, operands)[0]
+    return converted
+
+
+def _check_divisor(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> None:
+    """Make the program raise where integers are divided by a number that is 0; `index_checks` does it for tensors."""
+    named = {spec.name: value for spec, value in zip(op._schema.arguments, arguments)}
+    dividend, divisor = named.get("self"), named.get("other")
+    if not isinstance(dividend, TensorValue) or not isinstance(divisor, (ConstValue, ScalarValue)):
+        return
+    if is_checked(op) and divides_integers(op, {name: tensors.python(value) for name, value in named.items()}):
+        elements = expr_of(dividend.fake.numel())
+        if isinstance(divisor, ScalarValue) and divisor.kind is int and not elements.is_Integer:
+            condition = sympy.Or(sympy.Eq(elements, 0), sympy.Ne(expr_of(divisor.sym), 0))
+            tensors.state.check(condition, "RuntimeError: ZeroDivisionError")
+        elif elements != 0:
+            scalars.check_nonzero(divisor, "RuntimeError: ZeroDivisionError")
+
+
+def _fitted(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> list[Value]:
+    fitted = list(arguments)
+    places = [
+        number
+        for number, (spec, value) in enumerate(zip(op._schema.arguments, arguments))
+        if "number" in str(spec.type) and scalars.are_numbers([value]) and not _suits_all(scalars, value)
+    ]
+    if not places:
+        return arguments
+    dtypes = [value.fake.dtype for value in arguments if isinstance(value, TensorValue)]
+    dtype = next((dtype for dtype in dtypes if dtype is not torch.bool), None)  # bools are masks
+    for number in places:
+        value = arguments[number]
+        kind = scalars.kind(value)
+        if kind is int and dtype in NARROW and not _holds(dtype, value):
+            if _wraps(op, number, dtype, describe([*arguments[:number], ConstValue(None), *arguments[number + 1 :]])):
+                fitted[number] = _wrapped(scalars, value, dtype)
+                continue
+        check_written(tensors, scalars, op, arguments, number)
+    return fitted
+
+
+def _suits_all(scalars: ScalarOps, value: Value) -> bool:
+    """Whether a number is a bool, or known to be one that all dtypes hold."""
+    return scalars.kind(value) is bool or (isinstance(value, ConstValue) and 0 <= value.value <= 127)
+
+
+def _holds(dtype: torch.dtype, value: Value) -> bool:
+    low, high = _bounds(dtype)
+    return isinstance(value, ConstValue) and low <= value.value <= high
+
+
+def check_written(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value], number: int) -> None:
+    """Make the program raise if an op converts a number to a dtype that does not hold it, and refuses it.
+
+    Args:
+        tensors: opens lists of numbers.
+        scalars: emits the check.
+        op: an OpOverload.
+        arguments: one value per schema argument.
+        number: which of them is the number.
+    Raises:
+        ProgramRaises: the number is known.
+    """
+    kind = scalars.kind(arguments[number])
+    others = [tensors.argument(value) if n != number else ConstValue(None) for n, value in enumerate(arguments)]
+    refused = _refused(op, number, kind, describe(others))
+    if refused is None:
+        return
+    dtype, message = refused
+    indices = [v for spec, v in zip(op._schema.arguments, arguments) if spec.name == "index"]
+    unless = None
+    if indices and isinstance(indices[0], TensorValue):  # `scatter` does not look at it if it stores nothing
+        unless = scalars.emit("eq", [tensors.symbolic(expr_of(indices[0].fake.numel())), ConstValue(0)])
+    check_number(scalars, arguments[number], dtype, message, unless)
+
+
+def _bounds(dtype: torch.dtype) -> tuple[float, float]:
+    """The least and the largest number that a dtype holds."""
+    limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
+    return limits.min, limits.max
+
+
+def _wrapped(scalars: ScalarOps, value: Value, dtype: torch.dtype) -> Value:
+    limits = torch.iinfo(dtype)
+    count, half = 1 << limits.bits, -int(limits.min)
+    if isinstance(value, ConstValue):
+        return ConstValue((value.value + half) % count - half)
+    rest = scalars.emit("remainder", [value, ConstValue(count)])
+    if not half:
+        return rest
+    # In two steps: what is added to any number of 64 bits may not be one.
+    rest = scalars.emit("remainder", [scalars.emit("add", [rest, ConstValue(half)]), ConstValue(count)])
+    return scalars.emit("sub", [rest, ConstValue(half)])
+
+
+def check_number(
+    scalars: ScalarOps, value: Value, dtype: torch.dtype, message: str, unless: Value | None = None
+) -> None:
+    """Make the program raise `message` for a number that a dtype does not hold.
+
+    Args:
+        scalars: emits the check.
+        value: an int, a float or a bool.
+        dtype: a dtype of integers or floating-point numbers.
+        message: "ExceptionName: text".
+        unless: a bool that says whether nobody looks at the number.
+    Raises:
+        ProgramRaises: the number is known.
+    """
+    kind = scalars.kind(value)
+    low, high = _bounds(dtype)
+    if kind is int and dtype in NARROW and low == 0:
+        low = -high  # to eager a negative number stands for the unsigned one with its bits
+    if kind is bool or (kind is int and (high >= 2**63 or dtype is torch.int64)):
+        return  # each dtype holds 0 and 1, and ints of 64 bits are all there are
+    finite = dtype.is_floating_point  # it also holds infinities and NaN
+    if isinstance(value, ConstValue):
+        holds: Value = ConstValue(low <= value.value <= high or (finite and not math.isfinite(value.value)))
+    else:
+        limits = [ConstValue(kind(low)), ConstValue(kind(high))]
+        holds = scalars.both(scalars.emit("ge", [value, limits[0]]), scalars.emit("le", [value, limits[1]]))
+        if kind is float and finite:
+            holds = scalars.either(holds, scalars.negated(scalars.classified("isfinite", value)))
+    scalars.require(holds if unless is None else scalars.either(holds, unless), message)
+
+
+@cache
+def _wraps(op: Any, number: int, dtype: torch.dtype, described: Described) -> bool:
+    """Whether an op takes an int modulo what the dtype holds."""
+    low, high = _bounds(dtype)
+    try:
+        inside, *outside = [
+            run_example(op, described, {number: int(sign * (high - low + 1)) + 1}) for sign in (0, 1, -1)
+        ]
+    except Exception:  # it refuses such a number, or the example does not suit the op
+        return False
+    return all(_same(result, inside) for result in outside)
+
+
+@cache
+def _refused(op: Any, number: int, kind: type, described: Described) -> tuple[torch.dtype, str] | None:
+    """The dtype that an op converts a number to if it refuses one that is too large for it, and what it raises then."""
+    try:
+        run_example(op, described, {number: 1e300 if kind is float else 2**63 - 1})
+    except RuntimeError as error:
+        text = str(error).splitlines()[0] if str(error) else ""
+        found = _OVERFLOW.search(text)
+        return (_C_TYPES[found[1]], f"RuntimeError: {text}") if found and found[1] in _C_TYPES else None
+    except Exception:  # the example does not suit the op: it is taken as it is
+        return None
+    return None
+
+
+def _same(one: Any, other: Any) -> bool:
+    pairs = zip(one, other) if isinstance(one, (list, tuple)) else [(one, other)]
+    return all(isinstance(a, torch.Tensor) and a.dtype == b.dtype and torch.equal(a, b) for a, b in pairs)

@@ -1,0 +1,1 @@
+"""Emitting ops on tensors and scalars: views, writes, indexing, overlap."""

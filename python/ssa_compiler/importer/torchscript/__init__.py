@@ -1,0 +1,1 @@
+"""From what the user passes to TorchScript graphs that leave out nothing of what eager does."""

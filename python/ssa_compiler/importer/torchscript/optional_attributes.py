@@ -1,0 +1,118 @@
+"""Attributes of a module that are a tensor or None, where only its `__init__` says so.
+
+TorchScript takes the type of an attribute from the class's annotations, else from its value: an attribute that is None for now
+may never be anything else. Python programs say `self.state: Optional[Tensor] = None` in `__init__`, or nothing, and assign a
+tensor in forward. Where TorchScript refuses such an assignment, the module is scripted again with the types that follow from
+its source.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+import typing
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from ...errors import ScriptError
+
+__all__ = ["scripted_with_optionals"]
+
+_REFUSED = "Wrong type for attribute assignment"
+_ANNOTATIONS = "__annotations__"
+
+
+def scripted_with_optionals(module: torch.nn.Module, script: Callable[[], Any]) -> Any:
+    """Script a module, with attributes that may be None if it has to be.
+
+    Args:
+        module: the module. It is not changed.
+        script: scripts it.
+    Raises:
+        ScriptError: TorchScript refuses it.
+    """
+    try:
+        return script()
+    except ScriptError as refusal:
+        if _REFUSED not in str(refusal):
+            raise
+        found = {part: names for part in module.modules() if (names := _optionals(part))}
+        if not found:
+            raise
+    with _annotated(found):
+        return script()
+
+
+@contextmanager
+def _annotated(found: dict[torch.nn.Module, dict[str, Any]]) -> Iterator[None]:
+    """Give parts of a module annotations of their own, for a while."""
+    before = {part: vars(part)[_ANNOTATIONS] for part in found if _ANNOTATIONS in vars(part)}
+    for part, names in found.items():
+        vars(part)[_ANNOTATIONS] = {**getattr(part, _ANNOTATIONS, {}), **names}
+    try:
+        yield
+    finally:
+        for part in found:
+            del vars(part)[_ANNOTATIONS]
+            vars(part).update({_ANNOTATIONS: before[part]} if part in before else {})
+
+
+def _optionals(module: torch.nn.Module) -> dict[str, Any]:
+    """The attributes of a module that may be None, with their types; not those that its class annotates."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return {}
+    known = getattr(module, _ANNOTATIONS, {})
+    return {name: kind for name, kind in _assigned(type(module)).items() if name not in known and hasattr(module, name)}
+
+
+def _assigned(kind: type) -> dict[str, Any]:
+    """The attributes that methods of a class assign, if some say that they are optional, or assign None and others do not."""
+    annotated: dict[str, Any] = {}
+    nothing, something = set[str](), set[str]()
+    for owner in kind.__mro__:
+        if owner.__module__.partition(".")[0] in ("torch", "builtins"):
+            continue
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(owner)))
+        except (OSError, TypeError, SyntaxError):
+            continue
+        names = {**vars(typing), **vars(sys.modules.get(owner.__module__, typing))}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.AnnAssign) and (name := _attribute(node.target)):
+                type_ = _evaluated(node.annotation, names)
+                if type(None) in typing.get_args(type_):
+                    annotated.setdefault(name, type_)
+            if isinstance(node, ast.Assign):
+                is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+                (nothing if is_none else something).update(filter(None, map(_attribute, node.targets)))
+            if isinstance(node, ast.Call) and (name := _registered_as_none(node)):
+                nothing.add(name)
+    return dict.fromkeys(nothing & something, torch.Tensor | None) | annotated
+
+
+def _attribute(target: ast.expr) -> str:
+    """The name of an attribute of `self`; "" for anything else."""
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+        return target.attr
+    return ""
+
+
+def _registered_as_none(call: ast.Call) -> str:
+    """The name in `self.register_buffer("name", None)`; "" for any other call."""
+    values = [argument.value if isinstance(argument, ast.Constant) else ... for argument in call.args[:2]]
+    if _attribute(call.func) != "register_buffer" or len(values) != 2 or values[1] is not None:
+        return ""
+    return values[0] if isinstance(values[0], str) else ""
+
+
+def _evaluated(annotation: ast.expr, names: dict[str, Any]) -> Any:
+    """The type that an annotation means; None if it is not known here."""
+    try:
+        return eval(compile(ast.Expression(annotation), "<annotation>", "eval"), dict(names))
+    except Exception:  # noqa: BLE001 - an annotation in a function is never evaluated by Python
+        return None

@@ -1,0 +1,183 @@
+"""Getting TorchScript from Python functions and modules, and its errors into the project's family."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.jit._recursive as recursive
+from torch.jit.frontend import NotSupportedError
+
+from ...errors import ScriptError, SourceLocation
+from ..isolation.process_state import quiet
+from .optional_attributes import scripted_with_optionals
+from .source_rewrite import script_all, script_plainly
+
+__all__ = ["script_method", "script_model"]
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+_WAYS_OUT = (
+    (r"<function [\w.]+\.__(?:set|del)attr__", "leave out frozen=True of the dataclass"),
+    (
+        r"Default factory initializers are not supported",
+        "give such fields to the constructor, and leave out default_factory",
+    ),
+    (r"Could not get qualified name|[Ff]ailed to get source|could not get source|OSError", "define it in a file"),
+    (r"take variable number of arguments", "write out the parameters"),
+    (r"Could not infer type of list element: Cannot infer concrete type of torch\.nn\.Module", "use nn.ModuleList"),
+    (
+        r"Unknown type annotation: '",
+        "remove `from __future__ import annotations` from the file: TorchScript does not read ignored functions with it",
+    ),
+    (r"Keyword argument as_tuple unknown", "write nonzero().unbind(1)"),
+    (r"aten::bitwise_not.*instead found type 'int'", "write -n - 1 for ~n of an int"),
+    (r"has no attribute or method 'unique'", "write torch.unique(x)"),
+    (r"is missing a return annotation", "annotate it"),
+)
+"""What TorchScript says, as a pattern, and what to do about it."""
+_ANY_WAY_OUT = (
+    "write it in the part of Python that torch.jit.script takes, mark what has to stay Python @torch.jit.ignore, or pass "
+    "torch.jit.trace(model, example_inputs)"
+)
+
+
+def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
+    """Return the ScriptModule or ScriptFunction of `model`; it is scripted unless it is a ScriptModule already.
+
+    Args:
+        model: function, nn.Module, ScriptModule or ScriptFunction. It is not changed; the training flag stays. A
+            ScriptFunction is scripted again if its Python function is known, so that nothing of it is missing.
+    Raises:
+        ScriptError: TorchScript refuses the model.
+    """
+    if isinstance(model, torch.jit.ScriptModule):
+        return model
+    if isinstance(model, torch.jit.ScriptFunction):
+        # A trace knows its function, too, but is what it has recorded.
+        is_scripted = getattr(model, "__name__", None) == "ScriptFunction"
+        original = getattr(model, "_torchdynamo_inline", None) if is_scripted else None
+        return (
+            _attempt(lambda: script_all(lambda: torch.jit.script(original), scripted=True)) if original else None
+        ) or model
+    definition = type(model).forward if isinstance(model, torch.nn.Module) else model
+
+    def script() -> Any:
+        return _scripted(lambda: torch.jit.script(model), _name(model), definition)
+
+    return scripted_with_optionals(model, script) if isinstance(model, torch.nn.Module) else script()
+
+
+def script_method(module: torch.nn.Module, name: str) -> Any:
+    """Return a ScriptModule that has a method of `module`, whether it is marked `@torch.jit.export` or not.
+
+    Args:
+        module: an nn.Module that is not scripted. It is not changed.
+        name: the name of the method.
+    Raises:
+        ScriptError: TorchScript refuses the method.
+    """
+
+    def stubs(part: torch.nn.Module) -> Any:
+        if part is module:
+            return [recursive.make_stub_from_method(module, name)]  # type: ignore[no-untyped-call]
+        return recursive.infer_methods_to_compile(part)  # type: ignore[no-untyped-call]
+
+    def script() -> Any:
+        return recursive.create_script_module(module, stubs, share_types=False)  # type: ignore[no-untyped-call]
+
+    definition = getattr(type(module), name, None)
+    return scripted_with_optionals(module, lambda: _scripted(script, f"{_name(module)}.{name}", definition))
+
+
+def _name(model: Any) -> str:
+    return str(getattr(model, "__name__", type(model).__name__))
+
+
+def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
+    """Script with all that statements compute kept, or else as TorchScript does it.
+
+    Raises:
+        ScriptError: TorchScript refuses, with its own explanation of the user's text and the way out.
+    """
+    repeated: list[SourceLocation] = []
+    refusals: list[Exception] = []
+    for methods in (False, True):
+        attempt = functools.partial(script_all, script, methods=methods, repeated=repeated)
+        if (everything := _attempt(attempt, refusals)) is not None:
+            return everything
+    try:
+        with quiet():
+            plain = script_plainly(script)
+    except Exception as found:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
+        error = functools.reduce(_further, refusals, found)
+        text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
+        way_out = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text, re.DOTALL)), _ANY_WAY_OUT)
+        raise ScriptError(
+            f"TorchScript cannot script {name}: {text.rstrip()}\n{way_out}",
+            location=_user_line(text) or _error_location(error) or _definition(definition),
+        ) from error
+    if repeated:
+        raise ScriptError(
+            f"TorchScript computes a part of {name} several times, which has effects, and of which Python computes each once: "
+            "give it a name, by an assignment in front of the statement",
+            location=repeated[0],
+        )
+    return plain
+
+
+def _attempt(script: Callable[[], Any], refusals: list[Exception] | None = None) -> Any:
+    """Script with all that statements compute kept; None where TorchScript refuses, perhaps only for what was added.
+
+    Args:
+        script: does it.
+        refusals: receives why it is refused.
+    """
+    try:
+        with quiet():
+            scripted = script()
+    except Exception as error:  # noqa: BLE001 - as in `_scripted`, which says what is wrong with the user's own text
+        if refusals is not None:
+            refusals.append(error)
+        return None
+    return scripted if isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)) else None
+
+
+def _further(plain: Exception, rewritten: Exception) -> Exception:
+    """Return why TorchScript refuses a program: of two refusals, of the text as it is and rewritten, the one that it gets to later.
+
+    What it refuses first in the text as it is (`x //= y`) is in other words in the rewritten one, unless that is refused before:
+    then it is for what was added.
+    """
+    parses = [isinstance(error, NotSupportedError) for error in (plain, rewritten)]
+    if parses[0] != parses[1]:  # a function is compiled when all of it is parsed
+        return rewritten if parses[0] else plain
+    places = [_user_line(str(error)) for error in (plain, rewritten)]
+    if None in places or places[0].file != places[1].file:  # type: ignore[union-attr]
+        return plain
+    return rewritten if places[1].line > places[0].line else plain  # type: ignore[union-attr]
+
+
+def _user_line(text: str) -> SourceLocation | None:
+    """Find the user's line in TorchScript's explanation: the first frame that is not PyTorch's own."""
+    frames = [SourceLocation(file, int(line)) for file, line in _FRAME.findall(text)]
+    torch_root = torch.__path__[0]
+    for frame in frames:
+        if not frame.file.startswith(torch_root):
+            return frame
+    return frames[0] if frames else None
+
+
+def _definition(function: Any) -> SourceLocation | None:
+    """Where a function is defined."""
+    code = getattr(function, "__code__", None)
+    return SourceLocation(code.co_filename, code.co_firstlineno) if code else None
+
+
+def _error_location(error: Exception) -> SourceLocation | None:
+    """The location of a Python SyntaxError or alike."""
+    file, line = getattr(error, "filename", None), getattr(error, "lineno", None)
+    return SourceLocation(str(file), int(line)) if file and line else None

@@ -1,0 +1,39 @@
+"""What ends one attempt at an import: a request for another attempt, or a defect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ...errors import InternalError, SourceLocation, SsaCompilerError, UnsupportedProgramError
+
+__all__ = ["AnotherAttempt", "unexpected_errors_located"]
+
+
+class AnotherAttempt(Exception):
+    """Base of what ends an import so that it starts again under other decisions."""
+
+
+@contextmanager
+def unexpected_errors_located(location: Callable[[], SourceLocation | None]) -> Iterator[None]:
+    """Report exceptions that no code anticipated with the user's line, instead of as they are.
+
+    What PyTorch's shape functions and the MLIR bindings raise names neither the user's op nor the line.
+
+    Args:
+        location: returns the user's line that is being imported.
+    Raises:
+        UnsupportedProgramError: Python's stack is exhausted.
+        InternalError: any other exception that is neither this package's own nor an `AnotherAttempt`.
+    """
+    try:
+        yield
+    except (SsaCompilerError, AnotherAttempt, MemoryError):
+        raise
+    except RecursionError as error:
+        raise UnsupportedProgramError(
+            "unsupported: a program nested too deeply; split it into several", location=location()
+        ) from error
+    except Exception as error:
+        first_line = (str(error).strip().splitlines() or [""])[0]
+        raise InternalError(f"{type(error).__name__}: {first_line}", location=location()) from error

@@ -1,0 +1,154 @@
+"""What is known about values where control flow meets: the abstract domain of `join`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+import torch
+
+from .dynamic_list_value import SCALAR_DTYPES, GrowingValue
+from .state import State
+from .symbols import expr_of
+from .values import MaybeAlias, OptionalValue, Site, TensorValue, TupleValue, Uninitialized, Value
+
+__all__ = [
+    "KINDS",
+    "Abstract",
+    "AnyScalar",
+    "AnyTensor",
+    "Elements",
+    "Missing",
+    "NoneOr",
+    "Same",
+    "abstract",
+    "any_tensor",
+    "is_growing_abstract",
+]
+
+KINDS = {kind.__name__: kind for kind in (torch.Tensor, *SCALAR_DTYPES)}
+"""What the elements of a list of unknown length can be."""
+
+
+class Abstract:
+    """Base: what is known about a value at a join."""
+
+
+@dataclass(frozen=True)
+class Same(Abstract):
+    """The very same value on every path; nothing is passed."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
+class AnyScalar(Abstract):
+    """A scalar of this kind."""
+
+    kind: type
+
+
+@dataclass(frozen=True)
+class AnyTensor(Abstract):
+    """A tensor; sizes and strides are int or sympy expressions, None where unknown; `strides` None if all unknown.
+
+    A view of one root on every path keeps its root; its storage offset is passed along (`carries_offset`) if it differs.
+    So are strides that differ (`carries_strides`): offsets of further views are computed from them.
+    """
+
+    dtype: torch.dtype
+    device: torch.device
+    sizes: tuple[Any, ...]
+    strides: tuple[Any, ...] | None
+    storages: frozenset[Site]
+    maybe: tuple[MaybeAlias, ...]
+    root: Any
+    offset: Any
+    absolute: bool
+
+    @property
+    def carries_offset(self) -> bool:
+        """Whether the storage offset is passed as an int of its own."""
+        return self.root is not None and self.offset is None
+
+    @property
+    def carries_strides(self) -> bool:
+        """Whether the strides are passed as ints of their own."""
+        return self.strides is None
+
+    @property
+    def carried(self) -> int:
+        """How many ints are passed along."""
+        return self.carries_offset + (len(self.sizes) if self.carries_strides else 0)
+
+
+@dataclass(frozen=True)
+class Elements(Abstract):
+    """A tuple, list or dict whose elements are joined one by one.
+
+    The contents of a list whose length is known only at run time are one element of kind `GrowingValue`, whose own
+    elements are the buffer and the length, and whose `type_name` is the kind of the list's elements.
+    """
+
+    kind: type
+    elements: tuple[Abstract, ...]
+    fields: tuple[str, ...] = ()
+    type_name: str = ""
+    keys: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class NoneOr(Abstract):
+    """None or a value; whether it is None is passed as a bool before it."""
+
+    value: Abstract
+
+
+@dataclass(frozen=True)
+class Missing(Abstract):
+    """A variable that is not read."""
+
+    kind: str
+
+
+def _known(state: State, expr: Any) -> Any:
+    """Keep an expression that can be computed in the current scope."""
+    expr = expr_of(expr)
+    if isinstance(expr, (int, sympy.Integer)):
+        return int(expr)
+    return expr if state.emitter.visible(expr) else None
+
+
+def any_tensor(state: State, value: TensorValue) -> AnyTensor:
+    """Return what is known about a tensor, as far as it can be computed in the current scope."""
+    strides = tuple(_known(state, stride) for stride in value.fake.stride())
+    sizes = tuple(_known(state, size) for size in value.fake.shape)
+    known_strides = None if None in strides else strides
+    fake, offset = value.fake, _known(state, value.offset)
+    return AnyTensor(
+        fake.dtype, fake.device, sizes, known_strides, value.storages, value.maybe, value.root, offset, value.absolute
+    )
+
+
+def abstract(value: Value) -> Abstract:
+    """Return what is known about one value: everything."""
+    if isinstance(value, TupleValue):
+        return Elements(tuple, tuple(abstract(e) for e in value.elements), value.fields, value.type_name)
+    if isinstance(value, Uninitialized):
+        return Missing(value.kind)
+    if isinstance(value, OptionalValue):
+        return NoneOr(abstract(value.value))
+    if isinstance(value, GrowingValue):
+        return Elements(GrowingValue, (abstract(value.buffer), abstract(value.length)), type_name=value.kind.__name__)
+    return Same(value)
+
+
+def is_growing_abstract(a: Abstract) -> bool:
+    """Whether this is a list, or its contents, whose length is known only at run time."""
+    return (
+        isinstance(a, Elements)
+        and len(a.elements) == 1
+        and isinstance(a.elements[0], Elements)
+        and a.elements[0].kind is GrowingValue
+    )

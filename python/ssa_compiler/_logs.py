@@ -22,7 +22,7 @@ LOGS = {
     "recompiles": "ssa_compiler.recompiles",
     "import": "ssa_compiler.importer",
     "backend": "ssa_compiler.backend",
-    "cache": "ssa_compiler.backend._cache",
+    "cache": "ssa_compiler.backend.toolchain.cache",
 }
 """Loggers by their name in the environment variable."""
 _LEVELS = {"+": logging.DEBUG, "-": logging.ERROR}

@@ -1,7 +1,7 @@
 """Whole programs in the cache on disk: the calling convention and the IR of each stage, beside the compiled code.
 
 A program is found by what its import depends on (`KeyedSource.key`) without importing it, so that neither the importer nor the
-compilers are loaded. The code is an entry of its own, which the backend finds by the text of a module (`backend/_cache.py`).
+compilers are loaded. The code is an entry of its own, which the backend finds by the text of a module (`backend/toolchain/cache.py`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ._ignored import NAMESPACE
 from ._logs import LOGS
 from ._opt import find_ssa_opt
 from .abi import ImportedProgram, Signature
-from .backend._artifact import Artifact, take_artifact
-from .backend._cache import ProgramCache, digest_of_key, open_cache
+from .backend.toolchain.artifact import Artifact, take_artifact
+from .backend.toolchain.cache import ProgramCache, digest_of_key, open_cache
 from .errors import ToolError
 from .frontend import KeyedSource, Source
 from .options import ImportOptions, Options

@@ -293,8 +293,8 @@ def compile_one(
     seconds = {} if seconds is None else seconds
     lap = _laps(seconds)
     from ._program_cache import find_entry
-    from .backend._cache import is_off
-    from .backend._targets import resolve_target
+    from .backend.toolchain.cache import is_off
+    from .backend.toolchain.targets import resolve_target
 
     lap("modules")
     kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target

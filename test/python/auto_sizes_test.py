@@ -10,7 +10,6 @@ import pytest
 import sympy
 import torch
 import torch.nn.functional as F
-from ssa_compiler.importer.values.argument_sizes import python_code
 from torch import Tensor
 from torch.export import Dim
 from torch.utils._sympy.functions import Mod
@@ -18,6 +17,7 @@ from torch.utils._sympy.functions import Mod
 import ssa_compiler
 from ssa_compiler import ArgumentValueError
 from ssa_compiler.abi.size_guards import SizeChecks, SizeGuard, SizeUse
+from ssa_compiler.importer.values.argument_sizes import python_code
 from ssa_compiler.testing import check, check_auto_sizes
 from ssa_compiler.testing.fuzz import load
 from ssa_compiler.testing.fuzz.arguments import resized

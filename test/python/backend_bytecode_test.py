@@ -11,9 +11,10 @@ import torch
 from iree.compiler import ir
 from torch import Tensor
 
-from ssa_compiler.backend import _driver, compiler_path, resolve_target
-from ssa_compiler.backend._bytecode import find_bad_moves, find_bad_moves_in_text
-from ssa_compiler.backend._moves import find_shared_registers, mend_moves
+from ssa_compiler.backend import compiler_path, resolve_target
+from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.verify.register_moves import find_bad_moves, find_bad_moves_in_text
+from ssa_compiler.backend.verify.register_rewrite import find_shared_registers, mend_moves
 from ssa_compiler.errors import ToolError
 from ssa_compiler.testing import check
 
@@ -66,7 +67,7 @@ def test_program_is_right_although_plain_iree_moves_wrongly(
     function: object, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Barriers in branches, which are there for speed, hide the second mistake.
-    monkeypatch.setattr(_driver, "take_over_captures", lambda module: 0)
+    monkeypatch.setattr(driver, "take_over_captures", lambda module: 0)
     calls = [(torch.randn(4, 3) * 5, torch.randn(4), n, k) for n, k in ((2, 1), (0, 0), (3, 2))]
     compiled = check(function, *calls).compiled  # type: ignore[arg-type]
     assert find_bad_moves(compiled.artifact.path) == []

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend import _driver
+from ssa_compiler.backend.driver import driver
 from ssa_compiler.testing import check
 
 
@@ -57,8 +57,8 @@ def test_equals_eager(program: Callable[[Tensor], object], dtype: torch.dtype) -
 def test_torch_mlir_folds_wrongly(
     program: Callable[[Tensor], object], dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where this fails, `_constants` can go."""
-    monkeypatch.setattr(_driver, "hide_constants", lambda module: 0)
+    """Where this fails, `constants` can go."""
+    monkeypatch.setattr(driver, "hide_constants", lambda module: 0)
     with pytest.raises(AssertionError, match="elements differ"):
         check(program, (INPUT.to(dtype),), compiled=True)
 

@@ -1,4 +1,4 @@
-"""What a program reads before it updates a tensor is read before it (backend/_early_reads.py, backend/_dispatches.py)."""
+"""What a program reads before it updates a tensor is read before it (backend/buffers/read_hoisting.py, backend/verify/kernel_access.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend._repairs import Repairs
+from ssa_compiler.backend.driver.repairs import Repairs
 from ssa_compiler.testing import check
 
 
@@ -110,7 +110,7 @@ def part_of_a_row(x: Tensor, n: int) -> Tensor:
 
 
 def test_a_part_of_a_row_is_changed_by_one_kernel() -> None:
-    """The kernel reads the place that it writes, which is computed from a number known at run time (backend/_linear.py)."""
+    """The kernel reads the place that it writes, which is computed from a number known at run time (backend/ir/affine_offsets.py)."""
     check(part_of_a_row, *calls())
     compiled = ssa_compiler.compile(part_of_a_row, calls()[0])
     assert compiled.explain().attempts == 1

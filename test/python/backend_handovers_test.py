@@ -1,4 +1,4 @@
-"""Which tensors that are handed to a loop get memory of their own (backend/_ownership.py)."""
+"""Which tensors that are handed to a loop get memory of their own (backend/buffers/copy_insertion.py)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from iree.compiler import ir
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend._aliasing import find_violations
-from ssa_compiler.backend._ir import build, walk
-from ssa_compiler.backend._ownership import own_handovers
+from ssa_compiler.backend.buffers.copy_insertion import own_handovers
+from ssa_compiler.backend.ir.bindings import build, walk
+from ssa_compiler.backend.verify.in_place import find_violations
 from ssa_compiler.testing import check
 
 PAIR = """

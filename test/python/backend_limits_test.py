@@ -14,9 +14,9 @@ import torch
 from iree.compiler import ir
 from torch import Tensor
 
-from ssa_compiler.backend._dispatches import dispatch_lines
-from ssa_compiler.backend._ir import walk
-from ssa_compiler.backend._limits import find_untranslated
+from ssa_compiler.backend.ir.bindings import walk
+from ssa_compiler.backend.verify.kernel_access import dispatch_lines
+from ssa_compiler.backend.verify.kernel_limits import find_untranslated
 from ssa_compiler.testing import check
 
 

@@ -16,9 +16,9 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler.backend import Artifact, compile_module, count_copies, read_signature, resolve_target, stream_ir
-from ssa_compiler.backend._aliasing import find_violations
-from ssa_compiler.backend._bytecode import find_bad_moves
-from ssa_compiler.backend._ir import walk
+from ssa_compiler.backend.ir.bindings import walk
+from ssa_compiler.backend.verify.in_place import find_violations
+from ssa_compiler.backend.verify.register_moves import find_bad_moves
 from ssa_compiler.runtime import Program
 
 ROWS, COLUMNS = 8, 16

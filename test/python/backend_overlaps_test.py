@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ssa_compiler.backend import _aliasing
+from ssa_compiler.backend.verify import in_place
 from ssa_compiler.testing import check
 
 
@@ -57,6 +57,6 @@ def test_equals_eager(program: Callable[[Tensor, int], Tensor]) -> None:
 
 def test_iree_reads_what_it_has_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where this fails, `reads_beside_what_it_writes` can go."""
-    monkeypatch.setattr(_aliasing, "reads_beside_what_it_writes", lambda dispatch, module: False)
+    monkeypatch.setattr(in_place, "reads_beside_what_it_writes", lambda dispatch, module: False)
     with pytest.raises(AssertionError, match="elements differ"):
         check(shifted_right, (torch.arange(16.0).view(4, 4), 1))

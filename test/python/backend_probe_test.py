@@ -12,8 +12,9 @@ from iree.compiler import ir
 from torch import Tensor
 
 from ssa_compiler._process import Completed
-from ssa_compiler.backend import _probe, compile_module, compiler_path, read_signature, resolve_target
-from ssa_compiler.backend._ir import walk
+from ssa_compiler.backend import compile_module, compiler_path, read_signature, resolve_target
+from ssa_compiler.backend.ir.bindings import walk
+from ssa_compiler.backend.toolchain import op_bisect
 from ssa_compiler.errors import ToolError
 from ssa_compiler.runtime import Program
 from ssa_compiler.testing import check
@@ -104,10 +105,10 @@ _TWO_OPS = """module {{
 def test_only_the_op_that_fails_is_found() -> None:
     with ir.Context() as context:
         module = ir.Module.parse(_TWO_OPS.format(name="sin"), context)
-        failing = _probe.failing_ops(list(walk(module.operation)), COMMAND, timeout_s=300.0)
+        failing = op_bisect.failing_ops(list(walk(module.operation)), COMMAND, timeout_s=300.0)
         assert [op.name for op, _ in failing] == ["torch.aten.sin"]
         module = ir.Module.parse(_TWO_OPS.format(name="neg"), context)
-        assert _probe.failing_ops(list(walk(module.operation)), COMMAND, timeout_s=300.0) == []
+        assert op_bisect.failing_ops(list(walk(module.operation)), COMMAND, timeout_s=300.0) == []
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_only_the_op_that_fails_is_found() -> None:
     ],
 )
 def test_reason(stderr: str, returncode: int | None, reason: str) -> None:
-    assert _probe._reason(Completed("", stderr, returncode)) == f"iree-compile {reason}"
+    assert op_bisect._reason(Completed("", stderr, returncode)) == f"iree-compile {reason}"
 
 
 def _stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
@@ -137,7 +138,7 @@ def _stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str) -> No
         f'exec {compiler_path()} "$@"\n'
     )
     path.chmod(0o755)
-    monkeypatch.setattr("ssa_compiler.backend._driver.compiler_path", lambda: str(path))
+    monkeypatch.setattr("ssa_compiler.backend.driver.driver.compiler_path", lambda: str(path))
 
 
 def _run(text: str, argument: Tensor) -> tuple[Any, Tensor]:

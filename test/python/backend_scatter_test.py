@@ -13,8 +13,11 @@ from iree.compiler import ir
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend import _aliasing, _attempt, _driver, _probe, compiler_path, resolve_target
-from ssa_compiler.backend._ir import walk
+from ssa_compiler.backend import compiler_path, resolve_target
+from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.ir.bindings import walk
+from ssa_compiler.backend.toolchain import compile_attempt, op_bisect
+from ssa_compiler.backend.verify import in_place
 from ssa_compiler.testing import check
 
 TARGET = resolve_target("cpu")
@@ -85,11 +88,11 @@ _MASKED = """module {
 
 
 def test_iree_fails_on_a_mask() -> None:
-    """Where this fails, IREE has learnt it, and the entry in `_refused` can go."""
+    """Where this fails, IREE has learnt it, and the entry in `unsupported_ops` can go."""
     with ir.Context() as context:
         module = ir.Module.parse(_MASKED, context)
         command = (compiler_path(), *TARGET.flags)
-        assert _probe.failing_ops(list(walk(module.operation)), command, timeout_s=300.0)
+        assert op_bisect.failing_ops(list(walk(module.operation)), command, timeout_s=300.0)
 
 
 _ADDED = """module {
@@ -122,7 +125,7 @@ def test_what_is_printed_after_the_stream_ir_is_left_out() -> None:
     aliases = "#loc = loc(unknown)\n#loc1 = loc(unknown)\n"
     marker = "// -----// IR Dump After PropagateTimepointsPass (iree-stream-propagate-timepoints) //----- //\n"
     after = '\n%8 = "iree_linalg_ext.scatter"(%4) ({\n^bb0:\n}) : () -> ()\n'
-    assert _attempt.last_dump("x\n" + marker + module + aliases + after).strip() == (module + aliases).strip()
+    assert compile_attempt.last_dump("x\n" + marker + module + aliases + after).strip() == (module + aliases).strip()
 
 
 def _scatter_number(w: Tensor, i: Tensor) -> Tensor:
@@ -170,7 +173,7 @@ def test_results_that_overlap_in_one_tensor_are_found() -> None:
     stream = ssa_compiler.compile(_scatter_number, ONE, target="cpu").artifact.stream
     with ir.Context() as context:
         module = ir.Module.parse(stream, context)
-        assert _aliasing.find_violations(module) == []
+        assert in_place.find_violations(module) == []
         (dispatch,) = [
             op for op in walk(module.operation) if op.name == "stream.async.dispatch" and len(op.results) == 3
         ]
@@ -178,13 +181,13 @@ def test_results_that_overlap_in_one_tensor_are_found() -> None:
         for segment in (3, 4):  # offsets and ends of the operands: one that is read, two halves, one more
             start = sum(sizes[:segment])
             dispatch.operands[start + 2] = dispatch.operands[start + 1]
-        assert [found.kind for found in _aliasing.find_violations(module)] == ["live"]
+        assert [found.kind for found in in_place.find_violations(module)] == ["live"]
 
 
 def test_what_cannot_be_proved_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without the proof above no repair helps; the attempts are in the folder for dumps."""
-    monkeypatch.setattr(_aliasing, "writes_apart", lambda dispatch, module: False)
-    monkeypatch.setattr(_driver, "_PATIENCE", 3)
+    monkeypatch.setattr(in_place, "writes_apart", lambda dispatch, module: False)
+    monkeypatch.setattr(driver, "_PATIENCE", 3)
     compiled = ssa_compiler.compile(_scatter_number, ONE, target="cpu", dump_dir=tmp_path)
     torch.testing.assert_close(compiled(*ONE), _scatter_number(*ONE))
     (callback,) = compiled.explain().callbacks

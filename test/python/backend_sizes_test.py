@@ -10,7 +10,7 @@ import torch
 from iree.compiler import ir
 from torch import Tensor
 
-from ssa_compiler.backend._sizes import branch_to_tensors, carry_sizes, hide_places, loosen_loops
+from ssa_compiler.backend.legalize.dynamic_carries import branch_to_tensors, carry_sizes, hide_places, loosen_loops
 from ssa_compiler.testing import check
 
 

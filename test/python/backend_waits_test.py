@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from ssa_compiler import compile
-from ssa_compiler.backend import _aliasing, _waits, stream_ir
+from ssa_compiler.backend import stream_ir
+from ssa_compiler.backend.legalize import await_barriers
+from ssa_compiler.backend.verify import in_place
 from ssa_compiler.testing import check
 
 
@@ -86,8 +88,8 @@ def test_iree_does_not_wait_for_arguments_of_loops(
 
     assert attempts() == 1
     assert removed() == 0
-    monkeypatch.setattr(_waits, "_is_hidden", lambda argument: False)
+    monkeypatch.setattr(await_barriers, "_is_hidden", lambda argument: False)
     assert attempts() > 1
     assert removed() == 0
-    monkeypatch.setattr(_aliasing, "find_lost_waits", lambda function: [])
+    monkeypatch.setattr(in_place, "find_lost_waits", lambda function: [])
     assert removed() > 0

@@ -18,8 +18,10 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler._process import Completed
-from ssa_compiler.backend import _driver, _probe, forget_ops
-from ssa_compiler.backend._cache import ProgramCache, open_cache
+from ssa_compiler.backend import forget_ops
+from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.toolchain import op_bisect
+from ssa_compiler.backend.toolchain.cache import ProgramCache, open_cache
 
 X = torch.arange(12.0).reshape(4, 3)
 
@@ -37,7 +39,7 @@ def no_tool(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
     """Call it to let every further run of iree-compile fail the test."""
 
     def stop() -> None:
-        monkeypatch.setattr(_driver, "run_tool", lambda *_, **__: pytest.fail("iree-compile was run"))
+        monkeypatch.setattr(driver, "run_tool", lambda *_, **__: pytest.fail("iree-compile was run"))
 
     return stop
 
@@ -223,13 +225,13 @@ def test_what_the_clock_stopped_is_not_kept(folder: Path, monkeypatch: pytest.Mo
     def program(a: Tensor) -> Tensor:
         return a.clone() - 3
 
-    run, runs = _driver.run_tool, []
+    run, runs = driver.run_tool, []
 
     def slow_once(command: list[str], **limits: Any) -> Completed:
         runs.append(command)
         return Completed("", "", None) if len(runs) == 1 else run(command, **limits)
 
-    monkeypatch.setattr(_driver, "run_tool", slow_once)
+    monkeypatch.setattr(driver, "run_tool", slow_once)
     torch.testing.assert_close(ssa_compiler.compile(program, (X,))(X), X - 3)
     assert len(runs) > 2
     assert _entries(folder) == []
@@ -308,7 +310,7 @@ def sines(x: Tensor) -> Tensor:
 
 def test_ops_that_fail_like_everything_else_are_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget_ops()
-    monkeypatch.setattr(_probe, "run_tool", lambda *_, **__: Completed("", "error: no space left on device", 1))
+    monkeypatch.setattr(op_bisect, "run_tool", lambda *_, **__: Completed("", "error: no space left on device", 1))
     ssa_compiler.compile(sines, (X,))
     assert not [entry for entry in _entries(folder) if (entry / "failing.json").exists()]
     forget_ops()

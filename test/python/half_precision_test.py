@@ -175,8 +175,8 @@ def arcsine(x: Tensor) -> Tensor:
 
 
 def test_iree_rounds_after_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where this fails, `_halves` can go."""
-    monkeypatch.setattr("ssa_compiler.backend._mended.widen_halves", lambda op: 0)
+    """Where this fails, `low_precision` can go."""
+    monkeypatch.setattr("ssa_compiler.backend.workarounds.op_rewrites.widen_halves", lambda op: 0)
     x = torch.linspace(-1, 1, 400).to(torch.float16)
     compiled = ssa_compiler.compile(arcsine, (x,), cache=False)
     wrong = (compiled(x).float() - arcsine(x).float()).abs() / arcsine(x).float().abs().clamp(min=1e-3)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from ssa_compiler.importer.values.attempts import AnotherAttempt, unexpected_errors_located
 
 from ssa_compiler import InternalError
 from ssa_compiler.errors import SourceLocation, UnsupportedProgramError
+from ssa_compiler.importer.values.attempts import AnotherAttempt, unexpected_errors_located
 
 LINE = SourceLocation("model.py", 7)
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import sympy
 import torch
-from ssa_compiler.importer.values.symbols import Symbols
-from ssa_compiler.importer.values.values import TensorValue
 from torch import Tensor
 
 import ssa_compiler
 from _refusals import refusal
 from ssa_compiler.importer import import_program
 from ssa_compiler.importer.tensors import disjointness
+from ssa_compiler.importer.values.symbols import Symbols
+from ssa_compiler.importer.values.values import TensorValue
 from ssa_compiler.testing import interpret
 
 X = torch.arange(12.0).reshape(3, 4).sin()

@@ -10,8 +10,9 @@ from torch import Tensor
 from torch.export import Dim
 
 from ssa_compiler import compile
-from ssa_compiler.backend import _driver, _regions
-from ssa_compiler.backend._kernels import NoKernelError
+from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.kernels import loop_kernels
+from ssa_compiler.backend.kernels.kernels import NoKernelError
 from ssa_compiler.importer import import_program
 from ssa_compiler.ops import define_missing
 from ssa_compiler.pipeline import run_pipeline
@@ -120,8 +121,8 @@ def test_without_a_kernel_the_op_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch
     def refuse(*args: object, **options: object) -> None:
         raise NoKernelError("none today")
 
-    monkeypatch.setattr(_regions, "form_kernel", refuse)
-    monkeypatch.setattr(_driver, "form_kernel", refuse)
+    monkeypatch.setattr(loop_kernels, "form_kernel", refuse)
+    monkeypatch.setattr(driver, "form_kernel", refuse)
     explained = check(largest_and_smallest, (torch.randn(2, 60), 5), exact=True).compiled.explain()
     assert {site.op for site in explained.callbacks} == {"ssa_compiler::smallest"}
     assert "could not be made a kernel" in str(explained)

@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._artifact import Artifact
-    from ._copy_count import CopyCount, count_copies
-    from ._driver import compile_module, compiler_path, stream_ir
-    from ._kernels import count_kernel_copies
-    from ._probe import forget_ops
-    from ._signature import read_signature
-    from ._targets import CUDA_ARCHITECTURES, Target, resolve_target
-    from ._version_copies import VersionCopies, count_version_copies
+    from .driver.driver import compile_module, compiler_path, stream_ir
+    from .ir.signature import read_signature
+    from .kernels.kernels import count_kernel_copies
+    from .report.copy_count import CopyCount, count_copies
+    from .report.version_copies import VersionCopies, count_version_copies
+    from .toolchain.artifact import Artifact
+    from .toolchain.op_bisect import forget_ops
+    from .toolchain.targets import CUDA_ARCHITECTURES, Target, resolve_target
 
 __all__ = [
     "CUDA_ARCHITECTURES",
@@ -36,20 +36,20 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Artifact": "_artifact",
-    "CUDA_ARCHITECTURES": "_targets",
-    "CopyCount": "_copy_count",
-    "Target": "_targets",
-    "VersionCopies": "_version_copies",
-    "compile_module": "_driver",
-    "compiler_path": "_driver",
-    "count_copies": "_copy_count",
-    "count_kernel_copies": "_kernels",
-    "count_version_copies": "_version_copies",
-    "forget_ops": "_probe",
-    "read_signature": "_signature",
-    "resolve_target": "_targets",
-    "stream_ir": "_driver",
+    "Artifact": "toolchain.artifact",
+    "CUDA_ARCHITECTURES": "toolchain.targets",
+    "CopyCount": "report.copy_count",
+    "Target": "toolchain.targets",
+    "VersionCopies": "report.version_copies",
+    "compile_module": "driver.driver",
+    "compiler_path": "driver.driver",
+    "count_copies": "report.copy_count",
+    "count_kernel_copies": "kernels.kernels",
+    "count_version_copies": "report.version_copies",
+    "forget_ops": "toolchain.op_bisect",
+    "read_signature": "ir.signature",
+    "resolve_target": "toolchain.targets",
+    "stream_ir": "driver.driver",
 }
 
 

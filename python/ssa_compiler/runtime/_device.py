@@ -83,7 +83,7 @@ class Device:
         """Return a buffer view of a tensor's own memory, into which fills and copies go too, where the driver has such.
 
         IREE lets those overwrite no memory that comes from DLPack. On CUDA there is no other way in, and the compiled
-        program does without them (`backend/_aliasing.py`).
+        program does without them (`backend/verify/in_place.py`).
 
         Args:
             tensor: as for `view`.

@@ -1,0 +1,1 @@
+"""From a module of the `iree` stage to a compiled and verified program."""

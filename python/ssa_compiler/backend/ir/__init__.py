@@ -1,0 +1,1 @@
+"""Helpers over IREE's MLIR bindings: building ops, copies, order and addresses."""

@@ -1,0 +1,1 @@
+"""Programs and loops that are one native kernel (docs/Kernels.md)."""

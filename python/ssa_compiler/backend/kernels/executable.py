@@ -1,0 +1,149 @@
+"""The form in which IREE takes a kernel: an executable with a function on buffers, and a function that dispatches it.
+
+The kernel's function reads its arguments from bindings and constants; dynamic sizes are constants. The function around it
+(`kernel_call`) passes them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from iree.compiler import ir
+
+from ...abi.kernel_interface import KernelInterface
+from ..verify.kernel_limits import MOST_BINDINGS, MOST_CONSTANTS
+from .kernel_call import Argument, Callee, call_loop, call_program, host_names
+
+__all__ = ["OperandLimitError", "assemble"]
+
+_HEADER = re.compile(r"^  func\.func @main\(.*$", re.MULTILINE)
+_SIZES = "main.sizes"
+"""The function of `--place-scratch` that computes the sizes of results and scratch memory."""
+_SSA_NAME = re.compile(r"%[\w$.-]+")
+_MOST_SCALARS, _MOST_BUFFERS = MOST_CONSTANTS // 2, MOST_BINDINGS - 2
+"""Numbers of 64 bits; buffers beside scratch memory and the status."""
+_ALIGNMENT = 64
+"""Of scratch memory, in bytes; nothing is known of where the caller's tensors begin but that it suits their elements."""
+
+
+class OperandLimitError(Exception):
+    """A kernel with more operands than an executable is called with; says how many."""
+
+
+def _arguments(kernel: ir.Operation) -> list[Argument]:
+    block = kernel.regions[0].blocks[0]
+    if not block.arguments:  # then there is no attribute
+        return []
+    roles = [ir.DictAttr(attributes)["kernel.role"] for attributes in ir.ArrayAttr(kernel.attributes["arg_attrs"])]
+    return [
+        Argument(f"%arg{number}", argument.type, ir.StringAttr(role).value)
+        for number, (argument, role) in enumerate(zip(block.arguments, roles, strict=True))
+    ]
+
+
+def assemble(
+    function: ir.Operation, kernel: ir.Module, name: str, *, whole: bool
+) -> tuple[str, str, KernelInterface | None]:
+    """Return the executable, the function that dispatches it, `@main`, and how the runtime calls that.
+
+    Args:
+        function: the function that the kernel stands for, in the linalg stage.
+        kernel: what `--lower-kernels` made of it.
+        name: the name of the executable.
+        whole: whether it is the whole program: the runtime passes its status and scratch memory.
+    Raises:
+        OperandLimitError: it takes too many operands.
+    """
+    table = ir.SymbolTable(kernel.operation)
+    lowered, sizes = table["main"].operation, table[_SIZES].operation
+    arguments = _arguments(lowered)
+    messages = [ir.StringAttr(a).value for a in ir.ArrayAttr(lowered.attributes["kernel.messages"])]
+    inputs = [argument for argument in arguments if argument.is_given]
+    lines, names = _inline(sizes, inputs)
+    placed = lowered.attributes["kernel.placed"] if "kernel.placed" in lowered.attributes else ()
+    callee = Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed))
+    sizes.erase()
+    if whole:
+        call, interface = call_program(function, callee)
+        return _executable(callee, kernel, ("status", "scratch", "output")), call, interface
+    return _executable(callee, kernel, ("output", "scratch", "status")), call_loop(function, callee), None
+
+
+def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...]) -> str:
+    """The executable. Its buffers are bound in the order of the arguments, then of the roles."""
+    name, arguments = callee.name, callee.arguments
+    numbers = [(number, argument) for argument in arguments for number in argument.constants]
+    buffers = [argument for argument in [*callee.given, *callee.with_role(*roles)] if argument.is_buffer]
+    if len(numbers) > _MOST_SCALARS:
+        raise OperandLimitError(f"{len(numbers)} numbers and dynamic sizes among its arguments")
+    if (tensors := len([buffer for buffer in buffers if buffer.role not in ("scratch", "status")])) > _MOST_BUFFERS:
+        raise OperandLimitError(f"{tensors} tensors among its arguments and results")
+    # Indirect: a command buffer that refers to no buffer of one call is recorded once.
+    flags = [f'"{"ReadOnly|" if buffer.role == "input" else ""}Indirect"' for buffer in buffers]
+    bindings = ", ".join(f"#hal.pipeline.binding<storage_buffer, {flag}>" for flag in flags)
+    layout = f"#hal.pipeline.layout<constants = {2 * len(numbers)}, bindings = [{bindings}], flags = Indirect>"
+
+    prologue = ["    %kernel_c0 = arith.constant 0 : index"]
+    for ordinal, (number, argument) in enumerate(numbers):
+        prologue += _load_scalar(number, "index" if argument.is_buffer else str(argument.type), 2 * ordinal, layout)
+    for binding, buffer in enumerate(buffers):
+        access = " flags(ReadOnly)" if buffer.role == "input" else ""
+        alignment = _ALIGNMENT if buffer.role == "scratch" else buffer.element_bytes
+        given = f"{{{', '.join(buffer.constants)}}}" if buffer.dynamic else ""
+        prologue.append(
+            f"    {buffer.name} = hal.interface.binding.subspan layout({layout}) binding({binding}) "
+            f"alignment({alignment}) offset(%kernel_c0){access} : {buffer.type}{given}"
+        )
+    text = kernel.operation.get_asm(enable_debug_info=False)
+    # IREE links executables into one: names are those of all.
+    body = _HEADER.sub(f"  func.func @{name}() {{\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1)
+    inner = body[body.index("{") + 1 : body.rindex("}")]
+    return (
+        f"  hal.executable.source private @{name} {{\n"
+        f"    hal.executable.export public @{name} ordinal(0) layout({layout}) count(%device: !hal.device) "
+        "-> (index, index, index) {\n"
+        "      %one = arith.constant 1 : index\n"
+        "      hal.return %one, %one, %one : index, index, index\n"
+        "    }\n"
+        "    builtin.module {\n"
+        f"{inner}\n"
+        "    }\n"
+        "  }\n"
+    )
+
+
+def _load_scalar(name: str, type_: str, ordinal: int, layout: str) -> list[str]:
+    """A number of two push constants."""
+    name = name[1:]
+    load = f"hal.interface.constant.load layout({layout}) ordinal"
+    lines = [
+        f"    %{name}_lo = {load}({ordinal}) : i32",
+        f"    %{name}_hi = {load}({ordinal + 1}) : i32",
+        f"    %{name}_lo64 = arith.extui %{name}_lo : i32 to i64",
+        f"    %{name}_hi64 = arith.extui %{name}_hi : i32 to i64",
+        f"    %{name}_by = arith.constant 32 : i64",
+        f"    %{name}_up = arith.shli %{name}_hi64, %{name}_by : i64",
+    ]
+    bits = f"arith.ori %{name}_lo64, %{name}_up : i64"
+    if type_ == "i64":
+        return [*lines, f"    %{name} = {bits}"]
+    lines.append(f"    %{name}_bits = {bits}")
+    if type_ == "f64":
+        return [*lines, f"    %{name} = arith.bitcast %{name}_bits : i64 to f64"]
+    if type_ == "index":
+        return [*lines, f"    %{name} = arith.index_castui %{name}_bits : i64 to index"]
+    return [*lines, f"    %{name} = arith.trunci %{name}_bits : i64 to {type_}"]
+
+
+def _inline(sizes: ir.Operation, inputs: list[Argument]) -> tuple[list[str], list[str]]:
+    """The body of the function that computes sizes, as lines of the host's function, and the names of what it returns."""
+    body = sizes.regions[0].blocks[0]
+    given = [name for number, argument in enumerate(inputs) for name in host_names(number, argument)]
+    names = {argument.get_name(): name for argument, name in zip(body.arguments, given, strict=True)}
+
+    def rename(found: re.Match[str]) -> str:
+        return names.get(found[0], f"%size_{found[0][1:]}")
+
+    *ops, last = [view.operation for view in body.operations]
+    lines = [_SSA_NAME.sub(rename, f"    {op.get_asm(enable_debug_info=False)}") for op in ops]
+    return lines, [_SSA_NAME.sub(rename, operand.get_name()) for operand in last.operands]

@@ -1,0 +1,178 @@
+"""Programs, and loops of programs, that are one native kernel: lowered by torch-mlir and ssa-opt, called once.
+
+torch-mlir lowers a function to upstream dialects, `--form-kernels` decides whether it can be a kernel, and `--lower-kernels` makes
+of it a function on buffers that returns nothing (docs/Kernels.md), which gets the shape in which IREE takes foreign code
+(`executable`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from iree.compiler import ir
+from torch_mlir import _mlir_libs
+
+from ..._opt import find_ssa_opt
+from ..._process import parse_diagnostics, run_tool
+from ...abi.kernel_interface import KernelInterface
+from ..report.version_copies import VersionCopies
+from .executable import OperandLimitError, assemble
+from .stubs import without_body
+
+__all__ = [
+    "KERNEL_FLAGS",
+    "Kernel",
+    "NoKernelError",
+    "count_kernel_copies",
+    "count_ops",
+    "form_kernel",
+]
+
+# IREE's own kernels are vectorised before LLVM sees them; ours are plain loops.
+KERNEL_FLAGS = ("--iree-llvmcpu-loop-vectorization", "--iree-llvmcpu-slp-vectorization")
+
+# One of MLIR's patterns gives a carried tensor the static size with which the loop begins, though it may yield another size. It has
+# the name that the compiler which built torch-mlir gives its class.
+_CANONICALIZE = (
+    'canonicalize{disable-patterns="{anonymous}::ForOpTensorCastFolder,(anonymous namespace)::ForOpTensorCastFolder"}'
+)
+# torch-backend-to-linalg-on-tensors-backend-pipeline, without the check at its end, which takes no calls: `--form-kernels` checks.
+_TO_LINALG = (
+    "builtin.module(func.func(torch-reduce-op-variants,"
+    f"torch-decompose-complex-ops{{legal-ops=aten.flatten.using_ints}}),{_CANONICALIZE},cse,"
+    f"func.func(torch-restructure-non-constant-axes,torch-fuse-quantized-ops,convert-torch-to-tmtensor,{_CANONICALIZE},"
+    f"convert-torch-to-linalg,{_CANONICALIZE},convert-torch-to-scf,convert-torch-to-arith,convert-torch-to-tensor),"
+    f"convert-torch-conversion-to-mlprogram,func.func(memref-expand,{_CANONICALIZE},resolve-shaped-type-result-dims,cse),"
+    f"torch-func-backend-type-conversion,func.func({_CANONICALIZE},torch-finalizing-backend-type-conversion))"
+)
+# Ops of torch-mlir's own dialects are there in generic form.
+_TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--link-kernel-library", "--form-kernels")
+_NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
+_REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
+_COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
+_COPIED, _COPIED_PER_OP, _COPIED_IN_LOOPS = 1 << 20, 1 << 15, 1 << 16
+"""Bytes of whole tensors that a kernel may copy, and of which more for each op: more take longer than the launches that it saves."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function that is one kernel.
+
+    Attributes:
+        name: the name of the executable.
+        executable: the kernel in the form in which IREE takes foreign code, as text.
+        call: a function `@main` that dispatches it and reports its status, as text.
+        lowered: what `--lower-kernels` made.
+        ops: how many ops of PyTorch's are in it.
+        interface: how it is called, if it is a whole program.
+    """
+
+    name: str
+    executable: str
+    call: str
+    lowered: str
+    ops: int
+    interface: KernelInterface | None
+
+    @property
+    def stub(self) -> str:
+        """The executable without the kernel."""
+        return without_body(self.executable, self.name)
+
+    def dispatch(self, context: ir.Context) -> ir.Module:
+        """Return a module of the function that dispatches it."""
+        return ir.Module.parse(f"module {{\n{self.call}}}\n", context)
+
+
+class NoKernelError(Exception):
+    """A program that cannot be one kernel; says why.
+
+    Attributes:
+        lasting: whether it would be the same another time: no tool was stopped by the clock or from outside.
+    """
+
+    def __init__(self, reason: str, *, lasting: bool = True) -> None:
+        super().__init__(reason)
+        self.lasting = lasting
+
+
+def form_kernel(
+    text: str,
+    context: ir.Context,
+    *,
+    name: str = "kernels",
+    whole: bool,
+    ssa_opt: str | os.PathLike[str] | None,
+    timeout_s: float,
+) -> Kernel:
+    """Make a kernel of a function, if it can be one.
+
+    Args:
+        text: an `iree`-stage module with the function, `@main`, without callbacks, after `make_lowerable`.
+        context: for parsing what ssa-opt prints.
+        name: the name of the executable.
+        whole: whether the function is the whole program.
+        ssa_opt: the executable; searched for if None.
+        timeout_s: wall-clock limit of each tool in seconds.
+    Raises:
+        NoKernelError: it cannot be one.
+    """
+    lower = str(Path(_mlir_libs.__path__[0]) / "torch-mlir-opt")
+    linalg = _run([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
+    maker = find_ssa_opt(ssa_opt)
+    formed = _run([maker, "-", *_TO_KERNELS], linalg, timeout_s)
+    if (found := _REASON.search(formed)) is not None:
+        raise NoKernelError(found[1])
+    pipeline = "--lower-kernels=host-buffers=true" if whole else "--lower-kernels"
+    lowered = _run([maker, "-", pipeline], formed, timeout_s)
+    copied, ops = dict(_COPIES.findall(lowered)), count_ops(text)
+    if int(copied["copied_bytes"]) > max(_COPIED, ops * _COPIED_PER_OP):
+        raise NoKernelError(f"it would copy {copied['copied_bytes']} bytes")
+    if int(copied["loop_copied_bytes"]) > _COPIED_IN_LOOPS:
+        raise NoKernelError(f"it would copy {copied['loop_copied_bytes']} bytes in a loop")
+    program = ir.Module.parse(formed, context)
+    try:
+        assembled = assemble(_main(program), ir.Module.parse(lowered, context), name, whole=whole)
+    except OperandLimitError as error:
+        raise NoKernelError(str(error)) from error
+    executable, call, interface = assembled
+    return Kernel(name, executable, call, lowered, ops, interface)
+
+
+def count_ops(text: str) -> int:
+    """How many ops of PyTorch's a module has.
+
+    Args:
+        text: the module.
+    """
+    return len(_NATIVE_OP.findall(text))
+
+
+def count_kernel_copies(lowered: str) -> VersionCopies:
+    """Count the copies of whole tensors in kernels.
+
+    Args:
+        lowered: `Artifact.kernel`.
+    """
+    found = _COPIES.findall(lowered)
+    outside, inside = (sum(int(count) for name, count in found if name == kind) for kind in ("copies", "loop_copies"))
+    return VersionCopies(outside, inside)
+
+
+def _run(command: list[str], text: str, timeout_s: float) -> str:
+    """Run a tool over a module."""
+    completed = run_tool([*command, "--mlir-print-debuginfo"], stdin=text, timeout_s=timeout_s)
+    if completed.returncode == 0:
+        return completed.stdout
+    messages = [found.text for found in parse_diagnostics(completed.stderr) if found.kind == "error"]
+    name, lasting = Path(command[0]).name, completed.returncode not in (None, -signal.SIGKILL)
+    raise NoKernelError(f"{name}: {messages[0] if messages else 'it failed'}".splitlines()[0], lasting=lasting)
+
+
+def _main(module: ir.Module) -> ir.Operation:
+    (function,) = [op.operation for op in module.body if op.operation.name == "func.func"]
+    return function

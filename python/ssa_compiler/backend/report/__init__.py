@@ -1,0 +1,1 @@
+"""Counting what a compiled program does: copies, fills, dispatches."""

@@ -1,0 +1,1 @@
+"""Running iree-compile: targets, attempts, what fails, and what is kept on disk."""

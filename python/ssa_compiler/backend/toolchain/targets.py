@@ -1,0 +1,113 @@
+"""Targets: which device a program is compiled for, and the iree-compile flags and module attributes that say so.
+
+CPU code is for the machine at hand. CUDA code is compiled without a GPU. IREE's own flag knows architectures up to sm_89;
+for sm_90 the executable target is written out, with `iree_codegen.target_info` for the architecture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...errors import TargetError
+
+__all__ = ["CUDA_ARCHITECTURES", "Target", "resolve_target"]
+
+CUDA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
+
+# What IREE has no entry for: sm_90 with the matrix instructions that it knows of sm_80, which sm_90 has as well. Limits
+# are those of the CUDA programming guide, "technical specifications per compute capability".
+_EXPLICIT = {
+    "sm_90": (
+        '#iree_gpu.target<arch = "sm_90", features = "+ptx84", '
+        "wgp = <compute = fp64|fp32|fp16|int64|int32|int16|int8, storage = b64|b32|b16|b8, "
+        "subgroup = shuffle|arithmetic, dot = dp4xi8toi32, "
+        "mma = [<NV_MMA_SYNC_F32_16x8x16_F16>, <NV_MMA_SYNC_F16_16x8x16_F16>, <NV_MMA_SYNC_F32_16x8x16_BF16>, "
+        "<NV_WMMA_F32_16x16x16_F16>, <NV_WMMA_F16_16x16x16_F16>], "
+        "subgroup_size_choices = [32], max_workgroup_sizes = [1024, 1024, 1024], "
+        "max_thread_count_per_workgroup = 1024, max_workgroup_memory_bytes = 232448, "
+        "max_workgroup_counts = [2147483647, 65535, 65535]>>"
+    )
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What to compile for.
+
+    Attributes:
+        kind: "cpu" or "cuda".
+        architecture: CUDA architecture such as "sm_80"; "" on the CPU.
+        flags: iree-compile flags.
+        module_attributes: attributes of the module, name to text.
+    """
+
+    kind: str
+    architecture: str
+    flags: tuple[str, ...]
+    module_attributes: dict[str, str]
+
+    __hash__ = object.__hash__
+
+
+# Constants are computed in the program, not by iree-compile, whose computations cannot be checked, and not when the program
+# is loaded: IREE makes one of two constants that one kernel computes.
+_COMMON = (
+    "--iree-input-type=torch",
+    "--iree-input-demote-f64-to-f32=false",
+    "--iree-opt-const-eval=false",
+    "--iree-opt-const-expr-hoisting=false",
+)
+
+
+def resolve_target(target: str, *, architecture: str | None = None, data_tiling: bool = False) -> Target:
+    """Resolve a target name.
+
+    Args:
+        target: "cpu", "cuda", or "cuda:sm_80" to "cuda:sm_90".
+        architecture: CUDA architecture where the name has none; that of the GPU present, else sm_80, if None.
+        data_tiling: lay out matrix operands in tiles and use microkernels on the CPU.
+    Returns:
+        The target.
+    Raises:
+        TargetError: the name or the architecture is unknown.
+    """
+    kind, _, named = target.partition(":")
+    if kind == "cpu":
+        flags = [
+            *_COMMON,
+            "--iree-hal-target-backends=llvm-cpu",
+            "--iree-llvmcpu-target-cpu=host",
+        ]
+        if data_tiling:
+            flags += ["--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"]
+        return Target("cpu", "", tuple(flags), {})
+    if kind != "cuda":
+        raise TargetError(f"unknown target {target!r}: expected 'auto', 'cpu', 'cuda' or 'cuda:sm_80' to 'cuda:sm_90'")
+    chosen = named or architecture or _present_architecture() or "sm_80"
+    if chosen not in CUDA_ARCHITECTURES:
+        raise TargetError(
+            f"unknown CUDA architecture {chosen!r}: expected one of {', '.join(sorted(CUDA_ARCHITECTURES))}"
+        )
+    if chosen in _EXPLICIT:
+        executable = (
+            f'#hal.executable.target<"cuda", "cuda-nvptx-fb", {{iree_codegen.target_info = {_EXPLICIT[chosen]}}}>'
+        )
+        return Target(
+            "cuda",
+            chosen,
+            _COMMON,
+            {"hal.device.targets": f'[#hal.device.target<"cuda", [{executable}]> : !hal.device]'},
+        )
+    return Target("cuda", chosen, (*_COMMON, "--iree-hal-target-backends=cuda", f"--iree-cuda-target={chosen}"), {})
+
+
+def _present_architecture() -> str | None:
+    """Return the best known architecture that the GPU at hand runs, None without one."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return None
+    major, minor = torch.cuda.get_device_capability()
+    number = major * 10 + minor
+    fitting = [name for name in CUDA_ARCHITECTURES if int(name[3:]) <= number]
+    return max(fitting, key=lambda name: int(name[3:])) if fitting else None

@@ -1,0 +1,1 @@
+"""Checks of what iree-compile made: copies, accesses, waits, registers."""

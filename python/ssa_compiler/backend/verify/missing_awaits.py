@@ -1,0 +1,134 @@
+"""Find ops that use a tensor before it is certain to be computed.
+
+In the asynchronous stream IR each tensor comes with a timepoint. A kernel gets the timepoints of what it reads; any other op
+(`util.optimization_barrier`, the export of a tensor to a callback, a call) works on a tensor that the host has waited for.
+IREE 3.13 forgets to wait where such an op reads an argument of a loop (`iree-stream-propagate-timepoints` leaves it to the
+consumers, and knows only some of them): nothing is known to need the timepoint any more, and the kernel that computes the
+tensor is removed. So does `hide_awaited` (`await_barriers`) let no such argument be without a wait in front of the loop; here it is
+proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iree.compiler import ir
+
+from ..ir.bindings import walk
+
+__all__ = ["find_lost_waits"]
+
+_BARRIER = "util.optimization_barrier"
+_EXPORT = "stream.tensor.export"
+_PRODUCERS = frozenset({"stream.async.execute", "stream.async.concurrent"})
+# What hands a tensor on together with its timepoint, waits for it, or does not look into it.
+_TIMED = (
+    "stream.async.",
+    "stream.timepoint.",
+    "stream.resource.size",
+    "stream.yield",
+    "scf.",
+    "cf.",
+)
+
+
+def find_lost_waits(function: ir.Operation) -> list[ir.Operation]:
+    """Find the ops of a function that read a tensor which nobody has waited for.
+
+    Args:
+        function: a `util.func` after `iree-stream-propagate-timepoints`.
+    Returns:
+        The ops; empty if each waits, or has nothing to wait for.
+    """
+    sources: dict[ir.Value, list[ir.Value]] = {}
+    early: set[ir.Value] = set()  # tensors that may not be computed yet where they are defined
+    operations = [op for op in walk(function) if not _inside_execution(op)]
+    for op in operations:
+        if op.name in _PRODUCERS:
+            early.update(result for result in op.results if _is_resource(result))
+        for target, value in _flows(op):
+            if _is_resource(target):
+                sources.setdefault(target, []).append(value)
+    changed = True
+    while changed:
+        found = {target for target, values in sources.items() if any(value in early for value in values)}
+        changed = not found <= early
+        early |= found
+    return [
+        op
+        for op in operations
+        if not op.name.startswith(_TIMED)
+        and any(operand in early and not (op.name == _EXPORT and _is_chained(operand)) for operand in op.operands)
+        and (op.name != _BARRIER or list(op.results[0].uses))
+    ]
+
+
+def _is_chained(tensor: ir.Value) -> bool:
+    """Whether whoever gets a tensor gets its timepoint as well, as a fence."""
+    owner = tensor.owner
+    if isinstance(owner, ir.Block):
+        around = list(owner.arguments)
+        pending = around[around.index(tensor) + 1 :][:1]
+    elif owner.operation.name in _PRODUCERS:
+        pending = [owner.operation.results[len(owner.operation.results) - 1]]
+    else:
+        around = list(owner.operation.results)
+        pending = around[around.index(tensor) + 1 :][:1]
+    for timepoint in pending:
+        for use in timepoint.uses:
+            user = use.owner.operation
+            if user.name == "stream.timepoint.chain_external":
+                return True
+            if user.name == "stream.timepoint.join":
+                pending.append(user.results[0])
+    return False
+
+
+def _is_resource(value: ir.Value) -> bool:
+    return str(value.type).startswith("!stream.resource")
+
+
+def _inside_execution(op: ir.Operation) -> bool:
+    """Whether an op is part of scheduled work, which waits as a whole."""
+    parent = op.parent
+    while parent is not None and parent.operation.name not in ("util.func", "util.initializer"):
+        if parent.operation.name in _PRODUCERS:
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def _flows(op: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
+    """What an op hands on unchanged: pairs of the value it becomes, and the value handed on."""
+    operands = list(op.operands)
+    if op.name == "scf.for":
+        yield from zip(list(op.regions[0].blocks[0].arguments)[1:], operands[3:], strict=True)
+        yield from zip(op.results, operands[3:], strict=True)
+    elif op.name == "scf.while":
+        yield from zip(op.regions[0].blocks[0].arguments, operands, strict=True)
+    elif op.name == "scf.condition":
+        loop = _parent(op)
+        yield from zip(loop.regions[1].blocks[0].arguments, operands[1:], strict=True)
+        yield from zip(loop.results, operands[1:], strict=True)
+    elif op.name == "scf.yield":
+        parent = _parent(op)
+        if parent.name == "scf.while":
+            yield from zip(parent.regions[0].blocks[0].arguments, operands, strict=True)
+            return
+        if parent.name == "scf.for":
+            yield from zip(list(parent.regions[0].blocks[0].arguments)[1:], operands, strict=True)
+        yield from zip(parent.results, operands, strict=True)
+    elif op.name in ("cf.br", "cf.cond_br"):
+        place = 0 if op.name == "cf.br" else 1
+        for successor in op.successors:
+            arguments = list(successor.arguments)
+            yield from zip(arguments, operands[place:], strict=False)
+            place += len(arguments)
+    elif op.name == "arith.select":
+        yield from ((op.results[0], value) for value in operands[1:])
+
+
+def _parent(op: ir.Operation) -> ir.Operation:
+    parent = op.parent
+    assert parent is not None
+    return parent.operation

@@ -138,7 +138,7 @@ class _Loaded:
 
         self.structure = structure
         self.rt = rt
-        from ssa_compiler.runtime._device import device_for, instance
+        from ssa_compiler.runtime.device import device_for, instance
 
         self.device = device_for(driver)
         vm = instance()

@@ -19,7 +19,7 @@ from .base import Launches, Peer, Program
 __all__ = ["Ours", "OursProgram", "OursUnchecked", "OursWithoutPasses", "describe_specialisations"]
 
 _CACHE = "SSA_COMPILER_CACHE_DIR"
-_LAYERS = ("ssa_compiler.importer", "ssa_compiler.backend", "ssa_compiler.runtime", "ssa_compiler._call")
+_LAYERS = ("ssa_compiler.importer", "ssa_compiler.backend", "ssa_compiler.runtime")
 
 # What conversion needs, without the clean-up between its steps: equal accesses stay, slots are not promoted.
 _BARE_CONVERSION = (

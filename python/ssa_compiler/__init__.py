@@ -74,7 +74,7 @@ if "torch" in sys.modules:  # so that torch.jit.load knows them, too
 
 
 if os.environ.get("SSA_COMPILER_LOGS"):
-    from ._logs import set_up_logs
+    from .process.logs import set_up_logs
 
     set_up_logs(os.environ["SSA_COMPILER_LOGS"])
 

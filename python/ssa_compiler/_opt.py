@@ -12,8 +12,8 @@ import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
-from ._process import run_tool, tool_error
 from .errors import ToolError
+from .process.child_processes import run_tool, tool_error
 
 __all__ = ["find_ssa_opt", "run_ssa_opt"]
 

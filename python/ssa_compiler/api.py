@@ -14,15 +14,15 @@ from dataclasses import replace
 from functools import update_wrapper, wraps
 from typing import TYPE_CHECKING, Any
 
-from ._forks import new_lock
-from ._garbage import collections_paused
-from ._interrupts import InterruptGuard
-from ._logs import report_recompile, showing_progress
-from ._versions import check_versions
 from ._wrapper import ModelWrapper
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 from .frontend import open_source
 from .options import Options
+from .process.forks import new_lock
+from .process.garbage import collections_paused
+from .process.interrupts import InterruptGuard
+from .process.logs import report_recompile, showing_progress
+from .process.versions import check_versions
 from .specialisation import CallbackUse, Explanation, Specialisation, compile_one, tensors_in
 
 if TYPE_CHECKING:

@@ -14,22 +14,22 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ._forks import new_lock
-from ._ignored import is_message
-from ._interrupts import InterruptGuard
-from ._logs import LOGS
 from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
 from .frontend import Source
 from .options import ImportOptions, Options
 from .pipeline import STAGES, dump_stage, run_pipeline
+from .process.forks import new_lock
+from .process.interrupts import InterruptGuard
+from .process.logs import LOGS
+from .semantics.ignored_functions import is_message
 
 if TYPE_CHECKING:
     import torch
 
-    from ._program_cache import CachedProgram
     from .abi import ImportedProgram, Signature
     from .abi.callback_sites import CallbackSite
     from .backend import Artifact, CopyCount, Target
+    from .program_cache import CachedProgram
     from .report import Report
     from .runtime import Program
 
@@ -169,7 +169,7 @@ class Specialisation:
             TargetError: there is no device to run on.
         """
         if self._call is None:
-            from ._call import make_call
+            from .runtime.call import make_call
 
             # Loaded once: threads share the parameters' views and the counts of callbacks.
             with self._lock, InterruptGuard():
@@ -292,9 +292,9 @@ def compile_one(
     """
     seconds = {} if seconds is None else seconds
     lap = _laps(seconds)
-    from ._program_cache import find_entry
     from .backend.toolchain.cache import is_off
     from .backend.toolchain.targets import resolve_target
+    from .program_cache import find_entry
 
     lap("modules")
     kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target
@@ -337,8 +337,8 @@ def _compiled(
         seconds: receives the time of each step when it is done.
     """
     lap = _laps(seconds)
-    from ._program_cache import CachedProgram
     from .backend import compile_module, read_signature
+    from .program_cache import CachedProgram
 
     lap("modules")
     program = source.deliver(tuple(args), dict(kwargs), asked)

@@ -11,11 +11,11 @@ import torch
 from iree.compiler import ir
 from torch import Tensor
 
-from ssa_compiler._process import Completed
 from ssa_compiler.backend import compile_module, compiler_path, read_signature, resolve_target
 from ssa_compiler.backend.ir.bindings import walk
 from ssa_compiler.backend.toolchain import op_bisect
 from ssa_compiler.errors import ToolError
+from ssa_compiler.process.child_processes import Completed
 from ssa_compiler.runtime import Program
 from ssa_compiler.testing import check
 

@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler._process import Completed
 from ssa_compiler.backend import forget_ops
 from ssa_compiler.backend.driver import driver
 from ssa_compiler.backend.toolchain import op_bisect
 from ssa_compiler.backend.toolchain.cache import ProgramCache, open_cache
+from ssa_compiler.process.child_processes import Completed
 
 X = torch.arange(12.0).reshape(4, 3)
 

@@ -12,8 +12,8 @@ import pytest
 
 from ssa_compiler import SourceLocation, ToolError, UnsupportedOpError, UnsupportedProgramError
 from ssa_compiler._opt import find_ssa_opt, run_ssa_opt
-from ssa_compiler._process import MEMORY_VARIABLE, memory_limit, parse_diagnostics, run_tool
-from ssa_compiler._versions import check_versions
+from ssa_compiler.process.child_processes import MEMORY_VARIABLE, memory_limit, parse_diagnostics, run_tool
+from ssa_compiler.process.versions import check_versions
 
 
 def _tool(folder: Path, script: str) -> str:
@@ -102,6 +102,6 @@ def test_versions() -> None:
 
 
 def test_wrong_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ssa_compiler._versions._version", lambda package: "1.0")
+    monkeypatch.setattr("ssa_compiler.process.versions._version", lambda package: "1.0")
     with pytest.raises(ToolError, match=r"torch-mlir 20261001 is needed, found 1\.0: pip install"):
         check_versions.__wrapped__()

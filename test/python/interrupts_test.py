@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ssa_compiler._interrupts import InterruptGuard, uninterrupted
+from ssa_compiler.process.interrupts import InterruptGuard, uninterrupted
 
 _CHILD = Path(__file__).with_name("_interrupted_child.py")
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ssa_compiler import ArgumentValueError, compile
-from ssa_compiler.runtime import _interruption
+from ssa_compiler.runtime import interruption
 
 A = torch.linspace(-1, 1, 12).reshape(3, 4)
 
@@ -87,7 +87,7 @@ def test_an_interrupt_that_is_handled_otherwise_stops_nothing() -> None:
     compiled, seen = compile(counts, (A, 5)), []
     before = signal.signal(signal.SIGINT, lambda *_: seen.append("handled"))
     try:
-        assert not _interruption.watch([0, 0])
+        assert not interruption.watch([0, 0])
         asyncio.run(asyncio.sleep(0))
         assert torch.equal(compiled(A, 50), counts(A, 50))
         signal.raise_signal(signal.SIGINT)

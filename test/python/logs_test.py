@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler._logs import LOGS, set_up_logs, showing_progress
+from ssa_compiler.process.logs import LOGS, set_up_logs, showing_progress
 
 PROGRAM = """
 import torch, ssa_compiler
@@ -75,7 +75,7 @@ def test_a_long_compilation_shows_on_a_terminal(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("ssa_compiler._logs._SILENT_S", 0.05)
+    monkeypatch.setattr("ssa_compiler.process.logs._SILENT_S", 0.05)
     with showing_progress("model", {"import": 1.5, "pipeline/scf": 1.0}):
         time.sleep(0.3)
     printed = capsys.readouterr().err

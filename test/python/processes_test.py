@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 import ssa_compiler
-from ssa_compiler._forks import new_lock
+from ssa_compiler.process.forks import new_lock
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork")
 

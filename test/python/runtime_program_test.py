@@ -16,7 +16,7 @@ from ssa_compiler import ArgumentTypeError, ArgumentValueError, ProgramError, Pr
 from ssa_compiler.abi import Signature
 from ssa_compiler.backend import compile_module, read_signature, resolve_target
 from ssa_compiler.runtime import Program
-from ssa_compiler.runtime._device import device_for
+from ssa_compiler.runtime.device import device_for
 
 DTYPES = {
     "f16": torch.float16,

@@ -130,7 +130,7 @@ def _site(call: ast.Call, assigned: dict[str, ast.expr], file: str) -> Site | No
         if name == "refuse_op" and "; " not in message:
             message = f"{message}; {IN_PYTHON}"
         return Site(file, _REFUSALS[name], message)
-    if name == "_error" and file.endswith("_ignored.py"):
+    if name == "_error" and file.endswith("semantics/ignored_functions.py"):
         return Site(file, "ProgramError", f"the ignored function '{HOLE}' {message}")
     if name in _EXCEPTIONS:
         return Site(file, name, message)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._interrupts import uninterrupted
+from ..process.interrupts import uninterrupted
 
 __all__ = ["define_missing"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._kernel_program import KernelProgram
-from ._program import Program
+from .kernel_program import KernelProgram
+from .program import Program
 
 __all__ = ["KernelProgram", "Program"]

@@ -21,10 +21,10 @@ from typing import Any
 
 import torch
 
-from .._dtypes import by_mlir
-from .._forks import new_context
 from .._opt import find_ssa_opt
 from ..errors import SourceLocation, SsaCompilerError, ToolError
+from ..process.forks import new_context
+from ..semantics.dtypes import by_mlir
 
 __all__ = [
     "Block",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._python_ops import PYTHON_OPS, wrapped
+from ..semantics.python_scalars import PYTHON_OPS, wrapped
 from ._ir import InterpreterError, Operation
 
 __all__ = ["build"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .._functionalized import on_copies, original_operator
+from ..semantics.functionalized import on_copies, original_operator
 from ._ir import InterpreterError, Operation
 
 __all__ = ["DTYPE_NUMBERS", "find_overload", "is_view", "own_storage", "schema_call"]

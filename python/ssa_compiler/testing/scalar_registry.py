@@ -302,7 +302,7 @@ def outcome(run: Callable[..., Any], *arguments: Any) -> Any:
 
 def shown(value: Any) -> str:
     """A value as text; an int as its low 64 bits."""
-    from .._python_ops import wrapped
+    from ..semantics.python_scalars import wrapped
 
     return repr(wrapped(value))
 

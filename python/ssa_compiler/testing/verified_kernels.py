@@ -16,7 +16,7 @@ import torch
 from ..abi.kernel_interface import NO_SPACE
 from ..errors import program_error
 from ..runtime import KernelProgram
-from ..runtime._kernel_program import copy_placed
+from ..runtime.kernel_program import copy_placed
 
 if TYPE_CHECKING:
     from ..abi import Signature

@@ -13,9 +13,9 @@ from typing import Any
 
 from iree.compiler import ir
 
-from ..._dtypes import by_mlir
 from ...abi.callback_sites import MODULE_NAME, Argument, CallbackSite, Constant, Listed, Passed
 from ...errors import SourceLocation
+from ...semantics.dtypes import by_mlir
 from ..ir.bindings import attribute, build
 from ..ir.copies import builtin_type
 

@@ -6,8 +6,8 @@ import re
 
 from iree.compiler import ir
 
-from ..._dtypes import carriers, element_types
 from ...errors import InternalError
+from ...semantics.dtypes import carriers, element_types
 from ..ir.bindings import walk
 from .callbacks import torch_operator
 

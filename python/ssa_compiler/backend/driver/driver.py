@@ -20,10 +20,10 @@ from pathlib import Path
 
 from iree.compiler import ir
 
-from ..._forks import new_context
-from ..._logs import LOGS
 from ..._opt import find_ssa_opt
-from ..._process import (
+from ...abi.callback_sites import CallbackSite
+from ...errors import SsaCompilerError, ToolError
+from ...process.child_processes import (
     Completed,
     keep_reproducer,
     memory_limit,
@@ -32,8 +32,8 @@ from ..._process import (
     run_tool,
     tool_error,
 )
-from ...abi.callback_sites import CallbackSite
-from ...errors import SsaCompilerError, ToolError
+from ...process.forks import new_context
+from ...process.logs import LOGS
 from ..buffers.branch_captures import take_over_captures
 from ..buffers.copy_insertion import (
     consume_written_arguments,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from iree.compiler import _mlir_libs, ir
 
-from ..._generic_ops import leave_out_op_classes
+from ...process.generic_ops import leave_out_op_classes
 
 __all__ = [
     "CASTS",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..._forks import new_context
 from ...abi.signature import ArgumentInfo, ResultInfo, Signature
+from ...process.forks import new_context
 
 if TYPE_CHECKING:
     import torch
@@ -95,7 +95,7 @@ _TYPED = re.compile(r"!torch\.v?tensor<\[.*\],(?P<element>.+)>")
 
 
 def _tensor(text: str, typed: str) -> tuple[torch.dtype, tuple[int | None, ...]]:
-    from ..._dtypes import by_mlir
+    from ...semantics.dtypes import by_mlir
 
     found = _TENSOR.fullmatch(text)
     assert found is not None, text

@@ -17,8 +17,8 @@ from iree.compiler import ir
 from torch_mlir import _mlir_libs
 
 from ..._opt import find_ssa_opt
-from ..._process import parse_diagnostics, run_tool
 from ...abi.kernel_interface import KernelInterface
+from ...process.child_processes import parse_diagnostics, run_tool
 from ..report.version_copies import VersionCopies
 from .executable import OperandLimitError, assemble
 from .stubs import without_body

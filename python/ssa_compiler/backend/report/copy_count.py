@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from ..._forks import new_context
+from ...process.forks import new_context
 from ..ir.bindings import walk
 
 __all__ = ["CopyCount", "count_copies", "runs_again"]

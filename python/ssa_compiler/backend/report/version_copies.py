@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from ..._forks import new_context
+from ...process.forks import new_context
 from ..buffers.buffer_reuse import memory_root
 from ..ir.bindings import source_lines, walk
 from ..verify.kernel_access import kernel_function

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..._process import remove_with
 from ...abi.callback_sites import Argument, CallbackSite, Constant, Listed, Passed
 from ...abi.kernel_interface import KernelInterface
 from ...errors import SourceLocation
+from ...process.child_processes import remove_with
 from .cache import ProgramCache
 from .targets import Target
 

@@ -22,8 +22,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ..._process import memory_limit
 from ...errors import ToolError
+from ...process.child_processes import memory_limit
 from .targets import Target
 
 __all__ = [
@@ -240,7 +240,7 @@ def _surroundings() -> str:
     """Versions of everything that takes part, this backend's sources, and the processor, which CPU code is made for."""
     found = hashlib.sha256()
     package = Path(__file__).resolve().parents[2]
-    for source in sorted([*package.glob("backend/**/*.py"), package / "_process.py"]):
+    for source in sorted([*package.glob("backend/**/*.py"), package / "process/child_processes.py"]):
         found.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes())
     for name in _VERSIONED:
         try:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from iree.compiler import ir
 
-from ..._forks import new_lock
-from ..._process import Completed, memory_limit, parse_diagnostics, run_tool
+from ...process.child_processes import Completed, memory_limit, parse_diagnostics, run_tool
+from ...process.forks import new_lock
 from ..callbacks.callbacks import torch_operator
 from ..ir.bindings import walk
 from ..ir.copies import builtin_type

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..._process import run_tool
 from ...errors import ToolError
+from ...process.child_processes import run_tool
 
 __all__ = ["find_bad_moves", "find_bad_moves_in_text"]
 

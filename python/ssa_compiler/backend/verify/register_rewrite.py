@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ..._forks import new_context
+from ...process.forks import new_context
 from ..ir.bindings import build, walk
 
 __all__ = ["find_shared_registers", "mend_moves"]

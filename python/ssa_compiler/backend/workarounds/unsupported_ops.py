@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from iree.compiler import ir
 
-from ..._functionalized import original_operator
-from ..._ignored import is_ignored
+from ...semantics.functionalized import original_operator
+from ...semantics.ignored_functions import is_ignored
 from ..callbacks.callbacks import is_random, overload_of, torch_operator
 from ..callbacks.dtype_emulation import has_carried
 from ..ir.bindings import constant_integer

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ..._dtypes import by_torch
+from ...semantics.dtypes import by_torch
 from ..ir.purity import is_built_in
 from ..ir.schemas import registered_name
 from .batch_norms import batch_norm_decompositions

@@ -16,10 +16,10 @@ from torch.utils._sympy import functions as sympy_functions
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _mlir, _torchMlir
 
-from ..._dtypes import element_types
-from ..._forks import new_context
-from ..._generic_ops import leave_out_op_classes
 from ...errors import InternalError, UnsupportedProgramError
+from ...process.forks import new_context
+from ...process.generic_ops import leave_out_op_classes
+from ...semantics.dtypes import element_types
 from .locations import Locations
 from .schemas import find_op, registered_name
 

@@ -19,8 +19,8 @@ from typing import Any
 import torch
 from torch.jit import _builtins
 
-from ..._ignored import keep_library
-from ..._interrupts import uninterrupted
+from ...process.interrupts import uninterrupted
+from ...semantics.ignored_functions import keep_library
 from ..isolation.patching import replaced
 
 __all__ = ["is_built_in", "is_pure", "original", "unfolded"]

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 
 import torch
 
-from ..._forks import new_lock
+from ...process.forks import new_lock
 
 __all__ = ["own_numbers", "quiet"]
 

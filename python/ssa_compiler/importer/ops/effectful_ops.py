@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from ..._ignored import WARNING
 from ...errors import SourceLocation
+from ...semantics.ignored_functions import WARNING
 from ..ir.purity import is_built_in
 from ..values.runtime_strings import Template
 from ..values.values import ListRef, RuntimeStr, TupleValue, Value

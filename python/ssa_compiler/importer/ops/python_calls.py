@@ -1,6 +1,6 @@
 """Calls of Python functions that TorchScript ignores: `@torch.jit.ignore`.
 
-Such a call stays a call of Python (`_ignored.py`). What it returns has to be known at import. Where the declared type does
+Such a call stays a call of Python (`semantics/ignored_functions.py`). What it returns has to be known at import. Where the declared type does
 not say it (a tensor has a dtype and a shape, a list a length), the function runs once: on FakeTensors, or on zeros where it
 needs numbers. Which arguments it writes is read off its source.
 """
@@ -23,8 +23,6 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 from torch_mlir import ir
 
-from ..._functionalized import functionalized_name, functionalized_schema
-from ..._ignored import IgnoredCall, TensorFacts, operator_name, register
 from ...abi.results import (
     OutputConstant,
     OutputDict,
@@ -36,6 +34,8 @@ from ...abi.results import (
     build_result,
 )
 from ...errors import SourceLocation
+from ...semantics.functionalized import functionalized_name, functionalized_schema
+from ...semantics.ignored_functions import IgnoredCall, TensorFacts, operator_name, register
 from ..containers.containers import Containers
 from ..ir.torchscript_enums import unnumbered
 from ..isolation.process_state import own_numbers

@@ -9,7 +9,7 @@ import sympy
 import torch
 from torch_mlir import ir
 
-from ..._dtypes import by_mlir, by_torch
+from ...semantics.dtypes import by_mlir, by_torch
 from ..containers.containers import Containers
 from ..ir.emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from ..ir.locations import highlighted

@@ -13,8 +13,8 @@ from typing import Any
 import sympy
 import torch
 
-from ..._python_ops import MATH_POW, PYTHON_OPS, known_to_python, python_op
 from ...errors import UnsupportedOpError
+from ...semantics.python_scalars import MATH_POW, PYTHON_OPS, known_to_python, python_op
 from ..ir.torchscript_enums import Numbered
 from ..values.runtime_strings import made_text
 from ..values.state import ProgramRaises, State, Unjoinable

@@ -2,7 +2,7 @@
 
 The op itself is emitted where the passes know its functional form and it means the same; otherwise the functional form,
 whose result `copy_` stores in the target. An op that writes several tensors, or lists of them, is taken apart: into the op
-on each element of the lists, or into a call on copies (`_functionalized.py`), which `copy_` stores.
+on each element of the lists, or into a call on copies (`semantics/functionalized.py`), which `copy_` stores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sympy
 import torch
 from torch_mlir import ir
 
-from ..._functionalized import functionalized_name, functionalized_schema
+from ...semantics.functionalized import functionalized_name, functionalized_schema
 from ..fake.fake_run import ask_eager, run
 from ..ir.schemas import element_of, functional_of, registered_name, written_arguments
 from ..values.state import State
@@ -202,7 +202,7 @@ class Writes:
         return any(not _surely_contiguous(value.fake) for argument in args for value in tensor_values(argument))
 
     def emit_on_copies(self, op: Any, args: list[Any], results: Sequence[Any]) -> list[Any]:
-        """Emit an op that runs on copies of what it writes (`_functionalized.py`) and return its SSA results."""
+        """Emit an op that runs on copies of what it writes (`semantics/functionalized.py`) and return its SSA results."""
         emitter = self.state.emitter
         operands = [self.tensors.operand(value, str(spec.type)) for spec, value in zip(op._schema.arguments, args)]
         laid_out = self.draws_in_memory_order(op, args)

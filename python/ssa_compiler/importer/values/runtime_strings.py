@@ -11,8 +11,8 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..._ignored import RAISING
 from ...errors import SourceLocation, program_error
+from ...semantics.ignored_functions import RAISING
 from .values import ConstValue, RuntimeStr, TupleValue, Value
 
 __all__ = ["RaiseCall", "Template", "made_text"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import metadata
 
-from .errors import ToolError
+from ..errors import ToolError
 
 __all__ = ["check_versions"]
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import SourceLocation, SsaCompilerError, ToolError, UnsupportedOpError, UnsupportedProgramError
+from ..errors import SourceLocation, SsaCompilerError, ToolError, UnsupportedOpError, UnsupportedProgramError
 
 __all__ = [
     "MEMORY_VARIABLE",

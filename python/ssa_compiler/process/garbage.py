@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ._forks import new_lock
+from .forks import new_lock
 
 __all__ = ["collections_paused"]
 

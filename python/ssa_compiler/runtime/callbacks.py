@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .._functionalized import on_copies, original_operator
-from .._ignored import NAMESPACE, is_ignored
-from .._python_ops import PYTHON_OPS, python_op
 from ..abi.callback_sites import MODULE_NAME, CallbackSite, Constant, Listed
 from ..errors import ProgramError
+from ..semantics.functionalized import on_copies, original_operator
+from ..semantics.ignored_functions import NAMESPACE, is_ignored
+from ..semantics.python_scalars import PYTHON_OPS, python_op
 
 if TYPE_CHECKING:
     from ..abi.callback_sites import Argument
-    from ._device import Device
+    from .device import Device
 
 __all__ = ["CallbackHost"]
 
@@ -108,7 +108,7 @@ class CallbackHost:
     def _return(self, value: Any, kind: str, dtype: str) -> Any:
         import torch
 
-        from ._device import ALIGNMENT
+        from .device import ALIGNMENT
 
         if kind != "tensor":
             return {"int": int, "float": float, "bool": int}[kind](value)

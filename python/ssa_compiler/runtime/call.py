@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._tracing import tracing_checker
-from .errors import ArgumentTypeError, ArgumentValueError
+from ..errors import ArgumentTypeError, ArgumentValueError
+from .tracing import tracing_checker
 
 if TYPE_CHECKING:
-    from .abi import ImportedProgram
-    from .abi.convention import ParameterSpec, TensorSpec
-    from .runtime import Program
+    from ..abi import ImportedProgram
+    from ..abi.convention import ParameterSpec, TensorSpec
+    from . import Program
 
 __all__ = ["make_call"]
 
@@ -32,10 +32,10 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     Returns:
         A function of the positional and the keyword arguments.
     """
-    from .abi.container_writeback import change_containers, check_own_containers
-    from .abi.convention import TensorSpec, flatten_arguments, store_attributes
-    from .abi.object_writeback import change_objects, give_back, take_storages
-    from .abi.results import OutputLeaf, ResultBuilder, returns_arguments
+    from ..abi.container_writeback import change_containers, check_own_containers
+    from ..abi.convention import TensorSpec, flatten_arguments, store_attributes
+    from ..abi.object_writeback import change_objects, give_back, take_storages
+    from ..abi.results import OutputLeaf, ResultBuilder, returns_arguments
 
     containers, specs = imported.containers, [argument.spec for argument in imported.arguments]
     changed, storages = imported.changed, imported.storages
@@ -143,8 +143,8 @@ def _facts_checker(imported: ImportedProgram) -> Callable[[], None]:
     """Make the check of what the program takes for granted of the module and of PyTorch's settings."""
     import torch
 
-    from .abi.convention import autocast_dtypes
-    from .abi.same_values import same_tensor
+    from ..abi.convention import autocast_dtypes
+    from ..abi.same_values import same_tensor
 
     facts, default, autocast = imported.facts, imported.default_dtype, imported.autocast
     get_default, grad_mode, is_grad_enabled = torch.get_default_dtype, imported.grad_mode, torch.is_grad_enabled
@@ -209,8 +209,8 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
 
     That written arguments share no memory with others is checked by the runtime for every written argument.
     """
-    from .abi.convention import DistinctStorage, FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
-    from .abi.object_writeback import OwnObject
+    from ..abi.convention import DistinctStorage, FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
+    from ..abi.object_writeback import OwnObject
 
     specs: dict[int, Any] = {spec.index: spec for spec in imported.tensor_specs()}
     specs.update({spec.index: spec for spec in imported.parameters})

@@ -17,8 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._ignored import NAMESPACE
-from ._logs import LOGS
 from ._opt import find_ssa_opt
 from .abi import ImportedProgram, Signature
 from .backend.toolchain.artifact import Artifact, take_artifact
@@ -26,6 +24,8 @@ from .backend.toolchain.cache import ProgramCache, digest_of_key, open_cache
 from .errors import ToolError
 from .frontend import KeyedSource, Source
 from .options import ImportOptions, Options
+from .process.logs import LOGS
+from .semantics.ignored_functions import NAMESPACE
 
 if TYPE_CHECKING:
     from .backend import Target

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._forks import new_lock
 from ..errors import ArgumentTypeError, ArgumentValueError, ToolError, program_error
-from ._callbacks import CallbackHost
-from ._device import ALIGNMENT, device_for, instance
+from ..process.forks import new_lock
+from .callbacks import CallbackHost
+from .device import ALIGNMENT, device_for, instance
 
 if TYPE_CHECKING:
     import torch

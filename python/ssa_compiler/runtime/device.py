@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from .._dtypes import by_mlir, element_types
-from .._forks import new_lock
 from ..errors import TargetError
+from ..process.forks import new_lock
+from ..semantics.dtypes import by_mlir, element_types
 
 if TYPE_CHECKING:
     import torch

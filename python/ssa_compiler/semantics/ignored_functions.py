@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ._interrupts import uninterrupted
-from .errors import ProgramError, SourceLocation
+from ..errors import ProgramError, SourceLocation
+from ..process.interrupts import uninterrupted
 
 if TYPE_CHECKING:
-    from .abi.results import OutputSpec
+    from ..abi.results import OutputSpec
 
 __all__ = [
     "NAMESPACE",
@@ -113,7 +113,7 @@ class IgnoredCall:
             ProgramError: Python did what the program does not allow for.
             Exception: whatever the function raises.
         """
-        from .abi.results import build_result
+        from ..abi.results import build_result
 
         # Python may keep what it is given.
         given = [
@@ -155,7 +155,7 @@ class IgnoredCall:
 
     def _flatten(self, spec: OutputSpec, value: Any, what: str, found: dict[int, Any]) -> None:
         """Collect the leaves of the function's result, and check everything else of it."""
-        from .abi.results import OutputConstant, OutputDict, OutputLeaf, OutputList, OutputTuple
+        from ..abi.results import OutputConstant, OutputDict, OutputLeaf, OutputList, OutputTuple
 
         def wrong(expected: str) -> ProgramError:
             return self._error(

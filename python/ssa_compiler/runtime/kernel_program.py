@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE
 from ..errors import program_error
-from ._interruption import unwatch, watch
-from ._program import Program
+from .interruption import unwatch, watch
+from .program import Program
 
 if TYPE_CHECKING:
     import torch
 
     from ..abi.kernel_interface import KernelInterface, PlacedResult
     from ..abi.signature import ArgumentInfo, Signature
-    from ._device import Device
+    from .device import Device
 
 __all__ = ["KernelProgram", "copy_placed"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .errors import ArgumentValueError
+from ..errors import ArgumentValueError
 
 __all__ = ["tracing_checker"]
 

@@ -1,0 +1,1 @@
+"""The process that compiles: forks, interrupts, children, logs, versions."""

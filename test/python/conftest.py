@@ -27,7 +27,7 @@ def pytest_configure(config: object) -> None:
 @pytest.fixture(autouse=True)
 def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make no kernels in tests of the backend, which are about dispatches."""
-    if request.path.name.startswith("backend_"):
+    if request.path.parent.name == "backend":
         monkeypatch.setenv("SSA_COMPILER_KERNELS", "off")
 
 

@@ -44,7 +44,7 @@ _HEAD = """# Messages
 Every message with which a model, a program or an argument is refused, by the exception that carries it. All derive from
 `ssa_compiler.SsaCompilerError`. A message about a program starts with the user's file and line, then `unsupported:`, the op or
 construct, and after a semicolon or colon the way out; "expected ..., got ..." says itself what would do. `…` stands for names,
-types and numbers. `test/python/messages_test.py` provokes them. An `InternalError` is none of these: it says that the compiler
+types and numbers. `test/python/importer/messages_test.py` provokes them. An `InternalError` is none of these: it says that the compiler
 has a defect, and wants to be reported.
 
 This file is generated: `python tools/gen-messages/gen_messages.py`.

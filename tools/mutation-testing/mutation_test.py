@@ -45,7 +45,7 @@ SOURCES = (
     )),
 )  # fmt: skip
 KERNEL_SOURCES = tuple(str(path.relative_to(ROOT)) for path in sorted((ROOT / "lib/Kernels").glob("*.cpp")))
-KERNEL_TESTS = ("kernels_test.py", "kernel_sizes_test.py", "kernel_library_test.py", "kernel_regions_test.py")
+KERNEL_TESTS = ("forming_test.py", "kernel_sizes_test.py", "library_test.py", "regions_test.py")
 BUILD_LIMIT_S, LIT_LIMIT_S, PROGRAMS_LIMIT_S = 900, 300, 900
 
 
@@ -145,7 +145,7 @@ class Tree:
         return self._run_programs("--compare", self.build / "bin/ssa-opt")
 
     def _run_kernels(self, verify: str) -> str | None:
-        tests = [self.source / "test/python" / name for name in KERNEL_TESTS]
+        tests = [self.source / "test/python/kernels" / name for name in KERNEL_TESTS]
         command: list[str | Path] = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "1", *tests]
         variables = {"SSA_OPT": str(self.build / "bin/ssa-opt"), "SSA_COMPILER_VERIFY_KERNELS": verify}
         status, output = _run(command, PROGRAMS_LIMIT_S, **variables)

@@ -1,5 +1,5 @@
 // RUN: ssa-opt %s --expand-float-to-int | FileCheck %s --enable-var-scope
-// The values are compared with Python's int() in test/python/scalars_test.py.
+// The values are compared with Python's int() in test/python/importer/scalars_test.py.
 
 // IREE's virtual machine could not run the conversion.
 // CHECK-LABEL: func.func @double_to_int64

@@ -1,4 +1,4 @@
-// The textual form of the ops; that it is torch-mlir's is tested in test/python/dialect_roundtrip_test.py.
+// The textual form of the ops; that it is torch-mlir's is tested in test/python/tools/dialect_roundtrip_test.py.
 // RUN: ssa-opt %s | ssa-opt | FileCheck %s
 // RUN: ssa-opt %s --mlir-print-op-generic | ssa-opt | FileCheck %s
 

@@ -14,7 +14,7 @@ import pytest
 
 from ssa_compiler.process.interrupts import InterruptGuard, uninterrupted
 
-_CHILD = Path(__file__).with_name("_interrupted_child.py")
+_CHILD = Path(__file__).parents[1] / "_interrupted_child.py"
 
 
 def test_compiling_after_interrupts_at_many_moments() -> None:

@@ -144,7 +144,7 @@ def grows_while_iterating(n: List[int]):
     ],
 )
 def test_a_length_that_changes_while_iterating_is_refused(program) -> None:  # type: ignore[no-untyped-def]
-    message = r"importer_containers_test.py:\d+: unsupported: a list or dict that changes its length while a for loop"
+    message = r"containers_test.py:\d+: unsupported: a list or dict that changes its length while a for loop"
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match=message):
         import_program(program, ([3],))
 
@@ -219,7 +219,7 @@ def shape_and_list(n: List[int]):
 def test_errors_are_eagers(program) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(Exception) as eager:  # noqa: PT011 - compared below
         program([3, 1, 2, 1])
-    with pytest.raises(eager.type, match=r"importer_containers_test.py:\d+: "):
+    with pytest.raises(eager.type, match=r"containers_test.py:\d+: "):
         import_program(program, ([3, 1, 2, 1],))
 
 

@@ -71,7 +71,7 @@ def test_index_out_of_range(function: Callable[..., Any], good: tuple[int, ...],
         assert isinstance(raised.value, errors.ProgramIndexError)
         location = raised.value.location
         assert location is not None
-        assert location.file.endswith("errors_test.py")
+        assert location.file.endswith("program_errors_test.py")
         assert location.line == line_of(function)
 
 

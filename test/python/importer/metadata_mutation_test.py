@@ -168,7 +168,7 @@ def wants_gradients(x: Tensor, flag: bool, n: int) -> Tensor:
     ],
 )
 def test_what_somebody_else_may_see_is_refused(function) -> None:  # type: ignore[no-untyped-def]
-    assert re.search(r"importer_objects_test.py:\d+: unsupported: aten::\w+_", refusal(function, (grid(), True, 3)))
+    assert re.search(r"metadata_mutation_test.py:\d+: unsupported: aten::\w+_", refusal(function, (grid(), True, 3)))
 
 
 class Attribute(nn.Module):

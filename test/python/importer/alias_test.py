@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from _imported import imported, ops
 from _refusals import refusal
-from importer_test import imported, ops
 from ssa_compiler import errors
 from ssa_compiler.abi.convention import DistinctStorage, StridesAsExample
 from ssa_compiler.importer import import_program

@@ -10,22 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from _imported import imported, ops
 from ssa_compiler import errors
 from ssa_compiler.abi import build_result, flatten_arguments
 from ssa_compiler.abi.convention import ConstantSpec, SameObject, ScalarSpec, TensorSpec
 from ssa_compiler.abi.results import OutputConstant, OutputDict, OutputLeaf, OutputList, OutputTuple
 from ssa_compiler.importer import import_program
-
-
-def ops(text: str) -> list[str]:
-    """Names of the torch ops in a module's text, constants and lists of operands left out."""
-    names = re.findall(r"(?:= |^\s+)(torch\.[A-Za-z_.0-9]+)", text, re.MULTILINE)
-    return [name.removeprefix("torch.") for name in names if not name.startswith(("torch.constant", "torch.prim.List"))]
-
-
-def imported(model: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Text of the imported module."""
-    return import_program(model, args, kwargs).module
 
 
 def line_of(function: Callable[..., Any], marker: str) -> int:
@@ -224,7 +214,7 @@ def test_locations_are_call_sites_that_end_in_the_users_line() -> None:
     definition = re.search(rf"^{site.group(1)} = loc\(callsite\((#loc\d*) at (#loc\d*)\)\)", text, re.MULTILINE)
     assert definition
     for name, line in zip(definition.groups(), (inner, outer), strict=True):
-        assert re.search(rf'^{name} = loc\("[^"]*importer_test.py":{line}:', text, re.MULTILINE)
+        assert re.search(rf'^{name} = loc\("[^"]*program_test.py":{line}:', text, re.MULTILINE)
 
 
 def recursive(x: Tensor, n: int) -> Tensor:
@@ -308,7 +298,7 @@ def test_arguments_and_results_are_flattened() -> None:
     assert program.arguments[4].spec == ConstantSpec("y", None)
     assert program.results == OutputTuple(
         (
-            OutputTuple((OutputLeaf(0, torch.Tensor), OutputLeaf(1, int)), ("left", "right"), "importer_test.Pair"),
+            OutputTuple((OutputLeaf(0, torch.Tensor), OutputLeaf(1, int)), ("left", "right"), "program_test.Pair"),
             OutputDict((("t", OutputLeaf(2, torch.Tensor)),)),
             OutputList((OutputConstant(3), OutputLeaf(3, int))),
             OutputConstant(None),

@@ -327,7 +327,7 @@ def test_larger_and_smaller_are_nan(tmp_path: Path) -> None:
 
 
 def test_place_of_nan_is_lost(tmp_path: Path) -> None:
-    """What the library's `argmax` is for; the other ops are compiled in library_extremes_test.py."""
+    """What the library's `argmax` is for; the other ops are compiled in extremes_test.py."""
     body = (
         "%none = torch.constant.none\n%false = torch.constant.bool false\n"
         "%s = torch.aten.argmax %t, %none, %false : !torch.vtensor<[5],f32>, !torch.none, !torch.bool -> !torch.vtensor<[],si64>\n"

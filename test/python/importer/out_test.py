@@ -163,7 +163,7 @@ def into_one_element(x: Tensor) -> Tensor:
 def test_what_is_refused_or_raises(function: Callable[..., Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message) as raised:
         import_program(function, (grid(),))
-    assert "importer_out_test.py:" in str(raised.value)
+    assert "out_test.py:" in str(raised.value)
 
 
 def resized_in_a_loop(x: Tensor, n: int) -> Tensor:

@@ -16,7 +16,7 @@ import torch
 
 import ssa_compiler
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from benchmarks import cli, launches, measure, results, row_slope
 from benchmarks.compare import find_changes
@@ -29,7 +29,7 @@ from benchmarks.workloads.discrete import BitonicSort, EditDistance, UnionFind, 
 from benchmarks.workloads.numeric import AdaptiveFilter
 from benchmarks.workloads.sampling import TopPSampler
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
+PUBLISHED = Path(__file__).resolve().parents[3] / "docs" / "benchmarks"
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def test_index_error_names_the_users_line(rows: ssa_compiler.CompiledProgram) ->
     with pytest.raises(IndexError, match="out of bounds") as caught:
         rows(torch.zeros(6, 5), 7)
     location = caught.value.location  # type: ignore[attr-defined]
-    assert Path(location.file).name == "api_compile_test.py"
+    assert Path(location.file).name == "compile_test.py"
     assert "b[i] = b[i] * factor" in Path(location.file).read_text().splitlines()[location.line - 1]
 
 

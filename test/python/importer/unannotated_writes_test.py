@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from _imported import assert_equal_to_eager
 from _nightly import NIGHTLY
-from importer_eager_test import assert_equal_to_eager
 from ssa_compiler.errors import UnsupportedProgramError
 from ssa_compiler.importer import import_program
 from ssa_compiler.importer.fake.unannotated_writes import UNANNOUNCED, writes_unannounced

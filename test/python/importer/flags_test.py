@@ -109,7 +109,7 @@ def test_as_few_constants_as_will_do(function, arguments: tuple[bool, ...], cons
     assert set(found) == set(constants)
     for name, reason in constants.items():
         assert reason in found[name]
-        assert "importer_flags_test.py:" in found[name], "the reason has the user's line"
+        assert "flags_test.py:" in found[name], "the reason has the user's line"
     dynamic = [spec for spec in program.leaf_specs() if isinstance(spec, ScalarSpec)]
     assert len(dynamic) + len(found) == len(arguments)
     check(function, (grid(), *arguments), compiled=False)

@@ -13,7 +13,7 @@ import pytest
 
 from ssa_compiler._opt import find_ssa_opt
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "fuzz-ir"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools" / "fuzz-ir"))
 
 from fuzz_ir import fuzz
 from ir_corpus import collect

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from importer_eager_test import assert_equal_to_eager
+from _imported import assert_equal_to_eager
 from ssa_compiler.testing import check
 
 X = torch.arange(6.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "benchmarks")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[3] / "benchmarks")]
 from conversion_time import Size, convert, count_ops, write_program  # noqa: E402 (found by the line above)
 
 

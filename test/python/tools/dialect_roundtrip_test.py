@@ -26,7 +26,7 @@ from _torch_op_samples import (
     schema_samples,
 )
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tools" / "gen-torch-ops"))
 
 from schema_exceptions import HAND_SCHEMAS  # noqa: E402

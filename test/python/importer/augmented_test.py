@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from importer_eager_test import assert_equal_to_eager
+from _imported import assert_equal_to_eager
 from ssa_compiler.importer.ir.locations import is_augmented_assignment
 from ssa_compiler.testing import check, interpret
 

@@ -116,7 +116,7 @@ class _Child:
             return
         except Exception as error:  # whatever a peer raises for what it does not take
             peer.forget()
-            self.say("peer", peer=peer.name, status="refused", reason=_short(error), trace=_trace())
+            self.say("peer", peer=peer.name, status="rejected", reason=_short(error), trace=_trace())
             return
         self.programs[peer.name] = program
         self.say("peer", peer=peer.name, status="ok", first_call_s=first, other_inputs_s=others, **self._known(program))

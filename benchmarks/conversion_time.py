@@ -99,7 +99,7 @@ def convert(program: str) -> tuple[float, str]:
         The processor time in seconds, with the start of the process and parsing, and the converted program. It does not
         depend on what else the machine does.
     Raises:
-        subprocess.CalledProcessError: it is refused.
+        subprocess.CalledProcessError: it is rejected.
     """
     command = [find_ssa_opt(), "-", *FLAGS]
     start = _used()

@@ -232,7 +232,7 @@ def _consistent_flow(successors: Sequence[Sequence[int]], branches: Sequence[Bra
     remaining = iter(branches)
     known = {number: next(remaining) for number, targets in enumerate(successors) if len(targets) == 2}
     runs = [1] + [0] * (len(successors) - 1)
-    for _ in successors:  # what a block without a condition hands on settles within as many rounds
+    for _ in successors:  # what a block without a condition forwards settles within as many rounds
         arriving = Counter({0: 1})
         for number, targets in enumerate(successors):
             branch = known.get(number)

@@ -113,7 +113,7 @@ def _compile_time(results: Sequence[dict[str, Any]], path: Path) -> Path:
     figure, axes = pyplot.subplots(figsize=(max(8.0, 1.1 * len(results)), 4.5), layout="constrained")
     _bars(axes, results, peers, value)
     axes.set_ylabel("seconds (log)")
-    axes.set_title("Compilation and first call; no bar: refused, or over the limit")
+    axes.set_title("Compilation and first call; no bar: rejected, or over the limit")
     if peers:
         axes.legend(fontsize=8)
     return _save(figure, path)

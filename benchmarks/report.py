@@ -62,7 +62,7 @@ def markdown(report: dict[str, Any], pictures: Sequence[Path] = ()) -> str:
         "## Launches, copies, memory, size\n\nFor each peer: kernels / copies of a call; peak memory of a call in MiB; "
         f"compiled code in KiB.\n\n{_resources(report, measured)}",
         f"## Compiled again, callbacks, graph breaks\n\n{_counts(report)}",
-        _refusals(report),
+        _rejections(report),
         _published(),
         _settings(report),
     ]
@@ -218,7 +218,7 @@ def _counts(report: dict[str, Any]) -> str:
     return _table(head, rows)
 
 
-def _refusals(report: dict[str, Any]) -> str:
+def _rejections(report: dict[str, Any]) -> str:
     rows = []
     for result in report["results"]:
         for name, entry in result["peers"].items():
@@ -235,7 +235,7 @@ def _refusals(report: dict[str, Any]) -> str:
         if entry.get("status") == "unavailable"
     }
     notes = "\n".join(f"- {title}: {reason}" for title, reason in sorted(unavailable))
-    table = _table(["workload", "peer", "what", "why"], rows) if rows else "Nothing was refused."
+    table = _table(["workload", "peer", "what", "why"], rows) if rows else "Nothing was rejected."
     return f"## What does not run\n\n{table}\n\n{notes}"
 
 

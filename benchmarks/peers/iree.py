@@ -31,7 +31,7 @@ _VALUE_PASSES = (
 _ARGUMENT = re.compile(r"(%arg\d+: !torch\.)tensor(<\S*>) \{")
 
 
-class Refused(RuntimeError):
+class Rejected(RuntimeError):
     """IREE, or what stands before it, does not take the program; the message says why."""
 
 
@@ -52,7 +52,7 @@ class IREEUnconverted(Peer):
         text = _torch_mlir_opt(bound)
         left = re.search(r"torch\.(?:overwrite\.tensor\.contents|aten\.(?!_)\w+_(?=[. ]))", text)
         if left is not None:
-            raise Refused(f"torch-mlir's passes leave writes to mutable tensors: {left[0]}")
+            raise Rejected(f"torch-mlir's passes leave writes to mutable tensors: {left[0]}")
         scf = run_ssa_opt(text, ("--torch-to-scf",))
         final = run_ssa_opt(scf, PASSES["iree"])
         artifact = compile_module(final, resolve_target(device))
@@ -66,7 +66,7 @@ def _torch_mlir_opt(module: str) -> str:
     command = [str(beside), f"--pass-pipeline=builtin.module({_VALUE_PASSES})", "--mlir-print-debuginfo"]
     done = subprocess.run(command, input=module, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Refused(f"torch-mlir-opt: {_first_error(done.stderr)}")
+        raise Rejected(f"torch-mlir-opt: {_first_error(done.stderr)}")
     return done.stdout
 
 
@@ -111,7 +111,7 @@ class _ExportedProgram(Program):
             command = [compiler_path(), str(source), *_default_flags(self.target), "-o", str(output)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                raise Refused(f"iree-compile: {_first_error(done.stderr)}")
+                raise Rejected(f"iree-compile: {_first_error(done.stderr)}")
             code = output.read_bytes()
         self.artefact_bytes = (self.artefact_bytes or 0) + len(code)
         return _Loaded(code, self.driver, pytree.tree_structure(self.model(*args)))

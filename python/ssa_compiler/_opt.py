@@ -66,7 +66,7 @@ def run_ssa_opt(
     Returns:
         The rewritten module as text with locations.
     Raises:
-        UnsupportedOpError, UnsupportedProgramError: a pass refused the program; carries the user's line.
+        UnsupportedOpError, UnsupportedProgramError: a pass rejected the program; carries the user's line.
         ToolError: ssa-opt is missing, failed, crashed or ran out of time.
     """
     command = [find_ssa_opt(ssa_opt), "-", *passes, "--mlir-print-debuginfo"]

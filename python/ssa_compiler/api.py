@@ -67,7 +67,7 @@ def compile(
         dynamic_shapes: the sizes that are not fixed, as `torch.export.export` takes them: `{"x": {0: torch.export.Dim("n")}}`,
             by name or by position (docs/Shapes.md).
         max_specialisations: how often the program may be compiled, this time included; a call that would need more is
-            refused. 1 refuses every call that differs from the example.
+            rejected. 1 rejects every call that differs from the example.
         target: "cpu", "cuda", "cuda:sm_80" to "cuda:sm_90", or "auto" for the device of the examples and parameters.
         data_tiling: tile matrix operands and use microkernels on the CPU; None leaves the choice to the compiler.
         index_checks: raise, as eager does, when a number in an index tensor is out of range, or in a tensor that integers are
@@ -90,7 +90,7 @@ def compile(
     Returns:
         A callable with the model's signature. It takes and returns torch tensors.
     Raises:
-        ScriptError: TorchScript refuses the model.
+        ScriptError: TorchScript rejects the model.
         ArgumentError: the examples do not fit the signature, or lie on several devices.
         UnsupportedOpError, UnsupportedProgramError: the program cannot be compiled; the message has the user's line.
         TargetError: the target is unknown.
@@ -252,8 +252,8 @@ class CompiledProgram(ModelWrapper):
                 raise
             difference = error
         # Asked of the function that ran, not of `_order`: another thread may have changed that since.
-        refusing = tuple(made for made in self._order if made.is_called_by(call))
-        return self._call_other(args, kwargs, refusing, difference)
+        rejecting = tuple(made for made in self._order if made.is_called_by(call))
+        return self._call_other(args, kwargs, rejecting, difference)
 
     def _call_other(
         self,
@@ -339,10 +339,10 @@ class CompiledProgram(ModelWrapper):
         return call(args, kwargs)
 
     def _check_new(self, args: tuple[Any, ...], kwargs: dict[str, Any], difference: ArgumentError | None) -> None:
-        """Refuse to compile for arguments that it would be of no use for.
+        """Reject to compile for arguments that it would be of no use for.
 
         Raises:
-            ArgumentError: there are too many specialisations, or a call with the arguments would be refused.
+            ArgumentError: there are too many specialisations, or a call with the arguments would be rejected.
         """
         import torch
 

@@ -1,6 +1,6 @@
 """The exceptions of ssa-compiler: one family, each also a subclass of the fitting builtin.
 
-`SsaCompilerError` is the base. What the user can mend (`ScriptError`, `ArgumentError`, ...) is kept apart from what the
+`SsaCompilerError` is the base. What the user can repair (`ScriptError`, `ArgumentError`, ...) is kept apart from what the
 compiler cannot do yet (`UnsupportedOpError`, `UnsupportedProgramError`), from what the compiled program itself raises
 (`ProgramError` and its subclasses), from failures of the toolchain (`ToolError`) and from defects of this compiler
 (`InternalError`).

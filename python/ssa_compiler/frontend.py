@@ -48,7 +48,7 @@ class Source(Protocol):
             `parameters` and `attributes`: the state that its `@main` takes after the arguments, and where it is held;
             `arguments` and `results`: the calling convention; `assumptions`: what each call has to check.
         Raises:
-            SsaCompilerError: it cannot be imported; the message has the user's line and the way out.
+            SsaCompilerError: it cannot be imported; the message has the user's line and the remedy.
         """
 
 
@@ -149,7 +149,7 @@ def open_source(model: Any) -> Source:
     """Return what holds a model, opened by the first front end that recognises it.
 
     Raises:
-        ScriptError: none can take it; the message has the way out.
+        ScriptError: none can take it; the message has the remedy.
     """
     found = (front_end.open(model) for front_end in _front_ends)
     return next(source for source in found if source is not None)

@@ -38,7 +38,7 @@ class ImportOptions:
 
     Attributes:
         index_checks: check at run time that the numbers in index tensors are in range.
-        dynamic_shapes: which sizes stay open; see `compile`.
+        dynamic_shapes: which sizes stay dynamic; see `compile`.
         lenient: whether `dynamic_shapes` need not be kept to for these examples.
         kernels: whether loops become native kernels, so that the algorithms of the library may go number by number.
     """

@@ -119,7 +119,7 @@ def find_entry(
         target: what to compile for.
         options: how to compile it.
     Raises:
-        SsaCompilerError: TorchScript refuses the model, ssa-opt is missing, or an environment variable has no meaning.
+        SsaCompilerError: TorchScript rejects the model, ssa-opt is missing, or an environment variable has no meaning.
     """
     kept = open_cache() if options.cache and options.dump_dir is None else None
     if kept is None or not isinstance(source, KeyedSource):

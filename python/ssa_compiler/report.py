@@ -70,7 +70,7 @@ class Mutation:
     Attributes:
         op: the op, `aten.add_.Tensor`.
         storage: the tensor that holds what is written, in words.
-        path: the views from there to what is written, `.select(0, _)`; `_` is a number known at run time.
+        path: the views from there to what is written, `.select(0, _)`; `_` is a dynamic scalar.
         version: counts the writes of the storage in program order, from 1.
         location: the user's line, None if it is not known.
         callees: lines of the functions in which the op is, called from `location`, the outermost first.

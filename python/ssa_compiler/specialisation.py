@@ -126,7 +126,7 @@ class Explanation:
 
 @dataclass(eq=False, repr=False)
 class Specialisation:
-    """A program compiled for arguments like one example. Call it like the model; other arguments are refused.
+    """A program compiled for arguments like one example. Call it like the model; other arguments are rejected.
 
     Attributes:
         imported: the importer's result with the calling convention.

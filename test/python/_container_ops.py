@@ -234,8 +234,8 @@ def argument_snippets(kind: str) -> list[Snippet]:
     return [Snippet(op, text, f"a = l{number}; b = [e, e]") for number, (op, text) in enumerate(texts)]
 
 
-def run_time_snippets(kind: str, place: str) -> list[Snippet]:
-    """Every op on lists of three elements known only at run time.
+def dynamic_snippets(kind: str, place: str) -> list[Snippet]:
+    """Every op on lists of three dynamic elements.
 
     Args:
         kind: the type of the elements.

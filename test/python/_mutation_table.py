@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "tools/gen-torch-ops"))
 
 from gen_torch_ops import isolated  # noqa: E402
 from sample_arguments import sample_calls  # noqa: E402
-from schema_exceptions import UNANNOUNCED_ALIASES  # noqa: E402
+from schema_exceptions import UNANNOTATED_ALIASES  # noqa: E402
 
 _DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)
 _FAILS = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, AttributeError)
@@ -68,7 +68,7 @@ def view_schemas() -> list[Any]:
 
     def aliases(schema: Any) -> bool:
         announced = any(result.alias_info is not None for result in schema.returns)
-        return not _written(schema) and (announced or f"torch.aten.{_name(schema)}" in UNANNOUNCED_ALIASES)
+        return not _written(schema) and (announced or f"torch.aten.{_name(schema)}" in UNANNOTATED_ALIASES)
 
     return [schema for schema in _aten() if aliases(schema)]
 
@@ -269,7 +269,7 @@ def fate(schema: Any, folder: Path) -> str:
         return "raises as eager does: it shows elements several times"
     except SsaCompilerError as error:
         message = re.sub(r"^\S*?:\d+: |^unsupported: ", "", re.sub(r"^\S*?:\d+: ", "", str(error).splitlines()[0]))
-        return f"refused: {message}"
+        return f"rejected: {message}"
     imported, pure = checked.stages["imported"], checked.stages["tensorssa"]
     own = re.search(rf"\btorch\.aten\.{re.escape(_name(schema))}[\" ]", imported) is not None
     if not _written(schema):

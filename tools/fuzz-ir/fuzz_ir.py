@@ -1,4 +1,4 @@
-"""Feeds ssa-opt mutated MLIR: it may refuse any of it, but never crash, hang, or make something invalid of it.
+"""Feeds ssa-opt mutated MLIR: it may reject any of it, but never crash, hang, or make something invalid of it.
 
     python tools/fuzz-ir/fuzz_ir.py --ssa-opt build/asan/bin/ssa-opt --inputs 4000 --seed 1
 

@@ -24,7 +24,7 @@ def _of_lit_tests() -> list[str]:
 
 
 def _of_programs() -> list[str]:
-    """Import test/python/programs. Those that the importer refuses are left out."""
+    """Import test/python/programs. Those that the importer rejects are left out."""
     sys.path[:0] = [str(ROOT / folder) for folder in ("python", "test/python", "examples")]
     from programs import PROGRAMS
     from ssa_compiler import SsaCompilerError
@@ -42,7 +42,7 @@ def _of_programs() -> list[str]:
 
 
 def _print(ssa_opt: SsaOpt, texts: list[str], *flags: str) -> list[str]:
-    """Each text as ssa-opt prints it, without locations; those that it refuses are left out."""
+    """Each text as ssa-opt prints it, without locations; those that it rejects are left out."""
     outcome = ssa_opt.run(f"\n{SEPARATOR}\n".join(texts), [*flags, "--split-input-file"], timeout=300)
     pieces = [piece.strip("\n") for piece in outcome.stdout.split(SEPARATOR)]
     return [piece for piece in pieces if piece.strip() and piece.count("\n") <= _MAX_LINES]

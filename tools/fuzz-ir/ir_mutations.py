@@ -1,7 +1,7 @@
 """Changes a piece of MLIR text in one place or several, at random but reproducibly.
 
 Each mutation takes the lines and returns the new ones, or None where it finds nothing to change. Most results are
-refused by the parser; the rest are programs that nobody has thought of.
+rejected by the parser; the rest are programs that nobody has thought of.
 """
 
 from __future__ import annotations

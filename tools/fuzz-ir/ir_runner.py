@@ -39,7 +39,7 @@ class Finding:
     """Something that ssa-opt must not do.
 
     Attributes:
-        kind: "crash", "hang", "invalid output" (the verifier refuses what a pass made), "unreadable output" or "silent
+        kind: "crash", "hang", "invalid output" (the verifier rejects what a pass made), "unreadable output" or "silent
             failure" (exit status 1 without an error message).
         flags: the flags of ssa-opt.
         text: the input.
@@ -95,7 +95,7 @@ class SsaOpt:
         """Run on all texts at once.
 
         Returns:
-            For each text its output, None if it was refused, and the errors of each refused text; None if it crashed.
+            For each text its output, None if it was rejected, and the errors of each rejected text; None if it crashed.
         """
         joined, starts = _join(texts)
         outcome = self.run(joined, [*flags, "--split-input-file"], timeout=_HANG_S + len(texts))
@@ -118,7 +118,7 @@ class SsaOpt:
             texts: pieces that parse, if `flags` is not empty.
             flags: the passes; none to see which texts parse.
         Returns:
-            Each text's output, None for those refused or found bad; and the findings.
+            Each text's output, None for those rejected or found bad; and the findings.
         """
         batch = self._run_batch(texts, flags)
         if batch is None:
@@ -154,7 +154,7 @@ class SsaOpt:
             return finding("silent failure", outcome.stderr)
         if not flags:
             return [None], []
-        # A pass that refuses its input does so without the verifier too; one that made something invalid goes on.
+        # A pass that rejects its input does so without the verifier too; one that made something invalid goes on.
         unverified = self.run(text, [*flags, "--verify-each=0"])
         if unverified.crashed or unverified.status == 0:
             return finding("invalid output", outcome.stderr)

@@ -1,6 +1,6 @@
-"""Writes docs/Messages.md: every message with which ssa-compiler refuses a program, a model or an argument.
+"""Writes docs/Messages.md: every message with which ssa-compiler rejects a program, a model or an argument.
 
-The messages are read from the sources: what `refuse` and `refuse_op` get, what the exceptions that say no are made with, and
+The messages are read from the sources: what `reject` and `reject_op` get, what the exceptions that say no are made with, and
 what the passes of ssa-opt emit as "unsupported". `--check` compares the file without writing it.
 """
 
@@ -20,7 +20,7 @@ HOLE = "…"
 """Stands for what differs from program to program."""
 
 IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
-_REFUSALS = {"refuse": "UnsupportedProgramError", "refuse_op": "UnsupportedOpError"}
+_REJECTIONS = {"reject": "UnsupportedProgramError", "reject_op": "UnsupportedOpError"}
 _EXCEPTIONS = (
     "ArgumentTypeError",
     "ArgumentValueError",
@@ -41,9 +41,9 @@ _TITLES = {
 }
 _HEAD = """# Messages
 
-Every message with which a model, a program or an argument is refused, by the exception that carries it. All derive from
+Every message with which a model, a program or an argument is rejected, by the exception that carries it. All derive from
 `ssa_compiler.SsaCompilerError`. A message about a program starts with the user's file and line, then `unsupported:`, the op or
-construct, and after a semicolon or colon the way out; "expected ..., got ..." says itself what would do. `…` stands for names,
+construct, and after a semicolon or colon the remedy; "expected ..., got ..." says itself what would do. `…` stands for names,
 types and numbers. `test/python/importer/messages_test.py` provokes them. An `InternalError` is none of these: it says that the compiler
 has a defect, and wants to be reported.
 
@@ -53,7 +53,7 @@ This file is generated: `python tools/gen-messages/gen_messages.py`.
 
 @dataclass(frozen=True)
 class Site:
-    """A place that refuses something.
+    """A place that rejects something.
 
     Attributes:
         file: path below the repository's root.
@@ -71,7 +71,7 @@ class Site:
         return ".*".join(re.escape(part) for part in self.template.split(HOLE))
 
     @property
-    def has_way_out(self) -> bool:
+    def has_remedy(self) -> bool:
         """Whether the message says what to do, or what was expected instead."""
         return bool(re.search(r"; \S|[a-z'\])…] ?: ?[a-z…]|expected|takes|missing|unexpected|multiple", self.template))
 
@@ -123,13 +123,13 @@ def _site(call: ast.Call, assigned: dict[str, ast.expr], file: str) -> Site | No
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     message = _text(call.args[0], assigned).removeprefix("unsupported: ")
     if not re.search(r"[a-z]{2}", message):
-        return None  # it hands on what another place says
-    if name in _REFUSALS:
-        if len(call.args) == 2:  # a model: what it is, and the way out
+        return None  # it forwards what another place says
+    if name in _REJECTIONS:
+        if len(call.args) == 2:  # a model: what it is, and the remedy
             return Site(file, "ScriptError", f"got {message}: {_text(call.args[1], assigned)}")
-        if name == "refuse_op" and "; " not in message:
+        if name == "reject_op" and "; " not in message:
             message = f"{message}; {IN_PYTHON}"
-        return Site(file, _REFUSALS[name], message)
+        return Site(file, _REJECTIONS[name], message)
     if name == "_error" and file.endswith("semantics/ignored_functions.py"):
         return Site(file, "ProgramError", f"the ignored function '{HOLE}' {message}")
     if name in _EXCEPTIONS:

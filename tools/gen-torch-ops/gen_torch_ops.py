@@ -30,7 +30,7 @@ from schema_exceptions import (
     HAND_SCHEMAS,
     NO_FUNCTIONAL,
     TRUSTED_FUNCTIONAL,
-    UNANNOUNCED_ALIASES,
+    UNANNOTATED_ALIASES,
 )
 
 TABLE = Path(__file__).parents[2] / "include/ssa-compiler/Dialect/Torch/IR/GeneratedTorchOps.inc"
@@ -91,7 +91,7 @@ def schema_text(name: str, schema: Any) -> str:
     if name in ALIAS_ANNOTATIONS:
         return ALIAS_ANNOTATIONS[name][0]
     text = str(schema)
-    if name in UNANNOUNCED_ALIASES:
+    if name in UNANNOTATED_ALIASES:
         arguments, returns = text.rsplit("->", 1)
         arguments = re.sub(r"\bTensor(?=[ \[])", "Tensor(a)", arguments, count=1)
         text = arguments + "->" + re.sub(r"\bTensor\b", "Tensor(a)", returns)
@@ -158,7 +158,7 @@ def _copy(value: Any) -> Any:
 
 
 def _run(op: Any, positional: list[Any], keywords: dict[str, Any]) -> Any:
-    """The result of an op on copies of the arguments, with a fixed seed; None if it refuses them."""
+    """The result of an op on copies of the arguments, with a fixed seed; None if it rejects them."""
     torch.manual_seed(0)
     try:
         with warnings.catch_warnings():
@@ -266,7 +266,7 @@ def isolated(function: Callable[[Any], Any], argument: Any) -> Any:
 def functional_counterparts(schemas: dict[str, Any]) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
     """Functional counterparts of all in-place ops with the kinds of dtypes they keep; why the others have none."""
     found: dict[str, tuple[str, str]] = {}
-    refused: dict[str, str] = {}
+    rejected: dict[str, str] = {}
     candidates = {
         name: candidate
         for name, schema in schemas.items()
@@ -283,11 +283,11 @@ def functional_counterparts(schemas: dict[str, Any]) -> tuple[dict[str, tuple[st
         if kinds:
             found[name] = (candidate, kinds)
         else:
-            refused[name] = reason
-    return found, refused
+            rejected[name] = reason
+    return found, rejected
 
 
-# Unannounced aliases -----------------------------------------------------------------------------------------------
+# Unannotated aliases -----------------------------------------------------------------------------------------------
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:
@@ -298,7 +298,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
             yield from _tensors(element)
 
 
-def unannounced_alias(schema: Any) -> bool:
+def unannotated_alias(schema: Any) -> bool:
     """True if some call of the op returns a tensor that shares storage with an argument and the schema does not say so.
 
     Args:
@@ -321,11 +321,11 @@ def unannounced_alias(schema: Any) -> bool:
     return False
 
 
-def unannounced_aliases(names: Iterable[str]) -> list[str]:
-    """Those of the given ops that `unannounced_alias` convicts."""
+def unannotated_aliases(names: Iterable[str]) -> list[str]:
+    """Those of the given ops that `unannotated_alias` convicts."""
     schemas = pytorch_schemas()
     candidates = [name for name in names if name in schemas and not _written(schemas[name])]
-    aliasing = all_isolated(unannounced_alias, [schemas[name] for name in candidates])
+    aliasing = all_isolated(unannotated_alias, [schemas[name] for name in candidates])
     return [name for name, aliases in zip(candidates, aliasing, strict=True) if aliases]
 
 
@@ -335,9 +335,9 @@ def unannounced_aliases(names: Iterable[str]) -> list[str]:
 def rows() -> tuple[list[Row], dict[str, str]]:
     """The rows of the table, sorted by name, and the in-place ops without a counterpart, with reasons."""
     schemas = pytorch_schemas()
-    counterparts, refused = functional_counterparts(schemas)
+    counterparts, rejected = functional_counterparts(schemas)
     registered = set(registered_names())
-    known = set(counterparts) | {functional for functional, _ in counterparts.values()} | set(UNANNOUNCED_ALIASES)
+    known = set(counterparts) | {functional for functional, _ in counterparts.values()} | set(UNANNOTATED_ALIASES)
     known |= {name for name, schema in schemas.items() if name.startswith("torch.aten.") and changes_metadata(schema)}
     table: dict[str, Row] = {}
     for name in sorted(registered | known):
@@ -348,7 +348,7 @@ def rows() -> tuple[list[Row], dict[str, str]]:
             text = schema_text(name, schema)
             functional, keeps = counterparts.get(name, ("", ""))
             table[name] = Row(name, text, functional, keeps, flags_of(schema), name in registered)
-    return list(table.values()), refused
+    return list(table.values()), rejected
 
 
 def table_text() -> str:
@@ -380,7 +380,7 @@ def main() -> int:
         return 0
     if options.aliases:
         schemas = pytorch_schemas()
-        for name in unannounced_aliases(schemas if options.all else registered_names()):
+        for name in unannotated_aliases(schemas if options.all else registered_names()):
             print(name)
         return 0
     text = table_text()

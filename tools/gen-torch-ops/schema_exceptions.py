@@ -84,9 +84,9 @@ ALIAS_ANNOTATIONS: dict[str, tuple[str, str]] = {
     "torch.prim.TupleIndex": ("prim::TupleIndex(Any(a) tup, int i) -> Any(a)", _SAME_OBJECT),
 }
 
-# Ops that may return an argument (or a view of one) unannounced: the first tensor argument and every tensor result get
+# Ops that may return an argument (or a view of one) unannotated: the first tensor argument and every tensor result get
 # the annotation `(a)`.
-UNANNOUNCED_ALIASES: dict[str, str] = {
+UNANNOTATED_ALIASES: dict[str, str] = {
     "torch.aten._cast_Float": _MAY_RETURN_SELF,
     "torch.aten._cast_Long": _MAY_RETURN_SELF,
     "torch.aten._saturate_weight_to_fp16": _MAY_RETURN_SELF,

@@ -4,7 +4,7 @@
     SSA_OPT=path python tools/mutation-testing/programs_check.py --compare baseline.json
 
 --compare stops at the first program that ends in another way than recorded: a wrong result, a crash of ssa-opt, or a
-program that is refused now. It prints its name and exits with 1.
+program that is rejected now. It prints its name and exits with 1.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def _outcome(model: Any, calls: Any) -> str:
     from ssa_compiler.testing import StageMismatch, check
 
     try:
-        check(model, *calls, compiled=False, refusals=True)
+        check(model, *calls, compiled=False, rejections=True)
     except StageMismatch as mismatch:
         return f"wrong in stage {mismatch.stage}"
     except SsaCompilerError as error:
-        return f"refused: {type(error).__name__}"
+        return f"rejected: {type(error).__name__}"
     except Exception as error:
         return f"error: {type(error).__name__}"
     return "equal"

@@ -386,7 +386,7 @@ Assumption = NotInferred | StridesAsExample | StorageAsExample | DistinctStorage
 
 @dataclass(frozen=True)
 class ImportedProgram:
-    """What the importer hands to the pipeline and the runtime.
+    """What the importer passes to the pipeline and the runtime.
 
     Attributes:
         module: text of the imported module with locations.

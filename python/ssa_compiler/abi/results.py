@@ -88,7 +88,7 @@ class OutputList:
 
 @dataclass(frozen=True)
 class OutputRows:
-    """A list whose length is known only at run time: the first `length` rows of a tensor, numbers unless `of_tensors`."""
+    """A list whose length is dynamic: the first `length` rows of a tensor, numbers unless `of_tensors`."""
 
     buffer: OutputLeaf
     length: OutputSpec

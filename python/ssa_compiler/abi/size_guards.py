@@ -50,7 +50,7 @@ class SizeGuard:
 
 @dataclass(frozen=True)
 class SizeChecks:
-    """The open sizes of a program.
+    """The dynamic sizes of a program.
 
     Attributes:
         roots: symbol, name, least and greatest value of each size that is open, and where it is found.

@@ -130,5 +130,5 @@ def find_program(operator: str, arguments: Mapping[str, Any], *, kernels: bool =
 def _applies(program: OpProgram, arguments: Mapping[str, Any]) -> bool:
     try:
         return program.applies(arguments)
-    except GuardOnDataDependentSymNode:  # it asks for what is known only at run time
+    except GuardOnDataDependentSymNode:  # it asks for what is dynamic
         return False

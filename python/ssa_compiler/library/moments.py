@@ -174,12 +174,12 @@ def std_mean_of_all(self: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     return variance.sqrt().to(self.dtype), mean.to(self.dtype)
 
 
-def _has_open_sizes(arguments: Mapping[str, Any]) -> bool:
+def _has_dynamic_sizes(arguments: Mapping[str, Any]) -> bool:
     tensor = arguments["input"]
     return bool(tensor.dtype.is_floating_point) and not all(isinstance(size, int) for size in tensor.shape)
 
 
-@implements("aten::group_norm", where=_has_open_sizes)
+@implements("aten::group_norm", where=_has_dynamic_sizes)
 def group_norm(
     input: Tensor,
     num_groups: int,

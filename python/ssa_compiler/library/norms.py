@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 
 def _order(arguments: Mapping[str, Any]) -> float | None:
-    """The order of a norm, None if it is known only at run time."""
+    """The order of a norm, None if it is dynamic."""
     order = arguments["ord"] if "ord" in arguments else arguments.get("p")
     if order is None:
         return 2.0
@@ -79,7 +79,7 @@ def linalg_norm(
 
 
 def _reduced(arguments: Mapping[str, Any]) -> list[Any] | None:
-    """The sizes of the dimensions that a norm is over; None if it is not one that is taken apart here.
+    """The sizes of the dimensions that a norm is over; None if it is not one that is decomposed here.
 
     Eager takes the powers of a tensor without dimensions if a dimension is given.
     """
@@ -120,7 +120,7 @@ _LINEAR = (0.0, 1.0, float("inf"), -float("inf"))
 
 
 def _may_be_of_one(arguments: Mapping[str, Any]) -> bool:
-    """Whether it is known only at run time whether each norm is one of one element, of which powers are taken."""
+    """Whether it is dynamic whether each norm is one of one element, of which powers are taken."""
     sizes = None if _order(arguments) in _LINEAR else _reduced(arguments)
     if sizes is None or all(isinstance(size, int) for size in sizes):
         return False
@@ -224,7 +224,7 @@ def instance_norm(
 
 
 def _normalizes_by_input(arguments: Mapping[str, Any]) -> bool:
-    """Whether torch-mlir does not lower an `instance_norm` without running statistics, or to NaN: that of open sizes."""
+    """Whether torch-mlir does not lower an `instance_norm` without running statistics, or to NaN: that of dynamic sizes."""
     input, statistics = arguments["input"], (arguments["running_mean"], arguments["running_var"])
     if arguments["use_input_stats"] is not True or statistics != (None, None) or input.dim() < 2:
         return False

@@ -272,10 +272,10 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
                     f"{item.reason}"
                 ).as_mismatch()
         elif getattr(leaf, item.flag)():
-            way_out = item.flag.replace("is_", "resolve_") + "()"
+            remedy = item.flag.replace("is_", "resolve_") + "()"
             raise ArgumentValueError(
                 f"argument '{name_of(item.index)}': {item.flag} is true, and compiled programs take it for false "
-                f"({item.reason}): pass its .{way_out}"
+                f"({item.reason}): pass its .{remedy}"
             )
 
     def check_own(item: OwnObject, leaves: Sequence[Any]) -> None:
@@ -299,7 +299,7 @@ def _assumption_checker(imported: ImportedProgram) -> Callable[[Sequence[Any]], 
     states = [spec.index for spec in imported.parameters]
 
     def check_distinct(item: DistinctStorage, leaves: Sequence[Any]) -> None:
-        # One tensor under two names of the module is another program; other memory that is shared the runtime refuses.
+        # One tensor under two names of the module is another program; other memory that is shared the runtime rejects.
         same = [index for index in states if leaves[index] is leaves[item.index]]
         if len(same) > 1:
             names = [*map(name_of, same)]

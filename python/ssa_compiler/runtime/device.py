@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALIGNMENT", "Device", "device_for", "instance"]
 
-# IREE refuses to import memory that is not aligned to this many bytes.
+# IREE rejects to import memory that is not aligned to this many bytes.
 ALIGNMENT = 64
 
 _lock = new_lock()

@@ -238,7 +238,7 @@ class Program:
             )
 
     def _check_written(self, leaves: Sequence[Any], used: Sequence[Any], passed: Sequence[tuple[int, int]]) -> None:
-        """Refuse a written argument that shares memory with another argument, or whose elements overlap."""
+        """Reject a written argument that shares memory with another argument, or whose elements overlap."""
         spans = {
             number: span if used[number] is leaves[number] else _span(leaves[number])
             for number, span in zip(self._tensors, passed, strict=True)

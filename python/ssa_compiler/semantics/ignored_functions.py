@@ -65,7 +65,7 @@ keep_library(_library)
 
 @dataclass(frozen=True)
 class TensorFacts:
-    """What is known of a tensor that Python returns; sizes known only at run time are None."""
+    """What is known of a tensor that Python returns; dynamic sizes are None."""
 
     dtype: torch.dtype
     sizes: tuple[int | None, ...]

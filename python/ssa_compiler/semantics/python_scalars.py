@@ -83,7 +83,7 @@ def _derive_index(index: int, start: int, step: int) -> int:
 
 
 def _range_length(low: int, high: int, step: int) -> int:
-    """`len(range(low, high, step))`, which Python refuses from 2**63 on: it is a loop's that somebody leaves before."""
+    """`len(range(low, high, step))`, which Python rejects from 2**63 on: it is a loop's that somebody leaves before."""
     numbers = range(low, high, step)
     return min((numbers[-1] - low) // step + 1, 2**63 - 1) if numbers else 0
 

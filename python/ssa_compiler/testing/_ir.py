@@ -192,7 +192,7 @@ def to_generic_form(text: str) -> str:
     Returns:
         The same module in generic assembly.
     Raises:
-        InterpreterError: no tool was found, or it refused the text; carries the tool's diagnostics.
+        InterpreterError: no tool was found, or it rejected the text; carries the tool's diagnostics.
     """
     failures = []
     for tool in _printers():

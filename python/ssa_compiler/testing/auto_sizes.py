@@ -1,6 +1,6 @@
 """Programs with `Dim.AUTO` for all sizes: as many artefacts as calls of other sizes make, each against eager.
 
-A call that an artefact refuses is compiled for, as `ssa_compiler.compile` does, and runs together with what is left.
+A call that an artefact rejects is compiled for, as `ssa_compiler.compile` does, and runs together with what is left.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def check_auto_sizes(
     Returns:
         What was compiled for them.
     Raises:
-        StageMismatch: a stage differs from eager, or a program refuses its own example because of its sizes.
+        StageMismatch: a stage differs from eager, or a program rejects its own example because of its sizes.
         SsaCompilerError: the model cannot be imported or compiled for one of the input sets.
     """
     found = AutoChecked()
@@ -62,7 +62,7 @@ def check_auto_sizes(
     while pending:
         try:
             checked = check(
-                model, *pending, compiled=compiled, rtol=rtol, atol=atol, options=dict(given), refusals=True
+                model, *pending, compiled=compiled, rtol=rtol, atol=atol, options=dict(given), rejections=True
             )
         except ProgramError:
             # A further specialisation raises what eager does, whatever the import finds first.
@@ -75,12 +75,14 @@ def check_auto_sizes(
             continue
         found.artefacts.append(checked)
         found.raised += sum(error is not None for error in checked.errors)
-        first = checked.refusals[0]
+        first = checked.rejections[0]
         if first is not None and first.mismatch:
-            raise StageMismatch("imported", 0, f"the program refuses what it was made for: {first}") from first
-        others = [each for each in checked.refusals if each is not None and not each.mismatch]
+            raise StageMismatch("imported", 0, f"the program rejects what it was made for: {first}") from first
+        others = [each for each in checked.rejections if each is not None and not each.mismatch]
         found.turned_away += len(others)
-        pending = [call for call, refusal in zip(pending, checked.refusals) if refusal is not None and refusal.mismatch]
+        pending = [
+            call for call, rejection in zip(pending, checked.rejections) if rejection is not None and rejection.mismatch
+        ]
     return found
 
 

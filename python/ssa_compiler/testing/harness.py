@@ -22,7 +22,7 @@ import torch
 from ..errors import ArgumentError
 from ._calls import Call
 from ._compare import Outcome, StageMismatch, compare_outcomes, compare_values, leaves
-from ._refusals import refused_at_call
+from ._rejections import rejected_at_call
 from ._untouched import untouched
 from .interpreter import Interpreter, InterpreterError
 
@@ -58,7 +58,7 @@ class Checked:
         block_counts: for each input set and stage, how often each block ran (see `Interpreter.block_counts`).
         compiled: the compiled program; None if it was not asked for.
         errors: for each input set the error that eager raised, or None.
-        refusals: for each input set why a compiled call refuses it, or None (see `check`).
+        rejections: for each input set why a compiled call rejects it, or None (see `check`).
     """
 
     program: ImportedProgram
@@ -66,7 +66,7 @@ class Checked:
     block_counts: list[dict[str, Counter[str]]] = field(default_factory=list)
     compiled: Any = None
     errors: list[BaseException | None] = field(default_factory=list)
-    refusals: list[ArgumentError | None] = field(default_factory=list)
+    rejections: list[ArgumentError | None] = field(default_factory=list)
 
     def count_ops(self, stage: str, *names: str) -> int:
         """Count operations by name.
@@ -93,7 +93,7 @@ def check(
     compiled: bool = True,
     target: str = "cpu",
     options: Mapping[str, Any] | None = None,
-    refusals: bool = False,
+    rejections: bool = False,
     exact: bool = False,
     lenient: bool = False,
 ) -> Checked:
@@ -108,9 +108,9 @@ def check(
         compiled: also compile the program with IREE and run it.
         target: target of the compiled program.
         options: further keyword arguments of `ssa_compiler.compile`.
-        refusals: allow input sets that a call of the compiled program refuses, because they do not fit what it was
+        rejections: allow input sets that a call of the compiled program rejects, because they do not fit what it was
             compiled for (another string, a written argument that shares memory). They run on no side; that the compiled
-            program refuses them is checked.
+            program rejects them is checked.
         exact: hold Python floats to eager's bit for bit; by default they may differ as tensors may.
         lenient: import the program as for a further specialisation (see `import_program`); it is not compiled then.
     Returns:
@@ -140,17 +140,17 @@ def check(
     program = checked.program
     interpreters = {stage: Interpreted(program, checked.stages[stage], stage) for stage in STAGES}
     for number, call in enumerate(sets):
-        refusal = refused_at_call(program, call)
-        checked.refusals.append(refusal)
-        if refusal is not None and refusals:
+        rejection = rejected_at_call(program, call)
+        checked.rejections.append(rejection)
+        if rejection is not None and rejections:
             checked.errors.append(None)
             checked.block_counts.append({})
             if runner is not None:
-                runner.refuse(call, number, refusal)
+                runner.unsupported(call, number, rejection)
             continue
         expected = _run_eager(oracle, call, number)
-        if refusal is not None and expected.error is None:
-            raise StageMismatch("imported", number, f"raised {type(refusal).__name__}: {refusal}") from refusal
+        if rejection is not None and expected.error is None:
+            raise StageMismatch("imported", number, f"raised {type(rejection).__name__}: {rejection}") from rejection
         checked.errors.append(expected.error)
         counts: dict[str, Counter[str]] = {}
         for stage, interpreted in interpreters.items():
@@ -207,7 +207,7 @@ def check_other(
     name: str,
     *,
     identity: bool = True,
-    refusals: type[BaseException] | None = None,
+    rejections: type[BaseException] | None = None,
 ) -> list[BaseException | None]:
     """Compare another way to run a model with eager, as `check` does for this compiler.
 
@@ -218,7 +218,7 @@ def check_other(
         calls: input sets.
         name: what to call it in a message.
         identity: also compare which results are arguments or share memory.
-        refusals: what the callable raises for what it does not support; raised again where eager does not raise.
+        rejections: what the callable raises for what it does not support; raised again where eager does not raise.
     Returns:
         For each input set the error that eager raised, or None.
     Raises:
@@ -238,7 +238,7 @@ def check_other(
             args, kwargs = copy.deepcopy((call.args, call.kwargs))
             actual = _attempt(Outcome(arguments=(args, kwargs)), functools.partial(other, *args, **kwargs), number)
             actual.state = _state(holder)
-        if refusals is not None and isinstance(actual.error, refusals):
+        if rejections is not None and isinstance(actual.error, rejections):
             if expected.error is None:
                 raise actual.error
             return errors
@@ -420,12 +420,12 @@ class _Compiled:
                 path, _, attribute = name.rpartition(".")
                 setattr(self._model.get_submodule(path), attribute, state[name])
 
-    def refuse(self, call: Call, seed: int, refusal: ArgumentError) -> None:
-        """Check that the program refuses a call.
+    def unsupported(self, call: Call, seed: int, rejection: ArgumentError) -> None:
+        """Check that the program rejects a call.
 
         Raises:
             StageMismatch: it does not.
         """
         outcome = self.run(call, seed)
         if not isinstance(outcome.error, ArgumentError):
-            raise StageMismatch(COMPILED, seed, f"expected {refusal!r}, got {outcome.error!r}") from outcome.error
+            raise StageMismatch(COMPILED, seed, f"expected {rejection!r}, got {outcome.error!r}") from outcome.error

@@ -83,7 +83,7 @@ class Interpreter:
             InterpreterError: the arguments do not fit, or the IR is wrong (an undefined operation, a value that
                 contradicts its type, a write to a value).
             ProgramError: a run-time assertion of the program failed.
-            RuntimeError: an operator refused its operands, as it would in eager PyTorch.
+            RuntimeError: an operator rejected its operands, as it would in eager PyTorch.
         """
         if function not in self.functions:
             raise InterpreterError(f"no function '{function}' in the module; it has {sorted(self.functions)}")

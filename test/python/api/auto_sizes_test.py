@@ -66,7 +66,7 @@ def rows(*sizes: int, columns: int = 3) -> list[tuple[Tensor, ...]]:
 def test_parts_of_open_sizes() -> None:
     sets = [(torch.arange(2.0 * size).reshape(2, size) - 3,) for size in HALVES]
     checked = check(put_together, *sets, options=AUTO)
-    assert not any(checked.refusals)
+    assert not any(checked.rejections)
 
 
 def test_parts_of_known_sizes() -> None:
@@ -96,9 +96,9 @@ def named_pieces(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 @pytest.mark.parametrize("program", [halves, pieces, named_pieces])
 def test_splits(program: Callable[..., Any]) -> None:
     """How many pieces there are is a guard; which elements are in them is computed."""
-    checked = check(program, *rows(4, 5, 6, 3, 9, 2), options=AUTO, refusals=True, compiled=program is halves)
-    assert checked.refusals[0] is None
-    assert (checked.refusals[1:] == [None] * 5) is (program is halves)
+    checked = check(program, *rows(4, 5, 6, 3, 9, 2), options=AUTO, rejections=True, compiled=program is halves)
+    assert checked.rejections[0] is None
+    assert (checked.rejections[1:] == [None] * 5) is (program is halves)
 
 
 def beside_its_first(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -111,7 +111,7 @@ def test_what_is_broadcast_for_the_example_is_a_guard() -> None:
     """`x[:1]` has one row where there is any; the other sizes stay dynamic."""
     sets = [(torch.arange(float(n * m)).reshape(n, m) - 4, torch.arange(float(m))) for n, m in ((4, 6), (3, 1), (5, 3))]
     checked = check(beside_its_first, *sets, options=AUTO)
-    assert not any(checked.refusals)
+    assert not any(checked.rejections)
     check_auto_sizes(beside_its_first, *sets, (torch.ones(0, 2), torch.ones(1)), (torch.ones(2, 0), torch.ones(0)))
 
 
@@ -138,7 +138,7 @@ def normalised(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def test_groups_of_open_sizes() -> None:
     sets = [(torch.randn(*shape),) for shape in ((4, 6), (5, 3), (2, 9))]
     checked = check(normalised, *sets, options=AUTO)
-    assert not any(checked.refusals)
+    assert not any(checked.rejections)
     assert checked.compiled.explain().callbacks == ()
 
 
@@ -234,8 +234,8 @@ def rows_of_the_rest(x: Tensor) -> tuple[Tensor, Tensor]:
 def test_how_many_rows_there_are_is_a_guard() -> None:
     """Their shape is that of a row, though PyTorch keeps a dimension that it does not know to be 1."""
     sets = [(torch.arange(6.0 * size).reshape(size, 6),) for size in (4, 5, 6, 2)]
-    checked = check(rows_of_the_rest, *sets, options=AUTO, refusals=True, compiled=False)
-    assert [refusal is None for refusal in checked.refusals] == [True, True, False, False]
+    checked = check(rows_of_the_rest, *sets, options=AUTO, rejections=True, compiled=False)
+    assert [rejection is None for rejection in checked.rejections] == [True, True, False, False]
 
 
 def squeezed_half(x: Tensor) -> tuple[Tensor, Tensor]:

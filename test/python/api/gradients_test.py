@@ -152,6 +152,6 @@ def test_inputs_that_require_grad() -> None:
         compiled(X.clone().requires_grad_())
 
 
-def test_other_words_are_refused() -> None:
+def test_other_words_are_rejected() -> None:
     with pytest.raises(ArgumentValueError, match="gradients: expected 'raise' or 'detach', got 'keep'"):
         ssa_compiler.compile(Model(), (X,), gradients="keep")

@@ -166,7 +166,7 @@ def two(x: Tensor, y: Tensor) -> Tensor:
     return x * 1
 
 
-def test_written_arguments_that_share_memory_are_refused() -> None:
+def test_written_arguments_that_share_memory_are_rejected() -> None:
     compiled = ssa_compiler.compile(two, (torch.ones(3), torch.ones(3)))
     whole = torch.arange(8.0)
     for x, y in ((whole[:3], whole[2:5]), (whole[:3], whole[:3])):

@@ -30,7 +30,7 @@ def test_every_write_is_reported_once(name: str) -> None:
     written = Counter(_WRITE.findall(scf))
     assert Counter(mutation.op for mutation in found.mutations) == written
     for mutation in found.mutations:
-        assert mutation.fate not in ("refused", "unconverted")
+        assert mutation.fate not in ("rejected", "unconverted")
         assert mutation.location is not None
         assert (mutation.fate == "copy") == any(copy.place == "update" for copy in mutation.copies)
 

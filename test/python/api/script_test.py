@@ -144,7 +144,7 @@ def test_a_class() -> None:
     assert torch.equal(traced(x).detach(), two(x))
 
 
-def test_methods_are_refused() -> None:
+def test_methods_are_rejected() -> None:
     class Net(nn.Module):
         @ssa_compiler.script
         def forward(self, x: Tensor) -> Tensor:

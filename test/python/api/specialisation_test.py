@@ -62,7 +62,7 @@ def test_the_number_of_specialisations_is_bounded() -> None:
         ssa_compiler.compile(reduce_rows, (torch.randn(4, 3), "sum"), max_specialisations=0)
 
 
-def test_what_eager_refuses_is_not_compiled() -> None:
+def test_what_eager_rejects_is_not_compiled() -> None:
     compiled = ssa_compiler.compile(reduce_rows, (torch.randn(4, 3), "sum"))
     with pytest.raises(ArgumentTypeError, match="missing required argument 'mode'"):
         compiled(torch.randn(4, 3))
@@ -77,7 +77,7 @@ def test_what_eager_refuses_is_not_compiled() -> None:
     assert len(compiled.specialisations) == 1
 
 
-def test_gradients_are_refused_before_anything_is_compiled() -> None:
+def test_gradients_are_rejected_before_anything_is_compiled() -> None:
     compiled = ssa_compiler.compile(reduce_rows, (torch.randn(4, 3), "sum"))
     x = torch.randn(5, 3, requires_grad=True)
     with pytest.raises(ArgumentValueError, match="requires grad"):
@@ -157,7 +157,7 @@ def test_specialise_ahead_of_calls() -> None:
 
 def test_threads_share_specialisations() -> None:
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)  # so that threads are often interrupted between a refusal and what follows from it
+    sys.setswitchinterval(1e-5)  # so that threads are often interrupted between a rejection and what follows from it
     try:
         for _ in range(5):
             compiled = ssa_compiler.compile(same_object, (torch.ones(3), torch.ones(3)))
@@ -257,7 +257,7 @@ def test_other_submodules_parameters_and_hooks() -> None:
     model[0] = nn.Linear(3, 5)
     _expect(compiled, model, 4)
     model[1].register_forward_hook(lambda module, args, result: result + 1)
-    with pytest.raises(ssa_compiler.SsaCompilerError):  # whatever it is refused with, it is not ignored
+    with pytest.raises(ssa_compiler.SsaCompilerError):  # whatever it is rejected with, it is not ignored
         compiled(torch.randn(4, 3))
 
 

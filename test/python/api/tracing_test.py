@@ -1,4 +1,4 @@
-"""Calls of compiled programs that PyTorch traces or transforms are refused: their results would be constants of what is traced."""
+"""Calls of compiled programs that PyTorch traces or transforms are rejected: their results would be constants of what is traced."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def with_a_tangent(program: Callable[[Tensor], Any]) -> None:
     ],
     ids=["trace", "make_fx", "vmap", "jvp", "functionalize", "fake_mode", "fake_tensor", "forward_gradients"],
 )
-def test_is_refused(compiled: CompiledProgram, use: Callable[[Any], Any]) -> None:
+def test_is_rejected(compiled: CompiledProgram, use: Callable[[Any], Any]) -> None:
     with pytest.raises(ArgumentValueError):
         use(compiled)
     assert torch.equal(compiled(X), doubled(X))

@@ -1,4 +1,4 @@
-"""What may be passed to `compile`: modules, methods, scripted and traced ones, files; and what is refused with a way out."""
+"""What may be passed to `compile`: modules, methods, scripted and traced ones, files; and what is rejected with a remedy."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_keyword_only_parameters_with_defaults() -> None:
         import_program(by_keyword, (X, 3))
 
 
-# What is refused. ----------------------------------------------------------------------------------------------------
+# What is rejected. ----------------------------------------------------------------------------------------------------
 
 
 class Sub(nn.Module):
@@ -255,16 +255,16 @@ class HoldsHooked(nn.Module):
 
 @pytest.mark.parametrize("of_part", [False, True])
 @pytest.mark.parametrize("pre", [False, True])
-def test_hooks_are_refused(of_part: bool, pre: bool) -> None:
+def test_hooks_are_rejected(of_part: bool, pre: bool) -> None:
     model = Sub()
     holder = model.layer if of_part else model
     _ = holder.register_forward_pre_hook(pre_hook) if pre else holder.register_forward_hook(hook)
     where = "the submodule 'layer'" if of_part else "the module Sub"
     kind = "forward pre-hook, 'pre_hook'" if pre else "forward hook, 'hook'"
-    with pytest.raises(ScriptError, match=f"{where} has a {kind}.*remove it with the handle") as refused:
+    with pytest.raises(ScriptError, match=f"{where} has a {kind}.*remove it with the handle") as rejected:
         import_program(model, (X,))
-    assert refused.value.location is not None
-    assert refused.value.location.line == (pre_hook if pre else hook).__code__.co_firstlineno
+    assert rejected.value.location is not None
+    assert rejected.value.location.line == (pre_hook if pre else hook).__code__.co_firstlineno
 
 
 def test_hooks_of_scripted_modules() -> None:
@@ -281,7 +281,7 @@ def global_hook() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("global_hook")
-def test_global_hooks_are_refused() -> None:
+def test_global_hooks_are_rejected() -> None:
     with pytest.raises(ScriptError, match=r"a global forward hook is registered.*remove it"):
         import_program(Sub(), (X,))
 
@@ -354,7 +354,7 @@ def made_elsewhere() -> Any:
         ("no/such/file.pt", "got 'no/such/file.pt' (there is no such file): of what torch.save wrote, pass the module"),
     ],
 )
-def test_what_cannot_be_taken_is_refused_with_a_way_out(model: Any, message: str) -> None:
+def test_what_cannot_be_taken_is_rejected_with_a_way_out(model: Any, message: str) -> None:
     with pytest.raises(ScriptError, match=re.escape(message)):
         import_program(model, (X,))
 

@@ -1,4 +1,4 @@
-"""Tensors that the host waits for, and that branches and loops hand on: IREE takes one for another without barriers."""
+"""Tensors that the host waits for, and that branches and loops forward: IREE takes one for another without barriers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def swapped_in_whiles(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Tensor, Ten
 
 
 def replaced_and_updated(x: Tensor, y: Tensor, n: int, k: int) -> tuple[Tensor]:
-    """The branch that goes on takes over both tensors; `y` is the caller's."""
+    """The branch that goes on reuses both tensors; `y` is the caller's."""
     x = x.clone()
     z = y
     i = 0

@@ -1,4 +1,4 @@
-"""Which tensors that are handed to a loop get memory of their own (backend/buffers/copy_insertion.py)."""
+"""Which tensors that are passed to a loop get memory of their own (backend/buffers/copy_insertion.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iree.compiler import ir
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend.buffers.copy_insertion import own_handovers
+from ssa_compiler.backend.buffers.copy_insertion import copy_forwarded
 from ssa_compiler.backend.ir.bindings import build, walk
 from ssa_compiler.backend.verify.in_place import find_violations
 from ssa_compiler.testing import check
@@ -41,7 +41,7 @@ def test_values_that_iree_may_merge_are_one(one: int, other: int, copies: int) -
     for _ in range(20):
         with ir.Context() as context:
             module = ir.Module.parse(PAIR.format(one=one, other=other), context)
-            assert own_handovers(module) == copies
+            assert copy_forwarded(module) == copies
 
 
 def _own_place(x: Tensor, y: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Indices of which it is known at run time only how many there are: compiled, and right where there are none."""
+"""Indices of which it is dynamic how many there are: compiled, and right where there are none."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def test_known_number_of_values() -> None:
 
 
 @pytest.mark.parametrize("program", [pairs, number_at_pairs])
-def test_iree_refuses_several_of_them(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_iree_rejects_several_of_them(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where this fails, IREE has learnt it."""
-    monkeypatch.setattr(driver, "mend_indices", lambda module: 0)
+    monkeypatch.setattr(driver, "rewrite_indices", lambda module: 0)
     assert check(program, (X, X > 0), compiled=True).compiled.explain().callbacks != ()
 
 
@@ -125,7 +125,7 @@ def stores_slice(x: Tensor, out: Tensor, n: int) -> int:
 @pytest.mark.parametrize(
     "rows", with_nightly([torch.export.Dim("rows")], [None]), ids=["dynamic", "static"][: 1 + NIGHTLY]
 )
-def test_a_refused_index_writes_nothing_outside(function: Callable[..., Any], rows: Any) -> None:
+def test_a_rejected_index_writes_nothing_outside(function: Callable[..., Any], rows: Any) -> None:
     """Behind the argument there is memory of others. What the argument itself holds after the error is not asked."""
     x = torch.ones(3)
     calls = [(x, torch.zeros(4, 3), n) for n in (2, 0, 5, -1)]

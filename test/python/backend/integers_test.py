@@ -1,4 +1,4 @@
-"""Integers that no 32-bit float holds: what IREE computes through floating point is spelled differently."""
+"""Integers that no 32-bit float holds: what IREE computes through floating point is rewritten."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_large_integers(program: Callable[[Tensor], Tensor], dtype: torch.dtype)
 @pytest.mark.parametrize("program", [negated, subtracted_from])
 def test_iree_rounds_them(program: Callable[[Tensor], Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where this fails, the entry in `op_rewrites` can go."""
-    monkeypatch.setattr(driver, "mend_ops", lambda module: 0)
+    monkeypatch.setattr(driver, "rewrite_ops", lambda module: 0)
     compiled = ssa_compiler.compile(program, (LARGE,))
     assert not torch.equal(compiled(LARGE), program(LARGE))
 

@@ -246,7 +246,7 @@ CASES: dict[str, Case] = {
         ["r#0", "r#1"],
         lambda a, n: _pair(n, a * a, a + a, lambda x, y, i: (y, _bump(x, i))),
     ),
-    "same_value_handed_on_twice": Case(
+    "same_value_forwarded_twice": Case(
         _two_carried("qb", ["ub", "ub"]),
         ["r#0", "r#1"],
         lambda a, n: _pair(n, a * a, a + a, lambda x, y, i: (_bump(x, i), _bump(x, i))),
@@ -369,7 +369,7 @@ def test_nested_row_update_copies_nothing_in_the_loops() -> None:
 @pytest.mark.parametrize("target", ["cpu", "cuda:sm_80"])
 @pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if case.wrong_as_is))
 def test_check_finds_what_iree_gets_wrong(name: str, target: str) -> None:
-    # The protection is worth nothing if IREE was right all along: as it is, each of these is found or mended. CUDA code is
+    # The protection is worth nothing if IREE was right all along: as it is, each of these is found or repaired. CUDA code is
     # checked on the stream IR that it is made from, where there is no GPU.
     artifact = compile_module(_module(CASES[name]), resolve_target(target))
     assert artifact.copies > 0 or artifact.attempts > 1

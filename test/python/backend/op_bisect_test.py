@@ -42,7 +42,7 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], tuple[str, str
     "sine_of_doubles": (
         _sine_of_doubles,
         (torch.randn(4),),
-        ("aten::sin", "iree-compile refused it: failed to link executable and generate target dylib"),
+        ("aten::sin", "iree-compile rejected it: failed to link executable and generate target dylib"),
     ),
     "empty_product": (
         _empty_product,
@@ -117,7 +117,7 @@ def test_only_the_op_that_fails_is_found() -> None:
         (
             'a.mlir:1:1: error: failed to legalize: %5 = "torch.aten.sin"(%3) : () -> ()\n',
             1,
-            "refused it: failed to legalize",
+            "rejected it: failed to legalize",
         ),
         ("", None, "ran out of time on it"),
         ("LLVM ERROR: out of memory\n", -6, "ran out of memory on it"),

@@ -467,13 +467,13 @@ def test_parts_without_elements_have_their_sizes() -> None:
 }
 """
     cast = "torch_c.to_builtin_tensor %e : !torch.vtensor<[0],f32> -> tensor<0xf32>\n%d = tensor.cast %t : tensor<0xf32> to tensor<?xf32>\n"
-    spelled = text.replace(
+    written = text.replace(
         "%y = torch.tensor_static_info_cast %e : !torch.vtensor<[0],f32> to !torch.vtensor<[?],f32>",
         f"%t = {cast}%y = torch_c.from_builtin_tensor %d : tensor<?xf32> -> !torch.vtensor<[?],f32>",
     )
     completed = subprocess.run(
         [compiler_path(), "-", *TARGET.flags, "-o", os.devnull],
-        input=spelled,
+        input=written,
         text=True,
         capture_output=True,
         check=False,

@@ -14,7 +14,7 @@ from torch import Tensor
 from ssa_compiler.backend import compiler_path, resolve_target
 from ssa_compiler.backend.driver import driver
 from ssa_compiler.backend.verify.register_moves import find_bad_moves, find_bad_moves_in_text
-from ssa_compiler.backend.verify.register_rewrite import find_shared_registers, mend_moves
+from ssa_compiler.backend.verify.register_rewrite import find_shared_registers, rewrite_moves
 from ssa_compiler.errors import ToolError
 from ssa_compiler.testing import check
 
@@ -67,7 +67,7 @@ def test_program_is_right_although_plain_iree_moves_wrongly(
     function: object, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Barriers in branches, which are there for speed, hide the second mistake.
-    monkeypatch.setattr(driver, "take_over_captures", lambda module: 0)
+    monkeypatch.setattr(driver, "reuse_captures", lambda module: 0)
     calls = [(torch.randn(4, 3) * 5, torch.randn(4), n, k) for n, k in ((2, 1), (0, 0), (3, 2))]
     compiled = check(function, *calls).compiled  # type: ignore[arg-type]
     assert find_bad_moves(compiled.artifact.path) == []
@@ -123,11 +123,11 @@ def test_a_value_that_the_target_reads_first_keeps_its_register(type_: str, tmp_
             results.append(found.get_variant(0))
         return results[0], results[1]
 
-    assert difference(plain) == (0, 0), "IREE has mended this: the check and the detour can go"
-    assert find_shared_registers(plain, ir.Context()) == ["vm.br hands on %arg1"]
-    mended = mend_moves(f"module {{ {plain} }}")
-    assert difference(mended) == (4, 0)
-    assert find_shared_registers(mended, ir.Context()) == []
+    assert difference(plain) == (0, 0), "IREE has repaired this: the check and the detour can go"
+    assert find_shared_registers(plain, ir.Context()) == ["vm.br forwards %arg1"]
+    repaired = rewrite_moves(f"module {{ {plain} }}")
+    assert difference(repaired) == (4, 0)
+    assert find_shared_registers(repaired, ir.Context()) == []
 
 
 def test_a_value_that_is_read_later_too_keeps_its_register_anyway() -> None:

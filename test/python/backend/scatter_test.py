@@ -1,4 +1,4 @@
-"""Scatters and boolean masks: what IREE places side by side in one tensor is proved, masks become positions."""
+"""Scatters and boolean masks: what IREE places side by side in one tensor is verified, masks become positions."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_proved_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch, 
     torch.testing.assert_close(compiled(*ONE), _scatter_number(*ONE))
     (callback,) = compiled.explain().callbacks
     assert callback.op == "aten::scatter.value"
-    assert callback.reason == "what IREE does in place for it could not be proved right"
+    assert callback.reason == "what IREE does in place for it could not be verified"
     attempts = sorted(path.name for path in tmp_path.glob("attempt-*.mlir"))
     assert attempts == [f"attempt-{number}.mlir" for number in range(1, compiled.artifact.attempts)]
     text = (tmp_path / "attempt-1.mlir").read_text()

@@ -112,6 +112,6 @@ def test_views_and_sizes_known_at_run_time(dtype: torch.dtype, size: int) -> Non
     check(parts, (x, True), (x.flip(0), False))
 
 
-def test_strict_refuses_them() -> None:
+def test_strict_rejects_them() -> None:
     with pytest.raises(UnsupportedOpError, match="IREE has no such dtype"):
         ssa_compiler.compile(constants, (torch.tensor([3, 4]),), strict=True)

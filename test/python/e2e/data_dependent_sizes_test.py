@@ -1,7 +1,7 @@
 """Sizes and numbers that are computed from data: whatever op takes them, one artefact does what eager does for each.
 
 An op that decides by such numbers, and that FakeTensors cannot follow, runs in PyTorch; one that IREE or torch-mlir compile as
-if the numbers were others is spelled otherwise, or runs in PyTorch as well.
+if the numbers were others is written otherwise, or runs in PyTorch as well.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_views(program: Callable[..., Any]) -> None:
 
 def test_torch_mlir_takes_sizes_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where this fails, `reshapes` can go."""
-    monkeypatch.setattr(driver, "mend_ops", lambda module: 0)
+    monkeypatch.setattr(driver, "rewrite_ops", lambda module: 0)
     compiled = ssa_compiler.compile(rows_of_two, (WIDE, torch.tensor([3, 4])))
     assert compiled(WIDE, torch.tensor([3, 4])).shape != (6, 2)
 
@@ -209,7 +209,7 @@ def test_a_dimension_is_a_constant_rather() -> None:
         torch.testing.assert_close(program(X, n), narrowed(X, n))
 
 
-def test_a_dimension_from_data_is_refused() -> None:
+def test_a_dimension_from_data_is_rejected() -> None:
     with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"aten::narrow with a 'dim' known only"):
         ssa_compiler.compile(narrowed_from_data, (X, torch.tensor(1)))
 

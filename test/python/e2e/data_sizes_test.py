@@ -112,4 +112,4 @@ def test_random_programs(seed: int, tmp_path: Path) -> None:
     try:
         check(program, *calls, rtol=1e-3, atol=1e-3)
     except UnsupportedProgramError as error:  # as of a tensor that is one of several, and written under another name
-        pytest.skip(f"refused: {error}")
+        pytest.skip(f"rejected: {error}")

@@ -145,7 +145,7 @@ def leaves_under_two_names(x: Tensor, flag: bool, n: int) -> tuple[Tensor, Tenso
     return a, b
 
 
-def test_a_tensor_that_leaves_under_two_names_is_refused():
+def test_a_tensor_that_leaves_under_two_names_is_rejected():
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match="one of several tensors"):
         check(leaves_under_two_names, *FLAGS, compiled=False)
 

@@ -11,7 +11,7 @@ import ssa_compiler
 from _nightly import with_nightly
 from ssa_compiler.testing import check
 
-HALVES = [torch.float16, torch.bfloat16]
+LOW_PRECISION = [torch.float16, torch.bfloat16]
 
 
 def functions(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -33,7 +33,7 @@ def with_numbers(x: Tensor, f: float) -> list[Tensor]:
     return [x * 0.1, x + 1e-3, x / 3, 0.1 - x, x * f, x * torch.tensor(0.1), torch.tensor(0.1) * x]
 
 
-@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("dtype", LOW_PRECISION)
 def test_numbers_are_not_rounded_first(dtype: torch.dtype) -> None:
     x = torch.linspace(-3, 3, 400).to(dtype)
     check(with_numbers, (x, 0.1), (x, 1.0), (x, 1e-3), rtol=0.0, atol=0.0, compiled=True)
@@ -43,7 +43,7 @@ def equal_to_numbers(x: Tensor, f: float) -> tuple[Tensor, Tensor, Tensor, Tenso
     return x == 0.1, x <= 0.1, x == f, x > f
 
 
-@pytest.mark.parametrize("dtype", [*HALVES, torch.float32])
+@pytest.mark.parametrize("dtype", [*LOW_PRECISION, torch.float32])
 def test_numbers_are_rounded_to_be_compared(dtype: torch.dtype) -> None:
     x = torch.tensor([0.1, 0.3, 0.5, 0.7]).to(dtype)
     check(equal_to_numbers, (x, 0.1), (x, 0.3), (x, 0.7), (x, 0.5), compiled=True)
@@ -53,14 +53,14 @@ def replaced(x: Tensor) -> list[Tensor]:
     return [torch.nan_to_num(x), torch.nan_to_num(x, 0.1, neginf=-2.0), x.nan_to_num_(posinf=0.1)]
 
 
-@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("dtype", LOW_PRECISION)
 def test_infinity_is_replaced_by_the_largest_number_of_the_dtype(dtype: torch.dtype) -> None:
     x = torch.tensor([1.0, float("nan"), float("inf"), -float("inf")]).to(dtype)
     check(replaced, (x,), rtol=0.0, atol=0.0)
 
 
 @pytest.mark.parametrize("program", [functions, in_place, products])
-@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("dtype", LOW_PRECISION)
 def test_rounded_once(program: object, dtype: torch.dtype) -> None:
     x = torch.linspace(-1, 1, 400).reshape(20, 20).to(dtype)
     step = torch.finfo(dtype).eps
@@ -136,7 +136,7 @@ SUMS = [sums, norms, prefixes, exponentials, sums_of_products, averages, losses,
 
 
 @pytest.mark.parametrize("program", SUMS)
-@pytest.mark.parametrize("dtype", with_nightly(HALVES[1:], HALVES[:1]))
+@pytest.mark.parametrize("dtype", with_nightly(LOW_PRECISION[1:], LOW_PRECISION[:1]))
 def test_sums_of_many_numbers(program: object, dtype: torch.dtype) -> None:
     """Added in half precision itself, 1 is lost beyond 2,048 (bfloat16: 256)."""
     x = torch.ones(5000, dtype=dtype)
@@ -151,7 +151,7 @@ def sampled(x: Tensor) -> Tensor:
     return F.grid_sample(image, grid, align_corners=False)
 
 
-@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("dtype", LOW_PRECISION)
 def test_sampled_at_a_grid(dtype: torch.dtype) -> None:
     x = torch.rand(260, generator=torch.Generator().manual_seed(0)).to(dtype)
     compiled = ssa_compiler.compile(sampled, (x,))
@@ -165,7 +165,7 @@ def with_places(x: Tensor) -> list[Tensor]:
     return [largest[0], largest[1], x.amax(0), smallest[0], smallest[1], moments[0], moments[1]]
 
 
-@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("dtype", LOW_PRECISION)
 def test_several_results(dtype: torch.dtype) -> None:
     check(with_places, (torch.tensor([[1, 3, 2], [5, 4, 5]], dtype=dtype),), compiled=True)
 
@@ -176,7 +176,7 @@ def arcsine(x: Tensor) -> Tensor:
 
 def test_iree_rounds_after_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where this fails, `low_precision` can go."""
-    monkeypatch.setattr("ssa_compiler.backend.workarounds.op_rewrites.widen_halves", lambda op: 0)
+    monkeypatch.setattr("ssa_compiler.backend.workarounds.op_rewrites.widen_low_precision", lambda op: 0)
     x = torch.linspace(-1, 1, 400).to(torch.float16)
     compiled = ssa_compiler.compile(arcsine, (x,), cache=False)
     wrong = (compiled(x).float() - arcsine(x).float()).abs() / arcsine(x).float().abs().clamp(min=1e-3)

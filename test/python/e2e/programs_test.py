@@ -35,7 +35,7 @@ def test_every_stage_equals_eager(name: str) -> None:
     tolerance = program.tolerance
     options = {"kernels": False}
     checked = check(program.make(), *program.calls(), rtol=tolerance, atol=tolerance, options=options)
-    assert checked.errors == [None] * len(checked.errors), "eager refuses the inputs"
+    assert checked.errors == [None] * len(checked.errors), "eager rejects the inputs"
     assert checked.loops("imported") >= program.loops
     assert checked.loops("iree") >= program.loops, "a loop is no loop any more"
     report = checked.compiled.report()

@@ -15,8 +15,8 @@ from ssa_compiler.testing.fuzz.score import format_score
 
 COMPILED = range(50)  # they run under the interpreter, too
 INTERPRETED = range(50, 300)
-# The goal is 1 % of many programs; of these few, each refusal counts for nearly half of that.
-MOST_REFUSED = 0.02
+# The goal is 1 % of many programs; of these few, each rejection counts for nearly half of that.
+MOST_REJECTED = 0.02
 
 
 def run(system: str, seeds: range) -> list[Record]:
@@ -30,5 +30,5 @@ def test_random_programs_do_what_eager_does(system: str, seeds: range) -> None:
     assert len(records) == len(seeds)
     failed = [f"{record.seed}: {record.message}" for record in records if record.status in ("wrong", "error")]
     assert not failed, "\n".join([*failed, format_score(records)])
-    refused = [record for record in records if record.status == "refused"]
-    assert len(refused) <= MOST_REFUSED * len(records), format_score(records)
+    rejected = [record for record in records if record.status == "rejected"]
+    assert len(rejected) <= MOST_REJECTED * len(records), format_score(records)

@@ -176,7 +176,7 @@ def test_exceptions_say_the_numbers_of_the_run() -> None:
     agree(converged, *((ROWS, n) for n in (0, 1, 3, 5)))
 
 
-# --- what TorchScript refuses ------------------------------------------------------------------------------------------
+# --- what TorchScript rejects ------------------------------------------------------------------------------------------
 
 
 def floor_divided(x: Tensor, n: int):
@@ -200,7 +200,7 @@ def positions(x: Tensor) -> Tensor:
     return rows + columns + torch.nonzero(x, as_tuple=True)[1]
 
 
-def test_python_that_torchscript_refuses() -> None:
+def test_python_that_torchscript_rejects() -> None:
     whole = torch.arange(12).reshape(4, 3)
     agree(floor_divided, (whole, 3), (-whole, -2))
     agree(distinct, (torch.tensor([1, 1, 2, 5, 5]),), (torch.tensor([3, 1, 3, 3, 5]),))
@@ -258,7 +258,7 @@ def test_whether_gradients_are_recorded_is_the_callers() -> None:
     assert compiled(ROWS)[1] == model(ROWS)[1] == 1
 
 
-# --- sizes known only at run time ---------------------------------------------------------------------------------------
+# --- dynamic sizes ---------------------------------------------------------------------------------------
 
 
 def summed_up_to(x: Tensor, lengths: Tensor, steps: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the importer decides about aliasing, and the writes that it refuses or checks."""
+"""What the importer decides about aliasing, and the writes that it rejects or checks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from _imported import imported, ops
-from _refusals import refusal
+from _rejections import rejection
 from ssa_compiler import errors
 from ssa_compiler.abi.convention import DistinctStorage, StridesAsExample
 from ssa_compiler.importer import import_program
@@ -122,7 +122,7 @@ def written_through_type_as(x: Tensor) -> Tensor:
     return x
 
 
-def test_write_that_torchscript_dropped_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_that_torchscript_dropped_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ssa_compiler.importer.torchscript.script.script_all", lambda script: script())
     with pytest.raises(errors.UnsupportedProgramError, match=r"drops the write.*type_as") as raised:
         imported(written_through_type_as, ROWS)
@@ -143,7 +143,7 @@ def test_write_through_an_unannotated_alias_changes_the_argument() -> None:
     assert torch.equal(x, ROWS + 1)
 
 
-# --- writes that eager refuses ----------------------------------------------------------------------------------------
+# --- writes that eager rejects ----------------------------------------------------------------------------------------
 
 
 def overlapping(x: Tensor) -> Tensor:
@@ -171,7 +171,7 @@ def index_put_of_itself(x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("function", [overlapping, overlapping_copy, into_expanded, index_put_of_itself])
-def test_write_that_eager_refuses_is_refused_with_its_words(function: Callable[[Tensor], Tensor]) -> None:
+def test_write_that_eager_rejects_is_rejected_with_its_words(function: Callable[[Tensor], Tensor]) -> None:
     with pytest.raises(RuntimeError, match="single memory location") as eager:
         function(ROWS)
     with pytest.raises(errors.ProgramError, match="single memory location") as ours:
@@ -205,7 +205,7 @@ def overlapping_under_a_branch(x: Tensor, i: int) -> Tensor:
     return y
 
 
-def test_refused_write_under_a_branch_is_an_assertion() -> None:
+def test_rejected_write_under_a_branch_is_an_assertion() -> None:
     program = import_program(overlapping_under_a_branch, (ROWS, 0))
     assert re.search(r'torch.runtime.assert %\d+, "RuntimeError: unsupported operation: some', program.module)
     assert torch.equal(interpret(program.module, ROWS, 0)[0], ROWS)
@@ -291,7 +291,7 @@ def two_older_ones(x: Tensor, n: int) -> Tensor:
 def test_storages_that_may_both_be_older_ones_may_overlap() -> None:
     with pytest.raises(RuntimeError, match="single memory location"):
         two_older_ones(ROWS, 4)
-    assert "may partly overlap" in refusal(two_older_ones, (ROWS, 3))
+    assert "may partly overlap" in rejection(two_older_ones, (ROWS, 3))
 
 
 # --- aliasing that depends on run-time sizes --------------------------------------------------------------------------
@@ -330,16 +330,16 @@ def test_copy_or_alias_at_run_time_is_fine_if_nothing_is_written() -> None:
 
 
 @pytest.mark.parametrize("function", [written_maybe, source_written, source_written_in_the_next_trip])
-def test_copy_or_alias_at_run_time_is_refused_if_it_matters(function: Callable[..., Any]) -> None:
-    assert "aliases or copies depending on a run-time size" in refusal(function, (ROWS, 2))
+def test_copy_or_alias_at_run_time_is_rejected_if_it_matters(function: Callable[..., Any]) -> None:
+    assert "aliases or copies depending on a run-time size" in rejection(function, (ROWS, 2))
 
 
 def squeezed(x: Tensor, k: int) -> Tensor:
     return x[:k].squeeze(0)
 
 
-def test_squeeze_of_an_unknown_size_is_refused() -> None:
-    assert "squeeze" in refusal(squeezed, (ROWS, 2))
+def test_squeeze_of_an_unknown_size_is_rejected() -> None:
+    assert "squeeze" in rejection(squeezed, (ROWS, 2))
 
 
 def added(x: Tensor, y: Tensor, k: int) -> Tensor:
@@ -442,8 +442,8 @@ def read_when_written(y: Tensor, n: int) -> Tensor:
 
 
 @pytest.mark.parametrize("function", [written_when_flat, read_when_written])
-def test_alias_or_copy_that_control_flow_decides_is_refused_if_it_matters(function: Callable[..., Any]) -> None:
-    assert "aliases or copies depending on a run-time size" in refusal(function, (torch.zeros(3, 3), 3))
+def test_alias_or_copy_that_control_flow_decides_is_rejected_if_it_matters(function: Callable[..., Any]) -> None:
+    assert "aliases or copies depending on a run-time size" in rejection(function, (torch.zeros(3, 3), 3))
 
 
 def viewed(y: Tensor, n: int) -> Tensor:
@@ -455,5 +455,5 @@ def asked(y: Tensor, n: int) -> bool:
 
 
 @pytest.mark.parametrize("function", [viewed, asked])
-def test_question_whose_answer_control_flow_decides_is_refused(function: Callable[..., Any]) -> None:
-    assert "whose layout depends on control flow" in refusal(function, (torch.zeros(3, 3), 2))
+def test_question_whose_answer_control_flow_decides_is_rejected(function: Callable[..., Any]) -> None:
+    assert "whose layout depends on control flow" in rejection(function, (torch.zeros(3, 3), 2))

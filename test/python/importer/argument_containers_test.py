@@ -188,6 +188,6 @@ def length_from_data(x: Tensor, out: List[Tensor]) -> Tensor:
     return x
 
 
-def test_a_length_known_only_at_run_time_is_refused() -> None:
-    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="'out', that gets a length known only at run time"):
+def test_a_length_known_only_at_run_time_is_rejected() -> None:
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="'out', that gets a dynamic length"):
         import_program(length_from_data, (torch.ones(2), []))

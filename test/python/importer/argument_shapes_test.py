@@ -210,7 +210,7 @@ def test_open_sizes() -> None:
     check(transposed, (grid(),), (grid(7),), (grid(0),), options=options)
 
 
-def test_one_object_twice_is_refused() -> None:
+def test_one_object_twice_is_rejected() -> None:
     x = grid(2, 2)
     only_shapes = ssa_compiler.compile(of_a_list, ([grid(2, 2), grid(2, 2)],))
     with pytest.raises(ArgumentValueError, match=r"'xs\[0\]' gets another shape .* argument 'xs\[1\]' as well"):

@@ -52,7 +52,7 @@ def of_eager_only(x: Tensor) -> Tensor:
     return x
 
 
-def test_what_torchscript_is_not_to_see_is_refused() -> None:
+def test_what_torchscript_is_not_to_see_is_rejected() -> None:
     with pytest.raises(ScriptError, match=r"as_eager_test\.py"):
         import_program(of_eager_only, (X,))
 

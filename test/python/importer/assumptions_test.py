@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 import ssa_compiler
-from _refusals import refusal
+from _rejections import rejection
 from ssa_compiler import ArgumentValueError, UnsupportedOpError
 from ssa_compiler.abi.convention import SameObject, StorageAsExample, StridesAsExample
 from ssa_compiler.importer import import_program
@@ -25,7 +25,7 @@ def _of_a_slice(x: Tensor, n: int):
     return rows.as_strided([2, 2], [1, 1]) + 0, rows.as_strided([2], [1], 3) + 1
 
 
-def _at_run_time_offset(x: Tensor, n: int):
+def _at_dynamic_offset(x: Tensor, n: int):
     return x.as_strided([2], [1], n) + 0
 
 
@@ -50,7 +50,7 @@ def test_as_strided_counts_from_the_storage_of_an_argument() -> None:
     x = torch.arange(12.0).view(3, 4)
     check(_write_at_offset, (x, 2), (x, 0))
     check(_of_a_slice, (x, 0), (x, 1))
-    check(_at_run_time_offset, (x, 0), (x, 10), (x, 11), (x, -1))  # the last two raise
+    check(_at_dynamic_offset, (x, 0), (x, 10), (x, 11), (x, -1))  # the last two raise
 
 
 def test_as_strided_of_an_argument_has_its_assumptions() -> None:
@@ -58,7 +58,7 @@ def test_as_strided_of_an_argument_has_its_assumptions() -> None:
     found = {type(item): item for item in import_program(_write_at_offset, (x, 2)).assumptions}
     assert (found[StorageAsExample].offset, found[StorageAsExample].size) == (0, None)
     assert StridesAsExample in found
-    found = {type(item): item for item in import_program(_at_run_time_offset, (x, 2)).assumptions}
+    found = {type(item): item for item in import_program(_at_dynamic_offset, (x, 2)).assumptions}
     assert found[StorageAsExample].size == 12
 
 
@@ -71,7 +71,7 @@ class _HoldsAPart(nn.Module):
         return self.part.as_strided([2, 2], [2, 1], 1)
 
 
-def test_as_strided_beyond_a_tensor_of_a_module_is_refused() -> None:
+def test_as_strided_beyond_a_tensor_of_a_module_is_rejected() -> None:
     with pytest.raises(UnsupportedOpError, match="beyond the elements of its tensor"):
         import_program(_HoldsAPart(), (2,))
 
@@ -90,7 +90,7 @@ def test_calls_check_where_an_argument_lies_in_its_storage() -> None:
         program(larger[3:], 2)
     with pytest.raises(ArgumentValueError, match="'x': expected strides"):
         program(x.t().contiguous().t(), 2)
-    program = ssa_compiler.compile(_at_run_time_offset, (x, 2), max_specialisations=1)
+    program = ssa_compiler.compile(_at_dynamic_offset, (x, 2), max_specialisations=1)
     with pytest.raises(ArgumentValueError, match="'x': expected a storage of size 12, got 24"):
         program(larger[:3], 2)
 
@@ -113,6 +113,6 @@ def _of_a_choice(x: Tensor, n: int):
     return rows.as_strided([2, 4], [4, 1], 0) + 0
 
 
-def test_as_strided_at_a_place_in_an_unknown_storage_is_refused() -> None:
+def test_as_strided_at_a_place_in_an_unknown_storage_is_rejected() -> None:
     """Its FakeTensor begins at 0, so that the view looks like the tensor itself."""
-    assert "storage is not known" in refusal(_of_a_choice, (torch.arange(12.0).view(3, 4), 1))
+    assert "storage is not known" in rejection(_of_a_choice, (torch.arange(12.0).view(3, 4), 1))

@@ -137,7 +137,7 @@ class AssignsList(nn.Module):
 
 
 @pytest.mark.parametrize(("module", "name"), [(AssignsText(), "text"), (AssignsList(), "sizes")])
-def test_other_attributes_are_refused(module: nn.Module, name: str) -> None:
+def test_other_attributes_are_rejected(module: nn.Module, name: str) -> None:
     with pytest.raises(
         errors.UnsupportedProgramError, match=f"attribute {name}, which is no tensor, bool, int or float"
     ):
@@ -169,7 +169,7 @@ def test_an_attribute_keeps_the_strides_that_matter() -> None:
 
 
 class TurnedInALoop(nn.Module):
-    """Whether the next call finds the buffer transposed is known at run time only."""
+    """Whether the next call finds the buffer transposed is dynamic."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -330,7 +330,7 @@ class Recurrent(nn.Module):
 
 
 class Remembers(nn.Module):
-    """Nothing says that the attribute may be None but that it is; whether it is assigned is known at run time only."""
+    """Nothing says that the attribute may be None but that it is; whether it is assigned is dynamic."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -172,12 +172,12 @@ def test_lists_of_the_caller() -> None:
     assert_equal_to_eager(change_copy, ([X, X],))
 
 
-def run_time_float(x: Tensor, eps: float) -> Tensor:
+def dynamic_float(x: Tensor, eps: float) -> Tensor:
     return F.layer_norm(x, [4], eps=eps)
 
 
 def test_float_arguments_of_ops_may_be_run_time_values() -> None:
-    assert_equal_to_eager(run_time_float, (X, 0.1), (X, 3.0))
+    assert_equal_to_eager(dynamic_float, (X, 0.1), (X, 3.0))
 
 
 class Gru(nn.Module):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import ssa_compiler
-from _refusals import refusal
+from _rejections import rejection
 from ssa_compiler import ArgumentError, ArgumentTypeError, ScriptError, UnsupportedProgramError
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import Call, check
@@ -213,10 +213,10 @@ def returns_many(x: Tensor) -> Many:
 
 
 @pytest.mark.parametrize(
-    ("function", "way_out"), [(returns_frozen, "leave out frozen=True"), (returns_many, "leave out default_factory")]
+    ("function", "remedy"), [(returns_frozen, "leave out frozen=True"), (returns_many, "leave out default_factory")]
 )
-def test_dataclasses_that_torchscript_does_not_take(function: Any, way_out: str) -> None:
-    with pytest.raises(ScriptError, match=way_out):
+def test_dataclasses_that_torchscript_does_not_take(function: Any, remedy: str) -> None:
+    with pytest.raises(ScriptError, match=remedy):
         import_program(function, (X,))
 
 
@@ -253,7 +253,7 @@ def replaced(x: Tensor, n: Tensor) -> Tensor:
         ),
     ],
 )
-def test_writes_to_objects_that_are_refused(function: Any, args: Any, message: str) -> None:
+def test_writes_to_objects_that_are_rejected(function: Any, args: Any, message: str) -> None:
     with pytest.raises(UnsupportedProgramError, match=message) as raised:
         import_program(function, args)
     assert raised.value.location is not None
@@ -384,4 +384,4 @@ def test_optional_arguments() -> None:
 
 
 def test_types_that_only_the_run_knows() -> None:
-    assert "isinstance on a value whose type is known only at run time" in refusal(unknown, (X, 2))
+    assert "isinstance on a value whose type is dynamic" in rejection(unknown, (X, 2))

@@ -26,9 +26,9 @@ from _container_ops import (
     argument_snippets,
     constant_snippets,
     dict_snippets,
+    dynamic_snippets,
     program,
     raising_program,
-    run_time_snippets,
     schemas,
 )
 from ssa_compiler.importer import import_program
@@ -37,14 +37,14 @@ from ssa_compiler.testing.harness import Call, run_stages
 SLOW = bool(os.environ.get("SSA_COMPILER_SLOW_TESTS"))
 NUMBERS = ("int", "float", "bool")
 
-# What is refused with run-time values, by what the program does, with the reason.
-REFUSED = {
+# What is rejected with run-time values, by what the program does, with the reason.
+REJECTED = {
     "-> max(a, b)": "which list it is depends on run-time values",
     "-> min(a, b)": "which list it is depends on run-time values",
     "m = max(a, b); m.append(e) -> a, b": "which list it is depends on run-time values",
     "m = min(b, a); m.append(e) -> a, b": "which list it is depends on run-time values",
 }
-# What TorchScript itself refuses, by the type of the keys.
+# What TorchScript itself rejects, by the type of the keys.
 NOT_SCRIPTED = {("bool", "-> k in d.keys()"): "there is no `in` for lists of bools"}
 
 
@@ -171,7 +171,7 @@ def test_lists_of_run_time_values(kind: str, place: str, tmp_path: Path) -> None
     if place == "element" and kind != "bool" and not SLOW:
         pytest.skip("slow: as the entry of a dict")
     calls, parameters = calls_for(kind), parameters_of(kind)
-    snippets = [snippet for snippet in run_time_snippets(kind, place) if not is_refused(snippet)]
+    snippets = [snippet for snippet in dynamic_snippets(kind, place) if not is_rejected(snippet)]
     fine, raising = split(tmp_path, parameters, snippets, calls)
     made = program(tmp_path, parameters, fine)
     assert_same(made, calls, fine)
@@ -182,13 +182,13 @@ def test_lists_of_run_time_values(kind: str, place: str, tmp_path: Path) -> None
         assert_same(raising_program(tmp_path, parameters, raising), [(len(raising), *calls[0]), *cases])
 
 
-def is_refused(snippet: Snippet) -> bool:
-    return any(snippet.text.startswith(text) for text in REFUSED)
+def is_rejected(snippet: Snippet) -> bool:
+    return any(snippet.text.startswith(text) for text in REJECTED)
 
 
-@pytest.mark.parametrize("text", REFUSED)
-def test_what_is_refused(text: str, tmp_path: Path) -> None:
-    (snippet,) = (snippet for snippet in run_time_snippets("int", "local") if snippet.text == text)
+@pytest.mark.parametrize("text", REJECTED)
+def test_what_is_rejected(text: str, tmp_path: Path) -> None:
+    (snippet,) = (snippet for snippet in dynamic_snippets("int", "local") if snippet.text == text)
     made = program(
         tmp_path,
         "x: torch.Tensor",

@@ -143,7 +143,7 @@ def grows_while_iterating(n: List[int]):
         grows_while_iterating,
     ],
 )
-def test_a_length_that_changes_while_iterating_is_refused(program) -> None:  # type: ignore[no-untyped-def]
+def test_a_length_that_changes_while_iterating_is_rejected(program) -> None:  # type: ignore[no-untyped-def]
     message = r"containers_test.py:\d+: unsupported: a list or dict that changes its length while a for loop"
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match=message):
         import_program(program, ([3],))
@@ -292,7 +292,7 @@ def asks_for_identity(a: List[int], b: List[int]):
     return a is b
 
 
-def test_identity_of_arguments_is_refused() -> None:
+def test_identity_of_arguments_is_rejected() -> None:
     with pytest.raises(
         ssa_compiler.UnsupportedOpError, match="'is' on two lists, dicts or objects among the arguments"
     ):
@@ -322,7 +322,7 @@ def as_other_list(x: Tensor):
     return numbers
 
 
-def test_tolist_of_another_type_is_refused() -> None:
+def test_tolist_of_another_type_is_rejected() -> None:
     with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"tolist of a tensor that makes a List\[float\]"):
         import_program(as_other_list, (torch.ones(2),))
 
@@ -381,7 +381,7 @@ def test_copies_of_lists_of_a_module() -> None:
     check(Copies(), (torch.ones(2),), compiled=False)
 
 
-# At positions known only at run time. ----------------------------------------------------------------------------------
+# At dynamic positions. ----------------------------------------------------------------------------------
 
 
 def set_anywhere(n: List[int], w: List[float], i: int):

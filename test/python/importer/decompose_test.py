@@ -1,4 +1,4 @@
-"""Ops that IREE does not compile, or wrongly, and that PyTorch's tables take apart."""
+"""Ops that IREE does not compile, or wrongly, and that PyTorch's tables decompose."""
 
 from __future__ import annotations
 

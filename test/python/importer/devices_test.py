@@ -112,13 +112,13 @@ class Where(nn.Module):
 
 
 @pytest.mark.parametrize("program", [on_meta, to_meta, like_on_meta, Where("meta")])
-def test_other_devices_are_refused(program: Callable[[Tensor], Tensor]) -> None:
+def test_other_devices_are_rejected(program: Callable[[Tensor], Tensor]) -> None:
     with pytest.raises(
         UnsupportedOpError, match=r"aten::\w+ on meta; the arguments of the program are on cpu"
-    ) as refused:
+    ) as rejected:
         import_program(program, (X,))
-    assert refused.value.location is not None
-    assert refused.value.location.file == __file__
+    assert rejected.value.location is not None
+    assert rejected.value.location.file == __file__
 
 
 def of_arguments(x: Tensor, y: Tensor) -> tuple[Tensor, int, bool, str]:

@@ -1,4 +1,4 @@
-"""Sizes known only at run time that meet other ones: a size of 1, which eager broadcasts, is refused as such."""
+"""Dynamic sizes that meet other ones: a size of 1, which eager broadcasts, is rejected as such."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def expanded(x: Tensor, k: int, n: int) -> Tensor:
 @pytest.mark.parametrize(
     "program", [added, added_in_place, stored, broadcast, summed_by_name, completed, indexed, stored_at, expanded]
 )
-def test_a_size_of_one_is_refused(program: object) -> None:
+def test_a_size_of_one_is_rejected(program: object) -> None:
     check(program, (X, 0, 3), (X, 0, 2), (X, 1, 1), compiled=False)  # type: ignore[arg-type]
     for _, _, outcome in run_stages(program, [Call(X, 0, 1)]):  # type: ignore[arg-type]
         assert isinstance(outcome.error, UnsupportedOpError)
-        assert "broadcasts a size of 1 that is known only at run time" in str(outcome.error)
+        assert "broadcasts a dynamic size of 1" in str(outcome.error)
 
 
 def test_two_such_sizes() -> None:
@@ -146,7 +146,7 @@ def joined_halves(x: Tensor, y: Tensor, k: int) -> Tensor:
     return x[k : k + 1] * y
 
 
-def test_an_empty_slice_that_may_meet_nothing_is_refused() -> None:
+def test_an_empty_slice_that_may_meet_nothing_is_rejected() -> None:
     """Of a dynamic size beside it eager may return no elements, or raise."""
     dynamic = {"y": {0: Dim.AUTO}}
     compiled = compile(joined_halves, (X, torch.ones(5), 1), dynamic_shapes=dynamic, cache=False)

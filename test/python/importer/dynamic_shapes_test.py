@@ -1,4 +1,4 @@
-"""`dynamic_shapes=`: one artefact for all sizes, against eager at every stage; what is refused, guarded, static."""
+"""`dynamic_shapes=`: one artefact for all sizes, against eager at every stage; what is rejected, guarded, static."""
 
 from __future__ import annotations
 

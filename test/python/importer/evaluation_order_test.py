@@ -111,9 +111,9 @@ def test_random_indices_are_drawn_once() -> None:
     check(shuffled, (X,), (X + 1,), compiled=False)
 
 
-def test_what_cannot_be_taken_apart_is_refused() -> None:
-    def refused(x: Tensor, xs: list[int]) -> list[Tensor]:
+def test_what_cannot_be_taken_apart_is_rejected() -> None:
+    def rejected(x: Tensor, xs: list[int]) -> list[Tensor]:
         return [x[tick(xs)] for i in range(2)]
 
     with pytest.raises(ScriptError, match="give it a name"):
-        ssa_compiler.compile(refused, (X, [0]))
+        ssa_compiler.compile(rejected, (X, [0]))

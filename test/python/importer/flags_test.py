@@ -132,17 +132,17 @@ def test_a_flag_stays_dynamic_where_the_untaken_branch_is_unused() -> None:
     assert program.written == {0}
 
 
-def refused_in_one_branch(a: Tensor, flag: bool) -> Tensor:
+def rejected_in_one_branch(a: Tensor, flag: bool) -> Tensor:
     if flag:
         a.set_(a * 2)
     return a + 1
 
 
-def test_what_a_constant_flag_does_not_reach_is_not_refused() -> None:
-    program = import_program(refused_in_one_branch, (grid(), False))
+def test_what_a_constant_flag_does_not_reach_is_not_rejected() -> None:
+    program = import_program(rejected_in_one_branch, (grid(), False))
     assert [(spec.path, spec.value) for spec in program.constant_specs()] == [("flag", False)]
     with pytest.raises(errors.UnsupportedOpError, match="set_"):
-        import_program(refused_in_one_branch, (grid(), True))
+        import_program(rejected_in_one_branch, (grid(), True))
 
 
 def number_from_a_flag(a: Tensor, flag: bool) -> Tensor:

@@ -336,7 +336,7 @@ def test_module_state_that_both_sides_have() -> None:
         ssa_compiler.compile(ChangesItself(), (X,))(X)
 
 
-# What is refused. ----------------------------------------------------------------------------------------------------
+# What is rejected. ----------------------------------------------------------------------------------------------------
 
 
 @torch.jit.ignore
@@ -366,7 +366,7 @@ def overlapping(x: Tensor) -> Tensor:
         (overlapping, "'adds_to_both', which may write arguments that share memory; pass one of them"),
     ],
 )
-def test_what_is_refused(function: Callable[..., Any], message: str) -> None:
+def test_what_is_rejected(function: Callable[..., Any], message: str) -> None:
     with pytest.raises(UnsupportedOpError, match=message) as raised:
         import_program(function, (X,))
     assert raised.value.location is not None

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from _refusals import refusal
+from _rejections import rejection
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
@@ -147,7 +147,7 @@ def listing(t: Tensor) -> Tensor:
 
 def test_elements_of_a_tensor() -> None:
     check(listing, (T(2.5),), compiled=False)
-    assert "a list with a tensor of torch.int16; give the dtype" in refusal(listing, (T(2, dtype=torch.int16),))
+    assert "a list with a tensor of torch.int16; give the dtype" in rejection(listing, (T(2, dtype=torch.int16),))
 
 
 def items_stored(x: Tensor, n: int):

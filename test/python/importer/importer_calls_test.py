@@ -135,6 +135,6 @@ class Recursive(nn.Module):
 
 
 @pytest.mark.parametrize("model", [countdown, Recursive()])
-def test_recursion_is_refused(model) -> None:  # type: ignore[no-untyped-def]
+def test_recursion_is_rejected(model) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises((errors.ScriptError, errors.UnsupportedProgramError), match="recurs"):
         import_program(model, (grid(), 2))

@@ -69,7 +69,7 @@ def test_each_value_is_a_specialisation(function, calls: list[tuple[object, ...]
 def test_only_the_constant_that_is_needed() -> None:
     (spec,) = import_program(rows, (grid(), 2, 5, 0, 1.5)).constant_specs()
     assert (spec.path, spec.value) == ("dim", 0)
-    assert "aten::sum.dim_IntList with a 'dim' known only at run time" in spec.reason
+    assert "aten::sum.dim_IntList with a dynamic 'dim'" in spec.reason
     assert "importer_constants_test.py:" in spec.reason, "the reason has the user's line"
 
 
@@ -176,7 +176,7 @@ def test_loops_whose_iterations_differ_are_written_out() -> None:
         compiled(grid(), 3, 1.0)
 
 
-def test_a_rank_that_depends_on_data_is_refused() -> None:
+def test_a_rank_that_depends_on_data_is_rejected() -> None:
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match="a variable that is a f32 tensor of shape"):
         import_program(wrapped, (grid(),))
 

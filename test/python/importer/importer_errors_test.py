@@ -1,4 +1,4 @@
-"""Programs that the importer refuses: the error names the op or construct and the user's line."""
+"""Programs that the importer rejects: the error names the op or construct and the user's line."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from ssa_compiler.testing import check
 X = torch.zeros(4, 3)
 
 
-def refused_line(function: Callable[..., Any]) -> int:
-    """Number of the line of a function that ends in the comment `# refused`."""
+def rejected_line(function: Callable[..., Any]) -> int:
+    """Number of the line of a function that ends in the comment `# rejected`."""
     lines, first = inspect.getsourcelines(function)
-    return next(first + number for number, line in enumerate(lines) if line.rstrip().endswith("# refused"))
+    return next(first + number for number, line in enumerate(lines) if line.rstrip().endswith("# rejected"))
 
 
 def grows_in_a_loop(x: Tensor, n: Tensor) -> Tensor:
     out = [x]
-    for _ in range(int(n)):  # refused
+    for _ in range(int(n)):  # rejected
         out.append(torch.cat([out[-1], x]))
     return torch.cat(out)
 
 
 def dtype_changes(x: Tensor, n: Tensor) -> Tensor:
-    for _ in range(int(n)):  # refused
+    for _ in range(int(n)):  # rejected
         x = x.double()
     return x
 
 
 def takes_another_storage(x: Tensor) -> Tensor:
-    x.set_(x + 1)  # refused
+    x.set_(x + 1)  # rejected
     return x
 
 
-def split_at_run_time(x: Tensor, n: Tensor) -> list[Tensor]:
-    return list(torch.split(x, int(n)))  # refused
+def split_dynamically(x: Tensor, n: Tensor) -> list[Tensor]:
+    return list(torch.split(x, int(n)))  # rejected
 
 
 def new_key(x: Tensor, n: Tensor) -> Tensor:
     table = {"a": x}
     if n > 0:
-        table["b"] = x * 2  # refused
+        table["b"] = x * 2  # rejected
     return table["a"]
 
 
@@ -59,12 +59,12 @@ def new_key(x: Tensor, n: Tensor) -> Tensor:
         (grows_in_a_loop, (X, torch.tensor(2)), "a list whose length depends on run-time values: its elements differ"),
         (dtype_changes, (X, torch.tensor(2)), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
         (takes_another_storage, (X,), "set_.*changes the shape or storage of a tensor in place"),
-        (split_at_run_time, (X, torch.tensor(2)), "split"),
+        (split_dynamically, (X, torch.tensor(2)), "split"),
         (new_key, (X, torch.tensor(2)), "a new dict key"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_refused_program_names_the_construct_and_the_line(
+def test_rejected_program_names_the_construct_and_the_line(
     function: Callable[..., Any], args: tuple[Any, ...], message: str
 ) -> None:
     with pytest.raises(NotImplementedError, match=message) as raised:
@@ -72,11 +72,11 @@ def test_refused_program_names_the_construct_and_the_line(
     assert isinstance(raised.value, (errors.UnsupportedOpError, errors.UnsupportedProgramError))
     assert raised.value.location is not None
     assert raised.value.location.file.endswith("importer_errors_test.py")
-    assert raised.value.location.line == refused_line(function)
+    assert raised.value.location.line == rejected_line(function)
 
 
 def surely_out_of_range(x: Tensor) -> Tensor:
-    return x[9]  # refused
+    return x[9]  # rejected
 
 
 class AnotherType(torch.nn.Module):
@@ -90,7 +90,7 @@ class AnotherType(torch.nn.Module):
         return x * self.steps
 
 
-def test_the_refusal_is_that_of_the_program_as_it_is_rewritten() -> None:
+def test_the_rejection_is_that_of_the_program_as_it_is_rewritten() -> None:
     with pytest.raises(errors.ScriptError, match="Expected int but got float") as raised:
         import_program(AnotherType(), (torch.ones(2),))
     assert raised.value.location.line == AnotherType.forward.__code__.co_firstlineno + 2
@@ -100,7 +100,7 @@ def test_what_surely_raises_raises_at_import() -> None:
     with pytest.raises(errors.ProgramIndexError, match="index 9 out of range") as ours:
         import_program(surely_out_of_range, (X,))
     assert ours.value.location is not None
-    assert ours.value.location.line == refused_line(surely_out_of_range)
+    assert ours.value.location.line == rejected_line(surely_out_of_range)
 
 
 def unscriptable(x: Tensor) -> Tensor:
@@ -116,7 +116,7 @@ def wrong_type(x: Tensor) -> str:
 
 
 @pytest.mark.parametrize("function", [unscriptable, unbound, wrong_type])
-def test_what_torchscript_refuses_is_explained_with_the_line(function: Callable[..., Any]) -> None:
+def test_what_torchscript_rejects_is_explained_with_the_line(function: Callable[..., Any]) -> None:
     with pytest.raises(errors.ScriptError, match="TorchScript cannot script") as raised:
         import_program(function, (X,))
     assert raised.value.location is not None
@@ -192,22 +192,22 @@ def test_quantized_tensors() -> None:
 
 
 def makes_sparse(x: Tensor) -> Tensor:
-    y = x.to_sparse()  # refused
+    y = x.to_sparse()  # rejected
     return y.to_dense()
 
 
 def quantizes(x: Tensor) -> Tensor:
-    return torch.quantize_per_tensor(x, 1.0, 0, torch.qint8).dequantize()  # refused
+    return torch.quantize_per_tensor(x, 1.0, 0, torch.qint8).dequantize()  # rejected
 
 
 @pytest.mark.parametrize(
     ("function", "message"), [(makes_sparse, "layout torch.sparse_coo"), (quantizes, "dtype that PyTorch numbers 12")]
 )
-def test_tensors_that_are_not_dense_are_refused(function: Callable[[Tensor], Tensor], message: str) -> None:
+def test_tensors_that_are_not_dense_are_rejected(function: Callable[[Tensor], Tensor], message: str) -> None:
     with pytest.raises(errors.UnsupportedOpError, match=message) as raised:
         import_program(function, (X,))
     assert raised.value.location is not None
-    assert raised.value.location.line == refused_line(function)
+    assert raised.value.location.line == rejected_line(function)
 
 
 def norm_of_integers(x: Tensor, n: int) -> Tensor:
@@ -351,7 +351,7 @@ def exchanged(x: Tensor, n: int) -> Tensor:
     one, other = Counter(1), Counter(2)
     for _ in range(n):
         one, other = other, one
-        one.count = 3  # refused
+        one.count = 3  # rejected
     return x + one.count
 
 
@@ -371,6 +371,6 @@ class Counting(nn.Module):
         return x + self.counter.count
 
 
-def test_objects_of_a_module_are_refused() -> None:
+def test_objects_of_a_module_are_rejected() -> None:
     with pytest.raises(errors.UnsupportedProgramError, match="the attribute counter, an object of a class; keep what"):
         import_program(Counting(), (X,))

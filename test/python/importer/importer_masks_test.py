@@ -98,7 +98,7 @@ def test_a_number_at_a_mask_of_bytes_raises_as_in_eager() -> None:
 
 
 def test_a_choice_by_a_mask_of_bytes_runs_in_pytorch() -> None:
-    """FakeTensors refuse it, eager warns."""
+    """FakeTensors reject it, eager warns."""
     sets = [(grid(), mask_bytes(1, 0, 1, 0)), (grid(), mask_bytes(0, 0, 0, 1))]
     checked = check(bytes_choose, *sets, compiled=True)
     assert [use.op for use in checked.compiled.explain().callbacks] == ["aten::where.ScalarOther"]

@@ -1,4 +1,4 @@
-"""What eager refuses of the sizes and dtypes of indices, masks and values, in reading and in writing.
+"""What eager rejects of the sizes and dtypes of indices, masks and values, in reading and in writing.
 
 Kernels for FakeTensors take much of it, and compiled code would read or write outside of the tensors.
 """
@@ -87,7 +87,7 @@ def scatter_diagonal(x: Tensor, v: Tensor) -> Tensor:
 
 
 V = torch.arange(3.0)
-REFUSED: list[tuple[Callable[..., Any], tuple[Tensor, ...]]] = [
+REJECTED: list[tuple[Callable[..., Any], tuple[Tensor, ...]]] = [
     (write, (X, I([0.0, 1.0]), V)),
     (write, (X, I([True, False]), I([1.0]))),
     (write, (X, torch.ones(3, 2, dtype=torch.bool), I([1.0]))),
@@ -116,9 +116,9 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Tensor, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(REFUSED)))
-def test_what_eager_refuses(number: int) -> None:
-    function, arguments = REFUSED[number]
+@pytest.mark.parametrize("number", range(len(REJECTED)))
+def test_what_eager_rejects(number: int) -> None:
+    function, arguments = REJECTED[number]
     with pytest.raises((IndexError, RuntimeError)) as expected:
         function(*arguments)
     with pytest.raises(errors.ProgramError) as found:

@@ -249,7 +249,7 @@ NUMBERS = (1, 0, -1, -2, -4, -5, 2, 3, 4, 5, 11, 12, -12, -13)
 def test_assertions_hold_where_eager_does_not_raise(function):  # type: ignore[no-untyped-def]
     """The importer's assertion decides, not the op, which would raise in the interpreter as well."""
     program = import_program(function, (W, torch.tensor([1])))
-    assert program.module.count("runtime.assert") >= 1  # an op that is taken apart is checked, and so are its parts
+    assert program.module.count("runtime.assert") >= 1  # an op that is decomposed is checked, and so are its parts
     assert_equal_to_eager(function, *[(W, torch.tensor([i])) for i in NUMBERS])
     from ssa_compiler.testing import Interpreter
 

@@ -1,4 +1,4 @@
-"""Lists whose length is known only at run time: what they do, stage by stage, and what is refused."""
+"""Lists whose length is dynamic: what they do, stage by stage, and what is rejected."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ ALIASED = [
 
 
 @pytest.mark.parametrize("program", ALIASED, ids=lambda program: program.__name__)
-def test_a_write_that_the_list_would_show_is_refused(program: Callable[..., Any]) -> None:
+def test_a_write_that_the_list_would_show_is_rejected(program: Callable[..., Any]) -> None:
     imported = import_program(program, (rows_of(), 2))
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match=r"is in a list .* clone it") as caught:
         run_pipeline(imported.module)
@@ -378,7 +378,7 @@ def loop_in_one_branch(x: Tensor, n: int) -> Tensor:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_refused(program: Callable[..., Any], reason: str) -> None:
+def test_rejected(program: Callable[..., Any], reason: str) -> None:
     def of_data(x: Tensor, n: Tensor):  # type: ignore[no-untyped-def]
         return program(x, int(n))
 

@@ -1,4 +1,4 @@
-"""Every message is provoked, names the user's line, says the way out, and stands in docs/Messages.md."""
+"""Every message is provoked, names the user's line, says the remedy, and stands in docs/Messages.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch import nn
 
 from _message_calls import CALLS
 from _message_programs import PROGRAMS
-from _refusals import refusal
+from _rejections import rejection
 from ssa_compiler import SsaCompilerError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,7 +47,7 @@ ELSEWHERE = {
     "of the caller's, '…', that gets a length": "argument_containers_test.py",
     "it is passed in two places": "argument_containers_test.py",
     "of a nested tensor": "nested_tensors_test.py",
-    "with a size known only at run time that is -1": "importer_constants_test.py",
+    "with a dynamic size that is -1": "importer_constants_test.py",
     "the program was not compiled for -1": "importer_constants_test.py",
     "bound to a tensor with other strides": "attributes_test.py",
     "as_strided": "alias_test.py",
@@ -86,11 +86,11 @@ def label(value: Any) -> str | None:
     return getattr(value, "__name__", type(value).__name__) if callable(value) else None
 
 
-def refused_line(program: Any) -> int | None:
-    """The line of a program that ends in `# refused`, None if there is none."""
+def rejected_line(program: Any) -> int | None:
+    """The line of a program that ends in `# rejected`, None if there is none."""
     function = type(program).forward if isinstance(program, nn.Module) else program
     lines, first = inspect.getsourcelines(function)
-    return next((first + number for number, line in enumerate(lines) if line.rstrip().endswith("# refused")), None)
+    return next((first + number for number, line in enumerate(lines) if line.rstrip().endswith("# rejected")), None)
 
 
 def caught(call: Callable[[], Any]) -> BaseException:
@@ -101,29 +101,29 @@ def caught(call: Callable[[], Any]) -> BaseException:
 
 
 @functools.cache
-def program_refusal(number: int) -> str:
-    """Why a program is refused, or imported with numbers of its arguments as constants."""
+def program_rejection(number: int) -> str:
+    """Why a program is rejected, or imported with numbers of its arguments as constants."""
     program, args, _ = PROGRAMS[number]
-    return refusal(program, args)
+    return rejection(program, args)
 
 
 @functools.cache
-def call_refusal(number: int) -> BaseException:
+def call_rejection(number: int) -> BaseException:
     """What a call raises."""
     return caught(CALLS[number][0])
 
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=[label(program) for program, _, _ in PROGRAMS])
 def test_programs(number: int) -> None:
-    (program, _, says), message = PROGRAMS[number], program_refusal(number)
+    (program, _, says), message = PROGRAMS[number], program_rejection(number)
     assert re.search(says, message), message
-    assert f"_message_programs.py:{refused_line(program)}: " in message
-    assert re.search(r"unsupported: .+; .+", message), "no way out"
+    assert f"_message_programs.py:{rejected_line(program)}: " in message
+    assert re.search(r"unsupported: .+; .+", message), "no remedy"
 
 
 @pytest.mark.parametrize("number", range(len(CALLS)), ids=[says[:40] for _, says in CALLS])
 def test_models_and_arguments(number: int) -> None:
-    assert re.search(CALLS[number][1], str(call_refusal(number)), re.DOTALL)
+    assert re.search(CALLS[number][1], str(call_rejection(number)), re.DOTALL)
 
 
 def test_the_table_is_up_to_date() -> None:
@@ -134,8 +134,8 @@ def test_the_table_is_up_to_date() -> None:
 def test_every_message_says_the_way_out() -> None:
     in_python = [site for site in gen_messages.sites() if site.kind != "ssa-opt"]
     assert len(in_python) > 100
-    told_by_its_end = "TorchScript drops the write here"  # each of what may follow has its own way out
-    without = [site for site in in_python if not site.has_way_out and told_by_its_end not in site.template]
+    told_by_its_end = "TorchScript drops the write here"  # each of what may follow has its own remedy
+    without = [site for site in in_python if not site.has_remedy and told_by_its_end not in site.template]
     assert [
         site.template for site in without if not _listed(site.template) and "dynamic_shapes" not in site.template
     ] == []
@@ -147,8 +147,8 @@ def _listed(template: str) -> bool:
 
 def test_every_message_is_provoked() -> None:
     """Here, or elsewhere; a new message needs a program."""
-    seen = [program_refusal(number) for number in range(len(PROGRAMS))]
-    seen += [str(call_refusal(number)) for number in range(len(CALLS))]
+    seen = [program_rejection(number) for number in range(len(PROGRAMS))]
+    seen += [str(call_rejection(number)) for number in range(len(CALLS))]
     unprovoked = set()
     for site in gen_messages.sites():
         listed = _listed(site.template) or any(part in site.template for part in ELSEWHERE)

@@ -1,4 +1,4 @@
-"""Ops that change a tensor object in place: every name of the object sees it, or the program is refused."""
+"""Ops that change a tensor object in place: every name of the object sees it, or the program is rejected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from _refusals import refusal
+from _rejections import rejection
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
@@ -167,8 +167,8 @@ def wants_gradients(x: Tensor, flag: bool, n: int) -> Tensor:
         wants_gradients,
     ],
 )
-def test_what_somebody_else_may_see_is_refused(function) -> None:  # type: ignore[no-untyped-def]
-    assert re.search(r"metadata_mutation_test.py:\d+: unsupported: aten::\w+_", refusal(function, (grid(), True, 3)))
+def test_what_somebody_else_may_see_is_rejected(function) -> None:  # type: ignore[no-untyped-def]
+    assert re.search(r"metadata_mutation_test.py:\d+: unsupported: aten::\w+_", rejection(function, (grid(), True, 3)))
 
 
 class Attribute(nn.Module):
@@ -183,7 +183,7 @@ class Attribute(nn.Module):
         return y * 2
 
 
-def test_an_attribute_that_changes_its_shape_is_refused() -> None:
+def test_an_attribute_that_changes_its_shape_is_rejected() -> None:
     with pytest.raises(errors.UnsupportedProgramError, match="changes its shape in place while it is an attribute"):
         import_program(Attribute(), (grid(),))
 

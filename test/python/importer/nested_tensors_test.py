@@ -67,7 +67,7 @@ def returns_it(x: Tensor, mask: Tensor) -> Tensor:
     return torch._nested_tensor_from_mask(x, mask, mask_check=False)
 
 
-def test_other_uses_are_refused() -> None:
+def test_other_uses_are_rejected() -> None:
     x, mask = torch.randn(2, 5, 16), torch.ones(2, 5, dtype=torch.bool)
     with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"aten::select.int of a nested tensor; make nn.Trans"):
         import_program(takes_a_part, (x, mask))

@@ -1,4 +1,4 @@
-"""A store through a view of a view is one store to the tensor, at sizes and places known at run time only too."""
+"""A store through a view of a view is one store to the tensor, at sizes and dynamic places too."""
 
 from __future__ import annotations
 

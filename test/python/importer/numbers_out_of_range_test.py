@@ -1,4 +1,4 @@
-"""Numbers known only at run time that eager refuses, or that are NaN: bounds, dimensions of 0-d tensors, overflowing floats."""
+"""Dynamic numbers that eager rejects, or that are NaN: bounds, dimensions of 0-d tensors, overflowing floats."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def appended(x: Tensor):
     return torch.tensor(found)
 
 
-def test_an_empty_list_of_no_dtype_is_refused_at_the_call() -> None:
+def test_an_empty_list_of_no_dtype_is_rejected_at_the_call() -> None:
     compiled = ssa_compiler.compile(appended, (torch.tensor([1, 0, 2]),))
     assert compiled(torch.tensor([1, 0, 2])).tolist() == [0, 2]
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match=r"test.py:\d+: unsupported: .* give the dtype"):
@@ -133,13 +133,13 @@ def repeated(x: Tensor, r: Tensor):
 
 def test_repeats_of_no_rows() -> None:
     none = torch.zeros(0, dtype=torch.int64)
-    open_sizes = {"dynamic_shapes": {"x": {0: torch.export.Dim.AUTO}, "r": {0: torch.export.Dim.AUTO}}}
+    dynamic_sizes = {"dynamic_shapes": {"x": {0: torch.export.Dim.AUTO}, "r": {0: torch.export.Dim.AUTO}}}
     calls = [
         (torch.ones(3, 2), torch.tensor([1, 0, 2])),
         (torch.ones(0, 2), none),
         (torch.ones(1, 2), torch.tensor([0])),
     ]
-    check(repeated, *calls, compiled=False, options=open_sizes)
+    check(repeated, *calls, compiled=False, options=dynamic_sizes)
 
 
 def counted(a: int, b: int, s: int) -> list[int]:

@@ -160,7 +160,7 @@ def into_one_element(x: Tensor) -> Tensor:
         (into_one_element, errors.ProgramError, "more than one element of the written-to tensor"),
     ],
 )
-def test_what_is_refused_or_raises(function: Callable[..., Any], error: type[Exception], message: str) -> None:
+def test_what_is_rejected_or_raises(function: Callable[..., Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message) as raised:
         import_program(function, (grid(),))
     assert "out_test.py:" in str(raised.value)
@@ -174,6 +174,6 @@ def resized_in_a_loop(x: Tensor, n: int) -> Tensor:
 
 
 def test_resized_in_a_loop() -> None:
-    """The loop, refused, is written out: the tensor has its old shape then."""
+    """The loop, rejected, is written out: the tensor has its old shape then."""
     with pytest.raises(errors.UnsupportedOpError, match="which changes the shape of a tensor in place"):
         import_program(resized_in_a_loop, (torch.ones(3), 2))

@@ -1,4 +1,4 @@
-"""Writes whose source overlaps the target: what eager does in no promised order is refused, all else is imported."""
+"""Writes whose source overlaps the target: what eager does in no promised order is rejected, all else is imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import ssa_compiler
-from _refusals import refusal
+from _rejections import rejection
 from ssa_compiler.importer import import_program
 from ssa_compiler.importer.tensors import disjointness
 from ssa_compiler.importer.values.symbols import Symbols
@@ -26,44 +26,44 @@ X = torch.arange(12.0).reshape(3, 4).sin()
 
 def expanded_row(x: Tensor) -> Tensor:
     c = x.clone()
-    c += c[0:1].expand(3, 4)  # refused
+    c += c[0:1].expand(3, 4)  # rejected
     return c
 
 
 def broadcast_column(x: Tensor) -> Tensor:
     c = x.clone()
-    c.mul_(c[:, :1])  # refused
+    c.mul_(c[:, :1])  # rejected
     return c
 
 
 def column_by_its_element(x: Tensor) -> Tensor:
     b = x.clone()
     row = b[1]
-    b[:, 0] += row[0]  # refused
+    b[:, 0] += row[0]  # rejected
     return b
 
 
 def column_by_an_element(x: Tensor, i: int) -> Tensor:
     b = x.clone()
-    b[:, i] += b[1, 2]  # refused
+    b[:, i] += b[1, 2]  # rejected
     return b
 
 
 def shifted_columns(x: Tensor) -> Tensor:
     y = x.clone()
-    y[:, 1:] = y[:, :-1]  # refused
+    y[:, 1:] = y[:, :-1]  # rejected
     return y
 
 
 def transposed(x: Tensor) -> Tensor:
     b = x.clone()
-    b[:3, :3].copy_(b[:3, :3].t())  # refused
+    b[:3, :3].copy_(b[:3, :3].t())  # rejected
     return b
 
 
 def product_with_itself(x: Tensor) -> Tensor:
     b = x[:, :3].clone()
-    b.addmm_(b, b)  # refused
+    b.addmm_(b, b)  # rejected
     return b
 
 
@@ -72,7 +72,7 @@ def other_layout_after_a_loop(x: Tensor, n: int) -> Tensor:
     h = b[:, 1]
     for _ in range(n):
         h = torch.tanh(h)
-    b[:, 0].copy_(h)  # refused
+    b[:, 0].copy_(h)  # rejected
     return b
 
 
@@ -90,14 +90,14 @@ def other_layout_after_a_loop(x: Tensor, n: int) -> Tensor:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_result_that_depends_on_the_order_of_elements_is_refused(
+def test_result_that_depends_on_the_order_of_elements_is_rejected(
     function: Callable[..., Tensor], numbers: tuple[int, ...]
 ) -> None:
     function(X, *numbers)  # eager does not raise
-    found = re.match(r".*:(\d+): .*aten::\w+.* reads a tensor .*clone\(\)", refusal(function, (X, *numbers)))
+    found = re.match(r".*:(\d+): .*aten::\w+.* reads a tensor .*clone\(\)", rejection(function, (X, *numbers)))
     assert found is not None
     lines, first = inspect.getsourcelines(function)
-    assert lines[int(found[1]) - first].rstrip().endswith("# refused")
+    assert lines[int(found[1]) - first].rstrip().endswith("# rejected")
 
 
 def cloned(x: Tensor) -> Tensor:
@@ -208,7 +208,7 @@ def rows_after_a_branch(x: Tensor, n: int) -> Tensor:
 
 
 def test_joined_source_at_another_offset_is_not_taken_for_the_target() -> None:
-    assert "clone" in refusal(rows_after_a_branch, (X, 1))
+    assert "clone" in rejection(rows_after_a_branch, (X, 1))
 
 
 def complex_parts(x: Tensor) -> Tensor:
@@ -242,9 +242,9 @@ def test_solving_for_addresses_never_misses_what_comparing_elements_finds(copies
         strides = torch.tensor(target.fake.stride())
         addresses = {int((position * strides).sum()) for position in (target.fake == 0).nonzero()}
         if len(addresses) < target.fake.numel():
-            continue  # eager refuses targets that overlap themselves
-        exact = disjointness._crosses(target.fake, source.fake, distance, int(max(ends)) + 8, copies)
-        solved = disjointness._equation_crosses(symbols, target, source, copies)
+            continue  # eager rejects targets that overlap themselves
+        exact = disjointness._interferes(target.fake, source.fake, distance, int(max(ends)) + 8, copies)
+        solved = disjointness._equation_interferes(symbols, target, source, copies)
         outcomes.add((exact, solved))
         assert solved or not exact, (target, source)
     assert {(True, True), (False, False)} <= outcomes

@@ -223,7 +223,7 @@ def recursive(x: Tensor, n: int) -> Tensor:
     return recursive(x + 1, n - 1)
 
 
-def test_recursion_is_refused() -> None:
+def test_recursion_is_rejected() -> None:
     with pytest.raises((errors.UnsupportedProgramError, errors.ScriptError), match=r"recursi|defined"):
         imported(recursive, torch.zeros(2), 3)
 
@@ -318,7 +318,7 @@ def flag_and_name(x: Tensor, flag: bool, name: str = "add") -> Tensor:
     return x + 1 if flag and name == "add" else x
 
 
-def test_arguments_that_do_not_fit_are_refused() -> None:
+def test_arguments_that_do_not_fit_are_rejected() -> None:
     program = import_program(flag_and_name, (torch.zeros(2), True))
     x = torch.zeros(2)
     with pytest.raises(errors.ArgumentTypeError, match="missing required argument 'flag'"):

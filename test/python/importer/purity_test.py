@@ -254,12 +254,12 @@ def own_generator(x: Tensor) -> Tensor:
         (own_generator, "a Generator, a stream of random numbers of its own; use torch.manual_seed"),
     ],
 )
-def test_what_can_neither_be_run_at_import_nor_later_is_refused(program: Callable[..., Any], says: str) -> None:
+def test_what_can_neither_be_run_at_import_nor_later_is_rejected(program: Callable[..., Any], says: str) -> None:
     LOG.clear()
-    with pytest.raises(UnsupportedOpError, match=says) as refused:
+    with pytest.raises(UnsupportedOpError, match=says) as rejected:
         import_program(program, (X,))
-    assert refused.value.location is not None
-    assert refused.value.location.file == __file__
+    assert rejected.value.location is not None
+    assert rejected.value.location.file == __file__
     assert not LOG
     assert torch.is_grad_enabled()
 

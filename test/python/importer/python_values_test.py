@@ -424,7 +424,7 @@ def one_of_two_dtypes(x: Tensor, n: int):  # type: ignore[no-untyped-def]
     return torch.float64 if int(x.sum()) > n else torch.float32
 
 
-def test_a_dtype_that_is_known_only_at_run_time_is_refused() -> None:
+def test_a_dtype_that_is_known_only_at_run_time_is_rejected() -> None:
     with pytest.raises(
         ssa_compiler.UnsupportedProgramError, match=r"a variable that is torch\.float64 or torch\.float32"
     ):

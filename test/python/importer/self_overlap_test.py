@@ -111,6 +111,6 @@ def test_a_view_that_shows_each_element_once_is_one_of_the_storage() -> None:
 
 
 @pytest.mark.parametrize("program", [_bools, _columns])
-def test_what_depends_on_the_order_or_the_overload_is_refused(program: Callable[..., Any]) -> None:
+def test_what_depends_on_the_order_or_the_overload_is_rejected(program: Callable[..., Any]) -> None:
     with pytest.raises(UnsupportedOpError, match="expand"):
         check(program, (_x(),))

@@ -173,7 +173,7 @@ def bool_minus(m: Tensor) -> Tensor:
     return m - True
 
 
-def test_what_eager_refuses_for_bools_raises() -> None:
+def test_what_eager_rejects_for_bools_raises() -> None:
     checked = check(dead_bool_minus, (torch.tensor([True]), 1), (torch.tensor([True]), 0))
     assert [error is not None for error in checked.errors] == [True, False]
 

@@ -135,9 +135,9 @@ def result_of_either_rank(x: Tensor, y: Tensor) -> Tensor:
 
 
 def test_a_result_has_one_rank() -> None:
-    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="or a f32 tensor of shape") as refused:
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="or a f32 tensor of shape") as rejected:
         import_program(result_of_either_rank, (grid(), SIGNS[0]))
-    assert type(refused.value) is ssa_compiler.UnsupportedProgramError
+    assert type(rejected.value) is ssa_compiler.UnsupportedProgramError
 
 
 def many(x: Tensor, y: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from _refusals import refusal
+from _rejections import rejection
 from ssa_compiler.testing import check
 
 
@@ -78,5 +78,5 @@ def test_an_element_at_a_tensor_is_a_view(function: Callable[..., Any]) -> None:
     check(function, *((A, torch.tensor(n)) for n in (2, 0, 3)))
 
 
-def test_orders_of_elements_are_refused_at_tensors_as_at_numbers() -> None:
-    assert "clone" in refusal(column, (A, torch.tensor(2)))
+def test_orders_of_elements_are_rejected_at_tensors_as_at_numbers() -> None:
+    assert "clone" in rejection(column, (A, torch.tensor(2)))

@@ -20,7 +20,7 @@ from _imported import assert_equal_to_eager
 from _nightly import NIGHTLY
 from ssa_compiler.errors import UnsupportedProgramError
 from ssa_compiler.importer import import_program
-from ssa_compiler.importer.fake.unannotated_writes import UNANNOUNCED, writes_unannounced
+from ssa_compiler.importer.fake.unannotated_writes import UNANNOTATED_WRITES, writes_unannotated
 from ssa_compiler.testing import InterpreterError, check, interpret
 
 
@@ -103,9 +103,9 @@ def test_interpreter_sees_writes_that_do_not_move_the_version() -> None:
 def test_an_op_that_is_not_in_the_table_is_found_by_trying_it() -> None:
     base = torch.ops.aten.native_batch_norm.default
     args: list[Any] = [torch.rand(5, 4), None, None, torch.zeros(4), torch.ones(4), True, 0.1, 1e-5]
-    assert writes_unannounced(base, args)
-    assert not writes_unannounced(base, [*args[:5], False, *args[6:]])
-    assert not writes_unannounced(torch.ops.aten.cumsum.default, [torch.rand(5), 0])
+    assert writes_unannotated(base, args)
+    assert not writes_unannotated(base, [*args[:5], False, *args[6:]])
+    assert not writes_unannotated(torch.ops.aten.cumsum.default, [torch.rand(5), 0])
     assert torch.equal(args[3], torch.zeros(4))
 
 
@@ -162,11 +162,11 @@ def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytes
                 with watch:
                     info(sample.input, *sample.args, **sample.kwargs)
                 ran += 1
-            except Exception:  # samples that eager refuses
+            except Exception:  # samples that eager rejects
                 continue
     assert ran > (1500 if NIGHTLY else 350)
     assert watch.found == {"aten::native_batch_norm"}
-    assert watch.found <= set(UNANNOUNCED)
+    assert watch.found <= set(UNANNOTATED_WRITES)
 
 
 class Renormalised(nn.Module):
@@ -183,6 +183,6 @@ def test_embedding_renormalises_its_weight() -> None:
     assert_equal_to_eager(Renormalised(), (torch.tensor([1, 2]),), (torch.tensor([0, 2]),))
 
 
-def test_scripted_embedding_without_its_write_is_refused() -> None:
+def test_scripted_embedding_without_its_write_is_rejected() -> None:
     with pytest.raises(UnsupportedProgramError, match="TorchScript drops the write of max_norm"):
         import_program(torch.jit.script(Renormalised()), (torch.tensor([1]),), {})

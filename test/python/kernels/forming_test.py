@@ -427,7 +427,7 @@ def stores_at(x: Tensor, out: Tensor, n: int) -> int:
 
 
 @pytest.mark.parametrize("function", [stores_row, stores_at])
-def test_what_is_refused_is_not_written(function: Callable[..., Any]) -> None:
+def test_what_is_rejected_is_not_written(function: Callable[..., Any]) -> None:
     """Behind the argument there is memory of others."""
     x = torch.ones(3)
     compiled = kernel_of(function, (x, torch.zeros(4, 3), 2), (x, torch.zeros(4, 3), 0))
@@ -448,7 +448,7 @@ def fills_rows(x: Tensor, rows: int, n: int) -> Tensor:
     return out
 
 
-def test_a_refused_row_is_not_behind_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_row_is_not_behind_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process ends if it is: each access is checked."""
     monkeypatch.setenv(VERIFY_VARIABLE, "1")
     calls = [(torch.ones(3), rows, n) for rows, n in ((4, 2), (4, 5), (0, 1), (1, 1), (3, 4))]

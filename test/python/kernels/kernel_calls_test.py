@@ -158,7 +158,7 @@ def doubles_first(x: Tensor) -> Tensor:
     return x.clone()
 
 
-def test_written_arguments_whose_elements_overlap_are_refused() -> None:
+def test_written_arguments_whose_elements_overlap_are_rejected() -> None:
     memory = torch.arange(24.0)
     compiled = compile(doubles_first, (torch.zeros(3, 2, 2),))
     for strides in ((8, 1, 1), (10, 0, 1), (0, 2, 1), (4, 2, 2), (5, 3, 3)):

@@ -118,11 +118,11 @@ def test_sorting_beside_effects() -> None:
 
 
 def test_without_a_kernel_the_op_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*args: object, **options: object) -> None:
+    def reject(*args: object, **options: object) -> None:
         raise NoKernelError("none today")
 
-    monkeypatch.setattr(loop_kernels, "form_kernel", refuse)
-    monkeypatch.setattr(driver, "form_kernel", refuse)
+    monkeypatch.setattr(loop_kernels, "form_kernel", reject)
+    monkeypatch.setattr(driver, "form_kernel", reject)
     explained = check(largest_and_smallest, (torch.randn(2, 60), 5), exact=True).compiled.explain()
     assert {site.op for site in explained.callbacks} == {"ssa_compiler::smallest"}
     assert "could not be made a kernel" in str(explained)

@@ -128,7 +128,7 @@ def packs(x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     return torch._pack_padded_sequence(x, lengths, False)
 
 
-def test_lengths_that_eager_refuses() -> None:
+def test_lengths_that_eager_rejects() -> None:
     x = torch.randn(5, 2, 3)
     check(packs, *[(x, torch.tensor(lengths)) for lengths in ([5, 2], [2, 3], [3, 0], [6, 2], [1, 1])])
     with pytest.raises(RuntimeError, match="equal to batch_size") as expected:

@@ -1,4 +1,4 @@
-"""Ops of the library whose results have sizes known at run time only: natively, with results that are empty as well."""
+"""Ops of the library whose results have dynamic sizes: natively, with results that are empty as well."""
 
 from __future__ import annotations
 

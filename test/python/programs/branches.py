@@ -1,4 +1,4 @@
-"""Writes under branches, through views taken before them, and the ways out of loops and functions."""
+"""Writes under branches, through views taken before them, and the remedies of loops and functions."""
 
 from __future__ import annotations
 

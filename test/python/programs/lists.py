@@ -1,4 +1,4 @@
-"""Lists that loops make longer: by how much is known at run time only."""
+"""Lists that loops make longer: by how much is dynamic."""
 
 from __future__ import annotations
 

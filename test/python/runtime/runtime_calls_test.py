@@ -185,7 +185,7 @@ def test_writable_view(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
             plain.get_buffer().fill_zero(0, tensor.nbytes)
 
 
-def test_written_argument_that_shares_memory_is_refused(write: Program) -> None:
+def test_written_argument_that_shares_memory_is_rejected(write: Program) -> None:
     base = torch.randn(6)
     with pytest.raises(ArgumentValueError, match=r"'cache' is written .* shares memory with argument 'x'"):
         write([base[:4], base[2:]])

@@ -222,7 +222,7 @@ def test_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     assert "interrupted" in output.with_suffix(".md").read_text(encoding="utf-8")
 
 
-def test_unknown_names_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_names_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "--only", "nonsense"]) == 2
     assert "no workload 'nonsense'" in capsys.readouterr().err
     with pytest.raises(KeyError, match="no peer 'nobody'"):
@@ -354,7 +354,7 @@ def test_rounding_errors_are_measured_by_eagers_own() -> None:
         measure.check_rounding((torch.tensor([1.0, float("nan")]), 3), (torch.tensor([1.0, 0.999]), 3), exact)
 
 
-def test_results_that_differ_are_refused() -> None:
+def test_results_that_differ_are_rejected() -> None:
     with pytest.raises(AssertionError, match="result 1"):
         measure.check_result((torch.ones(2), 3), (torch.ones(2), 4), 1e-5, 1e-5)
     with pytest.raises(AssertionError, match="expected 2 results"):
@@ -390,7 +390,7 @@ def test_flow_of_nested_loops_that_are_tested_at_their_end() -> None:
     assert launches.flow_of_blocks(graph, [launches.Loop(4, 1, 1, inside=(inner,))]) == [1, 1, 4, 3, 9, 4, 1]
 
 
-def test_flow_that_does_not_fit_is_refused() -> None:
+def test_flow_that_does_not_fit_is_rejected() -> None:
     with pytest.raises(launches.UnlikeFlow):
         launches.flow_of_blocks([(1,), (2, 3), (1,), ()], [launches.Loop(7, 2, 1)])
     with pytest.raises(launches.UnlikeFlow):

@@ -112,7 +112,7 @@ def test_records_of_several_files_are_merged(tmp_path: Path) -> None:
         "first": [record("(samples)", "timeout"), record("function", "native"), record("inplace", "native")],
         "second": [
             record("function", "imported"),
-            record("inplace", "refused"),
+            record("inplace", "rejected"),
             record("function-arguments", "imported"),
         ],
     }
@@ -121,7 +121,7 @@ def test_records_of_several_files_are_merged(tmp_path: Path) -> None:
     found = {
         entry["case"]: entry["status"] for entry in merged([tmp_path / "first", tmp_path / "second", tmp_path / "none"])
     }
-    assert found == {"function": "native", "inplace": "refused", "function-arguments": "imported"}
+    assert found == {"function": "native", "inplace": "rejected", "function-arguments": "imported"}
 
 
 def test_units_are_operators_with_the_dtypes_that_they_take() -> None:

@@ -1,4 +1,4 @@
-"""Ops at the edges of their domain: NaN, infinities, zeros, factors of 0, no elements, numbers that eager refuses."""
+"""Ops at the edges of their domain: NaN, infinities, zeros, factors of 0, no elements, numbers that eager rejects."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_powers_that_are_roots_of_infinities_and_zeros() -> None:
 
 
 def of_some(x: Tensor, n: Tensor, op: int) -> tuple[Tensor, int]:
-    """Ops on as many elements as are positive, places and numbers that eager refuses."""
+    """Ops on as many elements as are positive, places and numbers that eager rejects."""
     y = x[x > 0]
     z = y[0:0].clone()
     if op == 0:
@@ -252,7 +252,7 @@ def of_some(x: Tensor, n: Tensor, op: int) -> tuple[Tensor, int]:
     return z.sum(), y.size(0)
 
 
-def test_no_elements_and_numbers_that_eager_refuses() -> None:
+def test_no_elements_and_numbers_that_eager_rejects() -> None:
     some, none = torch.tensor([1.0, -1, 2, 0.5]), -torch.ones(4)
     right, wrong = torch.tensor([2, 1, 3, 0]), torch.tensor([0, -7, 2, 3])
     calls = [(x, n, op) for op in range(12) for x, n in ((some, right), (none, wrong))]
@@ -312,7 +312,7 @@ def test_no_elements_of_dynamic_sizes() -> None:
     options = {"dynamic_shapes": Dim.AUTO}
     x = torch.randn(3, 4, generator=generator)
     for program in (largest, places):
-        check(program, (x,), (x[:0],), (x[:, :0],), (x[:2],), compiled=False, options=options, refusals=True)
+        check(program, (x,), (x[:0],), (x[:, :0],), (x[:2],), compiled=False, options=options, rejections=True)
 
 
 def stepped(x: Tensor, k: int) -> Tensor:
@@ -324,7 +324,7 @@ def stepped(x: Tensor, k: int) -> Tensor:
     return y.sum()
 
 
-def test_steps_that_slices_refuse() -> None:
+def test_steps_that_slices_reject() -> None:
     x = torch.arange(6.0)
     checked = check(stepped, (x, 1), (x, 0), (x, -1), compiled=False)
     assert [type(error) for error in checked.errors] == [type(None), ValueError, ValueError]
@@ -448,7 +448,7 @@ def unshuffled(x: Tensor) -> Tensor:
     return F.pixel_unshuffle(x, 2)
 
 
-def test_pixels_of_no_image_are_refused_where_sizes_are_dynamic() -> None:
+def test_pixels_of_no_image_are_rejected_where_sizes_are_dynamic() -> None:
     """Eager returns a tensor without elements as it is, with its own sizes."""
     check(unshuffled, (torch.zeros(0, 1, 4, 4),), compiled=False)
     compiled = compile(unshuffled, (torch.rand(1, 1, 4, 4),), dynamic_shapes={"x": {0: Dim("n")}}, cache=False)

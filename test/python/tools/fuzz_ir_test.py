@@ -1,4 +1,4 @@
-"""Mutated .mlir inputs: ssa-opt may refuse any, but never crash, hang, or make something invalid (tools/fuzz-ir).
+"""Mutated .mlir inputs: ssa-opt may reject any, but never crash, hang, or make something invalid (tools/fuzz-ir).
 
 A sample; `make sanitize` runs some thousands with sanitizers.
 """
@@ -84,7 +84,7 @@ def test_what_counts_as_a_finding(script: str, kind: str, tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("errors", ["unsupported: no pure form", "expected a permutation"])
-def test_a_refusal_is_no_finding(errors: str, tmp_path: Path) -> None:
+def test_a_rejection_is_no_finding(errors: str, tmp_path: Path) -> None:
     fake = tmp_path / "ssa-opt"
     fake.write_text(f'#!/bin/bash\ncat >/dev/null\necho "f:1:1: error: {errors}" >&2\nexit 1\n')
     fake.chmod(0o755)

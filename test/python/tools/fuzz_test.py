@@ -97,8 +97,8 @@ def test_a_fault_of_the_compiler_is_wrong(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_three_other_outcomes() -> None:
     assert run_program(Program(SMALL)).status == "ok"
-    refused = run_program(Program(SMALL.replace("y = y.clone()", "y = torch.eig(y)")))
-    assert (refused.status, "TorchScript" in refused.reason) == ("refused", True)
+    rejected = run_program(Program(SMALL.replace("y = y.clone()", "y = torch.eig(y)")))
+    assert (rejected.status, "TorchScript" in rejected.reason) == ("rejected", True)
     assert run_program(Program("syntax error")).status == "error"
 
 
@@ -214,7 +214,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
 def test_the_score_counts_and_names_reasons() -> None:
     records = [
         Record("interpreted", 1, "ok", features=["view.slice"]),
-        Record("interpreted", 2, "refused", reason="because", features=["view.slice"]),
+        Record("interpreted", 2, "rejected", reason="because", features=["view.slice"]),
         Record("torch-mlir", 1, "ok", executed=False),
     ]
     text = format_score(records)
@@ -232,9 +232,9 @@ def test_a_call_that_does_not_fit_is_told_from_a_wrong_result() -> None:
     sets = ((torch.ones(4, 3), torch.ones(3)), (x, x[0]))
     with pytest.raises(StageMismatch, match="shares memory"):
         check(program, *sets, compiled=False)
-    refusals = check(program, *sets, compiled=False, refusals=True).refusals
-    assert refusals[0] is None
-    assert "shares memory" in str(refusals[1])
+    rejections = check(program, *sets, compiled=False, rejections=True).rejections
+    assert rejections[0] is None
+    assert "shares memory" in str(rejections[1])
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -255,7 +255,7 @@ def test_a_rewritten_program_does_the_same(seed: int, tmp_path: Path) -> None:
         actual = rewritten.model(*other)
         assert compare_values(expected, actual, rtol=0.0, atol=0.0, exact=True) is None
     record = run_program(program, "metamorphic")
-    assert record.status in ("ok", "refused"), record.message
+    assert record.status in ("ok", "rejected"), record.message
 
 
 def test_every_rewrite_is_made() -> None:

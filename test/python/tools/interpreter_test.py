@@ -364,7 +364,7 @@ def test_view_of_a_value_does_not_depend_on_strides() -> None:
 # --- what the interpreter checks --------------------------------------------------------------------------------------
 
 
-def test_write_to_a_value_is_refused() -> None:
+def test_write_to_a_value_is_rejected() -> None:
     module = """
     func.func @main(%a: !torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32> {
       %r = torch.operator "torch.aten.relu_"(%a) : (!torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32> loc("u.py":4:1)
@@ -468,7 +468,7 @@ def test_literals(text: str, kind: str, expected: torch.Tensor) -> None:
     assert torch.equal(result, expected)
 
 
-def test_complex_literals_are_refused() -> None:
+def test_complex_literals_are_rejected() -> None:
     module = """func.func @main() {
       %l = torch.vtensor.literal(dense<(1.0,2.0)> : tensor<1xcomplex<f32>>) : !torch.vtensor<[1],complex<f32>>
       return
@@ -588,6 +588,6 @@ def test_update_gives_a_name_a_new_value_until_the_end_of_its_block() -> None:
     assert interpret(module, False, a, b)[0] is a
 
 
-def test_access_without_a_view_is_refused() -> None:
+def test_access_without_a_view_is_rejected() -> None:
     with pytest.raises(InterpreterError, match="expected a string attribute 'view'"):
         Interpreter(TSSA.replace("view =", "other ="))

@@ -1,6 +1,6 @@
 """Views: by strides, of complex tensors, and all that PyTorch has, read and written in every stage.
 
-Also what eager refuses to write through a view that shows elements several times.
+Also what eager rejects to write through a view that shows elements several times.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def strided_argument_beyond(x: Tensor) -> Tensor:
         (strided_of_other_layout, "whose storage is not known"),
     ],
 )
-def test_as_strided_is_refused(program: Callable[..., Any], reason: str) -> None:
+def test_as_strided_is_rejected(program: Callable[..., Any], reason: str) -> None:
     storage = torch.arange(24.0)
     with pytest.raises(UnsupportedOpError, match=reason):
         check(program, (storage[4:16].reshape(4, 3),), compiled=False)
@@ -205,7 +205,7 @@ def view_as_the_other(x: Tensor, y: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("program", [view_as_ints, view_as_the_other])
-def test_view_with_a_dtype_is_refused(program: Callable[..., Any]) -> None:
+def test_view_with_a_dtype_is_rejected(program: Callable[..., Any]) -> None:
     # TorchScript reads it as view([3]), which fits three elements.
     arguments = (torch.arange(3.0), torch.zeros(1, dtype=torch.int32))[: program.__code__.co_argcount]
     with pytest.raises(UnsupportedOpError, match="takes the dtype for a size"):
@@ -221,7 +221,7 @@ class ViewAs(torch.nn.Module):
         return x.view(self.shape_or_dtype)
 
 
-def test_view_with_a_dtype_of_the_module_is_refused() -> None:
+def test_view_with_a_dtype_of_the_module_is_rejected() -> None:
     check(ViewAs(3), (torch.arange(3.0),), compiled=False)
     with pytest.raises(UnsupportedOpError, match="takes the dtype for a size"):
         check(ViewAs(torch.int32), (torch.arange(3.0),), compiled=False)
@@ -324,7 +324,7 @@ def _overlap_is_noticed(program: Callable[..., Any]) -> bool:
 @pytest.mark.parametrize("write", _EXPANDED)
 @pytest.mark.parametrize("view", _VIEWS)
 def test_writes_of_repeated_elements(write: str, view: str, tmp_path: Path) -> None:
-    """They raise where eager does, only if they are reached, and are refused where eager does something all the same."""
+    """They raise where eager does, only if they are reached, and are rejected where eager does something all the same."""
     text = f"""import torch
 
 
@@ -341,7 +341,7 @@ def program(x: torch.Tensor, c: bool):
     try:
         checked = check(program, *calls, compiled=False)
     except (UnsupportedOpError, UnsupportedProgramError):
-        assert not raises, "refused, and eager raises"
+        assert not raises, "rejected, and eager raises"
         return
     assert [error is not None for error in checked.errors] == [False, raises]
 
@@ -352,7 +352,7 @@ def window_write(x: Tensor) -> Tensor:
     return y
 
 
-def test_writes_of_overlapping_windows_are_refused() -> None:
+def test_writes_of_overlapping_windows_are_rejected() -> None:
     # Eager does not notice, and its result depends on the order of the elements.
     window_write(_numbers())
     with pytest.raises(UnsupportedOpError, match="windows may overlap"):

@@ -170,7 +170,7 @@ def other_storage(x: Tensor) -> Tensor:
         (other_storage, "storage"),
     ],
 )
-def test_refused(program: Callable[..., Any], reason: str) -> None:
+def test_rejected(program: Callable[..., Any], reason: str) -> None:
     with pytest.raises((UnsupportedOpError, UnsupportedProgramError), match=reason) as caught:
         check(program, (_numbers(),), compiled=False)
     assert f"{Path(__file__).name}:" in str(caught.value)
@@ -207,7 +207,7 @@ def _converted(value: Any, dtype: torch.dtype) -> Any:
 @pytest.mark.parametrize("schema", [s for s in in_place_schemas() if _is_sampled(s, 4)], ids=_name)
 @pytest.mark.parametrize("dtypes", [(torch.int64, torch.float32), (torch.float32, torch.float64)], ids=str)
 def test_dtypes_of_operands(schema: Any, dtypes: tuple[torch.dtype, torch.dtype], tmp_path: Path) -> None:
-    """What eager converts is converted; what it cannot store into the written tensor raises, or is refused."""
+    """What eager converts is converted; what it cannot store into the written tensor raises, or is rejected."""
     torch.set_num_threads(1)
     found = _call(schema)
     if found is None or not isinstance(found[0][0], Tensor):

@@ -1,4 +1,4 @@
-"""Let the branches of an `scf.if` take over the tensors that they capture, where nobody needs them afterwards.
+"""Let the branches of an `scf.if` reuse the tensors that they capture, where nobody needs them afterwards.
 
 IREE judges whether the memory of a tensor may be updated by the last use that it finds in the same region. A tensor from
 outside is never found to be used for the last time, so that an update under a branch copies the whole tensor, in a loop once
@@ -14,10 +14,10 @@ from ..ir.bindings import ancestor_in_block, defining_block, is_any_tensor, walk
 from ..ir.copies import barrier
 from .copy_insertion import is_last_holder
 
-__all__ = ["take_over_captures"]
+__all__ = ["reuse_captures"]
 
 
-def take_over_captures(module: ir.Module) -> int:
+def reuse_captures(module: ir.Module) -> int:
     """Put a barrier at the start of each branch on what it captures and nothing outside needs after it.
 
     Args:
@@ -26,20 +26,20 @@ def take_over_captures(module: ir.Module) -> int:
         The number of barriers.
     """
     made = 0
-    # Outer branches first: what they take over, inner ones can.
+    # Outer branches first: what they reuse, inner ones can.
     for op in list(walk(module.operation)):
         if op.name != "scf.if":
             continue
         for region in op.regions:
             for value, users in _captures(region).items():
                 if is_last_holder(value, op):
-                    _take_over(value, users, op)
+                    _reuse(value, users, op)
                     made += 1
     return made
 
 
 def _captures(region: ir.Region) -> dict[ir.Value, list[tuple[ir.Operation, int]]]:
-    """The tensors from outside that a region uses for more than to hand them on, each with its uses."""
+    """The tensors from outside that a region uses for more than to forward them, each with its uses."""
     if not len(region.blocks):
         return {}
     ops = [
@@ -57,7 +57,7 @@ def _captures(region: ir.Region) -> dict[ir.Value, list[tuple[ir.Operation, int]
     return {value: uses for value, uses in found.items() if any(user.name != "scf.yield" for user, _ in uses)}
 
 
-def _take_over(value: ir.Value, users: list[tuple[ir.Operation, int]], op: ir.Operation) -> None:
+def _reuse(value: ir.Value, users: list[tuple[ir.Operation, int]], op: ir.Operation) -> None:
     """Replace the uses of a captured tensor in one branch by a barrier at its start."""
     block = next(block for region in op.regions for block in region.blocks if ancestor_in_block(users[0][0], block))
     hidden = barrier(value, ir.InsertionPoint.at_block_begin(block))

@@ -1,7 +1,7 @@
-"""Which values are tensors that the program updates: their memory is taken over by what the update makes.
+"""Which values are tensors that the program updates: their memory is reused by what the update makes.
 
-`select_scatter(x, ...)` keeps most of `x`, and IREE makes its result in the memory of `x`. A tensor that nothing takes over
-may lie in memory that others use too, also where control flow hands it on. The conversion marks versions by the same rule
+`select_scatter(x, ...)` keeps most of `x`, and IREE makes its result in the memory of `x`. A tensor that nothing reuses
+may lie in memory that others use too, also where control flow forwards it. The conversion marks versions by the same rule
 (docs/Report.md); here it saves copies and attempts, and what IREE does is checked by `in_place` in any case.
 """
 
@@ -14,8 +14,8 @@ from iree.compiler import ir
 from ..ir.bindings import CASTS, attribute
 
 __all__ = [
-    "handed_to",
-    "is_taken_over",
+    "forwarded_to",
+    "is_reused",
     "memory_names",
     "memory_root",
     "only_asks_for_sizes",
@@ -89,7 +89,7 @@ def only_renames(op: ir.Operation) -> bool:
     return len(op.operands) > 0 and _is_same(op, 0)
 
 
-def is_taken_over(value: ir.Value) -> bool:
+def is_reused(value: ir.Value) -> bool:
     """Whether a tensor, or what control flow and casts make of it, is ever updated or the caller's to keep.
 
     Args:
@@ -111,7 +111,7 @@ def is_taken_over(value: ir.Value) -> bool:
     return False
 
 
-def handed_to(op: ir.Operation, index: int) -> list[ir.Value]:
+def forwarded_to(op: ir.Operation, index: int) -> list[ir.Value]:
     """The values that an operand of a loop, or of the end of a region, becomes."""
     if op.name == "scf.for":
         return [op.regions[0].blocks[0].arguments[index - 2], op.results[index - 3]] if index >= 3 else []
@@ -131,7 +131,7 @@ def handed_to(op: ir.Operation, index: int) -> list[ir.Value]:
 
 def _same_memory(user: ir.Operation, index: int) -> list[ir.Value]:
     """The values that may lie in the memory of an operand."""
-    return [user.results[0]] if _is_same(user, index) else handed_to(user, index)
+    return [user.results[0]] if _is_same(user, index) else forwarded_to(user, index)
 
 
 def _is_same(user: ir.Operation, index: int) -> bool:

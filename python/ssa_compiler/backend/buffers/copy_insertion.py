@@ -3,8 +3,8 @@
 IREE updates a carried tensor in place when it believes that the value it starts from is not used again. It takes function
 arguments for shared (and copies them in every iteration), and it misses that one value may be passed on twice, that a
 value from outside a loop is used again by the next iteration, and that the result of an `scf.if` may be a value that is
-still needed. So this rewriting puts an opaque copy wherever a tensor is handed over that is not certainly dead afterwards
-and certainly different from the others handed over with it. A tensor that is only passed on (the carried tensor of an
+still needed. So this rewriting puts an opaque copy wherever a tensor is forwarded that is not certainly dead afterwards
+and certainly different from the others forwarded with it. A tensor that is only passed on (the carried tensor of an
 outer loop that starts an inner one) is moved and costs nothing.
 
 These are choices for speed; that the result is right is checked on IREE's own output by `in_place`.
@@ -28,8 +28,8 @@ from ..ir.bindings import (
 from ..ir.copies import opaque_copy
 from ..ir.reachability import may_run_after, repeats_inside
 from .buffer_reuse import (
-    handed_to,
-    is_taken_over,
+    forwarded_to,
+    is_reused,
     memory_names,
     memory_root,
     only_asks_for_sizes,
@@ -40,11 +40,11 @@ from .buffer_reuse import (
 
 __all__ = [
     "consume_written_arguments",
-    "copy_all_handovers",
+    "copy_all_forwarded",
+    "copy_forwarded",
     "cut_chains",
     "is_last_holder",
     "is_own",
-    "own_handovers",
     "own_updates",
     "reads",
     "users",
@@ -81,8 +81,8 @@ def consume_written_arguments(module: ir.Module) -> None:
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(present, context)
 
 
-def own_handovers(module: ir.Module) -> int:
-    """Copy each handed-over tensor that is not certainly moved.
+def copy_forwarded(module: ir.Module) -> int:
+    """Copy each forwarded tensor that is not certainly moved.
 
     Args:
         module: an `iree`-stage module, rewritten in place.
@@ -92,9 +92,9 @@ def own_handovers(module: ir.Module) -> int:
     numbering = _ValueNumbers()
     pending = [
         (op, index)
-        for op, index in _handovers(main_function(module))
+        for op, index in _forwarded_operands(main_function(module))
         if not _is_moved(op.operands[index], op, index, numbering)
-        and (_is_handed_twice(op, index, numbering) or any(map(is_taken_over, handed_to(op, index))))
+        and (_is_forwarded_twice(op, index, numbering) or any(map(is_reused, forwarded_to(op, index))))
     ]
     for op, index in pending:
         op.operands[index] = opaque_copy(op.operands[index], ir.InsertionPoint(op))
@@ -139,35 +139,35 @@ def users(root: ir.Value) -> Iterator[ir.Operation]:
             yield use.owner.operation
 
 
-def copy_all_handovers(module: ir.Module) -> int:
-    """Copy every handed-over tensor: the slow way out where nothing else satisfies the check.
+def copy_all_forwarded(module: ir.Module) -> int:
+    """Copy every forwarded tensor: the slow remedy where nothing else satisfies the check.
 
     Args:
         module: an `iree`-stage module, rewritten in place.
     Returns:
         The number of opaque copies made.
     """
-    pending = list(_handovers(main_function(module)))
+    pending = list(_forwarded_operands(main_function(module)))
     for op, index in pending:
         op.operands[index] = opaque_copy(op.operands[index], ir.InsertionPoint(op))
     return len(pending)
 
 
 def cut_chains(module: ir.Module, reach: int) -> int:
-    """Copy tensors so that none is handed on, with or without updates, more than some number of times.
+    """Copy tensors so that none is forwarded, with or without updates, more than some number of times.
 
     IREE's analyses follow a tensor from one region to the next, one in each step, and give up after 32 steps. They do not
     follow it through a kernel that makes it anew.
 
     Args:
         module: an `iree`-stage module, rewritten in place.
-        reach: how often a tensor may be handed on.
+        reach: how often a tensor may be forwarded.
     Returns:
         The number of opaque copies made.
     """
     times: dict[ir.Value, int] = {}
 
-    def handed_on(value: ir.Value) -> int:
+    def forwarded(value: ir.Value) -> int:
         while True:
             value = memory_root(value)
             number = None if isinstance(value.owner, ir.Block) else updated_operand(value.owner.operation)
@@ -176,18 +176,18 @@ def cut_chains(module: ir.Module, reach: int) -> int:
             value = value.owner.operation.operands[number]
 
     copies = 0
-    for op, index in _handovers(main_function(module)):
-        before = handed_on(op.operands[index])
+    for op, index in _forwarded_operands(main_function(module)):
+        before = forwarded(op.operands[index])
         if before >= reach:
             op.operands[index] = opaque_copy(op.operands[index], ir.InsertionPoint(op))
             copies += 1
             before = 0
-        for other in handed_to(op, index):
+        for other in forwarded_to(op, index):
             times[other] = max(times.get(other, 0), before + 1)
     return copies
 
 
-def _handovers(function: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
+def _forwarded_operands(function: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
     """Yield (op, operand number) for each tensor that starts a loop or leaves a region."""
     for op in list(walk(function)):
         if op.name in LOOPS or op.name in ("scf.yield", "scf.condition"):
@@ -220,11 +220,11 @@ class _ValueNumbers:
 
 
 def _is_moved(value: ir.Value, at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:
-    """Whether a tensor handed over by operand `index` of `at` is owned, dead afterwards, and handed over only once."""
+    """Whether a tensor forwarded by operand `index` of `at` is owned, dead afterwards, and forwarded only once."""
     root = memory_root(value)
     # What is created from nothing IREE shares as it is, but not in another shape.
     mine = is_own(root) or (not isinstance(root.owner, ir.Block) and is_own(cast_root(value)))
-    if not mine or _is_handed_twice(at, index, numbering):
+    if not mine or _is_forwarded_twice(at, index, numbering):
         return False
     block = defining_block(root)
     if repeats_inside(at, block):
@@ -232,7 +232,7 @@ def _is_moved(value: ir.Value, at: ir.Operation, index: int, numbering: _ValueNu
     return not any(user != at and reads(user) and may_run_after(user, at, block) for user in users(root))
 
 
-def _is_handed_twice(at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:
+def _is_forwarded_twice(at: ir.Operation, index: int, numbering: _ValueNumbers) -> bool:
     """Whether a later operand of `at` is the tensor of operand `index`."""
     mine = numbering[at.operands[index]]
     return any(
@@ -242,7 +242,7 @@ def _is_handed_twice(at: ir.Operation, index: int, numbering: _ValueNumbers) -> 
 
 
 def reads(user: ir.Operation) -> bool:
-    """Whether an op that uses a tensor reads elements of it, or hands it on."""
+    """Whether an op that uses a tensor reads elements of it, or forwards it."""
     return not only_renames(user) and not only_asks_for_sizes(user)
 
 

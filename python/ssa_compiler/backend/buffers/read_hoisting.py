@@ -4,7 +4,7 @@ IREE computes ops in the kernels that use their results, and reads slices where 
 read, the tensor updated, and the part used (`a = x[0].clone(); x[0] = x[1]; x[1] = a`), the kernel after the update reads the
 version before it, and IREE copies the whole tensor for it. Behind a barrier the part is a tensor of its own, made before the
 update. A barrier is worth its price only where there is such a copy, so this runs on the copies that IREE has made, and on the
-updates that are not proved, which would get one; that what it does afterwards is right is checked by `in_place` in any case.
+updates that are not verified, which would get one; that what it does afterwards is right is checked by `in_place` in any case.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from iree.compiler import ir
 from ..ir.bindings import defining_block, is_any_tensor, is_tensor, source_lines, walk
 from ..ir.copies import after, barrier
 from ..ir.reachability import may_run_after, repeats_inside
-from .buffer_reuse import handed_to, is_taken_over, memory_root, updated_operand
+from .buffer_reuse import forwarded_to, is_reused, memory_root, updated_operand
 from .copy_insertion import is_own, reads, users
 
 __all__ = ["cloned_lines", "read_before_update"]
@@ -33,12 +33,12 @@ def read_before_update(op: ir.Operation) -> int:
     """Put a barrier on what is computed from a tensor that an op updates, where it is used after the update.
 
     Args:
-        op: an op that updates a tensor, or hands it to what does, of an `iree`-stage module that is rewritten in place.
+        op: an op that updates a tensor, or passes it to what does, of an `iree`-stage module that is rewritten in place.
     Returns:
         The number of barriers.
     """
     made = 0
-    for number in _taken_over(op):
+    for number in _reused(op):
         root = memory_root(op.operands[number])
         block = defining_block(root)
         if not is_own(root) or repeats_inside(op, block):
@@ -49,15 +49,15 @@ def read_before_update(op: ir.Operation) -> int:
     return made
 
 
-def _taken_over(op: ir.Operation) -> list[int]:
-    """The operands whose memory an op, or what it hands them to, updates."""
+def _reused(op: ir.Operation) -> list[int]:
+    """The operands whose memory an op, or what it passes them to, updates."""
     number = updated_operand(op)
     if number is not None:
         return [number]
     return [
         index
         for index, operand in enumerate(op.operands)
-        if is_tensor(operand) and any(map(is_taken_over, handed_to(op, index)))
+        if is_tensor(operand) and any(map(is_reused, forwarded_to(op, index)))
     ]
 
 

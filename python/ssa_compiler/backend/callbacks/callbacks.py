@@ -1,6 +1,6 @@
 """Callbacks: an op that IREE cannot compile runs in PyTorch from inside the compiled program.
 
-The op becomes a call of an imported function. Tensors pass as buffer views, so shapes may be known only at run time; ints,
+The op becomes a call of an imported function. Tensors pass as buffer views, so shapes may be dynamic; ints,
 floats and bools pass as scalars; constants and the structure of lists are kept here, in a `CallbackSite`, from which the
 runtime rebuilds the arguments of `torch.ops.<namespace>.<name>.<overload>`. There is no list of op names: whatever can be
 described this way can be called.
@@ -143,7 +143,7 @@ def to_callback(
 
 
 def erase_unused(op: ir.Operation) -> None:
-    """Erase an op, and the constants and lists that only it used: IREE refuses torch constants without uses."""
+    """Erase an op, and the constants and lists that only it used: IREE rejects torch constants without uses."""
     _erase_unused(op, set())
 
 

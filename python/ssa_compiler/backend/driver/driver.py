@@ -1,7 +1,7 @@
-"""Drive iree-compile over an `iree`-stage module until the result is both compiled and proved.
+"""Drive iree-compile over an `iree`-stage module until the result is both compiled and verified.
 
 One attempt compiles the module and, in the same run, prints the stream IR on which `in_place` checks what IREE does in
-place. An op that does not compile becomes a callback (`op_bisect`); an update that is not proved gets a copy or a barrier at the
+place. An op that does not compile becomes a callback (`op_bisect`); an update that is not verified gets a copy or a barrier at the
 op it comes from. Then the module is compiled again. Ops are recognised by line: the module is printed without locations, and
 iree-compile's own locations then are lines of that text.
 """
@@ -34,12 +34,12 @@ from ...process.child_processes import (
 )
 from ...process.forks import new_context
 from ...process.logs import LOGS
-from ..buffers.branch_captures import take_over_captures
+from ..buffers.branch_captures import reuse_captures
 from ..buffers.copy_insertion import (
     consume_written_arguments,
-    copy_all_handovers,
+    copy_all_forwarded,
+    copy_forwarded,
     cut_chains,
-    own_handovers,
     own_updates,
 )
 from ..buffers.read_hoisting import cloned_lines
@@ -59,18 +59,18 @@ from ..legalize.while_arguments import align_whiles
 from ..toolchain.artifact import Artifact, take_artifact, to_files
 from ..toolchain.cache import ProgramCache, digest_of, open_cache
 from ..toolchain.compile_attempt import Attempt, last_dump, torch_users, user_location, without_dump
-from ..toolchain.op_bisect import failing_ops, is_lasting, known_to_fail, probe_memory, refusal
+from ..toolchain.op_bisect import failing_ops, is_lasting, known_to_fail, probe_memory, rejection
 from ..toolchain.targets import Target
 from ..verify.in_place import find_violations
 from ..verify.kernel_limits import find_overloaded, find_untranslated
 from ..verify.offset_alignment import correct_alignments
 from ..verify.register_moves import find_bad_moves
-from ..verify.register_rewrite import find_shared_registers, mend_moves
+from ..verify.register_rewrite import find_shared_registers, rewrite_moves
 from ..verify.workgroup_ordinals import restore_ordinals
 from ..workarounds.constants import hide_constants
-from ..workarounds.indices import mend_indices
+from ..workarounds.indices import rewrite_indices
 from ..workarounds.masks import choose_at_masks
-from ..workarounds.op_rewrites import mend_ops
+from ..workarounds.op_rewrites import rewrite_ops
 from ..workarounds.scalar_floats import keep_floats
 from ..workarounds.stores import clamp_stores
 from ..workarounds.unsupported_ops import must_call_back
@@ -91,7 +91,7 @@ _PRINT_FLAGS = (
     "--mlir-print-debuginfo",
     "--mlir-print-op-generic",
 )
-# iree-compile runs in two halves, so that no kernel is compiled for a program that is not proved.
+# iree-compile runs in two halves, so that no kernel is compiled for a program that is not verified.
 _FIRST_HALF = ("--compile-to=stream", "--emit-mlir-bytecode")
 _SECOND_HALF = ("--compile-from=stream",)
 # What the register allocation of IREE's virtual machine gets.
@@ -150,7 +150,7 @@ def compile_module(
     Returns:
         The artifact. Its file is removed when the artifact dies or the process exits; a loaded program goes on without it.
     Raises:
-        ToolError: iree-compile fails for a reason that no callback cures, or its result cannot be proved right.
+        ToolError: iree-compile fails for a reason that no callback cures, or its result cannot be verified.
     """
     kept = open_cache() if cache and dump_dir is None and not extra_flags else None
     start = time.perf_counter()
@@ -220,21 +220,21 @@ class _Compilation:
         start = time.perf_counter()
         self._module = ir.Module.parse(text, context)
         self._mark(self._module)
-        mend_indices(self._module)
+        rewrite_indices(self._module)
         # All are found before the first is replaced: replacing one erases the constants that only it used.
-        refused = [
+        rejected = [
             (op, reason)
             for op in walk(self._module.operation)
             if (reason := must_call_back(op)) is not None and not (kernel_maker is not None and is_kernel_op(op))
         ]
         known = known_to_fail(self._module, (compiler_path(), *self._flags), timeout_s=timeout_s, cache=cache)
-        refused += [(op, reason) for op, reason in known if all(op != other for other, _ in refused)]
-        for op, reason in refused:
+        rejected += [(op, reason) for op, reason in known if all(op != other for other, _ in rejected)]
+        for op, reason in rejected:
             self._call_back(op, reason)
         keep_order(self._module)
         carry_as_integers(self._module)
         choose_at_masks(self._module)
-        mend_ops(self._module)
+        rewrite_ops(self._module)
         self._seconds["prepare"] += time.perf_counter() - start
 
     def _mark(self, module: ir.Module) -> None:
@@ -281,8 +281,8 @@ class _Compilation:
         branch_to_tensors(self._module)
         carry_sizes(self._module)
         consume_written_arguments(self._module)
-        self._copies = own_handovers(self._module) + own_updates(self._module)
-        take_over_captures(self._module)
+        self._copies = copy_forwarded(self._module) + own_updates(self._module)
+        reuse_captures(self._module)
         keep_floats(self._module)
         hide_constants(self._module)  # last: the passes above know what makes a tensor of nothing
         self._repairs = Repairs(self._module)
@@ -340,7 +340,7 @@ class _Compilation:
         stream = last_dump(completed.stderr)
         checked = ir.Module.parse(stream, self._context)
         if self._examine(checked)[0]:
-            raise NoKernelError("what IREE does in place around its kernel could not be proved right")
+            raise NoKernelError("what IREE does in place around its kernel could not be verified")
         scheduled_module = ir.Module.parse(scheduled.read_bytes(), self._context)
         restore_ordinals(checked, scheduled_module)
         correct_alignments(scheduled_module)
@@ -432,11 +432,11 @@ class _Compilation:
             if not made or number >= _PATIENCE:
                 if not all_copied:
                     all_copied = True
-                    self._copies += copy_all_handovers(self._module)
-                elif not self._call_back_unproved(attempt, violations):
+                    self._copies += copy_all_forwarded(self._module)
+                elif not self._call_back_unverified(attempt, violations):
                     break
         raise ToolError(
-            "IREE's in-place updates of this program could not be proved right; please report it",
+            "IREE's in-place updates of this program could not be verified; please report it",
             command=[compiler_path(), "{input}", *self._flags, "-o", os.devnull],
             reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
         )
@@ -492,13 +492,13 @@ class _Compilation:
         if not wrong:
             return output
         _logger.debug("%d wrong moves: %s", len(wrong), wrong)
-        machine, mended, again = (self._folder / name for name in ("machine.mlir", "mended.mlir", "mended.vmfb"))
+        machine, repaired, again = (self._folder / name for name in ("machine.mlir", "repaired.mlir", "repaired.vmfb"))
         command = [compiler_path(), str(scheduled), *self._flags, *_SECOND_HALF, "--compile-to=vm", "-o", str(machine)]
         self._run(command, scheduled)
-        text = mend_moves(machine.read_text(encoding="utf-8"))
-        mended.write_text(text, encoding="utf-8")
-        command = [compiler_path(), str(mended), *self._flags, "--compile-from=vm", "-o", str(again)]
-        self._run(command, mended)
+        text = rewrite_moves(machine.read_text(encoding="utf-8"))
+        repaired.write_text(text, encoding="utf-8")
+        command = [compiler_path(), str(repaired), *self._flags, "--compile-from=vm", "-o", str(again)]
+        self._run(command, repaired)
         wrong = [*find_shared_registers(text, self._context), *find_bad_moves(str(again), in_order=in_order)]
         if wrong:
             raise ToolError(
@@ -530,7 +530,7 @@ class _Compilation:
         return found, cloned_lines(module)
 
     def _dump(self, number: int, attempt: Attempt, messages: list[str]) -> None:
-        """Write a module that did not compile or was not proved, followed by why, to the folder for dumps if there is one."""
+        """Write a module that did not compile or was not verified, followed by why, to the folder for dumps if there is one."""
         if self._dump_dir is None:
             return
         folder = Path(self._dump_dir)
@@ -538,10 +538,10 @@ class _Compilation:
         why = "".join(f"// {message}\n" for message in messages)
         (folder / f"attempt-{number}.mlir").write_text(attempt.text + why, encoding="utf-8")
 
-    def _call_back_unproved(self, attempt: Attempt, violations: list[tuple[str, bool, list[int]]]) -> bool:
+    def _call_back_unverified(self, attempt: Attempt, violations: list[tuple[str, bool, list[int]]]) -> bool:
         """Turn the last torch op that each violation comes from into a callback; returns whether there was one."""
         groups = [self._ops(attempt, lines) for _, _, lines in violations]
-        return self._call_back_last(groups, "what IREE does in place for it could not be proved right")
+        return self._call_back_last(groups, "what IREE does in place for it could not be verified")
 
     def _call_back_last(self, groups: list[list[ir.Operation]], reason: str) -> bool:
         """Turn the last torch op of each group into a callback; returns whether there was one."""
@@ -582,11 +582,11 @@ class _Compilation:
             return True
         if self._repairs.separate_all():
             return True
-        made = [self._call_back(op, refusal(text)) for op, text in named]
+        made = [self._call_back(op, rejection(text)) for op, text in named]
         return any(made)
 
     def _cut_chains(self) -> bool:
-        """Copy what is handed on most often; returns whether there was such a tensor."""
+        """Copy what is forwarded most often; returns whether there was such a tensor."""
         copies = 0
         while not copies and self._reach:
             copies = cut_chains(self._module, self._reach)

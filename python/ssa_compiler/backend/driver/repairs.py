@@ -1,7 +1,7 @@
-"""Mend an in-place update that could not be proved right: a barrier or a copy at the ops that it was made from.
+"""Repair an in-place update that could not be verified: a barrier or a copy at the ops that it was made from.
 
 A dispatch that IREE placed into a larger tensor is kept apart from it by a barrier on its result. Any other update gets a
-copy of the tensor that it overwrites. Each op is mended at most once in each way, so that mending ends.
+copy of the tensor that it overwrites. Each op is repaired at most once in each way, so that repairing ends.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Repairs:
         self.barriers = 0
 
     def repair(self, kind: str, emplaced: bool, ops: list[ir.Operation]) -> int:
-        """Mend one violation.
+        """Repair one violation.
 
         Args:
             kind: "live", "hazard", "reduction" or "wait", see `in_place.Violation`.

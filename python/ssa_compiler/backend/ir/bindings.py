@@ -110,7 +110,7 @@ def tensor_type(value: ir.Value) -> ir.RankedTensorType:
 
 
 def is_dynamic(value: ir.Value) -> bool:
-    """Whether a builtin tensor has a size that is known only at run time."""
+    """Whether a builtin tensor has a dynamic size."""
     return not tensor_type(value).has_static_shape
 
 

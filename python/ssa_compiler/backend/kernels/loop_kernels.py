@@ -230,7 +230,7 @@ def _converted_back(value: ir.Value, type_: ir.Type, where: ir.InsertionPoint) -
 
 
 def _erase_unused(module: ir.Module) -> None:
-    """Erase the constants, lists and conversions that nothing uses: IREE refuses them."""
+    """Erase the constants, lists and conversions that nothing uses: IREE rejects them."""
     for op in reversed(list(walk(module.operation))):
         if op.name.startswith(_UNUSED) and op.results and not any(list(result.uses) for result in op.results):
             op.erase()

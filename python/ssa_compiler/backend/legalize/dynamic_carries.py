@@ -1,8 +1,8 @@
-"""Keep sizes and places of tensors that loops carry and branches yield, where a size is known only at run time.
+"""Keep sizes and places of tensors that loops carry and branches yield, where a size is dynamic.
 
 IREE 3.13 takes a tensor that an `scf.for` carries for one of the size that it has before the loop, whatever the body makes
 of it: a buffer that grows has its first size after the loop. It does so as well for the bytes of its memory, which nothing
-can tell it. Tensors that are made together lie in one block of memory; if the size of the block is known only at run time,
+can tell it. Tensors that are made together lie in one block of memory; if the size of the block is dynamic,
 IREE forgets where in it a tensor lies that an `scf.for` carries, and another one is read. Neither is true of `scf.while`,
 which each `scf.for` of such a program becomes.
 
@@ -35,7 +35,7 @@ def loosen_loops(module: ir.Module) -> int:
     """Turn each `scf.for` into an `scf.while`.
 
     Args:
-        module: an `iree`-stage module, rewritten in place if it has a tensor whose size is known only at run time.
+        module: an `iree`-stage module, rewritten in place if it has a tensor whose size is dynamic.
     Returns:
         The number of loops rewritten.
     """
@@ -77,7 +77,7 @@ def _has_unknown_sizes(module: ir.Module) -> bool:
 
 
 def branch_to_tensors(module: ir.Module) -> int:
-    """Turn each choice between tensors whose sizes are known only at run time, which may differ, into an `scf.if`.
+    """Turn each choice between tensors whose sizes are dynamic, which may differ, into an `scf.if`.
 
     Args:
         module: an `iree`-stage module, rewritten in place.
@@ -102,7 +102,7 @@ def hide_places(module: ir.Module) -> int:
     """Put a barrier on each tensor that enters a loop or leaves a region, unless it has one.
 
     Args:
-        module: an `iree`-stage module, changed in place if it has a tensor whose size is known only at run time; nothing is
+        module: an `iree`-stage module, changed in place if it has a tensor whose size is dynamic; nothing is
             changed by a second call.
     Returns:
         The number of barriers.
@@ -119,7 +119,7 @@ def hide_places(module: ir.Module) -> int:
 
 
 def carry_sizes(module: ir.Module) -> int:
-    """Rewrite every `scf.if` and `scf.while` that hands on a tensor whose size is known only at run time.
+    """Rewrite every `scf.if` and `scf.while` that forwards a tensor whose size is dynamic.
 
     Args:
         module: an `iree`-stage module, rewritten in place; the two regions of its loops take the same arguments.
@@ -160,7 +160,7 @@ def _rewrite_loop(op: ir.Operation) -> int:
     where, results = ir.InsertionPoint(op), list(op.results)
     starts = [*op.operands, *_hidden_sizes(list(op.operands), where)]
     for block, first in ((before, 1), (after, 0)):
-        _hand_on_sizes(block, first)
+        _forward_sizes(block, first)
         _take_sizes(block)
     made = build(op.name, [start.type for start in starts], starts, where, regions=2)
     for region, block in zip(made.regions, (before, after), strict=True):
@@ -177,8 +177,8 @@ def _hidden_sizes(values: list[ir.Value], where: ir.InsertionPoint) -> list[ir.V
     return [build("util.optimization_barrier", [size.type], [size], where).results[0] for size in sizes]
 
 
-def _hand_on_sizes(block: ir.Block, first: int) -> None:
-    """Append the sizes of what the last op of a block hands on, from its operand number `first`."""
+def _forward_sizes(block: ir.Block, first: int) -> None:
+    """Append the sizes of what the last op of a block forwards, from its operand number `first`."""
     last = list(block.operations)[-1].operation
     where = ir.InsertionPoint(last)
     values = list(last.operands)
@@ -224,5 +224,5 @@ def _yield_sizes(block: ir.Block) -> None:
 
 
 def _dynamic_rank(value: ir.Value) -> int:
-    """How many sizes of a value are known only at run time."""
+    """How many sizes of a value are dynamic."""
     return str(value.type).count("?") if is_tensor(value) else 0

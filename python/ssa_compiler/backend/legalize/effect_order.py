@@ -132,21 +132,21 @@ def _thread_if(op: ir.Operation, token: ir.Value) -> ir.Value:
             block = ir.Block.create_at_start(region, [], [])
             build("scf.yield", [], [], ir.InsertionPoint(block))
         block = region.blocks[0]
-        _hand_on(block, _thread(block, token))
+        _forward(block, _thread(block, token))
     return _rebuilt(op, list(op.operands), token)
 
 
 def _thread_loop(op: ir.Operation, token: ir.Value) -> ir.Value:
     for region in op.regions:
         block = region.blocks[0]
-        _hand_on(block, _thread(block, block.add_argument(token.type, ir.Location.unknown(op.context))))
+        _forward(block, _thread(block, block.add_argument(token.type, ir.Location.unknown(op.context))))
     return _rebuilt(op, [*op.operands, token], token)
 
 
 _THREADED = {"scf.if": _thread_if, "scf.for": _thread_loop, "scf.while": _thread_loop}
 
 
-def _hand_on(block: ir.Block, token: ir.Value) -> None:
+def _forward(block: ir.Block, token: ir.Value) -> None:
     """Add an operand to the last op of a block."""
     last = list(block.operations)[-1].operation
     build(last.name, [], [*last.operands, token], ir.InsertionPoint(last))

@@ -1,11 +1,11 @@
 """Give both regions of an `scf.while` the same arguments, and keep them.
 
 IREE 3.13 converts the arguments of the second region as if they were those of the first: a loop that carries a flag for its
-condition and does not pass it on is refused ("failed to legalize unresolved target materialization", "region branch point
+condition and does not pass it on is rejected ("failed to legalize unresolved target materialization", "region branch point
 has 4 operands", or a crash). So each value that the first region passes on is given a place among its own arguments: its own
 if it is one of them, else the place of an argument of its type that is not passed on, else that of an argument made for it.
 At the other places the first region passes on its arguments as they are. Barriers keep IREE from dropping them again: each
-argument is used, and neither what the loop starts from nor what it hands on is found to be always the same.
+argument is used, and neither what the loop starts from nor what it forwards is found to be always the same.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _align(loop: ir.Operation) -> int:
     outside = ir.InsertionPoint(loop)
     location = ir.Location.unknown(loop.context)
     yielded = list(after.operations)[-1].operation
-    handed_on = list(yielded.operands)
+    forwarded = list(yielded.operands)
     for number, place in enumerate(places):
         if place >= len(starts):
             start = _anything(passed[number].type, outside)
@@ -49,7 +49,7 @@ def _align(loop: ir.Operation) -> int:
                 return 0
             starts.append(start)
             # Handed on as it came: what the first region passes on at this place is always new.
-            handed_on.append(after.arguments[number])
+            forwarded.append(after.arguments[number])
     for start in starts[len(before.arguments) :]:
         before.add_argument(start.type, location)
     arguments = list(before.arguments)
@@ -65,7 +65,7 @@ def _align(loop: ir.Operation) -> int:
     condition.erase()
     old = list(after.arguments)
     added = [after.add_argument(type_, location) for type_ in types]
-    handed_on = [added[places[old.index(value)]] if value in old else value for value in handed_on]
+    forwarded = [added[places[old.index(value)]] if value in old else value for value in forwarded]
     for number, place in enumerate(places):
         after.arguments[number].replace_all_uses_with(added[place])
     for _ in places:
@@ -78,7 +78,7 @@ def _align(loop: ir.Operation) -> int:
     for argument in after.arguments:
         _hidden(argument, start_of_body)
     where = ir.InsertionPoint(yielded)
-    hidden = [_hidden(value, where) if _may_stay(value) else value for value in handed_on]
+    hidden = [_hidden(value, where) if _may_stay(value) else value for value in forwarded]
     build("scf.yield", [], hidden, where)
     yielded.erase()
     before.append_to(aligned.regions[0])
@@ -133,7 +133,7 @@ def _told_apart(values: list[ir.Value], where: ir.InsertionPoint) -> list[ir.Val
 
 
 def _may_stay(value: ir.Value) -> bool:
-    """Whether what a loop hands on may be found to be always the same: a scalar, or a tensor that is not computed there."""
+    """Whether what a loop forwards may be found to be always the same: a scalar, or a tensor that is not computed there."""
     return not is_tensor(value) or isinstance(cast_root(value).owner, ir.Block)
 
 

@@ -25,7 +25,7 @@ from ..ir.bindings import walk
 from ..ir.copies import builtin_type
 from .cache import ProgramCache, digest_of_command
 
-__all__ = ["failing_ops", "forget_ops", "is_lasting", "known_to_fail", "probe_memory", "refusal"]
+__all__ = ["failing_ops", "forget_ops", "is_lasting", "known_to_fail", "probe_memory", "rejection"]
 
 _logger = logging.getLogger(__name__)
 
@@ -172,7 +172,7 @@ def _reason(completed: Completed) -> str:
     """Say in a few words what iree-compile did with an op: why its run failed."""
     for diagnostic in parse_diagnostics(completed.stderr):
         if diagnostic.kind == "error":
-            return refusal(diagnostic.text)
+            return rejection(diagnostic.text)
     if completed.returncode is None:
         return _OUT_OF_TIME
     if _OUT_OF_MEMORY.search(completed.stderr):
@@ -182,13 +182,13 @@ def _reason(completed: Completed) -> str:
     return f"iree-compile failed on it (exit status {completed.returncode})"
 
 
-def refusal(text: str) -> str:
+def rejection(text: str) -> str:
     """Return the reason of a callback for an op that iree-compile gave an error message about.
 
     Args:
         text: the message. The op printed at its end is left out.
     """
-    return f"iree-compile refused it: {_MESSAGE_END.split(text)[0]}"
+    return f"iree-compile rejected it: {_MESSAGE_END.split(text)[0]}"
 
 
 def _function_around(op: ir.Operation) -> str | None:

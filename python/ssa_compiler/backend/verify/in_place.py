@@ -2,7 +2,7 @@
 
 IREE's copy elision and its placement of results into larger tensors are not always right (docs/Backend.md lists what was
 found). It also moves updates ahead of loops that read what they overwrite. This module reads the asynchronous stream IR after
-all of these and proves each in-place update, or reports it:
+all of these and verifies each in-place update, or reports it:
 
 - a control-flow graph is built from the structured ops;
 - liveness is computed backwards over it;
@@ -43,7 +43,7 @@ _TARGET_FIRST = frozenset({"stream.async.update", "stream.async.copy", "stream.a
 
 @dataclass(frozen=True)
 class Violation:
-    """An in-place update that is not proved right.
+    """An in-place update that is not verified.
 
     Attributes:
         kind: "live" if a value that is still needed may be overwritten, "hazard" if one op reads what it overwrites,
@@ -94,7 +94,7 @@ def find_violations(module: ir.Module, *, fills_arguments: bool = True) -> list[
         module: asynchronous stream IR, after `iree-stream-propagate-timepoints`: ops are in their final order.
         fills_arguments: whether the runtime lets fills and copies, not only kernels, write arguments (`Device.writable_view`).
     Returns:
-        What is not proved right; empty if everything is.
+        What is not verified; empty if everything is.
     Raises:
         NotImplementedError: an op with regions that this analysis does not know holds tensors.
     """
@@ -332,8 +332,8 @@ class _Function:
                 sharing = aliases.get(target, frozenset()) | {target}
                 needed = alive - set(step.results)
                 twice = len(step.updates) != len(set(step.updates)) and not writes_apart(step.op, self._module)
-                refused = _GIVEN in sharing and not self._fills_arguments and step.op.name in _TARGET_FIRST
-                if _EXTERNAL in sharing or refused or sharing & needed or twice:
+                rejected = _GIVEN in sharing and not self._fills_arguments and step.op.name in _TARGET_FIRST
+                if _EXTERNAL in sharing or rejected or sharing & needed or twice:
                     found.append(Violation("live", step.op, self._is_emplaced(step.op)))
                     break
                 read_or_written = sum(use in sharing for use in step.uses)

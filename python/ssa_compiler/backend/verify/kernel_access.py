@@ -3,8 +3,8 @@
 IREE places the result of a dispatch straight into the part of a larger tensor that it is inserted into, even where the
 dispatch reads the same tensor: `x[i] = x[i].flip(0)` then reads elements that it has already overwritten. It is right when
 each element is computed from the element at its own place, and from others that are certainly elsewhere. This module
-proves the common case: the written block and every block read from the same tensor are aligned to their common size, and
-the kernel is elementwise. What it cannot prove is kept apart by a barrier.
+verifies the common case: the written block and every block read from the same tensor are aligned to their common size, and
+the kernel is elementwise. What it cannot verify is kept apart by a barrier.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable
         module: the module around it, with the executables.
         shares: whether an operand of the dispatch may share memory with the tied operand.
     Returns:
-        True if proved.
+        True if verified.
     """
     if dispatch.name != "stream.async.dispatch":
         return False
@@ -216,7 +216,7 @@ def writes_apart(dispatch: ir.Operation, module: ir.Module) -> bool:
         dispatch: a `stream.async.dispatch` with several results tied to operands.
         module: the module around it, with the executables.
     Returns:
-        True if proved: the kernel reads none of what it writes, and the ranges written in each tensor are apart.
+        True if verified: the kernel reads none of what it writes, and the ranges written in each tensor are apart.
     """
     if dispatch.name != "stream.async.dispatch":
         return False

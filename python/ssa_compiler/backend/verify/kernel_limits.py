@@ -1,6 +1,6 @@
 """Find the kernels that take more operands than IREE's runtime passes to one, and those that its code generator gives up.
 
-IREE fuses without a limit, and its runtime refuses the program when it is loaded, or at the first call. How many operands a
+IREE fuses without a limit, and its runtime rejects the program when it is loaded, or at the first call. How many operands a
 kernel has is known only after scheduling: buffers that are slices of one are one operand and an offset, equal numbers are
 passed once, and numbers of 64 bits are passed as two.
 
@@ -28,7 +28,7 @@ _UNTRANSLATED = '"builtin.unrealized_conversion_cast"'
 
 
 def find_overloaded(before: ir.Module, scheduled: ir.Module) -> list[list[int]]:
-    """Find the kernels that IREE's runtime would refuse.
+    """Find the kernels that IREE's runtime would reject.
 
     Args:
         before: the asynchronous stream IR.

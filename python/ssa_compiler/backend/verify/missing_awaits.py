@@ -5,7 +5,7 @@ In the asynchronous stream IR each tensor comes with a timepoint. A kernel gets 
 IREE 3.13 forgets to wait where such an op reads an argument of a loop (`iree-stream-propagate-timepoints` leaves it to the
 consumers, and knows only some of them): nothing is known to need the timepoint any more, and the kernel that computes the
 tensor is removed. So does `hide_awaited` (`await_barriers`) let no such argument be without a wait in front of the loop; here it is
-proved.
+verified.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["find_lost_waits"]
 _BARRIER = "util.optimization_barrier"
 _EXPORT = "stream.tensor.export"
 _PRODUCERS = frozenset({"stream.async.execute", "stream.async.concurrent"})
-# What hands a tensor on together with its timepoint, waits for it, or does not look into it.
+# What forwards a tensor together with its timepoint, waits for it, or does not look into it.
 _TIMED = (
     "stream.async.",
     "stream.timepoint.",
@@ -99,7 +99,7 @@ def _inside_execution(op: ir.Operation) -> bool:
 
 
 def _flows(op: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
-    """What an op hands on unchanged: pairs of the value it becomes, and the value handed on."""
+    """What an op forwards unchanged: pairs of the value it becomes, and the value forwarded."""
     operands = list(op.operands)
     if op.name == "scf.for":
         yield from zip(list(op.regions[0].blocks[0].arguments)[1:], operands[3:], strict=True)

@@ -1,10 +1,10 @@
 """Check the register moves of a compiled program: IREE's virtual machine gets some of them wrong.
 
-IREE 3.13 allocates registers when it writes the bytecode, and makes two mistakes where a branch hands values to a block:
+IREE 3.13 allocates registers when it writes the bytecode, and makes two mistakes where a branch passes values to a block:
 
 - moves of different widths are ordered by the whole of a 64-bit value: `i10 -> i8, i8+9 -> i2+3` reads `i8` after it has
   been overwritten, and the program goes on with a wrong number;
-- a reference that is handed on twice, once in the register that it lies in, is moved out of that register all the same
+- a reference that is forwarded twice, once in the register that it lies in, is moved out of that register all the same
   (`R12 -> r14` while `r12` is read in the target): the program fails with "indirect buffer reference slot 0 is out range".
 
 The bytecode is disassembled and executed symbolically: no move may read what an earlier move of the same branch has

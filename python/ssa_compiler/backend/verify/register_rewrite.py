@@ -1,13 +1,13 @@
 """Rewrite a program for IREE's virtual machine so that its register allocation has nothing to get wrong (`register_moves`).
 
-At branches, numbers of 32 bits are handed on in 64 bits, so that all moves are of the same width; a reference that a branch
-or a call hands on twice is read again from a global for the second time, so that it is another value to the register allocator;
-an empty reference is made where it is handed on, as one that lives longer may get the register of what it is handed on as.
+At branches, numbers of 32 bits are forwarded in 64 bits, so that all moves are of the same width; a reference that a branch
+or a call forwards twice is read again from a global for the second time, so that it is another value to the register allocator;
+an empty reference is made where it is forwarded, as one that lives longer may get the register of what it is forwarded as.
 
-A value that a branch hands on, and that the target's first instruction reads last, gets the register of the argument that it is
-handed on as, whatever other branches put there (`find_shared_registers`): for `^t(%m)`, `%m - %n` becomes `%n - %n` or
+A value that a branch forwards, and that the target's first instruction reads last, gets the register of the argument that it is
+forwarded as, whatever other branches put there (`find_shared_registers`): for `^t(%m)`, `%m - %n` becomes `%n - %n` or
 `%m - %m`. IREE counts from the same number when an argument begins and what the first instruction reads ends. Such a value is
-handed on by way of a global too.
+forwarded by way of a global too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from iree.compiler import ir
 from ...process.forks import new_context
 from ..ir.bindings import build, walk
 
-__all__ = ["find_shared_registers", "mend_moves"]
+__all__ = ["find_shared_registers", "rewrite_moves"]
 
 # Branches, and how many operands come before those of the targets.
 _LEADING = {"vm.br": 0, "vm.cond_br": 1, "vm.br_table": 1}
@@ -34,11 +34,11 @@ def find_shared_registers(text: str, context: ir.Context) -> list[str]:
     found = []
     for function in [op for op in walk(module.operation) if op.name == "vm.func" and len(op.regions[0].blocks)]:
         for branch, number in _read_on_entry(list(function.regions[0].blocks)):
-            found.append(f"{branch.name} hands on {branch.operands[number].get_name()}")
+            found.append(f"{branch.name} forwards {branch.operands[number].get_name()}")
     return found
 
 
-def mend_moves(text: str) -> str:
+def rewrite_moves(text: str) -> str:
     """Rewrite a program.
 
     Args:
@@ -69,7 +69,7 @@ def mend_moves(text: str) -> str:
         return module.operation.get_asm(enable_debug_info=True)
 
 
-def _handed_on(branch: ir.Operation) -> list[tuple[ir.Block, list[int]]]:
+def _forwarded(branch: ir.Operation) -> list[tuple[ir.Block, list[int]]]:
     """The targets of a branch and the numbers of the operands that each gets; empty for any other op."""
     if branch.name not in _LEADING:
         return []
@@ -88,7 +88,7 @@ def _read_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
     after = [{blocks.index(target) for target in branch.successors} for branch in branches]
     found = []
     for branch in branches:
-        for target, operands in _handed_on(branch):
+        for target, operands in _forwarded(branch):
             first = target.operations[0].operation
             reached = _reached(blocks.index(target), after)
             for number in operands:
@@ -144,7 +144,7 @@ def _widen(blocks: list[ir.Block]) -> None:
         if block not in fixed
     }
     for branch in branches:
-        for target, operands in _handed_on(branch):
+        for target, operands in _forwarded(branch):
             for place in places.get(blocks.index(target), []):
                 value = branch.operands[operands[place]]
                 widened = build("vm.ext.i32.i64.u", [wide], [value], ir.InsertionPoint(branch)).results[0]
@@ -159,8 +159,8 @@ def _widen(blocks: list[ir.Block]) -> None:
 
 
 def _separate(op: ir.Operation, kept: dict[str, str]) -> None:
-    """Hand on another value where a branch or a call hands on a reference for the second time."""
-    groups = [operands for _, operands in _handed_on(op)]
+    """Forward another value where a branch or a call forwards a reference for the second time."""
+    groups = [operands for _, operands in _forwarded(op)]
     if op.name.startswith("vm.call"):
         groups = [list(range(len(op.operands)))]
     where = ir.InsertionPoint(op)

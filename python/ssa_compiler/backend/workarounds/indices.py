@@ -1,6 +1,6 @@
-"""Indexing with tensors whose sizes are known only at run time, spelled so that IREE compiles it.
+"""Indexing with tensors whose sizes are dynamic, rewritten so that IREE compiles it.
 
-IREE refuses several such tensors side by side (`x[i, j]`): they become one, positions in the flattened dimensions. When it
+IREE rejects several such tensors side by side (`x[i, j]`): they become one, positions in the flattened dimensions. When it
 stores one value for all indices it repeats the value once even where there is no index at all, and writes somewhere: so values
 get the shape of what they are stored in. And it has no kernel that gathers from a column of a tensor.
 """
@@ -16,7 +16,7 @@ from ..ir.bindings import build, walk
 from ..ir.copies import barrier
 from .masks import INDEX_PUTS, is_mask, listed, sizes
 
-__all__ = ["mend_indices"]
+__all__ = ["rewrite_indices"]
 
 _READS = frozenset({"aten::index.Tensor", "aten::index.Tensor_hacked_twin"})
 
@@ -34,7 +34,7 @@ class _Indices:
     tensors: list[ir.Value]
 
 
-def mend_indices(module: ir.Module) -> int:
+def rewrite_indices(module: ir.Module) -> int:
     """Rewrite the indexing ops of a module that have an index of unknown size.
 
     Args:
@@ -55,14 +55,14 @@ def mend_indices(module: ir.Module) -> int:
         if indices is None:
             continue
         if operator in _READS:
-            rewritten += _mend_read(op, indices, where)
+            rewritten += _repair_read(op, indices, where)
         else:
-            rewritten += _mend_write(op, indices, where)
+            rewritten += _repair_write(op, indices, where)
     return rewritten
 
 
 def _indices(op: ir.Operation) -> _Indices | None:
-    """The indices of an op if one of them has a size that is known only at run time."""
+    """The indices of an op if one of them has a dynamic size."""
     given = listed(op.operands[1])
     places = [n for n, value in enumerate(given) if str(value.type).startswith("!torch.vtensor<[")]
     tensors = [given[n] for n in places]
@@ -80,7 +80,7 @@ def _is_column(value: ir.Value) -> bool:
     return made_by_select and sizes(value) == ["?"]
 
 
-def _mend_read(op: ir.Operation, indices: _Indices, where: _Builder) -> int:
+def _repair_read(op: ir.Operation, indices: _Indices, where: _Builder) -> int:
     if len(indices.tensors) == 1:
         return 0
     flat, place = where.flattened(op.operands[0], indices)
@@ -91,7 +91,7 @@ def _mend_read(op: ir.Operation, indices: _Indices, where: _Builder) -> int:
     return 1
 
 
-def _mend_write(op: ir.Operation, indices: _Indices, where: _Builder) -> int:
+def _repair_write(op: ir.Operation, indices: _Indices, where: _Builder) -> int:
     base, values, first = op.operands[0], op.operands[2], indices.first
     target, index = where.flattened(base, indices) if len(indices.tensors) > 1 else (base, indices.tensors[0])
     flat = target

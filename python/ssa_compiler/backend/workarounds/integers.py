@@ -1,7 +1,7 @@
 """Ops on integers that torch-mlir or LLVM gets wrong.
 
 Floor division of int64 goes through floating point: wrong beyond 2**53. Division towards zero is exact, and what is left over
-says whether the quotient has to be one less. A division by 0, which the program's check refuses, may run before the host has
+says whether the quotient has to be one less. A division by 0, which the program's check rejects, may run before the host has
 read what the check found; it ends the process. A division of the smallest number by -1 is not defined in LLVM, nor is what is
 left of it: on x86 it ends the process. In PyTorch the quotient is the number itself.
 """
@@ -57,7 +57,7 @@ def _is_known_later(divisor: ir.Value) -> bool:
 def divide_integers(op: ir.Operation) -> int:
     """Rewrite a floor division if `divides_exactly`; returns how many ops were rewritten.
 
-    What is left of a division by a number known only at run time is computed with a tensor of it, which torch-mlir takes.
+    What is left of a division by a dynamic scalar is computed with a tensor of it, which torch-mlir takes.
 
     Args:
         op: one of `DIVISIONS`; erased if it is rewritten.
@@ -161,7 +161,7 @@ def _avoid_elements(op: ir.Operation, element: str) -> int:
 
 
 def _known_later(divisor: ir.Value, where: ir.InsertionPoint) -> tuple[ir.Value, ir.Value]:
-    """A number known only at run time with 1 for -1 and 0, and what the quotient is multiplied by for -1."""
+    """A dynamic scalar with 1 for -1 and 0, and what the quotient is multiplied by for -1."""
     i64 = ir.IntegerType.get_signless(64, where.block.owner.context)
 
     def constant(number: int) -> ir.Value:

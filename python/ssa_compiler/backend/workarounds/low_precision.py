@@ -22,9 +22,9 @@ from ..ir.bindings import (
     with_element,
 )
 
-__all__ = ["widen_halves"]
+__all__ = ["widen_low_precision"]
 
-_HALVES = ("f16", "bf16")
+_LOW_PRECISION = ("f16", "bf16")
 _ACCUMULATING = frozenset(
     f"aten::{name}"
     for name in (
@@ -111,38 +111,40 @@ def _is_exact(op: ir.Operation) -> bool:
 
     element = element_of(op.operands[1].type)
     if element:
-        return element in _HALVES or element_of(op.operands[0].type) not in _HALVES
+        return element in _LOW_PRECISION or element_of(op.operands[0].type) not in _LOW_PRECISION
     number = constant_number(op.operands[1])
     dtype = {"f16": torch.float16, "bf16": torch.bfloat16}.get(element_of(op.results[0].type))
     return number is not None and torch.tensor(number, dtype=dtype).item() == number
 
 
-def widen_halves(op: ir.Operation) -> int:
+def widen_low_precision(op: ir.Operation) -> int:
     """Compute an op whose results are of half precision in single precision.
 
     Returns:
         1 if it was rewritten, else 0.
     """
     operator = torch_operator(op)
-    if operator is None or not any(element_of(result.type) in _HALVES for result in op.results):
+    if operator is None or not any(element_of(result.type) in _LOW_PRECISION for result in op.results):
         return 0
     dtypes = _computed(operator)
     if dtypes is None or (operator in _EXACT_NUMBER and _is_exact(op)):
         return 0
     where = ir.InsertionPoint(op)
     operands = [
-        converted(operand, "f32", where) if element_of(operand.type) in _HALVES else operand for operand in op.operands
+        converted(operand, "f32", where) if element_of(operand.type) in _LOW_PRECISION else operand
+        for operand in op.operands
     ]
     for number in dtypes:
-        if constant_integer(operands[number]) in [DTYPES[half] for half in _HALVES]:
+        if constant_integer(operands[number]) in [DTYPES[half] for half in _LOW_PRECISION]:
             operands[number] = torch_integer(DTYPES["f32"], where)
     types = [
-        with_element(result.type, "f32") if element_of(result.type) in _HALVES else result.type for result in op.results
+        with_element(result.type, "f32") if element_of(result.type) in _LOW_PRECISION else result.type
+        for result in op.results
     ]
     attributes = {name: op.attributes[name] for name in ("name",) if op.name == "torch.operator"}
     wide = build(op.name, types, operands, where, attributes)
     for old, new in zip(op.results, wide.results, strict=True):
         element = element_of(old.type)
-        old.replace_all_uses_with(converted(new, element, where) if element in _HALVES else new)
+        old.replace_all_uses_with(converted(new, element, where) if element in _LOW_PRECISION else new)
     op.erase()
     return 1

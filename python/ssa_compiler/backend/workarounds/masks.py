@@ -46,7 +46,7 @@ def is_mask(value: ir.Value) -> bool:
 
 
 def sizes(value: ir.Value) -> list[str]:
-    """The sizes of a torch tensor as its type spells them: "?" for one that is known only at run time."""
+    """The sizes of a torch tensor as its type writes them: "?" for one that is dynamic."""
     return [size for size in str(value.type).partition("[")[2].partition("]")[0].split(",") if size]
 
 

@@ -1,4 +1,4 @@
-"""Ops that IREE does not compile, or to a wrong result, and that another spelling of the same op compiles rightly.
+"""Ops that IREE does not compile, or to a wrong result, and that another form of the same op compiles rightly.
 
 Each entry says what is wrong in IREE 3.13.0; a test compiles the op as it was and expects that.
 """
@@ -25,7 +25,7 @@ from ..ir.copies import barrier
 from .bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from .diagonals import TRIANGLES, bound_diagonal
 from .integers import DIVISIONS, avoid_overflow, divide_integers
-from .low_precision import widen_halves
+from .low_precision import widen_low_precision
 from .masks import listed, sizes
 from .narrow_integers import widen_integers
 from .paddings import PADDINGS, cut_before_padding
@@ -36,11 +36,11 @@ from .rotations import part_rotations
 from .scalar_rounding import float_constant, number_tensor, round_numbers
 from .shifts import SHIFTS, shift_integers
 
-__all__ = ["mend_ops"]
+__all__ = ["rewrite_ops"]
 
 
-def mend_ops(module: ir.Module) -> int:
-    """Rewrite the ops of a module that have to be spelled differently.
+def rewrite_ops(module: ir.Module) -> int:
+    """Rewrite the ops of a module that have to be rewritten.
 
     Args:
         module: an `iree`-stage module, rewritten in place.
@@ -93,7 +93,7 @@ def mend_ops(module: ir.Module) -> int:
             rewritten += cut_to_windows(op)
     # Last: what the ops above became.
     for op in list(walk(module.operation)):
-        rewritten += widen_halves(op) or fill_with_bool(op)
+        rewritten += widen_low_precision(op) or fill_with_bool(op)
     # And what those became.
     for op in list(walk(module.operation)):
         rewritten += widen_integers(op) or round_numbers(op)

@@ -1,8 +1,8 @@
-"""Views of tensors whose sizes are known only at run time, dimension by dimension.
+"""Views of tensors whose sizes are dynamic, dimension by dimension.
 
 torch-mlir takes a size of the result that it does not know for the size of the tensor in the same place: `x.view(-1, 2)` of
 three rows of four has three rows then. So the dimensions that stay are told apart from those that become others, and these are
-made one, and that one is parted.
+made one, and that one is split.
 """
 
 from __future__ import annotations

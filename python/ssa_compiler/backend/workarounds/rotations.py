@@ -1,7 +1,7 @@
 """Parts of a tensor that are put together again, one of them negated.
 
 IREE 3.13.0 knows the rotation of a half turn, `cat([-x[.., h:], x[.., :h]], -1)`, and takes what looks like it for it: any
-part of a tensor, negated, before any other part of it, whichever these are; where sizes are known only at run time, also of an
+part of a tensor, negated, before any other part of it, whichever these are; where sizes are dynamic, also of an
 odd number of columns. So does it for parts that are written into another tensor. It asks whether both are parts of one value,
 so the second gets one of its own. What is a negation is decided late (`x * -1` is none, `-0.0 - x` is), so any function of the
 first part counts.

@@ -3,7 +3,7 @@
 It folds `(x - y) + y` to x, `x * 0.0` to 0, `x + 0.0` to x, `0.0 / x` to 0, `x % 1.0` to 0 and `x == x` to true, makes `not x > y`
 into `x <= y` and `x >= y` into `not x < y`, contracts `x * y + z` to a fused multiply-add, and stores the constant -0.0 as 0.0.
 All of these look at what defines an operand. So every operand stands behind an optimization barrier of its own, which is gone
-when the program runs, and comparisons are spelled with those predicates that the machine has. What it takes for the remainder of
+when the program runs, and comparisons are written with those predicates that the machine has. What it takes for the remainder of
 a division that truncates is that of one that rounds.
 """
 

@@ -28,7 +28,7 @@ def _numbers_of(operator: str) -> tuple[int, ...]:
 def round_numbers(op: ir.Operation) -> int:
     """Round the numbers that an op takes to the dtype of its tensors.
 
-    Of those known only at run time, the ones that a tensor is compared with.
+    Of dynamic ones, the ones that a tensor is compared with.
 
     Returns:
         1 if it was rewritten, otherwise 0.

@@ -65,7 +65,7 @@ def _only_number(amount: ir.Value) -> ir.Value | None:
 
 
 def _within(number: ir.Value, instead: int, width: int, where: ir.InsertionPoint) -> tuple[ir.Value, ir.Value]:
-    """A number of bits known only at run time, or another where it is none; and 1 or 0, for whether it is one."""
+    """A dynamic number of bits, or another where it is none; and 1 or 0, for whether it is one."""
     i64 = ir.IntegerType.get_signless(64, where.block.owner.context)
     flag = ir.IntegerType.get_signless(1, i64.context)
 

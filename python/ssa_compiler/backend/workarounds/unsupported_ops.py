@@ -1,6 +1,6 @@
 """Ops that are not given to IREE: its result is wrong, it takes all memory, or they draw random numbers.
 
-What IREE refuses is found out by asking it (`driver`); only what it gets wrong silently, and what makes the asking slow, has
+What IREE rejects is found out by asking it (`driver`); only what it gets wrong silently, and what makes the asking slow, has
 to be written down. Each entry has its reason and says which op it is about by operator name and operand type, so that the
 rest of the op's uses compile.
 """
@@ -63,18 +63,18 @@ def _is_tanh_form(op: ir.Operation) -> bool:
     return isinstance(owner, ir.Block) or "tanh" in str(owner.operation.attributes["value"])
 
 
-def _has_open_size(op: ir.Operation) -> bool:
-    """Whether the first operand has a size that is known only at run time."""
+def _has_dynamic_size(op: ir.Operation) -> bool:
+    """Whether the first operand has a dynamic size."""
     return "?" in sizes(op.operands[0])
 
 
 def _is_open(number: int) -> Callable[[ir.Operation], bool]:
-    """Whether an operand is known only at run time."""
+    """Whether an operand is dynamic."""
     return lambda op: constant_number(op.operands[number]) is None
 
 
 def _divides_by_open(op: ir.Operation) -> bool:
-    """Whether one of the sizes asked of an adaptive op is known only at run time."""
+    """Whether one of the sizes asked of an adaptive op is dynamic."""
     return any(constant_integer(size) is None for size in listed(op.operands[1]))
 
 
@@ -103,9 +103,9 @@ def _accumulates_at_mask(op: ir.Operation) -> bool:
 
 
 def _spreads_over_unknown(op: ir.Operation) -> bool:
-    """Whether an `index_put` repeats its values for a number of indices that is known only at run time.
+    """Whether an `index_put` repeats its values for a number of indices that is dynamic.
 
-    Masks that become `where` do not count, and neither do accumulating ones, which are refused for another reason.
+    Masks that become `where` do not count, and neither do accumulating ones, which are rejected for another reason.
     """
     indices = [index for index in listed(op.operands[1]) if str(index.type).startswith("!torch.vtensor<[")]
     if mask_write(op) is not None or not any(is_mask(index) or "?" in sizes(index) for index in indices):
@@ -150,7 +150,7 @@ _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 
 # operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it wrong,
 # or expects the failure.
-_REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
+_REJECTED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::floor_divide": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::floor_divide.Scalar": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::div.Tensor_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
@@ -163,7 +163,7 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
         for kind in ("avg", "max")
         for rank in (1, 2, 3)
     },
-    "aten::bilinear": (_has_open_size, "torch-mlir asserts that there is a row"),
+    "aten::bilinear": (_has_dynamic_size, "torch-mlir asserts that there is a row"),
     "aten::binary_cross_entropy_with_logits": (_is_half, "torch-mlir's logarithm of the sigmoid overflows"),
     "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),
     "aten::softmax.int": (_is_scalar, _ENDLESS),
@@ -181,7 +181,7 @@ _REFUSED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::index.Tensor": (_has_mask, _MASK),
     "aten::index.Tensor_hacked_twin": (_has_mask, _MASK),
 }
-_REFUSED_WRITES: tuple[tuple[Callable[[ir.Operation], bool], str], ...] = (
+_REJECTED_WRITES: tuple[tuple[Callable[[ir.Operation], bool], str], ...] = (
     (_accumulates_at_mask, _ADDED),
     (_spreads_over_unknown, _SPREAD),
 )
@@ -206,15 +206,15 @@ def must_call_back(op: ir.Operation) -> str | None:
     if has_carried(op):
         return "IREE has no such dtype"
     if operator in INDEX_PUTS:
-        for applies, reason in _REFUSED_WRITES:
+        for applies, reason in _REJECTED_WRITES:
             if applies(op):
                 return reason
     if reads_beyond_window(op):
         return "IREE takes all elements for the window where one size of the result is 1 and others are not known"
     if _computes_with_nan(op):
         return "torch-mlir and IREE compute wrongly with a constant that is NaN"
-    if operator in _REFUSED and _REFUSED[operator][0](op):
-        return _REFUSED[operator][1]
+    if operator in _REJECTED and _REJECTED[operator][0](op):
+        return _REJECTED[operator][1]
     if is_random(operator):
         return "it draws from PyTorch's random stream"
     if op.name == "torch.operator":

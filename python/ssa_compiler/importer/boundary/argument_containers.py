@@ -12,7 +12,7 @@ from typing import Any
 from ...abi.container_writeback import ChangedContainer
 from ...abi.results import OutputSpec, Step
 from ..values.dynamic_list_value import is_growing
-from ..values.state import SHARED, Lent, Retry, State
+from ..values.state import SHARED, CallerContainer, Retry, State
 from ..values.values import Site, Value
 
 __all__ = ["changed_containers", "lend"]
@@ -26,25 +26,27 @@ def changed_containers(state: State, output: Callable[[Value], OutputSpec]) -> t
         output: makes a value a result of `@main`.
     """
     found = []
-    for cell, lent in state.lent.items():
+    for cell, caller_owned in state.caller_owned.items():
         now, keys = state.heap[cell], state.keys.get(cell)
         if is_growing(now):
-            raise state.refuse(
-                f"a list of the caller's, '{lent.path}', that gets a length known only at run time; change a copy and return it"
+            raise state.unsupported(
+                f"a list of the caller's, '{caller_owned.path}', that gets a dynamic length; change a copy and return it"
             )
         if keys is None:
-            names, before = tuple(range(len(now))), dict(enumerate(lent.elements))
+            names, before = tuple(range(len(now))), dict(enumerate(caller_owned.elements))
         else:
-            names, before = keys, dict(zip(lent.keys, lent.elements))
-        whole = keys is None and len(now) != len(lent.elements)
-        kept = _kept(lent.keys, names) if keys is not None else names
+            names, before = keys, dict(zip(caller_owned.keys, caller_owned.elements))
+        whole = keys is None and len(now) != len(caller_owned.elements)
+        kept = _kept(caller_owned.keys, names) if keys is not None else names
         items = [(n, value) for n, value in zip(names, now) if whole or n not in kept or before[n] is not value]
         removed = tuple(name for name in before if name not in kept) if keys is not None else ()
-        if lent.repeated and (items or removed or whole):
+        if caller_owned.repeated and (items or removed or whole):
             raise Retry({SHARED})
         if items or removed or whole:
             outputs = tuple((name, output(value)) for name, value in items)
-            found.append(ChangedContainer(lent.route, lent.path, outputs, removed, len(now) if whole else None))
+            found.append(
+                ChangedContainer(caller_owned.route, caller_owned.path, outputs, removed, len(now) if whole else None)
+            )
     return tuple(found)
 
 
@@ -67,4 +69,4 @@ def lend(state: State, cell: Site, route: Sequence[Step], path: str, repeated: b
         path: its name as the user sees it.
         repeated: whether the example is passed in another place as well.
     """
-    state.lent[cell] = Lent(tuple(route), path, state.heap[cell], state.keys.get(cell, ()), repeated)
+    state.caller_owned[cell] = CallerContainer(tuple(route), path, state.heap[cell], state.keys.get(cell, ()), repeated)

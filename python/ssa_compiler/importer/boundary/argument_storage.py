@@ -1,4 +1,4 @@
-"""Tensor objects of the caller's and the module's that change shape: what `@main` returns about them, and room for more.
+"""Tensor objects of the caller's and the module's that change shape: what `@main` returns about them, and capacity for more.
 
 `metadata_mutation.py` makes their values stand for other views while the program is imported. Here, before the first op, an argument
 whose storage the program makes larger is given one that is as large from the start, and one whose storage the program looks at
@@ -19,7 +19,7 @@ from ...abi.object_writeback import ChangedObject
 from ...abi.results import OutputLeaf, OutputSpec, OutputTuple
 from ..ops.tensor_queries import Metadata
 from ..tensors.as_strided import WHOLE_STORAGE
-from ..tensors.metadata_mutation import become, make_room, room_of
+from ..tensors.metadata_mutation import become, extend_storage, needed_length
 from ..tensors.tensor_ops import TensorOps
 from ..values.modules import FoundParameter, Modules
 from ..values.state import State
@@ -43,7 +43,7 @@ class CallersObjects:
     def __init__(self, state: State, tensors: TensorOps, metadata: Metadata) -> None:
         self.state, self.tensors, self.metadata = state, tensors, metadata
         self.storages: frozenset[int] = frozenset()
-        self._rooms: dict[int, TensorValue] = {}
+        self._extended: dict[int, TensorValue] = {}
 
     def prepare(self) -> None:
         """Let arguments of which an earlier import found that their storage matters be views of it, or of a larger one."""
@@ -51,13 +51,13 @@ class CallersObjects:
         for index, value in state.arguments.items():
             if (WHOLE_STORAGE, ("argument", index)) in state.retries:
                 self._take_storage(index, value)
-            length = room_of(state, ("argument", index))
+            length = needed_length(state, ("argument", index))
             if length:
                 reason = "the program makes it larger"
                 state.layouts.need(value.storages, "aten::resize_", exact=True)
                 state.storage_reasons[("argument", index)] = (0, value.fake.numel(), reason)
                 state.originals[id(value)] = (value, replace(value))
-                self._rooms[index], view = make_room(self.tensors, value, length)
+                self._extended[index], view = extend_storage(self.tensors, value, length)
                 become(state, value, view)
 
     def _take_storage(self, index: int, value: TensorValue) -> None:
@@ -109,7 +109,7 @@ class CallersObjects:
                 for numbers in (value.fake.shape, value.fake.stride())
             )
             offset = output(self.tensors.symbolic(sympy.expand(value.offset - before.offset)))
-            room = self._rooms.get(index)
+            room = self._extended.get(index)
             contents = leaf(room.ssa, torch.Tensor) if room is not None else None
             changed.append(ChangedObject(index, sizes, strides, offset, contents))
         return tuple(changed)

@@ -55,7 +55,7 @@ _ANNOTATED = (bool, int, float, complex, str, list, tuple, dict, torch.device, t
 """What a parameter may be annotated to take."""
 
 
-def _way_out(example: Any) -> str:
+def _remedy(example: Any) -> str:
     """What to do about an example that no program takes."""
     if type(example).__module__ == "numpy":
         return "pass torch.from_numpy(x), or x.item() for a number"
@@ -137,13 +137,13 @@ class Arguments:
                 raise ArgumentTypeError(f"argument '{path}': expected {declared}, got a tensor")
             return self._tensor(path, example)
         if kind == "TensorType":
-            way_out = (
+            remedy = (
                 "parameters without annotation are tensors to TorchScript, write "
                 f"`{path}: {type(example).__name__}` in the function's signature"
                 if isinstance(example, _ANNOTATED)
-                else _way_out(example)
+                else _remedy(example)
             )
-            raise ArgumentTypeError(f"argument '{path}': expected a tensor, got {type(example).__name__}: {way_out}")
+            raise ArgumentTypeError(f"argument '{path}': expected a tensor, got {type(example).__name__}: {remedy}")
         if id(example) in self._seen and SHARED in self.state.retries:
             first, value, _ = self._seen[id(example)]
             return replace(first, path=path), value
@@ -170,7 +170,7 @@ class Arguments:
         if isinstance(example, (list, tuple)):
             return self._sequence(path, example, declared)
         raise ArgumentTypeError(
-            f"argument '{path}': values of type {type(example).__name__} are not supported: {_way_out(example)}"
+            f"argument '{path}': values of type {type(example).__name__} are not supported: {_remedy(example)}"
         )
 
     def _part(self, path: str, step: Step, example: Any, declared: Any) -> tuple[InputSpec, Value]:
@@ -196,8 +196,8 @@ class Arguments:
                 f"argument '{path}': expected a dense tensor, got {kind}: pass x.to_dense(), or its parts"
             )
         if example.is_quantized or example.dtype not in DTYPE_NUMBERS:
-            way_out = "pass x.dequantize()" if example.is_quantized else "convert it with x.to(...)"
-            raise ArgumentTypeError(f"argument '{path}': tensors of dtype {example.dtype} are not supported: {way_out}")
+            remedy = "pass x.dequantize()" if example.is_quantized else "convert it with x.to(...)"
+            raise ArgumentTypeError(f"argument '{path}': tensors of dtype {example.dtype} are not supported: {remedy}")
         fake = fake_argument(state, path, example)
         if fake is None:
             fake = fake_like(state, example)
@@ -283,4 +283,4 @@ class Arguments:
         first = self._seen.setdefault(id(example), (SharedSpec(path, path, tuple(self._route)), value, made.cell))
         lend(self.state, made.cell, self._route, path, first[2] != made.cell)
         if first[2] != made.cell:
-            self.state.lent[first[2]] = replace(self.state.lent[first[2]], repeated=True)
+            self.state.caller_owned[first[2]] = replace(self.state.caller_owned[first[2]], repeated=True)

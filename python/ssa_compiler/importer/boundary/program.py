@@ -109,7 +109,7 @@ def import_program(
     Returns:
         The module's text and the calling convention.
     Raises:
-        ScriptError: TorchScript refuses the model.
+        ScriptError: TorchScript rejects the model.
         ArgumentTypeError: the examples do not fit the signature.
         UnsupportedOpError: an op cannot be imported.
         UnsupportedProgramError: the program's meaning cannot be kept.
@@ -118,14 +118,14 @@ def import_program(
     with quiet():
         importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks, kernels)
         importer.ask(dynamic_shapes, lenient)
-        program, refusal = importer.any_attempt()
+        program, rejection = importer.any_attempt()
         if program is None and importer.closable():
-            program = importer.with_static_sizes(str(refusal))
+            program = importer.with_static_sizes(str(rejection))
         if program is None:
             program = importer.with_opaque_ops()
     if program is None:
-        assert refusal is not None
-        raise refusal.plain() if isinstance(refusal, Unjoinable) else refusal
+        assert rejection is not None
+        raise rejection.plain() if isinstance(rejection, Unjoinable) else rejection
     return program
 
 
@@ -133,7 +133,7 @@ class _Importer:
     """Imports a program under decisions that an earlier import found necessary.
 
     Attributes:
-        scalars: the paths of the bool, int and float arguments that stayed dynamic in the last import that was refused.
+        scalars: the paths of the bool, int and float arguments that stayed dynamic in the last import that was rejected.
     """
 
     def __init__(
@@ -173,44 +173,46 @@ class _Importer:
                 self.static[request.root] = f"the example has {request.value}"
 
     def closable(self) -> list[str]:
-        """Return the names of the open sizes that may become static."""
+        """Return the names of the dynamic sizes that may become static."""
         open_ = {r.root: None for r in self.requests.values() if self.lenient or not r.explicit}
         return [root for root in open_ if root not in self.static]
 
     def any_attempt(self) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
         """Import with numbers and bools as constants if it has to be, and then with branches that are not joined."""
-        program, refusal = None, None
+        program, rejection = None, None
         for self.splits in (False, True):
             program, found = self.attempt({})
-            refusal, last = refusal or found, found
+            rejection, last = rejection or found, found
             if program is None and self.scalars:
                 program, last = self.specialised(str(found))
             if program is not None or not (isinstance(found, Unjoinable) or isinstance(last, Unjoinable)):
                 break
-        return program, refusal
+        return program, rejection
 
     def with_opaque_ops(self) -> ImportedProgram | None:
-        """Import with what decides by numbers known only at run time left to PyTorch, where constants do not help."""
+        """Import with what decides by dynamic scalars left to PyTorch, where constants do not help."""
         self.opaque = True
         return self.any_attempt()[0]
 
-    def with_static_sizes(self, refusal: str) -> ImportedProgram | None:
+    def with_static_sizes(self, rejection: str) -> ImportedProgram | None:
         """Import with as few static sizes as the program can do with.
 
         Args:
-            refusal: why it cannot do without any.
+            rejection: why it cannot do without any.
         """
         roots, untouched = self.closable(), dict(self.static)
-        self.static.update(dict.fromkeys(roots, refusal))
+        self.static.update(dict.fromkeys(roots, rejection))
         program, _ = self.any_attempt()
         if program is None:
             self.static = untouched
         for root in roots if program is not None and len(roots) > 1 else []:
             before = dict(self.static)
             del self.static[root]
-            found, refused = self.any_attempt()
+            found, rejected = self.any_attempt()
             if found is None or root in self.static:
-                self.static = before | {root: str(refused) if refused is not None else self.static.get(root, refusal)}
+                self.static = before | {
+                    root: str(rejected) if rejected is not None else self.static.get(root, rejection)
+                }
             program = found if found is not None else program
         return self.any_attempt()[0] if program is not None else None  # with the reasons that were found
 
@@ -220,7 +222,7 @@ class _Importer:
         Args:
             constants: why each of them has to be one, by path.
         Returns:
-            The program, or why it is refused.
+            The program, or why it is rejected.
         """
         while True:
             sizes = ArgumentSizes(self.requests, self.static)
@@ -253,17 +255,17 @@ class _Importer:
                     return None, UnsupportedProgramError(text, location=found.location)
                 reason = f"{found.reason} [{found.location}]" if found.location else found.reason
                 self.static |= dict.fromkeys(found.roots, reason)
-            except (UnsupportedOpError, UnsupportedProgramError) as refusal:
+            except (UnsupportedOpError, UnsupportedProgramError) as rejection:
                 self.scalars = state.scalars
-                return None, refusal
+                return None, rejection
 
-    def specialised(self, refusal: str) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
+    def specialised(self, rejection: str) -> tuple[ImportedProgram | None, SsaCompilerError | None]:
         """Import with as few constants among the bool, int and float arguments as the program can do with.
 
         Args:
-            refusal: why it cannot do without any.
+            rejection: why it cannot do without any.
         """
-        constants = dict.fromkeys(self.scalars, refusal)
+        constants = dict.fromkeys(self.scalars, rejection)
         program, error = self.attempt(constants)
         if program is None or len(constants) == 1:
             return program, error
@@ -272,9 +274,9 @@ class _Importer:
             """Let as many of these arguments be dynamic as can be, of which not all can."""
             for half in (paths[: len(paths) // 2], paths[len(paths) // 2 :]):
                 taken = {path: constants.pop(path) for path in half}
-                fewer, refused = self.attempt(constants)
+                fewer, rejected = self.attempt(constants)
                 if fewer is None:
-                    constants.update(dict.fromkeys(taken, str(refused)))
+                    constants.update(dict.fromkeys(taken, str(rejected)))
                     if len(half) > 1:
                         release(half)
 
@@ -389,22 +391,22 @@ class _ProgramImport:
             return OutputTuple(tuple(self._output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
             return OutputOptional(self._leaf(value.present.ssa, bool), self._output(value.value))
-        raise self.state.refuse(
+        raise self.state.unsupported(
             f"a result that is {in_words(value)}; return tensors, numbers, strings known at import, or containers of them"
         )
 
     def _container(self, value: DictRef | ListRef) -> OutputSpec:
         """A list, dict or object, which has one spec however many places of the result it is in."""
         containers = self.interpreter.containers
-        if value.cell in self.state.lent:
-            return OutputArgument(self.state.lent[value.cell].route)
+        if value.cell in self.state.caller_owned:
+            return OutputArgument(self.state.caller_owned[value.cell].route)
         if isinstance(value, DictRef):
             parts = [self._output(element) for element in containers.elements(value)]
             items = tuple(zip(map(unnumbered, self.state.keys[value.cell]), parts))
             return self._object(value, items) if isinstance(value, ObjectRef) else OutputDict(items)
         if value.cell in self.state.views:
             kind = self.state.views[value.cell].kind
-            raise self.state.refuse(f"{kind}() of a dict as a result; return list(d.{kind}())")
+            raise self.state.unsupported(f"{kind}() of a dict as a result; return list(d.{kind}())")
         if containers.is_growing(value):
             return self._rows(self.state.heap[value.cell][0])
         elements = tuple(self._output(element) for element in containers.elements(value))
@@ -415,13 +417,13 @@ class _ProgramImport:
     def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
         kind = python_class(value.type_name)
         if kind is None:
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 f"a result of the class {value.short_name}, which Python does not know; return its attributes in a tuple"
             )
         return OutputObject(items, kind)
 
     def _rows(self, value: Any) -> OutputSpec:
-        """The buffer and the length of a list whose length is known only at run time."""
+        """The buffer and the length of a list whose length is dynamic."""
         buffer = self._output(self._copy(value.buffer))
         assert isinstance(buffer, OutputLeaf)
         return OutputRows(buffer, self._output(value.length), value.kind is torch.Tensor)
@@ -438,7 +440,7 @@ class _ProgramImport:
             kept = first if assigned.name not in self.modules.reshaped and isinstance(first, TensorValue) else None
             if value is not None and kept is not None:
                 if not self.state.same_sizes(value, kept, "the assignment of an attribute"):
-                    raise self.state.refuse(
+                    raise self.state.unsupported(
                         "a tensor that changes its shape in place while it is an attribute; assign a new one"
                     )
         for new in self.modules.new_objects:
@@ -454,7 +456,7 @@ class _ProgramImport:
         )
 
     def _check_shared_state(self, new: NewObject) -> None:
-        """Refuse an attribute that shares memory with another one in some runs, or with a part of it: it would be a copy.
+        """Reject an attribute that shares memory with another one in some runs, or with a part of it: it would be a copy.
 
         That is no difference as long as nothing writes what is shared.
         """
@@ -471,7 +473,7 @@ class _ProgramImport:
                 )
 
     def _check_strides_of_attributes(self) -> None:
-        """Refuse an attribute whose strides matter and which is bound to a tensor with others.
+        """Reject an attribute whose strides matter and which is bound to a tensor with others.
 
         The module's own tensor keeps its strides; in eager the next call would find those of the new one.
         """
@@ -484,8 +486,8 @@ class _ProgramImport:
             reasons = [self.state.layouts.reasons[s] for s in first.storages if s in self.state.layouts.reasons]
             sizes, old, new = (map(expr_of, n) for n in (first.fake.shape, first.fake.stride(), value.fake.stride()))
             others = any(size != 1 and a != b for size, a, b in zip(sizes, old, new))
-            if reasons and (others or self.state.layouts.unsettled(value)):
-                raise self.state.refuse(
+            if reasons and (others or self.state.layouts.has_ambiguous_strides(value)):
+                raise self.state.unsupported(
                     f"an attribute that is bound to a tensor with other strides ({reasons[0]} needs those it has); "
                     "assign its contiguous()"
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..values.dynamic_list_value import SCALAR_DTYPES, GrowingValue, is_growing
+from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
 from ..values.state import ProgramRaises, State
 from ..values.values import (
     ConstValue,
@@ -18,7 +18,7 @@ from ..values.values import (
     in_words,
 )
 from .dicts import Dicts
-from .dynamic_lists import GrowingLists
+from .dynamic_lists import DynamicLists
 from .list_values import ListValues
 
 __all__ = ["Containers"]
@@ -30,13 +30,13 @@ _MOST_REPEATED = 1 << 16  # elements of `list * int`
 class Containers:
     """Implements TorchScript's list and dict ops on the heap."""
 
-    def __init__(self, state: State, choose: Callable[[Value, Sequence[Value]], Value], growing: GrowingLists) -> None:
+    def __init__(self, state: State, choose: Callable[[Value, Sequence[Value]], Value], growing: DynamicLists) -> None:
         """Create it.
 
         Args:
             state: the interpretation.
-            choose: emits the choice of one of several values by an index known only at run time.
-            growing: the ops on lists whose length is known only at run time.
+            choose: emits the choice of one of several values by a dynamic index.
+            growing: the ops on lists whose length is dynamic.
         """
         self.state = state
         self.choose = choose
@@ -68,7 +68,7 @@ class Containers:
             return value.elements
         assert isinstance(value, (ListRef, DictRef))
         if self.is_growing(value):
-            raise self.state.refuse_op(
+            raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
             )
         view = self.state.views.get(value.cell)
@@ -85,7 +85,7 @@ class Containers:
         return len(contents)
 
     def is_growing(self, value: Value) -> bool:
-        """Whether a value is a list whose length is known only at run time."""
+        """Whether a value is a list whose length is dynamic."""
         return isinstance(value, ListRef) and is_growing(self.state.heap[value.cell])
 
     def store(self, value: Any, elements: Sequence[Value], op: str) -> None:
@@ -104,12 +104,12 @@ class Containers:
             if op in ("setitem", "del"):
                 raise ProgramRaises(f"TypeError: '{kind}' object does not support item assignment or deletion")
             raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
-        if value.cell in self.state.foreign:
-            raise self.state.refuse(
+        if value.cell in self.state.module_owned:
+            raise self.state.unsupported(
                 f"{op} on {in_words(value)} that belongs to a module, which would not see it; copy it first"
             )
         if value.cell in self.state.frozen:
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 f"{op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new one"
             )
         before = self.state.heap[value.cell]
@@ -125,9 +125,7 @@ class Containers:
             UnsupportedProgramError: it is not.
         """
         if not isinstance(value, ConstValue):
-            raise self.state.refuse(
-                f"{op} with an index or key known only at run time; use a constant, or stack the elements"
-            )
+            raise self.state.unsupported(f"{op} with a dynamic index or key; use a constant, or stack the elements")
         return value.value
 
     def _index(self, index: int, length: int, what: str = "list index") -> int:
@@ -152,14 +150,14 @@ class Containers:
         return f"i{short[:-1]}" if short in ("add_", "mul_") else short.strip("_")
 
     def _growing_method(self, name: str) -> Callable[..., Any] | None:
-        """Return what runs the op `name` on lists of which one has a length that is known only at run time."""
+        """Return what runs the op `name` on lists of which one has a length that is dynamic."""
         short = self._short(name)
         return getattr(self, f"_growing_{short}", None) or self.growing.method(short)
 
     def tensor(self, value: ListRef) -> TensorValue:
-        """Emit the numbers in a list whose length is known only at run time as a new tensor."""
+        """Emit the numbers in a list whose length is dynamic as a new tensor."""
         (contents,) = self.state.heap[value.cell]
-        assert isinstance(contents, GrowingValue)
+        assert isinstance(contents, DynamicListValue)
         return self.growing.stacked(contents)
 
     def call(self, name: str, args: Sequence[Value]) -> list[Value]:
@@ -174,19 +172,19 @@ class Containers:
             return self._call_growing(name, args)
         method = self._method(name, args[0])
         if method is None:
-            raise self.state.refuse_op(f"{name} on a {'dict' if isinstance(args[0], DictRef) else 'list'}")
+            raise self.state.unsupported_op(f"{name} on a {'dict' if isinstance(args[0], DictRef) else 'list'}")
         result = method(*args)
         if result is None:
             return []
         return [result]
 
-    # Lists whose length is known only at run time.
+    # Lists whose length is dynamic.
 
     def _call_growing(self, name: str, args: Sequence[Value]) -> list[Value]:
         method = self._growing_method(name)
         target = args[0]
         if method is None or not isinstance(target, ListRef):
-            raise self.state.refuse_op(f"{name} on a list whose length depends on run-time values; stack it first")
+            raise self.state.unsupported_op(f"{name} on a list whose length depends on run-time values; stack it first")
         contents = self.state.heap[target.cell]
         if not is_growing(contents):
             other = self.state.heap[args[1].cell]  # type: ignore[attr-defined]
@@ -236,8 +234,8 @@ class Containers:
         return target
 
     def _set_at(self, target: Any, index: ScalarValue, element: Value, elements: list[Value]) -> Value:
-        """`target[index] = element` at a position known only at run time."""
-        if target.cell not in self.state.lent or not all(map(_is_number, [element, *elements])):
+        """`target[index] = element` at a dynamic position."""
+        if target.cell not in self.state.caller_owned or not all(map(_is_number, [element, *elements])):
             lifted = self.growing.lifted(elements, element)
             changed, _ = self.growing.set_item((), lifted, index, element)
             self.store(target, (changed,), "setitem")
@@ -313,7 +311,7 @@ class Containers:
     def _repeated(self, target: Value, count: Value) -> tuple[Value, ...]:
         elements, times = self.elements(target), self.constant(count, "list * int")
         if len(elements) * times > _MOST_REPEATED:
-            raise self.state.refuse(f"a list of {len(elements) * times} elements; use a tensor")
+            raise self.state.unsupported(f"a list of {len(elements) * times} elements; use a tensor")
         return elements * times
 
     def _list_slice(self, target: Value, start: Value, end: Value, step: Value = _ONE) -> Value:

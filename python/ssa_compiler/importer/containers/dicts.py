@@ -45,7 +45,7 @@ class Dicts:
         """
         value = self.containers.constant(key, "dict access")
         if value != value:
-            raise self.state.refuse("NaN as a dict key, which is found if it is the same object; use another key")
+            raise self.state.unsupported("NaN as a dict key, which is found if it is the same object; use another key")
         return value
 
     def _position(self, target: Any, key: Value) -> int | None:
@@ -56,9 +56,9 @@ class Dicts:
     def _missing(self, key: Value) -> ProgramRaises:
         return ProgramRaises(f"KeyError: {self.constant_key(key)!r}")
 
-    def _refuse_in_region(self, target: Any, what: str, way_out: str) -> None:
+    def _reject_in_region(self, target: Any, what: str, remedy: str) -> None:
         if self.state.outside and target.cell in self.state.outside[-1]:
-            raise self.state.refuse(f"{what} in an if or loop that depends on run-time values; {way_out}")
+            raise self.state.unsupported(f"{what} in an if or loop that depends on run-time values; {remedy}")
 
     # Reading.
 
@@ -123,7 +123,7 @@ class Dicts:
         op = f"assignment to the attribute '{key.value}'" if is_object else "dict setitem"  # type: ignore[attr-defined]
         if position is None:
             noun = "attribute" if isinstance(target, ObjectRef) else "dict key"
-            self._refuse_in_region(target, f"a new {noun}", "set it to something before")
+            self._reject_in_region(target, f"a new {noun}", "set it to something before")
             self.containers.store(target, [*elements, element], op)
             self.state.keys[target.cell] += (self.constant_key(key),)
             return
@@ -167,7 +167,7 @@ class Dicts:
         """Drop all keys of a dict but some."""
         if len(positions) == len(self.state.keys[target.cell]):
             return
-        self._refuse_in_region(target, f"{op} on a dict", "set the key to something instead")
+        self._reject_in_region(target, f"{op} on a dict", "set the key to something instead")
         keys, elements = self.state.keys[target.cell], self._elements(target)
         self.containers.store(target, [elements[position] for position in positions], op)
         self.state.keys[target.cell] = tuple(keys[position] for position in positions)

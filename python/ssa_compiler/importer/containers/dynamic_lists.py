@@ -1,7 +1,7 @@
-"""TorchScript's ops on lists whose length is known only at run time (`dynamic_list_value`), and how much room such lists have.
+"""TorchScript's ops on lists whose length is dynamic (`dynamic_list_value`), and how much capacity such lists have.
 
-A loop with a known trip count makes room for all that it may append before it starts; the buffer then keeps its size, and
-is written row by row. Everywhere else an append looks whether there is room, and doubles the buffer if there is none.
+A loop with a known trip count reserves capacity for all that it may append before it starts; the buffer then keeps its size, and
+is written row by row. Everywhere else an append looks whether there is capacity, and doubles the buffer if there is none.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...errors import UnsupportedOpError
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
 from ..values.dynamic_list_value import (
-    GrowingValue,
+    DynamicListValue,
     capacity_of,
     common_element,
     enlarged,
@@ -33,7 +33,7 @@ from ..values.state import ProgramRaises, State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, Site, TensorValue, Value
 
-__all__ = ["GrowingLists", "Room"]
+__all__ = ["DynamicLists", "ReservedCapacity"]
 
 _ZERO, _ONE, _LAST = ConstValue(0), ConstValue(1), ConstValue(-1)
 _OUT_OF_RANGE = "IndexError: list index out of range"
@@ -42,13 +42,13 @@ _LEAST = 4  # rows of a buffer whose final size is not known
 Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
 
 
-class Room:
-    """Counts what may be appended to each list, so that loops can make room for it.
+class ReservedCapacity:
+    """Counts what may be appended to each list, so that loops can reserve capacity for it.
 
     Attributes:
         added: how many elements each list may have got since the start of the loop body that is being imported; infinite
             if that depends on run-time values.
-        reserved: the lists that have room for all that this body appends to them.
+        reserved: the lists that have capacity for all that this body appends to them.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Room:
                 self.add(cell, count * constant)
 
 
-class GrowingLists:
+class DynamicLists:
     """Implements ops on such lists; the methods are named like those of `Containers`.
 
     Each takes the list's cell and contents, and returns its new contents (None if it does not change) and its result.
@@ -96,18 +96,18 @@ class GrowingLists:
             state: the interpretation.
             tensors: emits tensor ops.
             scalars: emits scalar ops.
-            choose: emits two alternatives under a condition known only at run time.
+            choose: emits two alternatives under a dynamic condition.
         """
         self.state, self.tensors, self.scalars, self.choose = state, tensors, scalars, choose
-        self.room = Room()
+        self.room = ReservedCapacity()
 
-    def method(self, name: str) -> Callable[..., tuple[GrowingValue | None, Value | None]] | None:
+    def method(self, name: str) -> Callable[..., tuple[DynamicListValue | None, Value | None]] | None:
         """Return what implements `append`, ...; None if nothing does."""
         return self.set_item if name == "set_item" else getattr(self, f"_{name}", None)
 
-    # Room.
+    # ReservedCapacity.
 
-    def reserve(self, value: GrowingValue, rows: Value) -> GrowingValue:
+    def reserve(self, value: DynamicListValue, rows: Value) -> DynamicListValue:
         """Emit that the buffer has at least so many rows; it grows to at least twice its size."""
         have = self._number(capacity_of(value))
         enough = self.scalars.emit("le", [rows, have])
@@ -124,9 +124,9 @@ class GrowingLists:
         else:
             (buffer,) = self.choose(enough, lambda: [value.buffer], more)
         assert isinstance(buffer, TensorValue)
-        return GrowingValue(buffer, value.length, value.kind)
+        return DynamicListValue(buffer, value.length, value.kind)
 
-    def entered(self, contents: Sequence[Value], values: Sequence[Value], more: Value | None) -> GrowingValue:
+    def entered(self, contents: Sequence[Value], values: Sequence[Value], more: Value | None) -> DynamicListValue:
         """Emit the list as a loop that changes its length gets it.
 
         Args:
@@ -136,13 +136,13 @@ class GrowingLists:
         """
         if is_growing(contents):
             value = contents[0]
-            assert isinstance(value, GrowingValue)
+            assert isinstance(value, DynamicListValue)
             return value if more is None else self.reserve(value, self.scalars.emit("add", [value.length, more]))
         element = common_element(self.state, [*contents, *values])
         rows = None if more is None else _expr(self.scalars.emit("add", [ConstValue(len(contents)), more]))
         return promote(self.state, contents, element, rows, kept=_LEAST)
 
-    def lifted(self, contents: Sequence[Value], like: Value) -> GrowingValue:
+    def lifted(self, contents: Sequence[Value], like: Value) -> DynamicListValue:
         """Return the contents of any list as those of such a list."""
         if is_growing(contents):
             return contents[0]  # type: ignore[return-value]
@@ -153,7 +153,7 @@ class GrowingLists:
 
     # Elements.
 
-    def _position(self, value: GrowingValue, index: Value) -> Value:
+    def _position(self, value: DynamicListValue, index: Value) -> Value:
         """Return an index counted from the start, checked."""
         state, length = self.state, _expr(value.length)
         expr = _expr(index)
@@ -169,7 +169,7 @@ class GrowingLists:
         (chosen,) = self.choose(negative, lambda: [from_end], lambda: [index])
         return chosen
 
-    def _row(self, value: GrowingValue, position: Value) -> Value:
+    def _row(self, value: DynamicListValue, position: Value) -> Value:
         """Emit a row of the buffer: a view, or a number."""
         fake = value.buffer.fake
         if isinstance(position, ScalarValue):
@@ -186,7 +186,7 @@ class GrowingLists:
         row = self.tensors.views.select(value.buffer, 0, position, out)
         return row if value.kind is torch.Tensor else self.scalars.item(row, value.kind)
 
-    def rows(self, value: GrowingValue, start: Value = _ZERO, end: Value | None = None) -> TensorValue:
+    def rows(self, value: DynamicListValue, start: Value = _ZERO, end: Value | None = None) -> TensorValue:
         """Emit the elements from `start` up to `end` as one tensor, a view of the buffer."""
         end = value.length if end is None else end
         if _expr(end) == capacity_of(value) and _expr(start) == 0:
@@ -200,29 +200,35 @@ class GrowingLists:
 
     # Ops.
 
-    def _len(self, cell: Site, value: GrowingValue) -> tuple[None, Value]:
+    def _len(self, cell: Site, value: DynamicListValue) -> tuple[None, Value]:
         return None, value.length
 
-    def _getitem(self, cell: Site, value: GrowingValue, index: Value) -> tuple[None, Value]:
+    def _getitem(self, cell: Site, value: DynamicListValue, index: Value) -> tuple[None, Value]:
         return None, self._row(value, self._position(value, index))
 
-    def set_item(self, cell: Site, value: GrowingValue, index: Value, element: Value) -> tuple[GrowingValue, None]:
+    def set_item(
+        self, cell: Site, value: DynamicListValue, index: Value, element: Value
+    ) -> tuple[DynamicListValue, None]:
         """Emit the list with another element in one place."""
         position = self._position(value, index)
-        return GrowingValue(put(self.state, value, element, position), value.length, value.kind), None
+        return DynamicListValue(put(self.state, value, element, position), value.length, value.kind), None
 
-    def appended(self, value: GrowingValue, element: Value, has_room: bool) -> GrowingValue:
+    def appended(self, value: DynamicListValue, element: Value, has_capacity: bool) -> DynamicListValue:
         """Emit the list with one more element."""
         more = self.scalars.emit("add", [value.length, _ONE])
-        if not has_room:
+        if not has_capacity:
             value = self.reserve(value, more)
-        return GrowingValue(put(self.state, value, element, value.length), more, value.kind)
+        return DynamicListValue(put(self.state, value, element, value.length), more, value.kind)
 
-    def _append(self, cell: Site, value: GrowingValue, element: Value) -> tuple[GrowingValue | None, Value | None]:
+    def _append(
+        self, cell: Site, value: DynamicListValue, element: Value
+    ) -> tuple[DynamicListValue | None, Value | None]:
         self.room.add(cell, 1)
         return self.appended(value, element, cell in self.room.reserved), None
 
-    def _extend(self, cell: Site, value: GrowingValue, other: Value) -> tuple[GrowingValue | None, Value | None]:
+    def _extend(
+        self, cell: Site, value: DynamicListValue, other: Value
+    ) -> tuple[DynamicListValue | None, Value | None]:
         contents = self._contents(other)
         if is_growing(contents):
             self.room.add(cell, math.inf)
@@ -234,78 +240,82 @@ class GrowingLists:
 
     _iadd = _extend
 
-    def _joined(self, value: GrowingValue, other: GrowingValue) -> GrowingValue:
+    def _joined(self, value: DynamicListValue, other: DynamicListValue) -> DynamicListValue:
         common_element(self.state, [value, other])
         rows, count = self.rows(other), self.scalars.emit("add", [value.length, other.length])
         value = self.reserve(value, count)
         buffer = put_rows(self.state, value, rows, _expr(value.length), _expr(count))
-        return GrowingValue(buffer, count, value.kind)
+        return DynamicListValue(buffer, count, value.kind)
 
-    def _reverse(self, cell: Site, value: GrowingValue) -> tuple[GrowingValue | None, Value | None]:
+    def _reverse(self, cell: Site, value: DynamicListValue) -> tuple[DynamicListValue | None, Value | None]:
         if cell in self.room.reserved:
-            # The buffer loses the room that the loop has made.
-            raise self.state.refuse("reverse of a list in the loop that appends to it; reverse it after the loop")
+            # The buffer loses the capacity that the loop has made.
+            raise self.state.unsupported("reverse of a list in the loop that appends to it; reverse it after the loop")
         return self._reversed(value), None
 
-    def _reversed(self, value: GrowingValue) -> GrowingValue:
-        return GrowingValue(flipped(self.state, self.rows(value)), value.length, value.kind)
+    def _reversed(self, value: DynamicListValue) -> DynamicListValue:
+        return DynamicListValue(flipped(self.state, self.rows(value)), value.length, value.kind)
 
     def _contents(self, value: Value) -> tuple[Value, ...]:
         assert isinstance(value, ListRef)
         return self.state.heap[value.cell]
 
-    def added(self, value: GrowingValue, other: Value) -> GrowingValue:
+    def added(self, value: DynamicListValue, other: Value) -> DynamicListValue:
         """Emit a new list: this one, then the elements of `other`."""
         return self._extend((), value, other)[0]  # type: ignore[return-value]
 
-    def _pop(self, cell: Site, value: GrowingValue, index: Value = _LAST) -> tuple[GrowingValue | None, Value | None]:
+    def _pop(
+        self, cell: Site, value: DynamicListValue, index: Value = _LAST
+    ) -> tuple[DynamicListValue | None, Value | None]:
         place = index.value if isinstance(index, ConstValue) else None
         if place not in (0, -1):
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 "pop or del anywhere but at the ends of a list whose length depends on run-time values; stack it first"
             )
         self.state.check(sympy.Gt(_expr(value.length), 0), "IndexError: pop from empty list")
         last = self.scalars.emit("sub", [value.length, _ONE])
         if place == 0:
             element = self._row(value, _ZERO)
-            return GrowingValue(rolled(self.state, value, -1), last, value.kind), element
-        return GrowingValue(value.buffer, last, value.kind), self._row(value, last)
+            return DynamicListValue(rolled(self.state, value, -1), last, value.kind), element
+        return DynamicListValue(value.buffer, last, value.kind), self._row(value, last)
 
     def _insert(
-        self, cell: Site, value: GrowingValue, index: Value, element: Value
-    ) -> tuple[GrowingValue | None, Value | None]:
+        self, cell: Site, value: DynamicListValue, index: Value, element: Value
+    ) -> tuple[DynamicListValue | None, Value | None]:
         if not (isinstance(index, ConstValue) and index.value == 0):
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 "insert anywhere but at the start of a list whose length depends on run-time values; build a new one"
             )
         self.room.add(cell, 1)
         more = self.scalars.emit("add", [value.length, _ONE])
         if cell not in self.room.reserved:
             value = self.reserve(value, more)
-        moved = GrowingValue(rolled(self.state, value, 1), value.length, value.kind)
-        return GrowingValue(put(self.state, moved, element, _ZERO), more, value.kind), None
+        moved = DynamicListValue(rolled(self.state, value, 1), value.length, value.kind)
+        return DynamicListValue(put(self.state, moved, element, _ZERO), more, value.kind), None
 
-    def _Delete(self, cell: Site, value: GrowingValue, index: Value) -> tuple[GrowingValue | None, Value | None]:
+    def _Delete(
+        self, cell: Site, value: DynamicListValue, index: Value
+    ) -> tuple[DynamicListValue | None, Value | None]:
         return self._pop(cell, value, index)[0], None
 
-    def _clear(self, cell: Site, value: GrowingValue) -> tuple[GrowingValue | None, Value | None]:
-        return GrowingValue(value.buffer, _ZERO, value.kind), None
+    def _clear(self, cell: Site, value: DynamicListValue) -> tuple[DynamicListValue | None, Value | None]:
+        return DynamicListValue(value.buffer, _ZERO, value.kind), None
 
-    def sliced(self, value: GrowingValue, start: Value, end: Value, step: Value) -> GrowingValue:
+    def sliced(self, value: DynamicListValue, start: Value, end: Value, step: Value) -> DynamicListValue:
         """Emit a new list with the elements that `list[start:end]` has."""
         step_number = step.value if isinstance(step, ConstValue) else None
         if step_number == -1 and all(isinstance(bound, ConstValue) and bound.value is None for bound in (start, end)):
             return self._reversed(value)
         if step_number != 1:
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 "a step in a slice of a list whose length depends on run-time values; stack it first"
             )
         first, last = (self._clamped(value, bound, default) for bound, default in ((start, _ZERO), (end, value.length)))
         last = self.scalars.emit("max", [first, last])
         part = self.rows(value, first, last)
-        return GrowingValue(part, self._number(expr_of(part.fake.shape[0])), value.kind)
+        return DynamicListValue(part, self._number(expr_of(part.fake.shape[0])), value.kind)
 
-    def _clamped(self, value: GrowingValue, bound: Value, default: Value) -> Value:
+    def _clamped(self, value: DynamicListValue, bound: Value, default: Value) -> Value:
         """A bound of a slice, from 0 to the length."""
         if isinstance(bound, ConstValue) and bound.value is None:
             return default
@@ -320,16 +330,16 @@ class GrowingLists:
 
     # Reductions.
 
-    def _max(self, cell: Site, value: GrowingValue, other: Value | None = None) -> tuple[None, Value]:
+    def _max(self, cell: Site, value: DynamicListValue, other: Value | None = None) -> tuple[None, Value]:
         return None, self._extreme(value, "max", other)
 
-    def _min(self, cell: Site, value: GrowingValue, other: Value | None = None) -> tuple[None, Value]:
+    def _min(self, cell: Site, value: DynamicListValue, other: Value | None = None) -> tuple[None, Value]:
         return None, self._extreme(value, "min", other)
 
-    def _extreme(self, value: GrowingValue, name: str, other: Value | None) -> Value:
+    def _extreme(self, value: DynamicListValue, name: str, other: Value | None) -> Value:
         """`max(list)` or `min(list)`: of floats the first that is equal to it, as -0.0 is to 0.0."""
         if other is not None or value.kind not in (int, float, bool):
-            raise self._refused()
+            raise self._rejected()
         self._not_empty(value, f"ValueError: {name}() arg is an empty sequence")
         rows, op = self.rows(value), self.tensors.call_arguments
         if value.kind is float:
@@ -348,22 +358,22 @@ class GrowingLists:
         (first,) = op(torch.ops.aten.amin.default, [places, [], ConstValue(False)])
         return self._row(value, self.scalars.item(first, int))
 
-    def _refused(self) -> UnsupportedOpError:
+    def _rejected(self) -> UnsupportedOpError:
         kind = self.state.locations.kind
-        return self.state.refuse_op(f"{kind} on a list whose length depends on run-time values; stack it first")
+        return self.state.unsupported_op(f"{kind} on a list whose length depends on run-time values; stack it first")
 
-    def _sum(self, cell: Site, value: GrowingValue) -> tuple[None, Value]:
+    def _sum(self, cell: Site, value: DynamicListValue) -> tuple[None, Value]:
         if value.kind not in (int, bool):
-            raise self._refused()
+            raise self._rejected()
         (total,) = self.tensors.call_arguments(torch.ops.aten.sum.default, [self.rows(value), ConstValue(None)])
         return None, self.scalars.item(total, int)
 
     # Tensors made of lists.
 
-    def _not_empty(self, value: GrowingValue, message: str) -> None:
+    def _not_empty(self, value: DynamicListValue, message: str) -> None:
         self.state.check(sympy.Gt(_expr(value.length), 0), message)
 
-    def stacked(self, value: GrowingValue, dim: int = 0) -> TensorValue:
+    def stacked(self, value: DynamicListValue, dim: int = 0) -> TensorValue:
         """A new tensor in which the elements are side by side along dimension `dim`."""
         rows: Value = self.rows(value)
         if dim:
@@ -374,11 +384,11 @@ class GrowingLists:
         (made,) = self.tensors.call_arguments(torch.ops.aten.clone.default, [rows, contiguous])
         return made
 
-    def _stack(self, cell: Site, value: GrowingValue, dim: Value = _ZERO) -> tuple[None, Value]:
+    def _stack(self, cell: Site, value: DynamicListValue, dim: Value = _ZERO) -> tuple[None, Value]:
         self._not_empty(value, "RuntimeError: stack expects a non-empty TensorList")
         return None, self.stacked(value, self.state.dim(dim, value.buffer.fake.dim()))
 
-    def _cat(self, cell: Site, value: GrowingValue, dim: Value = _ZERO) -> tuple[None, Value]:
+    def _cat(self, cell: Site, value: DynamicListValue, dim: Value = _ZERO) -> tuple[None, Value]:
         self._not_empty(value, "ValueError: torch.cat(): expected a non-empty list of Tensors")
         rank = value.buffer.fake.dim() - 1
         if rank == 0:

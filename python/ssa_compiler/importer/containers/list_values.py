@@ -1,6 +1,6 @@
 """What lists of known length do with the values of their elements: compare, search, sort and reduce them, as Python does.
 
-Elements that are constants are compared at import. Where some are known only at run time the outcome is computed from
+Elements that are constants are compared at import. Where some are dynamic the outcome is computed from
 comparisons: the position of an element is the number of those in front of it that differ, a list is sorted by exchanging
 neighbours.
 """
@@ -20,7 +20,7 @@ from ..values.values import ConstValue, DictRef, ListRef, ObjectRef, ScalarValue
 __all__ = ["ListValues"]
 
 _MOST_SORTED = 16
-"""Elements known only at run time that are sorted by exchanging neighbours: the work grows with the square."""
+"""Dynamic elements that are sorted by exchanging neighbours: the work grows with the square."""
 
 _TRUE, _FALSE, _ZERO, _ONE = ConstValue(True), ConstValue(False), ConstValue(0), ConstValue(1)
 _NANS = "two NaNs in a list, which are equal if they are one object: ask math.isnan"
@@ -42,7 +42,7 @@ class ListValues:
         Args:
             state: the interpretation.
             scalars: emits scalar ops.
-            choose: emits two alternatives under a condition known only at run time.
+            choose: emits two alternatives under a dynamic condition.
             elements: returns the elements of a list, dict or tuple.
         """
         self.state, self.scalars, self.choose, self.elements = state, scalars, choose, elements
@@ -59,7 +59,7 @@ class ListValues:
             return _TRUE
         if isinstance(one, ConstValue) and isinstance(other, ConstValue):
             if _is_nan(one) and _is_nan(other):
-                raise self.state.refuse_op(f"{self.state.locations.kind} that compares {_NANS}")
+                raise self.state.unsupported_op(f"{self.state.locations.kind} that compares {_NANS}")
             return ConstValue(bool(one.value == other.value))
         if _is_scalar(one) and _is_scalar(other):
             return self._equal_scalars(one, other)
@@ -73,7 +73,7 @@ class ListValues:
         kinds = " and ".join(
             dict.fromkeys(type(value).__name__.removesuffix("Value").lower() for value in (one, other))
         )
-        raise self.state.refuse_op(f"{self.state.locations.kind} that compares elements ({kinds}) of a list")
+        raise self.state.unsupported_op(f"{self.state.locations.kind} that compares elements ({kinds}) of a list")
 
     def _equal_scalars(self, one: Value, other: Value) -> Value:
         if any(self.scalars.kind(value) not in SCALAR_DTYPES for value in (one, other)):
@@ -118,7 +118,7 @@ class ListValues:
         if shapes[0] == shapes[1] or self.state.scripted:
             return False
         plain = other if shapes[0] else one
-        known = plain.cell in self.state.lists or plain.cell in self.state.lent
+        known = plain.cell in self.state.lists or plain.cell in self.state.caller_owned
         return known or _DISPLAY.search(self.state.locations.text()) is not None
 
     def differ(self, one: Value, other: Value) -> Value:
@@ -222,11 +222,11 @@ class ListValues:
         """Return the elements in the order of `sort(reverse=reverse)`.
 
         Raises:
-            UnsupportedOpError: they are no numbers, or too many known only at run time.
+            UnsupportedOpError: they are no numbers, or too many dynamic ones.
         """
         elements = list(self.elements(target))
         if not isinstance(reverse, ConstValue):
-            raise self.state.refuse("a list that is sorted in an order known only at run time; use an if")
+            raise self.state.unsupported("a list that is sorted in a dynamic order; use an if")
         if len(elements) < 2:
             return elements
         plain = [known[0] for known in map(self._plain, elements) if known is not None]
@@ -238,12 +238,12 @@ class ListValues:
                 raise ProgramRaises(f"TypeError: {error}") from error
         kinds = {self.scalars.kind(element) if _is_scalar(element) else None for element in elements}
         if not kinds <= set(SCALAR_DTYPES):
-            raise self.state.refuse_op(
+            raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a list of other things than numbers and strings"
             )
         if len(elements) > _MOST_SORTED:
-            raise self.state.refuse_op(
-                f"{self.state.locations.kind} on more than {_MOST_SORTED} numbers known only at run time; use torch.sort"
+            raise self.state.unsupported_op(
+                f"{self.state.locations.kind} on more than {_MOST_SORTED} dynamic scalars; use torch.sort"
             )
         for nan in map(self._nan, elements):
             # Nothing is less than NaN, so that the outcome depends on the order in which Python compares.
@@ -251,7 +251,7 @@ class ListValues:
             if isinstance(nan, ScalarValue):
                 self.state.emitter.assertion(self.scalars.ssa(self._not(nan), bool), message)
             elif nan.value:  # type: ignore[attr-defined]
-                raise self.state.refuse_op(f"{self.state.locations.kind} on a list with NaN")
+                raise self.state.unsupported_op(f"{self.state.locations.kind} on a list with NaN")
         for last in range(len(elements) - 1, 0, -1):
             for position in range(last):
                 pair = elements[position], elements[position + 1]
@@ -271,7 +271,9 @@ class ListValues:
         return (known if isinstance(value, ListRef) else tuple(known),)
 
     def _no_scalars(self) -> UnsupportedOpError:
-        return self.state.refuse_op(f"{self.state.locations.kind} on a list of other things than numbers and strings")
+        return self.state.unsupported_op(
+            f"{self.state.locations.kind} on a list of other things than numbers and strings"
+        )
 
     def _exchanged(self, first: Value, second: Value, reverse: bool) -> list[Value]:
         """Two neighbours in order; equal ones stay as they are."""
@@ -351,7 +353,7 @@ class ListValues:
         """`max(one, other)` or `min(one, other)` of two lists: one of them, by the first elements that differ."""
         parts = [self.elements(value) for value in (one, other)]
         if not is_const(*parts[0], *parts[1]):
-            raise self.state.refuse_op(f"{name} of lists with elements known only at run time")
+            raise self.state.unsupported_op(f"{name} of lists with dynamic elements")
         first, second = ([element.value for element in part] for part in parts)  # type: ignore[attr-defined]
         return other if (second > first if name == "max" else second < first) else one
 

@@ -1,4 +1,4 @@
-"""`x.tolist()`: the numbers of a tensor as lists, or as one list whose length is known only at run time."""
+"""`x.tolist()`: the numbers of a tensor as lists, or as one list whose length is dynamic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from ..ir.emitter import DTYPE_NUMBERS
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
-from ..values.dynamic_list_value import SCALAR_DTYPES, GrowingValue
+from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue, Value
 from .containers import Containers
@@ -39,18 +39,18 @@ def to_list(tensors: TensorOps, scalars: ScalarOps, containers: Containers, valu
         declared, depth = declared.getElementType(), depth + 1
     if depth != fake.dim() or declared.annotation_str != kind.__name__:
         found = "List[" * fake.dim() + kind.__name__ + "]" * fake.dim()
-        raise state.refuse_op(f"tolist of a tensor that makes a {found}; annotate it so")
+        raise state.unsupported_op(f"tolist of a tensor that makes a {found}; annotate it so")
     count = fake.numel()
     if isinstance(count, int) and count <= _MOST_NUMBERS:
         return _nested(tensors, scalars, containers, value, kind)
     if fake.dim() != 1:
-        raise state.refuse_op(
+        raise state.unsupported_op(
             f"tolist of a tensor with dimensions and more than {_MOST_NUMBERS} elements; flatten() it"
         )
     dtype, copies = ConstValue(DTYPE_NUMBERS[SCALAR_DTYPES[kind]]), ConstValue(True)
     contiguous = ConstValue(torch.contiguous_format)
     (buffer,) = tensors.call(torch.ops.aten.to.dtype, [value, dtype, ConstValue(False), copies, contiguous])
-    return containers.new_list([GrowingValue(buffer, tensors.symbolic(expr_of(fake.shape[0])), kind)])
+    return containers.new_list([DynamicListValue(buffer, tensors.symbolic(expr_of(fake.shape[0])), kind)])
 
 
 def _nested(tensors: TensorOps, scalars: ScalarOps, containers: Containers, value: TensorValue, kind: type) -> Value:

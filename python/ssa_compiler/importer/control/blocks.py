@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ..torchscript.dead_write_check import check_dropped_writes
+from ..torchscript.dead_write_check import check_dead_writes
 from ..values.modules import Modules
 from ..values.state import State, Unjoinable
 from ..values.values import NONE, ConstValue, Value
@@ -46,7 +46,7 @@ class Blocks:
         raise NotImplementedError
 
     def _check_call(self, name: str, graph: Any, arguments: Sequence[Value]) -> None:
-        """Refuse the call of a function that TorchScript takes for another."""
+        """Reject the call of a function that TorchScript takes for another."""
 
     def run_graph(self, name: str, graph: Any, arguments: Sequence[Value]) -> Value:
         """Import a function's graph in line.
@@ -61,9 +61,9 @@ class Blocks:
         source = self.modules.python_function(name)
         if source is not None and name not in self._checked:
             self._checked.add(name)
-            check_dropped_writes(source, graph, self.modules.dtype_attributes())
+            check_dead_writes(source, graph, self.modules.dtype_attributes())
         if name in self._calls:
-            raise self.state.refuse(f"recursion: {name} calls itself; write a loop")
+            raise self.state.unsupported(f"recursion: {name} calls itself; write a loop")
         self._calls.append(name)
         self._from_python.append(isinstance(source, types.FunctionType) and not self.state.scripted)
         self._environments.append({})
@@ -78,7 +78,7 @@ class Blocks:
         self.state.locations.enter_function(source)
         try:
             if any(isinstance(each, types.FunctionType) for each in decorations) and not _is_torchs(source):
-                raise self.state.refuse(
+                raise self.state.unsupported(
                     f"a decorator of '{source.__name__}', which TorchScript leaves out; call what it wraps, and do here what it does"
                 )
             outputs = self.run_block(graph, arguments)
@@ -119,17 +119,17 @@ class Blocks:
                     try:
                         with self.state.emitter.attempt():
                             results = self._node(node)
-                    except Unjoinable as refusal:
+                    except Unjoinable as rejection:
                         self.state.heap, self.state.keys, room.added = heap, keys, added
                         rest = partial(self._continue, block, number + 1, place, after)
-                        return self._split(node, refusal, rest)
+                        return self._split(node, rejection, rest)
             self._bind(node.outputs(), results)
         # What follows a branch or loop belongs to it, not to its last line. An error keeps its line.
         frames[-1] = place or frames[-1]
         outputs = [self._lookup(value) for value in block.outputs()]
         return after(outputs) if after is not None else outputs
 
-    def _split(self, node: Any, refusal: Unjoinable, rest: Callable[[], list[Value]]) -> list[Value]:
+    def _split(self, node: Any, rejection: Unjoinable, rest: Callable[[], list[Value]]) -> list[Value]:
         """Import what follows a prim::If in each of its branches, as they have no common type."""
 
         def run(block: Any) -> Callable[[], list[Value]]:
@@ -145,12 +145,12 @@ class Blocks:
             with self.state.at("then" if condition.value else "else"):
                 return then() if condition.value else otherwise()
         if self._splits == _MOST_SPLITS:
-            raise refusal
+            raise rejection
         self._splits += 1
         try:
             return self.control.choose(condition, then, otherwise)
         except Unjoinable:
-            raise refusal from None
+            raise rejection from None
         finally:
             self._splits -= 1
 

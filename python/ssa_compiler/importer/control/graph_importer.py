@@ -11,7 +11,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ..containers.classes import Classes, compare_enums, named_tuple_type, tuple_class
 from ..containers.containers import Containers
-from ..containers.dynamic_lists import GrowingLists
+from ..containers.dynamic_lists import DynamicLists
 from ..containers.tolist import to_list
 from ..fake.empty_tensor_errors import check_sizes
 from ..ir.locations import highlighted, is_augmented_assignment, is_call, is_item_assignment
@@ -102,13 +102,13 @@ class Interpreter(Blocks):
         self.classes = Classes(state, self.containers)
         self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
         self.programs = OpPrograms(self.tensors, self._call)
-        self.implicit = Implicit(state, self.scalars, self.containers, self._lookup, self._settled_op)
+        self.implicit = Implicit(state, self.scalars, self.containers, self._lookup, self._converted_op)
         self.nested = NestedTensors(self.tensors, self.containers, self._tensor_op)
         self.tensors.programs = lambda op, arguments: self.programs.call(op, [self._wrap(value) for value in arguments])
         self._divides_in_place = False
 
-    def _growing_lists(self, choose: Any) -> GrowingLists:
-        return GrowingLists(self.state, self.tensors, self.scalars, choose)
+    def _growing_lists(self, choose: Any) -> DynamicLists:
+        return DynamicLists(self.state, self.tensors, self.scalars, choose)
 
     def _node(self, node: Any) -> list[Value]:
         kind = node.kind()
@@ -131,9 +131,7 @@ class Interpreter(Blocks):
                 return [self.metadata.dtype(python_argument(results[0].value, returned))]
             return results
         except GuardOnDataDependentSymNode as error:
-            raise self.state.refuse_op(
-                f"{kind}, which does one or another by numbers known only at run time"
-            ) from error
+            raise self.state.unsupported_op(f"{kind}, whose result depends on dynamic scalars") from error
 
     def _operator(self, node: Any, kind: str, arguments: list[Value]) -> list[Value]:
         if (compared := compare_enums(kind, arguments)) is not None:
@@ -157,7 +155,7 @@ class Interpreter(Blocks):
             return found
         kind, text = original(kind, node.schema())
         if text == "(no schema)":
-            raise self.state.refuse_op(kind)
+            raise self.state.unsupported_op(kind)
         schema = torch._C.parse_schema(text)
         op, arguments = self.implicit.settled(node, find_op(schema), schema, arguments)
         first = arguments[0] if arguments else NONE
@@ -206,23 +204,23 @@ class Interpreter(Blocks):
             return [self.scalars.emit("math.pow", arguments)]
         return self._scalar(node, op, schema, arguments)
 
-    def _settled_op(self, op: Any, arguments: list[Value]) -> list[Value]:
+    def _converted_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op that no node stands for."""
         arguments = promote(self.tensors, self.scalars, op, arguments)
         return with_eagers_dtypes(self.tensors, op, arguments, self._tensor_op(op, arguments))
 
     def _check_function(self, node: Any, arguments: list[Value]) -> None:
-        """Refuse Python's `round` of a tensor, which raises there, and a function in `math` where TorchScript makes it a tensor."""
+        """Reject Python's `round` of a tensor, which raises there, and a function in `math` where TorchScript makes it a tensor."""
         name = highlighted(node).partition("(")[0]
         if not any(isinstance(value, TensorValue) for value in arguments):
             return
         if name == "round":
-            raise self.state.refuse_op("Python's round of a tensor, which has none; write x.round()")
+            raise self.state.unsupported_op("Python's round of a tensor, which has none; write x.round()")
         if not name.startswith("math."):
             return
         results = [output for output in node.outputs() if str(output.type()) == "Tensor"]
         if any(use.user.kind().startswith("prim::") for output in results for use in output.uses()):
-            raise self.state.refuse_op(f"{name} of a tensor, which is a number; write float(x)")
+            raise self.state.unsupported_op(f"{name} of a tensor, which is a number; write float(x)")
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op on tensors; with a run-time bool, or a value that may be None, among its operands, once for either case.
@@ -323,11 +321,11 @@ class Interpreter(Blocks):
                     return [self.containers.values.equal(*arguments)]
                 if schema.name == "aten::ne":
                     return [self.containers.values.differ(*arguments)]
-                raise self.state.refuse_op(f"{schema.name} on a list with elements known only at run time") from None
+                raise self.state.unsupported_op(f"{schema.name} on a list with dynamic elements") from None
             arguments = list(constants)
         for argument in arguments:
             if not isinstance(argument, (ConstValue, ScalarValue, RuntimeStr)):
-                raise self.state.refuse_op(f"{schema.name} on {in_words(argument)}")
+                raise self.state.unsupported_op(f"{schema.name} on {in_words(argument)}")
         result = self.scalars.call(op, schema, arguments)
         if len(schema.returns) > 1 and isinstance(result, ConstValue):
             return [self._constant(ConstValue(value)) for value in result.value]
@@ -396,7 +394,7 @@ class Interpreter(Blocks):
         inputs = [self._lookup(value) for value in node.inputs()]
         keys = inputs[::2]
         if not is_const(*keys):
-            raise self.state.refuse("a dict key known only at run time; use constants as keys")
+            raise self.state.unsupported("a dynamic dict key; use constants as keys")
         return [self.containers.new_dict([key.value for key in keys], inputs[1::2])]  # type: ignore[attr-defined]
 
     def _unpack(self, node: Any) -> list[Value]:
@@ -480,7 +478,7 @@ class Interpreter(Blocks):
                 again = self._lookup(flag[0])
             ended = isinstance(again, ConstValue) and not again.value  # by a break
             if not ended and any(self.containers.extent(owner) != extent for owner, extent in lists):
-                raise self.state.refuse(
+                raise self.state.unsupported(
                     "a list or dict that changes its length while a for loop goes through it; go through a copy, list(...)"
                 )
 
@@ -526,12 +524,12 @@ class Interpreter(Blocks):
         return [self.python_calls.call(node, inputs)][: node.outputsSize()]
 
     def _check_call(self, name: str, graph: Any, arguments: Sequence[Value]) -> None:
-        """Refuse `embedding(..., max_norm=...)` where the user scripted it: TorchScript drops the write to the weight."""
+        """Reject `embedding(..., max_norm=...)` where the user scripted it: TorchScript drops the write to the weight."""
         if not _EMBEDDING.match(name) or "embedding_renorm_" in str(graph):
             return
         for spec, value in zip(graph.inputs(), arguments):
             if spec.debugName().startswith("max_norm") and not (isinstance(value, ConstValue) and value.value is None):
-                raise self.state.refuse(
+                raise self.state.unsupported(
                     "TorchScript drops the write of max_norm to the weight; pass the unscripted model"
                 )
 
@@ -550,20 +548,22 @@ class Interpreter(Blocks):
         if declared.kind() == "OptionalType":
             declared = declared.getElementType()
         if declared.kind() == "ClassType":
-            raise self.state.refuse(f"the attribute {name}, an object of a class; keep what it holds in the module")
+            raise self.state.unsupported(
+                f"the attribute {name}, an object of a class; keep what it holds in the module"
+            )
         if isinstance(value, (list, tuple)):
             kinds = declared.elements() if isinstance(value, tuple) else [declared.getElementType()] * len(value)
             parts = [self._attribute(e, owner, f"{name}[{i}]", t) for i, (e, t) in enumerate(zip(value, kinds))]
             if isinstance(value, tuple):
                 return TupleValue(tuple(parts), *named_tuple_type(declared))
             made: ListRef | DictRef = self.containers.new_list(parts)
-            self.state.foreign.add(made.cell)
+            self.state.module_owned.add(made.cell)
             return made
         if isinstance(value, dict):
             kind = declared.getValueType()
             parts = [self._attribute(e, owner, f"{name}[{k!r}]", kind) for k, e in value.items()]
             made = self.containers.new_dict(list(value), parts)
-            self.state.foreign.add(made.cell)
+            self.state.module_owned.add(made.cell)
             return made
         if isinstance(value, torch.Tensor):
             return self.modules.registered(f"{owner.path}.{name}" if owner.path else name, value)
@@ -598,7 +598,7 @@ class Interpreter(Blocks):
     def _prim_Enter(self, node: Any) -> list[Value]:
         context = self._lookup(node.input())
         if not isinstance(context, GradMode):
-            raise self.state.refuse("a context manager; only torch.no_grad() and alike are known")
+            raise self.state.unsupported("a context manager; only torch.no_grad() and alike are known")
         self.state.grad_modes.append(self.state.records_gradients() if context.mode is None else context.mode)
         return [NONE]
 
@@ -626,5 +626,5 @@ class Interpreter(Blocks):
         (value,) = self._identity(node)
         known = self.classes.is_instance(value, node.tys("types"))
         if known is None:
-            raise self.state.refuse_op("isinstance on a value whose type is known only at run time; annotate it")
+            raise self.state.unsupported_op("isinstance on a value whose type is dynamic; annotate it")
         return [ConstValue(known)]

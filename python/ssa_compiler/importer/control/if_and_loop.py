@@ -16,7 +16,7 @@ import sympy
 from torch_mlir import ir
 
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
-from ..containers.dynamic_lists import GrowingLists
+from ..containers.dynamic_lists import DynamicLists
 from ..tensors.scalar_ops import ScalarOps
 from ..values.dynamic_list_value import LengthChanges
 from ..values.join import from_earlier_iterations, join, operands, rebuild, types
@@ -70,7 +70,7 @@ class Control:
         self,
         state: State,
         scalars: ScalarOps,
-        growing: Callable[[Any], GrowingLists],
+        growing: Callable[[Any], DynamicLists],
         run_block: Callable[[Any, Sequence[Value]], list[Value]],
     ) -> None:
         """Create it.
@@ -78,7 +78,7 @@ class Control:
         Args:
             state: the interpretation.
             scalars: emits scalar ops.
-            growing: makes, given `choose`, the ops on lists whose length is known only at run time.
+            growing: makes, given `choose`, the ops on lists whose length is dynamic.
             run_block: imports a TorchScript block.
         """
         self.state = state
@@ -106,7 +106,7 @@ class Control:
     def choose(
         self, condition: Value, then: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
     ) -> list[Value]:
-        """Import two alternatives under a condition known only at run time.
+        """Import two alternatives under a dynamic condition.
 
         Args:
             condition: a run-time bool.
@@ -142,8 +142,8 @@ class Control:
         room.either(*counts)
         try:
             return self._finish(condition, draft, before, first, second)
-        except (UnsupportedOpError, UnsupportedProgramError) as refusal:
-            raise Unjoinable(refusal) from refusal
+        except (UnsupportedOpError, UnsupportedProgramError) as rejection:
+            raise Unjoinable(rejection) from rejection
 
     def _keep_raising(self, condition: ScalarValue, draft: Any, branches: Sequence[_Branch]) -> None:
         """Emit an If of the branches whose code raises, without the others and without results."""
@@ -217,7 +217,7 @@ class Control:
         return rebuilt[:count]
 
     def select(self, index: Value, values: Sequence[Value]) -> Value:
-        """Choose one of several values by an index known only at run time (`list[i]`)."""
+        """Choose one of several values by a dynamic index (`list[i]`)."""
         assert isinstance(index, ScalarValue)
         count = len(values)
         symbol = index.sym
@@ -275,7 +275,7 @@ class Control:
                 results = self._fixed_point(site, trip, condition, initial, dict(before), body)
                 iteration.check(None)
                 return results
-        except (UnsupportedOpError, UnsupportedProgramError) as refusal:
+        except (UnsupportedOpError, UnsupportedProgramError) as rejection:
             # A list of as many values as there are iterations; a dimension that is the number of the iteration.
             known = iteration.length if iteration.length is not None else getattr(trip, "value", _FOREVER)
             if known > _MOST_UNROLLED:
@@ -284,7 +284,7 @@ class Control:
             try:
                 return self._unrolled(0, known, list(initial), body, iteration)
             except (UnsupportedOpError, UnsupportedProgramError):
-                raise refusal from None
+                raise rejection from None
 
     def _fixed_point(
         self, site: Site, trip: Value, condition: Value, initial: Sequence[Value], before: Heap, body: Any

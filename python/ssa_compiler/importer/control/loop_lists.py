@@ -1,4 +1,4 @@
-"""The lists that a loop makes longer or shorter: how the loop gets them, and whether they have room for what it appends."""
+"""The lists that a loop makes longer or shorter: how the loop gets them, and whether they have capacity for what it appends."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..containers.dynamic_lists import GrowingLists
+from ..containers.dynamic_lists import DynamicLists
 from ..values.dynamic_list_value import LengthChanges, is_growing
 from ..values.state import State
 from ..values.values import ConstValue, ScalarValue, Site, Value
 
 __all__ = ["LoopLists"]
 
-_MOST_RESERVED = 1 << 16  # iterations known at import for which room is made in advance
+_MOST_RESERVED = 1 << 16  # iterations known at import for which capacity is reserved in advance
 _READILY_UNROLLED = 64  # iterations of a loop that builds a list; with more, the list becomes a buffer if it can
 
 Heap = dict[Site, tuple[Value, ...]]
@@ -22,7 +22,7 @@ Heap = dict[Site, tuple[Value, ...]]
 class LoopLists:
     """What one loop knows about lists that change their length in it, over all passes of its import."""
 
-    def __init__(self, state: State, growing: GrowingLists, trip: Value) -> None:
+    def __init__(self, state: State, growing: DynamicLists, trip: Value) -> None:
         """Create it.
 
         Args:
@@ -34,13 +34,13 @@ class LoopLists:
         constant = trip.value if isinstance(trip, ConstValue) else None
         self.bounded = isinstance(trip, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
         self.unroll = constant is not None and constant <= _READILY_UNROLLED
-        # A loop around this one has made room if it can tell how often this one runs.
+        # A loop around this one has reserved capacity if it can tell how often this one runs.
         self._inherited = growing.room.reserved if constant is not None and self.bounded else frozenset()
         self._room: dict[Site, float] = {}
         self._original: Heap = {}
 
     def reserved(self) -> frozenset[Site]:
-        """Return the lists that have room for all that this loop appends."""
+        """Return the lists that have capacity for all that this loop appends."""
         return self._inherited | frozenset(self._room)
 
     def enter(self, before: Heap, end: Heap, added: dict[Site, float]) -> set[Site]:

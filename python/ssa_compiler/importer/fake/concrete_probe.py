@@ -3,7 +3,7 @@
 PyTorch has no kernel for FakeTensors for some ops, and the composite kernels of others read numbers out of tensors. If such an
 op neither writes nor aliases, it can be imported whole, and run in PyTorch: all that the importer has to know is what its
 results look like. It runs on several real tensors of the sizes, strides and dtypes at hand; where these, or numbers that the op
-takes, are known only at run time, for several sizes and numbers. Sizes of results that are not the same each time are known at
+takes, are dynamic, for several sizes and numbers. Sizes of results that are not the same each time are known at
 run time only; the others are checked then.
 """
 
@@ -143,7 +143,7 @@ def _run(op: Any, args: Sequence[Any], fill: Callable[[torch.Tensor], torch.Tens
     return _SHARES if taken & set(storages) or len(set(storages)) < len(storages) else outcome
 
 
-_HALVES = (torch.float16, torch.bfloat16)
+_LOW_PRECISION = (torch.float16, torch.bfloat16)
 
 
 def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) -> Any:
@@ -164,7 +164,7 @@ def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) 
     if not _are_known(given) or sum(tensor.numel() for tensor in given) > _LARGEST:
         return out
     none, known = any(not tensor.numel() for tensor in given), _are_known(made)
-    if not none and not (known and any(tensor.dtype in _HALVES for tensor in (*given, *made))):
+    if not none and not (known and any(tensor.dtype in _LOW_PRECISION for tensor in (*given, *made))):
         return out
     real = _run(op, args, _zeros)
     compare = _shapes if known else _looks
@@ -182,7 +182,7 @@ def _shapes(outcome: Any) -> list[Any]:
     return [(leaf.dtype, tuple(leaf.shape)) for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
 
 
-_WATCHED = (*_HALVES, torch.bool)
+_WATCHED = (*_LOW_PRECISION, torch.bool)
 _SCALES = (1.0, 6.0)
 """Sizes of the numbers in the examples; the exponential of the square of the larger is beyond float16."""
 _FEWEST = 64

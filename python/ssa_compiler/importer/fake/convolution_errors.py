@@ -1,4 +1,4 @@
-"""Ops that eager refuses for tensors without elements along some dimensions, and FakeTensors take."""
+"""Ops that eager rejects for tensors without elements along some dimensions, and FakeTensors take."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ __all__ = ["decomposition", "has_carried", "is_compiled", "is_followed", "is_not
 _NOT_LOWERED = frozenset(
     {
         "aten::__and__.Tensor",
-        "aten::addcdiv",  # refused where ranks differ, as is `addcmul`
+        "aten::addcdiv",  # rejected where ranks differ, as is `addcmul`
         "aten::addcmul",
         "aten::aminmax",
         "aten::binary_cross_entropy",
@@ -72,7 +72,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
 
 
 def is_not_lowered(op: Any) -> bool:
-    """Whether torch-mlir knows an op that IREE does not compile, and that PyTorch can take apart."""
+    """Whether torch-mlir knows an op that IREE does not compile, and that PyTorch can decompose."""
     return torch.Tag.view_copy in op.tags or op.name() in _NOT_LOWERED
 
 
@@ -98,7 +98,7 @@ def decomposition(emitter: Emitter, op: Any, leaves: list[Any]) -> Callable[...,
         leaves: the tensors and constants that it is called with.
     Returns:
         The function; None if IREE may compile the op itself, PyTorch has no function, it may mean something else (for ops
-        that write or alias, that draw random numbers, and for numbers known only at run time), or IREE computes with none
+        that write or alias, that draw random numbers, and for dynamic scalars), or IREE computes with none
         of its parts either.
     """
     if is_compiled(emitter, op) or torch.Tag.nondeterministic_seeded in op.tags or not is_built_in(op.name()):

@@ -14,7 +14,7 @@ from ...errors import eager_error_name
 from ..values.values import ConstValue, TensorValue, Value
 from .concrete_run import try_op
 
-__all__ = ["Described", "describe", "mixed_dtypes", "refuses", "refuses_bools", "run_example"]
+__all__ = ["Described", "describe", "mixed_dtypes", "rejects", "rejects_bools", "run_example"]
 
 Described = tuple[Any, ...]
 _COMMON = {torch.float32, torch.float64}
@@ -30,7 +30,7 @@ _SIZES = (3, 12, 2)
 """How many elements examples have along each dimension: windows may be larger than the smaller ones, or want an even number,
 and places in images have two coordinates."""
 _UNKNOWN = 3
-"""A size that is known only at run time."""
+"""A size that is dynamic."""
 _LARGEST = 1 << 20
 """How many elements examples of the sizes at hand have at most."""
 
@@ -58,7 +58,7 @@ def _sizes(fake: torch.Tensor) -> tuple[int, ...]:
     return tuple(size if isinstance(size, int) else _UNKNOWN for size in fake.shape)
 
 
-def refuses(op: Any, arguments: Sequence[Value]) -> str:
+def rejects(op: Any, arguments: Sequence[Value]) -> str:
     """Return what an op raises for the dtypes of its operands, "ExceptionName: text"; "" if it takes them, or may.
 
     Args:
@@ -68,15 +68,15 @@ def refuses(op: Any, arguments: Sequence[Value]) -> str:
     described = describe(arguments)
     if any(one is not None and one[0] == "list" and any(map(_is_number, one[1])) for one in described):
         return ""  # `x[i] = v` is a copy into a view
-    answer = _refuses(op, described, _SIZES)
+    answer = _rejects(op, described, _SIZES)
     if answer is None:
         described = describe(arguments, sized=True)
         elements = sum(math.prod(one[1]) for one in _tensors(described))
-        answer = _refuses(op, described, (_UNKNOWN,)) if elements <= _LARGEST else ""
+        answer = _rejects(op, described, (_UNKNOWN,)) if elements <= _LARGEST else ""
     return answer or ""
 
 
-def refuses_bools(op: Any, arguments: Sequence[Value], places: tuple[int, ...]) -> str:
+def rejects_bools(op: Any, arguments: Sequence[Value], places: tuple[int, ...]) -> str:
     """Return what an op raises for bools in the place of numbers, "ExceptionName: text"; "" if it takes them, or may.
 
     Args:
@@ -85,11 +85,11 @@ def refuses_bools(op: Any, arguments: Sequence[Value], places: tuple[int, ...]) 
         places: which of them are the bools.
     """
     others = [ConstValue(None) if number in places else value for number, value in enumerate(arguments)]
-    return _refuses_bools(op, describe(others), places)
+    return _rejects_bools(op, describe(others), places)
 
 
 @cache
-def _refuses_bools(op: Any, described: Described, places: tuple[int, ...]) -> str:
+def _rejects_bools(op: Any, described: Described, places: tuple[int, ...]) -> str:
     try:
         run_example(op, described, dict.fromkeys(places, True))
     except (RuntimeError, TypeError) as error:
@@ -147,7 +147,7 @@ def _tensors(described: Described) -> list[Any]:
 
 
 @cache
-def _refuses(op: Any, described: Described, sizes: tuple[int, ...]) -> str | None:
+def _rejects(op: Any, described: Described, sizes: tuple[int, ...]) -> str | None:
     """What an op raises for dtypes; None if no example suits it, and its operands are of several floating dtypes."""
     tensors = _tensors(described)
     dtypes = {dtype for dtype, _, _ in tensors}

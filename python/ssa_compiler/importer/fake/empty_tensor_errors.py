@@ -1,4 +1,4 @@
-"""What eager refuses of tensors without elements, and FakeTensors take: `x.max()`, `argmax` along no elements, images without pixels.
+"""What eager rejects of tensors without elements, and FakeTensors take: `x.max()`, `argmax` along no elements, images without pixels.
 
 Eager is asked: an op runs on real tensors of the sizes at hand with 0 for one that may be 0. If it raises then, whatever the
 other sizes are, and does not if no size is 0, the program raises that at run time. Of ops on several tensors, whose sizes depend
@@ -32,7 +32,7 @@ _OTHERS = (3, 1, 0)
 """What the other sizes are while one is 0."""
 _LARGEST = 1 << 20
 _SAMPLE = 3
-"""A size that is not 0, for a size known only at run time."""
+"""A size that is not 0, for a dynamic size."""
 _NEVER = (torch.Tag.pointwise, torch.Tag.nondeterministic_seeded, torch.Tag.view_copy, torch.Tag.inplace_view)
 _answers: dict[Any, str | None] = {}
 
@@ -55,14 +55,14 @@ def check_sizes(state: State, op: Any, python: Sequence[Any]) -> None:
     if op.namespace != "aten" or any(tensor.layout != torch.strided for tensor in tensors):
         return
     if len(tensors) > 1:
-        text = _refusal_of_known(op, python, tensors)
+        text = _rejection_of_known(op, python, tensors)
         if text is not None:
             state.check(False, text)
         return
     sizes = [expr_of(size) for size in tensors[0].shape]
     may_be = [size for size in dict.fromkeys(sizes) if _may_be_zero(state, size)]
     for size in may_be:
-        if (text := _refusal(op, python, tensors[0], sizes, size)) is not None:
+        if (text := _rejection(op, python, tensors[0], sizes, size)) is not None:
             state.check(sympy.Ne(size, 0), text)
 
 
@@ -70,7 +70,7 @@ def _may_be_zero(state: State, size: Any) -> bool:
     return size == 0 if size.is_Integer else state.symbols.bounds(size)[0] <= 0 and size.is_Symbol
 
 
-def _refusal(op: Any, python: Sequence[Any], tensor: torch.Tensor, sizes: list[Any], zero: Any) -> str | None:
+def _rejection(op: Any, python: Sequence[Any], tensor: torch.Tensor, sizes: list[Any], zero: Any) -> str | None:
     """What eager raises where one size is 0, whatever the others are; None if it does not."""
 
     def numbers(at_zero: int, other: int) -> list[int]:
@@ -83,7 +83,7 @@ def _refusal(op: Any, python: Sequence[Any], tensor: torch.Tensor, sizes: list[A
     return answers[0]
 
 
-def _refusal_of_known(op: Any, python: Sequence[Any], tensors: Sequence[torch.Tensor]) -> str | None:
+def _rejection_of_known(op: Any, python: Sequence[Any], tensors: Sequence[torch.Tensor]) -> str | None:
     """What eager raises for several tensors of numbers of which one has no elements; None if it does not, or it is not known."""
     sizes = [size for tensor in tensors for size in tensor.shape]
     floats = all(tensor.is_floating_point() or tensor.is_complex() for tensor in tensors)
@@ -92,7 +92,7 @@ def _refusal_of_known(op: Any, python: Sequence[Any], tensors: Sequence[torch.Te
     shapes = {id(tensor): list(tensor.shape) for tensor in tensors}
     answer = _ask(op, python, shapes)
     if answer is not None and any(_ask(op, python, shapes, filled) != answer for filled in (torch.ones, _diagonal)):
-        return None  # it is the numbers that eager refuses: a matrix of zeros is singular
+        return None  # it is the numbers that eager rejects: a matrix of zeros is singular
     return answer
 
 

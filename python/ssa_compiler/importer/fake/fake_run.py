@@ -93,7 +93,7 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     Attributes:
         records: the ops.
-        decomposed: whether an op was taken apart.
+        decomposed: whether an op was decomposed.
     """
 
     def __init__(self, state: State, *, decompose: bool) -> None:
@@ -211,10 +211,10 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
     try:
         return _run(state, op, args, nullcontext())
     except MakeStatic as found:
-        refusal: Exception = found
+        rejection: Exception = found
     except UnsupportedOpError as found:
-        refusal = found
-    decides = isinstance(refusal, MakeStatic) or isinstance(refusal.__cause__, GuardOnDataDependentSymNode)
+        rejection = found
+    decides = isinstance(rejection, MakeStatic) or isinstance(rejection.__cause__, GuardOnDataDependentSymNode)
     state.sizes.forget(guards)
     if decides:
         # Kernels in C++ may want sizes as numbers where those in Python do not.
@@ -222,11 +222,11 @@ def run(state: State, op: Any, args: Sequence[Any]) -> Trace:
             return _run(state, op, args, enable_python_dispatcher())
         except (MakeStatic, ProgramRaises, SsaCompilerError):
             state.sizes.forget(guards)
-    if not isinstance(refusal, MakeStatic) or state.sizes.stay_open(refusal.roots):
+    if not isinstance(rejection, MakeStatic) or state.sizes.stay_open(rejection.roots):
         whole = _opaque(state, op, args)
         if whole is not None:
             return whole
-    raise refusal
+    raise rejection
 
 
 def _opaque(state: State, op: Any, args: Sequence[Any]) -> Trace | None:
@@ -243,7 +243,7 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
     for argument, value in zip(op._schema.arguments, args):
         value = python_argument(value, argument)
         if type(value) is int and "ScalarType" in str(argument.real_type):
-            raise state.refuse_op(f"{op.name()} with the dtype that PyTorch numbers {value}")
+            raise state.unsupported_op(f"{op.name()} with the dtype that PyTorch numbers {value}")
         if isinstance(value, torch.SymFloat) and str(argument.type) in ("float", "Optional[float]"):
             value, stands_in = 0.5, True  # these take no symbol; no FakeTensor depends on the number
         elif isinstance(value, torch.SymFloat) and op.name().startswith("aten::sub") and argument.name == "alpha":
@@ -302,13 +302,11 @@ def _ran(
             out = op(*positional, **keywords)
     except _CANNOT as error:
         if isinstance(error, GuardOnDataDependentSymNode):
-            raise state.refuse_op(
-                f"{op.name()}, which does one or another by numbers known only at run time"
-            ) from error
-        raise state.refuse_op(f"{op.name()}: {_first_line(error)}") from error
+            raise state.unsupported_op(f"{op.name()}, whose result depends on dynamic scalars") from error
+        raise state.unsupported_op(f"{op.name()}: {_first_line(error)}") from error
     except _EAGER_ERRORS as error:
         if transaction is not None and transaction.guesses:
-            raise state.refuse_op(f"{op.name()} with values known only at run time: {_first_line(error)}") from error
+            raise state.unsupported_op(f"{op.name()} with dynamic values: {_first_line(error)}") from error
         confirmed = _confirmed(state, op, positional, keywords, error)
         # An op that will run in PyTorch raises there, should it.
         follows = returns_only_written(op) and (_is_known(positional, keywords) or functional_of(op, 0) is None)
@@ -321,7 +319,7 @@ def _ran(
         raise
     except Exception as error:
         # An op of the user's has a kernel of the user's.
-        raise state.refuse_op(
+        raise state.unsupported_op(
             f"{op.name()}, whose kernel for FakeTensors raised {type(error).__name__}: {_first_line(error)}; correct the kernel"
         ) from error
     finally:
@@ -330,7 +328,7 @@ def _ran(
     for leaf in tree_leaves((out, [record.out for record in recorder.records])):
         if isinstance(leaf, torch.Tensor) and (leaf.layout != torch.strided or leaf.is_quantized):
             kind = "a quantized tensor" if leaf.is_quantized else f"a tensor of layout {leaf.layout}"
-            raise state.refuse_op(f"{op.name()}, whose result is {kind}")
+            raise state.unsupported_op(f"{op.name()}, whose result is {kind}")
     assert transaction is not None
     if not is_built_in(op.name()) and not op._schema.is_mutable and not _shares(out, args):
         recorder.records[:] = [Record(op, list(args), out)]  # whatever it consists of, it runs as a whole
@@ -340,7 +338,7 @@ def _ran(
 def _unseen(state: State, op: Any, args: Sequence[Any]) -> Trace:
     """Return what is known of an op that cannot be run at import: what it writes keeps its shape."""
     if not returns_only_written(op):
-        raise state.refuse_op(
+        raise state.unsupported_op(
             f"{op.name()}, of which nothing says what its results look like; give it a kernel for FakeTensors, with "
             "torch.library.register_fake"
         )
@@ -364,14 +362,14 @@ def ask_eager(state: State, op: Any, args: Sequence[Any], error: Exception) -> E
         args: one Python value per schema argument.
         error: what it is expected to raise.
     Returns:
-        What it raises, a refusal if it cannot be asked, None if it does not fail.
+        What it raises, a rejection if it cannot be asked, None if it does not fail.
     """
     positional = [python_argument(v, a) for a, v in zip(op._schema.arguments, args) if not a.kwarg_only]
     keywords = {a.name: python_argument(v, a) for a, v in zip(op._schema.arguments, args) if a.kwarg_only}
     known = _is_known(positional, keywords)
     tensors = [leaf for leaf in tree_leaves(list(args)) if isinstance(leaf, torch.Tensor)]
     if known and sum(tensor.numel() for tensor in tensors) > _LARGEST_PROBE:
-        return state.refuse_op(f"{op.name()}: {error}")
+        return state.unsupported_op(f"{op.name()}: {error}")
     outcome = _confirmed(state, op, positional, keywords, error)
     return outcome if isinstance(outcome, ProgramRaises) or not known else None
 
@@ -384,15 +382,15 @@ def _is_known(positional: Sequence[Any], keywords: dict[str, Any]) -> bool:
 
 
 def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str, Any], error: Exception) -> Exception:
-    """Return eager's own error for a failure on FakeTensors, or a refusal where eager does not fail.
+    """Return eager's own error for a failure on FakeTensors, or a rejection where eager does not fail.
 
     The op runs on real tensors of zeros, if they are of known and moderate size.
     """
     tensors = [leaf for leaf in tree_leaves((positional, keywords)) if isinstance(leaf, torch.Tensor)]
     if not _is_known(positional, keywords):
         if constant := re.search(r"for argument '(\w+)'", _first_line(error)):
-            return state.refuse_op(f"{op.name()} with a {constant[1]!r} known only at run time")
-        return state.refuse_op(f"{op.name()} with values known only at run time: {_first_line(error)}")
+            return state.unsupported_op(f"{op.name()} with a dynamic {constant[1]!r}")
+        return state.unsupported_op(f"{op.name()} with dynamic values: {_first_line(error)}")
     if sum(tensor.numel() for tensor in tensors) > _LARGEST_PROBE:
         return _raised(error)
 
@@ -405,10 +403,10 @@ def _confirmed(state: State, op: Any, positional: list[Any], keywords: dict[str,
     try:
         try_op(op, args, kwargs)
     except Untried:
-        return state.refuse_op(f"{op.name()}: {_first_line(error)}")
+        return state.unsupported_op(f"{op.name()}: {_first_line(error)}")
     except _EAGER_ERRORS as confirmed:
         return _raised(confirmed)
-    return state.refuse_op(f"{op.name()}: {_first_line(error)}")
+    return state.unsupported_op(f"{op.name()}: {_first_line(error)}")
 
 
 def _raised(error: Exception) -> ProgramRaises:

@@ -1,4 +1,4 @@
-"""Numbers for what is known only at run time, to try an op with.
+"""Numbers for what is dynamic, to try an op with.
 
 A valuation gives each symbol a number within its bounds. Some make all symbols alike, as sizes often have to be; the others
 draw them, with a fixed seed.

@@ -26,8 +26,8 @@ class Trace:
         records: the base ops it consists of.
         guesses: symbolic conditions that were guessed.
         requirements: symbolic conditions that have to hold.
-        stands_in: whether a constant stood for a float that is known only at run time, and may be in the records.
-        decomposed: whether ops that IREE cannot compile were taken apart.
+        stands_in: whether a constant stood for a float that is dynamic, and may be in the records.
+        decomposed: whether ops that IREE cannot compile were decomposed.
     """
 
     out: Any

@@ -17,11 +17,11 @@ from torch.utils._pytree import tree_leaves, tree_map
 from .batch_norms import batch_norm_decompositions
 from .concrete_run import try_op
 
-__all__ = ["UNANNOUNCED", "Unannounced", "replacement", "writes_unannounced"]
+__all__ = ["UNANNOTATED_WRITES", "Unannotated", "replacement", "writes_unannotated"]
 
 
 @dataclass(frozen=True)
-class Unannounced:
+class Unannotated:
     """An op that writes without announcing it.
 
     Attributes:
@@ -43,13 +43,13 @@ def _always(arguments: dict[str, Any]) -> bool:
 
 _STATISTICS = "it updates the running statistics when training"
 
-UNANNOUNCED: dict[str, Unannounced] = {
-    "aten::native_batch_norm": Unannounced(_updates_statistics, _STATISTICS),
-    "aten::cudnn_batch_norm": Unannounced(_updates_statistics, _STATISTICS),
-    "aten::miopen_batch_norm": Unannounced(_updates_statistics, _STATISTICS),
-    "aten::batch_norm_update_stats": Unannounced(_always, "it updates the running statistics"),
-    "aten::batch_norm_gather_stats": Unannounced(_always, "it updates the running statistics"),
-    "aten::batch_norm_gather_stats_with_counts": Unannounced(_always, "it updates the running statistics"),
+UNANNOTATED_WRITES: dict[str, Unannotated] = {
+    "aten::native_batch_norm": Unannotated(_updates_statistics, _STATISTICS),
+    "aten::cudnn_batch_norm": Unannotated(_updates_statistics, _STATISTICS),
+    "aten::miopen_batch_norm": Unannotated(_updates_statistics, _STATISTICS),
+    "aten::batch_norm_update_stats": Unannotated(_always, "it updates the running statistics"),
+    "aten::batch_norm_gather_stats": Unannotated(_always, "it updates the running statistics"),
+    "aten::batch_norm_gather_stats_with_counts": Unannotated(_always, "it updates the running statistics"),
 }
 """Base ops by schema name; composite ops are seen as what they consist of."""
 
@@ -60,7 +60,7 @@ def _by_name(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, 
     return {**defaults, **dict(zip(names, args)), **kwargs}
 
 
-_HALVES = (torch.float16, torch.bfloat16)
+_LOW_PRECISION = (torch.float16, torch.bfloat16)
 
 
 def _native_batch_norm(*args: Any) -> Any:
@@ -76,14 +76,14 @@ def replacement(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callabl
         args: its positional arguments.
         kwargs: its keyword arguments.
     Returns:
-        A function of the same arguments; None if the op writes nothing unannounced.
+        A function of the same arguments; None if the op writes nothing unannotated.
     Raises:
         NotImplementedError: PyTorch has no decomposition of it.
     """
-    entry = UNANNOUNCED.get(op._schema.name)
+    entry = UNANNOTATED_WRITES.get(op._schema.name)
     if entry is None or op._schema.is_mutable or not entry.writes(_by_name(op, args, kwargs)):
         return None
-    if op is torch.ops.aten.native_batch_norm.default and args[0].dtype in _HALVES:
+    if op is torch.ops.aten.native_batch_norm.default and args[0].dtype in _LOW_PRECISION:
         return _native_batch_norm
     found = batch_norm_decompositions().get(op) or decomposition_table.get(op)
     if found is None:
@@ -95,7 +95,7 @@ _LARGEST_TRIAL = 1 << 12  # elements of all arguments together
 _tried: dict[Any, bool] = {}
 
 
-def writes_unannounced(op: Any, args: Sequence[Any]) -> bool:
+def writes_unannotated(op: Any, args: Sequence[Any]) -> bool:
     """Whether an op changes an argument that its schema does not call written, tried on real tensors.
 
     Each op is tried once for each set of constant arguments and dtypes, if its tensors are small and their sizes known.

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 __all__ = [
-    "UNANNOTATED",
+    "MAY_RETURN_ARGUMENT",
     "dtype_result",
     "element_of",
     "find_op",
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 # Ops whose result may be their argument, though their schema does not say so (seen on torch 2.13).
-UNANNOTATED = frozenset(
+MAY_RETURN_ARGUMENT = frozenset(
     {
         "alpha_dropout",
         "atleast_1d",

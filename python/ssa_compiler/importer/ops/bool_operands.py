@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ..fake.dtype_probe import refuses_bools
+from ..fake.dtype_probe import rejects_bools
 from ..fake.fake_run import run
 from ..tensors.complex_scalars import with_tensors
 from ..tensors.scalar_ops import ScalarOps
@@ -55,7 +55,7 @@ def call_with_bools(
     bools = converted_bools(node, numbers, scalars, lookup)
     plain = [n for n in numbers if isinstance(arguments[n], (ConstValue, ScalarValue))]
     if given := tuple(n for n in plain if n in bools or scalars.kind(arguments[n]) is bool):
-        if message := refuses_bools(op, [tensors.argument(argument) for argument in arguments], given):
+        if message := rejects_bools(op, [tensors.argument(argument) for argument in arguments], given):
             raise ProgramRaises(message)
     if not bools:
         return call(op, arguments)

@@ -1,7 +1,7 @@
 """Devices that the program names: all tensors of a compiled program are on the device of its arguments and parameters.
 
 What eager makes on another device would silently be made there. Eager raises for a device that PyTorch does not have; so does the
-program. Anything else is refused.
+program. Anything else is rejected.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def check_devices(state: State, root: Any, node: Any, arguments: Sequence[Value]
         for device in named:
             if device.type != "cpu" and device.type not in own:
                 _ask(state, {"device": device})
-                raise state.refuse_op(
+                raise state.unsupported_op(
                     f"{kind} on {device}; the arguments of the program are on {', '.join(sorted(own))}"
                 )
     specs = torch._C.parse_schema(node.schema()).arguments if _may_pin(arguments, node) else ()
     for spec, value in zip(specs, arguments):
         if spec.name == "pin_memory" and isinstance(value, ConstValue) and value.value is True:
             _ask(state, {"pin_memory": True})
-            raise state.refuse_op(f"{kind} in pinned memory; pin the result")
+            raise state.unsupported_op(f"{kind} in pinned memory; pin the result")
 
 
 def _may_pin(arguments: Sequence[Value], node: Any) -> bool:
@@ -82,4 +82,4 @@ def check_default_device(state: State, root: Any) -> None:
     """
     default, own = torch.get_default_device().type, _own_types(state, root)
     if default not in (*own, "cpu"):
-        raise state.refuse(f"the default device {default}; make it {' or '.join(sorted(own))}")
+        raise state.unsupported(f"the default device {default}; make it {' or '.join(sorted(own))}")

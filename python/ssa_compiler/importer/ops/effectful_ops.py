@@ -47,9 +47,9 @@ def run_later(calls: PythonCalls, node: Any, op: Any, schema: Any, arguments: li
         for argument in arguments:
             if isinstance(argument, ListRef):
                 calls.containers.elements(argument)  # of one whose length is not known there is more to say
-        raise state.refuse_op(f"{schema.name}, which does more than compute a result")
+        raise state.unsupported_op(f"{schema.name}, which does more than compute a result")
     if not all(is_told(spec.type) for spec in schema.returns):
-        raise state.refuse_op(
+        raise state.unsupported_op(
             f"{schema.name}, whose result is neither a number nor a tensor, and which may give another one at each call"
         )
     result = calls.call(OpCall(op, schema), arguments)

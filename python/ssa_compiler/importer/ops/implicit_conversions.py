@@ -1,6 +1,6 @@
 """Tensors where TorchScript has numbers: it reads a tensor that is given for an int or float, which Python does not.
 
-In `scale(x, x.sum())` the parameter is declared a float, and Python hands over the tensor; `3 << t` is `Tensor.__rlshift__`.
+In `scale(x, x.sum())` the parameter is declared a float, and Python passes the tensor; `3 << t` is `Tensor.__rlshift__`.
 So a tensor stays one (`aten::IntImplicit` reads nothing) until something takes it. Python's operators compute with it, ops that
 have an overload for tensors take that one, and what else takes a number reads it there, as PyTorch's argument parser does.
 
@@ -169,7 +169,7 @@ class Implicit:
             if overload is not None:
                 op, given = overload, [n for n in given if n not in numbers]
         if given and schema.name in _OF_ANYTHING and not all(map(_only_counts, node.outputs())):
-            raise self._state.refuse_op(
+            raise self._state.unsupported_op(
                 f"{schema.name} of a tensor that is passed for a number; read it with int(x), float(x)"
             )
         settled = list(arguments)

@@ -83,7 +83,7 @@ class OpPrograms:
     def _call_in_place(self, op: Any, arguments: Sequence[Value]) -> list[Value] | None:
         """Import an in-place op as the program of its functional form, whose result is copied into the target.
 
-        Only where the result has the target's dtype and sizes: whatever else eager does, or refuses, is not decided here.
+        Only where the result has the target's dtype and sizes: whatever else eager does, or rejects, is not decided here.
         """
         functional = _functional_form(op)
         if functional is None:

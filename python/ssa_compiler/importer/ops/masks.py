@@ -36,7 +36,7 @@ def plain_masks(tensors: TensorOps, containers: Containers, arguments: Sequence[
         containers: opens and makes lists.
         arguments: the tensor, the list of indices, and what else there is.
     Raises:
-        ProgramRaises: a number is stored at a mask of bytes, which eager refuses.
+        ProgramRaises: a number is stored at a mask of bytes, which eager rejects.
     """
     base, indices, *rest = arguments
     if not isinstance(base, TensorValue):

@@ -82,7 +82,7 @@ class NestedTensors:
             ):
                 (rows,) = self._call(torch.ops.aten.unsqueeze.default, [first.valid, ConstValue(-1)])
                 return self._call(torch.ops.aten.where.ScalarOther, [rows, first.padded, arguments[1]])
-        raise state.refuse_op(
+        raise state.unsupported_op(
             f"{name} of a nested tensor; make nn.TransformerEncoder with enable_nested_tensor=False, or pass padded tensors"
         )
 

@@ -1,4 +1,4 @@
-"""What eager refuses of the sizes and dtypes of indices, masks and of what is stored there, and FakeTensors take.
+"""What eager rejects of the sizes and dtypes of indices, masks and of what is stored there, and FakeTensors take.
 
 Ops that move elements have checks of their own in eager's kernels, of which those for FakeTensors leave out some. They
 compute next to nothing, so eager is asked: the op runs on real tensors of zeros, where all sizes are known. What is stored into

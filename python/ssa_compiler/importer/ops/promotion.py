@@ -1,7 +1,7 @@
 """What operands are before an op computes with them, where torch-mlir computes in another dtype than eager.
 
 Numbers may not fit the dtype of the tensors they are given to: `x == 300` with x of uint8, `x.masked_fill(m, -1e9)` of float16.
-Eager takes some modulo the dtype's, refuses others, and computes with the rest in another dtype. Which of these an op does
+Eager takes some modulo the dtype's, rejects others, and computes with the rest in another dtype. Which of these an op does
 is asked of the op: it runs on a small tensor, with a number that does not fit.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 import torch
 
-from ..fake.dtype_probe import Described, describe, mixed_dtypes, refuses, run_example
+from ..fake.dtype_probe import Described, describe, mixed_dtypes, rejects, run_example
 from ..tensors.index_checks import divides_integers, is_checked
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
@@ -52,10 +52,10 @@ def promote(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
         op: the OpOverload.
         arguments: one value per schema argument.
     Raises:
-        ProgramRaises: the op refuses a dtype or a number; a number known only at run time is checked then.
+        ProgramRaises: the op rejects a dtype or a number; a dynamic scalar is checked then.
     """
     if not tensors.state.in_library:
-        if message := refuses(op, [tensors.argument(value) for value in arguments]):
+        if message := rejects(op, [tensors.argument(value) for value in arguments]):
             raise ProgramRaises(message)
     fitted = _fitted(tensors, scalars, op, arguments)
     _check_divisor(tensors, scalars, op, fitted)
@@ -132,7 +132,7 @@ def _holds(dtype: torch.dtype, value: Value) -> bool:
 
 
 def check_written(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value], number: int) -> None:
-    """Make the program raise if an op converts a number to a dtype that does not hold it, and refuses it.
+    """Make the program raise if an op converts a number to a dtype that does not hold it, and rejects it.
 
     Args:
         tensors: opens lists of numbers.
@@ -145,10 +145,10 @@ def check_written(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: li
     """
     kind = scalars.kind(arguments[number])
     others = [tensors.argument(value) if n != number else ConstValue(None) for n, value in enumerate(arguments)]
-    refused = _refused(op, number, kind, describe(others))
-    if refused is None:
+    rejected = _rejected(op, number, kind, describe(others))
+    if rejected is None:
         return
-    dtype, message = refused
+    dtype, message = rejected
     indices = [v for spec, v in zip(op._schema.arguments, arguments) if spec.name == "index"]
     unless = None
     if indices and isinstance(indices[0], TensorValue):  # `scatter` does not look at it if it stores nothing
@@ -214,14 +214,14 @@ def _wraps(op: Any, number: int, dtype: torch.dtype, described: Described) -> bo
         inside, *outside = [
             run_example(op, described, {number: int(sign * (high - low + 1)) + 1}) for sign in (0, 1, -1)
         ]
-    except Exception:  # it refuses such a number, or the example does not suit the op
+    except Exception:  # it rejects such a number, or the example does not suit the op
         return False
     return all(_same(result, inside) for result in outside)
 
 
 @cache
-def _refused(op: Any, number: int, kind: type, described: Described) -> tuple[torch.dtype, str] | None:
-    """The dtype that an op converts a number to if it refuses one that is too large for it, and what it raises then."""
+def _rejected(op: Any, number: int, kind: type, described: Described) -> tuple[torch.dtype, str] | None:
+    """The dtype that an op converts a number to if it rejects one that is too large for it, and what it raises then."""
     try:
         run_example(op, described, {number: 1e300 if kind is float else 2**63 - 1})
     except RuntimeError as error:

@@ -39,7 +39,7 @@ from ...semantics.ignored_functions import IgnoredCall, TensorFacts, operator_na
 from ..containers.containers import Containers
 from ..ir.torchscript_enums import unnumbered
 from ..isolation.process_state import own_numbers
-from ..tensors.disjointness import surely_apart
+from ..tensors.disjointness import provably_disjoint
 from ..tensors.overlap import meets_itself
 from ..tensors.tensor_ops import TensorOps
 from ..values.modules import Modules
@@ -178,14 +178,14 @@ class PythonCalls:
             register(made.schema, made.call)
 
     def _check_state(self, made: _Made) -> None:
-        """Refuse a method of what the program writes: it may read that before or after."""
+        """Reject a method of what the program writes: it may read that before or after."""
         prefix = f"{made.path}." if made.path else ""
         written = [name for found in self.modules.found if found.storage in self.state.written for name in found.names]
         written += [number.name for number in self.modules.numbers]
         for name in written:
             if name.startswith(prefix):
                 self.state.locations.frames[:] = [made.location]
-                raise self.state.refuse(
+                raise self.state.unsupported(
                     f"a call of the ignored method '{made.call.name}' of a module whose '{name}' the program writes, which the "
                     "method might read; make it a function that takes what it needs as arguments"
                 )
@@ -227,7 +227,7 @@ class PythonCalls:
             if isinstance(value, ListRef):
                 return OutputList(parts)
             return OutputDict(tuple(zip(self.state.keys[value.cell], parts)))
-        raise self.state.refuse_op(
+        raise self.state.unsupported_op(
             f"the ignored function '{name}', which is given {in_words(value)}; pass tensors, numbers, strings, or "
             "tuples, lists and dicts of them"
         )
@@ -248,7 +248,7 @@ class PythonCalls:
         if error is not None:
             outcome, error = self._run_on_zeros(function, arguments, fakes, error)
         if error is not None:
-            raise self.state.refuse_op(
+            raise self.state.unsupported_op(
                 f"the ignored function '{name}', whose result has to be known at import and which does not run on "
                 f"FakeTensors, nor on zeros ({type(error).__name__}: {str(error).partition(chr(10))[0]}); make it a "
                 "torch.library.custom_op with register_fake"
@@ -378,9 +378,9 @@ class PythonCalls:
             meets = meets_itself(target.fake) is not False
             for other in targets[:number]:
                 shared = other.root is target.root or bool(other.storages & target.storages)
-                meets = meets or (shared and not surely_apart(self.state.symbols, target, other))
+                meets = meets or (shared and not provably_disjoint(self.state.symbols, target, other))
             if meets:
-                raise self.state.refuse_op(
+                raise self.state.unsupported_op(
                     f"the ignored function '{name}', which may write arguments that share memory; pass one of them"
                 )
 

@@ -39,7 +39,7 @@ _READS = {
 _NO_NUMBER = "ValueError: only one element tensors can be converted to Python scalars"
 _NO_INDEX = "TypeError: only integer tensors of a single element can be converted to an index"
 _NO_BOOL = "RuntimeError: Boolean value of Tensor with no values, or more than one value, is ambiguous"
-_READ_REFUSALS = {
+_READ_REJECTIONS = {
     "aten::Int": _NO_NUMBER,
     "aten::Float": _NO_NUMBER,
     "aten::FloatImplicit": _NO_NUMBER,
@@ -142,17 +142,19 @@ class Metadata:
             return ConstValue(self._same_container(a, b) == wanted)
         if isinstance(a, ConstValue) and isinstance(b, ConstValue) and Numbered in (type(a.value), type(b.value)):
             return ConstValue((a.value == b.value) == wanted)
-        raise self.state.refuse_op("'is' on anything but None, tensors, lists, dicts and objects")
+        raise self.state.unsupported_op("'is' on anything but None, tensors, lists, dicts and objects")
 
     def _same_container(self, a: ListRef | DictRef, b: ListRef | DictRef) -> bool:
         """Whether two names are one list, dict or object."""
         if a.cell == b.cell:
             return True
         state = self.state
-        if any(value.cell in state.frozen | state.foreign | set(state.views) for value in (a, b)):
-            raise state.refuse_op("'is' on lists, dicts or objects that control flow chose or that belong to a module")
-        if a.cell in state.lent and b.cell in state.lent:
-            raise state.refuse_op("'is' on two lists, dicts or objects among the arguments")
+        if any(value.cell in state.frozen | state.module_owned | set(state.views) for value in (a, b)):
+            raise state.unsupported_op(
+                "'is' on lists, dicts or objects that control flow chose or that belong to a module"
+            )
+        if a.cell in state.caller_owned and b.cell in state.caller_owned:
+            raise state.unsupported_op("'is' on two lists, dicts or objects among the arguments")
         return False
 
     def _same_object(self, a: TensorValue, b: TensorValue) -> bool:
@@ -166,7 +168,7 @@ class Metadata:
             return same
         if not a.storages & b.storages or not (a.chosen or b.chosen):
             return False
-        raise self.state.refuse_op("'is' on tensors that control flow chose")
+        raise self.state.unsupported_op("'is' on tensors that control flow chose")
 
     def _argument_index(self, value: TensorValue) -> int | None:
         return next((index for index, known in self.state.arguments.items() if known is value), None)
@@ -177,7 +179,7 @@ class Metadata:
             number = self.number_tensors.of(tensor)
             if number is not None and _READS[kind] in (int, None):
                 return [number]
-            return [self.scalars.item(tensor, _READS[kind], _READ_REFUSALS.get(kind, ""))]
+            return [self.scalars.item(tensor, _READS[kind], _READ_REJECTIONS.get(kind, ""))]
         if kind == "aten::size":
             if len(arguments) == 1:
                 return [self._shape(fake)]
@@ -232,7 +234,7 @@ class Metadata:
     def _layout(self, kind: str, tensor: TensorValue, arguments: Sequence[Value]) -> list[Value]:
         fake = tensor.fake
         if not all(isinstance(n, int) for n in (*fake.shape, *fake.stride())):
-            raise self.state.refuse_op(f"{kind} of a tensor whose sizes are known only at run time")
+            raise self.state.unsupported_op(f"{kind} of a tensor whose sizes are dynamic")
         state = self.state
         state.layouts.need(tensor.storages, kind, exact=kind == "aten::stride")
         if kind == "aten::storage_offset":
@@ -244,7 +246,7 @@ class Metadata:
                     state.storage_reasons[storage] = (int(owner.offset), size, reason)
         if kind == "aten::is_contiguous":
             if len(arguments) > 1:
-                raise self.state.refuse_op("is_contiguous with a memory format")
+                raise self.state.unsupported_op("is_contiguous with a memory format")
             return [ConstValue(fake.is_contiguous())]
         if kind == "aten::storage_offset":
             return [self.integer(fake.storage_offset())]
@@ -280,14 +282,14 @@ class Metadata:
         return self.tensor(leaves, shape, None if wanted is None else number[wanted])
 
     def _check_stored(self, arguments: Sequence[Value]) -> None:
-        """Check a number that `x[i] = number` makes a tensor of, by an op that refuses more than `torch.tensor` does."""
+        """Check a number that `x[i] = number` makes a tensor of, by an op that rejects more than `torch.tensor` does."""
         number, dtype = arguments[0], arguments[1]
         if self.scalars.are_numbers([number]) and isinstance(dtype, ConstValue) and dtype.value is not None:
             none, op = ConstValue(None), torch.ops.aten.scalar_tensor.default
             check_written(self.tensors, self.scalars, op, [number, dtype, none, none, none], 0)
 
     def _of_growing(self, data: ListRef, dtype: int | None) -> Value:
-        """A list of numbers whose length is known only at run time."""
+        """A list of numbers whose length is dynamic."""
         made = self.containers.tensor(data)
         if dtype is None and made.fake.is_floating_point():
             dtype = DTYPE_NUMBERS[torch.get_default_dtype()]
@@ -304,7 +306,9 @@ class Metadata:
         if not isinstance(leaf, TensorValue):
             return leaf
         if wanted is None and leaf.fake.dtype not in (torch.int64, torch.bool, torch.get_default_dtype()):
-            raise self.state.refuse_op(f"torch.tensor of a list with a tensor of {leaf.fake.dtype}; give the dtype")
+            raise self.state.unsupported_op(
+                f"torch.tensor of a list with a tensor of {leaf.fake.dtype}; give the dtype"
+            )
         return self.scalars.item(leaf, None)
 
     def _nested(self, value: Value) -> tuple[list[Value], list[int]]:
@@ -354,7 +358,7 @@ class Metadata:
     def _full(self, leaf: Value, dtype: torch.dtype) -> TensorValue:
         none = ConstValue(None)
         narrow = self.scalars.kind(leaf) is float and dtype in (torch.float32, torch.float16, torch.bfloat16)
-        # A number that is too large is infinite to torch.tensor, and refused by torch.full.
+        # A number that is too large is infinite to torch.tensor, and rejected by torch.full.
         made = torch.float64 if narrow and not isinstance(leaf, ConstValue) else dtype
         arguments = [[], leaf, ConstValue(DTYPE_NUMBERS[made]), none, none, none]
         full = self.tensors.call_arguments(torch.ops.aten.full.default, arguments)[0]
@@ -376,7 +380,7 @@ class Metadata:
             dtype = ConstValue(DTYPE_NUMBERS[tensor.dtype])
             return self.tensors.call(torch.ops.aten.view.dtype, [numbers, dtype])[0]
         if tensor.dtype not in DTYPE_NAMES:
-            raise state.refuse(f"a constant tensor of dtype {tensor.dtype}; make it an argument")
+            raise state.unsupported(f"a constant tensor of dtype {tensor.dtype}; make it an argument")
         element = DTYPE_NAMES[tensor.dtype]
         dims = "x".join([*(str(size) for size in tensor.shape), element])
         attribute = ir.Attribute.parse(f"dense<{_dense_text(tensor)}> : tensor<{dims}>", state.emitter.context)

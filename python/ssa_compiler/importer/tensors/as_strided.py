@@ -50,10 +50,10 @@ class Strided:
         owner = state.owners.get(base.root, base)
         if not _is_flat(owner) or not base.absolute:
             self.ask_for_storage(owner)
-            raise state.refuse_op("as_strided of a tensor whose storage is not known; clone() it first")
+            raise state.unsupported_op("as_strided of a tensor whose storage is not known; clone() it first")
         given = offset is None and not (isinstance(args[3], ConstValue) and args[3].value is None)
         if given and base.root not in state.owners:
-            raise state.refuse_op(
+            raise state.unsupported_op(
                 "as_strided with a storage offset, of a tensor that may begin anywhere in its storage; clone() it first"
             )
         if offset is None:
@@ -104,7 +104,7 @@ class Strided:
         fills = start == 0 and length == count
         if not inside and not fills:
             self.ask_for_storage(owner)
-            raise state.refuse_op("as_strided that may reach beyond the elements of its tensor; clone() it first")
+            raise state.unsupported_op("as_strided that may reach beyond the elements of its tensor; clone() it first")
         for storage in owner.storages & self._callers() if owner.root in state.lengths else ():
             reason = f"aten::as_strided at {state.locations.user()}"
             state.layouts.need([storage], "aten::as_strided")

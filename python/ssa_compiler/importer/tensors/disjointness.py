@@ -18,7 +18,7 @@ import torch
 from ..values.symbols import Symbols, expr_of
 from ..values.values import TensorValue
 
-__all__ = ["may_cross", "surely_apart"]
+__all__ = ["may_interfere", "provably_disjoint"]
 
 _LARGEST = 1 << 24  # elements that are compared one by one
 _INFINITE = sympy.oo
@@ -51,7 +51,7 @@ def _strides(target: TensorValue, source: TensorValue) -> list[tuple[Any, Any, A
     return found
 
 
-def surely_apart(symbols: Symbols, target: TensorValue, source: TensorValue) -> bool:
+def provably_disjoint(symbols: Symbols, target: TensorValue, source: TensorValue) -> bool:
     """Whether no memory location is in the range of both tensors; their offsets count from the same place."""
     for first, second in ((target, source), (source, target)):
         end = (first.offset + _reach(first) + 1) * first.fake.element_size()
@@ -66,7 +66,7 @@ def _reach(value: TensorValue) -> Any:
     return sum((stride * (size - 1) for size, stride in zip(sizes, strides)), sympy.Integer(0))
 
 
-def may_cross(symbols: Symbols, target: TensorValue, source: TensorValue, copies: bool = False) -> bool:
+def may_interfere(symbols: Symbols, target: TensorValue, source: TensorValue, copies: bool = False) -> bool:
     """Whether an element of the source may lie where another element of the target lies.
 
     Args:
@@ -81,7 +81,7 @@ def may_cross(symbols: Symbols, target: TensorValue, source: TensorValue, copies
     numbers = (*target.fake.shape, *target.fake.stride(), *source.fake.shape, *source.fake.stride())
     if any(expr_of(size) == 0 for size in (*target.fake.shape, *source.fake.shape)):
         return False
-    if surely_apart(symbols, target, source):
+    if provably_disjoint(symbols, target, source):
         return False
     same_size = target.fake.element_size() == source.fake.element_size()
     if same_size and all(isinstance(n, int) for n in numbers):
@@ -89,11 +89,11 @@ def may_cross(symbols: Symbols, target: TensorValue, source: TensorValue, copies
         if distance.is_Integer:
             extent = max(int(_reach(target)), int(distance + _reach(source)), 0) - min(int(distance), 0) + 1
             if max(extent, target.fake.numel()) <= _LARGEST:
-                return _crosses(target.fake, source.fake, int(distance), extent, copies)
-    return _equation_crosses(symbols, target, source, copies)
+                return _interferes(target.fake, source.fake, int(distance), extent, copies)
+    return _equation_interferes(symbols, target, source, copies)
 
 
-def _crosses(target: torch.Tensor, source: torch.Tensor, distance: int, extent: int, copies: bool) -> bool:
+def _interferes(target: torch.Tensor, source: torch.Tensor, distance: int, extent: int, copies: bool) -> bool:
     """Compare the elements one by one: the memory holds the number of the target's element that lies there."""
     low = max(-distance, 0)
     memory = torch.full((extent,), -1, dtype=torch.int32)
@@ -107,7 +107,7 @@ def _crosses(target: torch.Tensor, source: torch.Tensor, distance: int, extent: 
     return bool(elsewhere.any())
 
 
-def _equation_crosses(symbols: Symbols, target: TensorValue, source: TensorValue, copies: bool) -> bool:
+def _equation_interferes(symbols: Symbols, target: TensorValue, source: TensorValue, copies: bool) -> bool:
     """Solve `address of p in target == address of q in source` for what is known of p and q."""
     widths = (target.fake.element_size(), source.fake.element_size())
     unit = math.gcd(*widths)

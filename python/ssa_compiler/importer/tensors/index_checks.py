@@ -33,7 +33,7 @@ class Check:
         high: the size, an int or a symbolic expression.
         message: "ExceptionName: text".
         ignored: a number that is no index, an int or a symbol; None if there is none.
-        excluded: a number that is refused, whatever the bounds; None if there is none.
+        excluded: a number that is rejected, whatever the bounds; None if there is none.
         unread: a symbolic condition under which eager looks at none of the numbers, as there are no elements to index.
         argument: which argument of the op the tensor is, or the list that it is in.
         position: where in a list of indices the tensor is: one tensor may index several dimensions.

@@ -51,7 +51,9 @@ def stored_value(tensors: TensorEmitter, target: TensorValue, value: TensorValue
     return tensors.call_arguments(torch.ops.aten.expand.default, [value, wanted, ConstValue(False)])[0]
 
 
-def _crosses(base: TensorValue, numbers: list[int], row: TensorValue, target: TensorValue, value: TensorValue) -> bool:
+def _interferes(
+    base: TensorValue, numbers: list[int], row: TensorValue, target: TensorValue, value: TensorValue
+) -> bool:
     """Whether `target` shares some elements, or may, with the row of `base` that `value` is in, but not all of them alike."""
     fake = base.fake
     strides = [fake.stride(dim) for dim in range(fake.dim()) if dim not in numbers]
@@ -114,8 +116,8 @@ class Indexing:
             if self.put_back:
                 return [result]
             numbers = [dim for dim, index in enumerate(indices) if _is_number(index)]
-            crosses = partial(_crosses, base, numbers, result)
-            self.state.maybe_alias(result, [base], "an index", ("view", self.state.place()), crosses)
+            interferes = partial(_interferes, base, numbers, result)
+            self.state.maybe_alias(result, [base], "an index", ("view", self.state.place()), interferes)
             return [result]
         if only_numbers and not self.tensors.python(args[3]):
             self._put(op, base, indices, args[2])
@@ -181,7 +183,7 @@ class Indexing:
             args: its arguments.
         Returns:
             The arguments to emit it with. What is written is indexed from the front, as IREE writes somewhere else at
-            negative indices, and an index that a check may refuse is clamped: IREE may run the op before the host has read
+            negative indices, and an index that a check may reject is clamped: IREE may run the op before the host has read
             what the check found.
         """
         if not is_checked(op) or self.state.in_library or op is self._checked_op:
@@ -194,11 +196,11 @@ class Indexing:
             self.state.check(condition, message)
         for number, check in enumerate(checks(op, python)):
             given = index = known[id(check.tensor)]
-            refused = self._checked_op is None and self._check(check, index, ("range", number))
+            rejected = self._checked_op is None and self._check(check, index, ("range", number))
             low = check.low
             if "index_put" in op._schema.name and not self._known(check, index, 0, ("sign", number)):
                 index, low = self._from_front(index, check.high), sympy.Integer(0)
-            if refused and check.names_elements:
+            if rejected and check.names_elements:
                 index = self._clamped(index, low, check.high)
             if index is not given:
                 args = _with_index(args, check, given, index)
@@ -225,7 +227,7 @@ class Indexing:
             if size != 1 and self.state.sizes.covers(fits):
                 self.state.require(fits, op.name())  # of a size that is 1 another time, the values are repeated
             elif size != 1:
-                self.state.refuse_broadcast(fits, [size], op.name())
+                self.state.reject_broadcast(fits, [size], op.name())
                 text = "RuntimeError: shape mismatch: the values cannot be broadcast to the indexing result"
                 self.state.check(fits, text)
         return args
@@ -312,9 +314,9 @@ class Indexing:
         if unread is None:
             # IREE would write at such indices, as soon as it has several of these kernels in one.
             condition = self._scalars.boolean(state.emitter.expression(check.unread), check.unread)
-            refusal = "unsupported: indices that are out of range, of a dynamic tensor without elements"
+            rejection = "unsupported: indices that are out of range, of a dynamic tensor without elements"
             looked_at = self._scalars.either(verdict, self._scalars.negated(condition))
-            self._scalars.require(looked_at, f"{program_error_name(UnsupportedOpError)}: {refusal}")
+            self._scalars.require(looked_at, f"{program_error_name(UnsupportedOpError)}: {rejection}")
         state.emitter.assertion(verdict.ssa, check.message)  # type: ignore[attr-defined]
         return True
 

@@ -7,7 +7,7 @@ in the block of `@main`, as long as no join has made another value of them; insi
 be changed, as the change would have to depend on whether the code is reached.
 
 What became of the caller's objects is told by `changed_objects.py`. A storage that becomes larger has to be so from the
-start, so that all views of it are views of one tensor: the import starts again (`Retry`) with room for the elements.
+start, so that all views of it are views of one tensor: the import starts again (`Retry`) with capacity for the elements.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ..values.values import ConstValue, Site, TensorValue, Value, made_at, tenso
 from .as_strided import WHOLE_STORAGE, Strided
 from .tensor_emitter import TensorEmitter
 
-__all__ = ["become", "change_object", "make_room", "room_of"]
+__all__ = ["become", "change_object", "extend_storage", "needed_length"]
 
-_ROOM = "room"
+_EXTENDED = "room"
 
 
 def change_object(tensors: TensorEmitter, strided: Strided, op: Any, args: list[Any]) -> TensorValue:
@@ -45,7 +45,7 @@ def change_object(tensors: TensorEmitter, strided: Strided, op: Any, args: list[
     Returns:
         The object, which is the op's result.
     Raises:
-        Retry: its storage needs room for more elements.
+        Retry: its storage needs capacity for more elements.
         UnsupportedOpError: somebody may see the change who cannot be told.
     """
     state, target, name = tensors.state, args[0], str(op.name())
@@ -56,15 +56,15 @@ def change_object(tensors: TensorEmitter, strided: Strided, op: Any, args: list[
         _check_own(state, op, target)
     if op is torch.ops.aten.requires_grad_.default:
         if not isinstance(args[1], ConstValue) or args[1].value:
-            raise state.refuse_op("aten::requires_grad_(True); compiled programs do not record gradients")
+            raise state.unsupported_op("aten::requires_grad_(True); compiled programs do not record gradients")
         if callers:
             state.need_plain(target, "requires_grad", name)
         return target
     if op is torch.ops.aten.detach_.default:
         if callers:
-            raise state.refuse_op("aten::detach_ of a tensor of the caller's or the module's; use detach()")
+            raise state.unsupported_op("aten::detach_ of a tensor of the caller's or the module's; use detach()")
         if target.root in state.owners and state.owners[target.root].ssa != target.ssa:
-            raise state.refuse_op("aten::detach_ of a view, which eager refuses as well; use detach()")
+            raise state.unsupported_op("aten::detach_ of a view, which eager rejects as well; use detach()")
         return target
     if callers:
         state.layouts.need(target.storages, name, exact=True)
@@ -112,7 +112,7 @@ def _check_own(state: State, op: Any, target: TensorValue) -> None:
 
 
 def _elsewhere(state: State, op: Any) -> UnsupportedOpError:
-    return state.refuse_op(
+    return state.unsupported_op(
         f"{op.name()}, which changes a tensor object that comes from outside of the branch or loop that it is in, or that a "
         "branch or loop passed on; use the op without the underscore"
     )
@@ -135,12 +135,14 @@ def _left_as(tensors: TensorEmitter, strided: Strided, op: Any, args: list[Any],
         callers: whether the object is the caller's.
     """
     state, target = tensors.state, args[0]
-    refusal = state.refuse_op(f"{op.name()}, which changes the shape or storage of a tensor in place; make a new one")
+    rejection = state.unsupported_op(
+        f"{op.name()}, which changes the shape or storage of a tensor in place; make a new one"
+    )
     with state.symbols.mode, torch.no_grad():
         fake = target.fake.detach()
     trace = run(state, op, [fake, *(tensors.python(argument) for argument in args[1:])])
     if trace.guesses or fake.dtype != target.fake.dtype:
-        raise refusal
+        raise rejection
     for requirement in trace.requirements:
         state.require(requirement, op.name())
     if same_view(fake, target.fake):
@@ -149,15 +151,15 @@ def _left_as(tensors: TensorEmitter, strided: Strided, op: Any, args: list[Any],
     for other in others:
         if same_view(fake, other.fake):  # `set_`
             if callers:
-                raise refusal
+                raise rejection
             return replace(other, renewed=True)
     sizes, strides = ([tensors.symbolic(expr_of(n)) for n in numbers] for numbers in (fake.shape, fake.stride()))
     if fake.untyped_storage()._cdata != target.fake.untyped_storage()._cdata:
-        raise refusal
+        raise rejection
     if _flat(fake) and _flat(target.fake) and expr_of(fake.numel()) == expr_of(target.fake.numel()):
         (viewed,) = tensors.call_arguments(torch.ops.aten.view.default, [target, sizes])
         return viewed
-    _check_room(tensors.state, strided, op, target, fake)
+    _check_length(tensors.state, strided, op, target, fake)
     given = [target, sizes, strides, ConstValue(None)]
     (changed,) = tensors.call_arguments(torch.ops.aten.as_strided.default, given)
     return changed
@@ -168,7 +170,7 @@ def _flat(fake: torch.Tensor) -> bool:
     return all(isinstance(n, int) for n in (*fake.shape, *fake.stride())) and fake.is_contiguous()
 
 
-def _check_room(state: State, strided: Strided, op: Any, target: TensorValue, fake: torch.Tensor) -> None:
+def _check_length(state: State, strided: Strided, op: Any, target: TensorValue, fake: torch.Tensor) -> None:
     """Start again with a larger storage if the elements that an op asks for do not fit into it.
 
     Raises:
@@ -180,7 +182,7 @@ def _check_room(state: State, strided: Strided, op: Any, target: TensorValue, fa
     if owner is None or not strided.knows(target) or not all(expr_of(n).is_Integer for n in numbers):
         if owner is not None and target.absolute:
             strided.ask_for_storage(owner)
-        raise state.refuse_op(f"{op.name()} of a tensor whose storage is not known; clone() it first")
+        raise state.unsupported_op(f"{op.name()} of a tensor whose storage is not known; clone() it first")
     if 0 in fake.shape:
         return
     reach = sum((int(size) - 1) * int(stride) for size, stride in zip(fake.shape, fake.stride()))
@@ -189,30 +191,32 @@ def _check_room(state: State, strided: Strided, op: Any, target: TensorValue, fa
         return
     (storage,) = map(made_at, owner.storages)
     if storage[0] == "parameter":
-        raise state.refuse_op(f"{op.name()}, which makes the storage of a module's tensor larger; assign a new tensor")
+        raise state.unsupported_op(
+            f"{op.name()}, which makes the storage of a module's tensor larger; assign a new tensor"
+        )
     if storage[0] == "argument" and (
         (WHOLE_STORAGE, storage) in state.retries
         or int(owner.offset) != 0
         or state.lengths.get(owner.root, owner.fake.numel()) != owner.fake.numel()
     ):
         strided.ask_for_storage(owner)
-        raise state.refuse_op(
+        raise state.unsupported_op(
             f"{op.name()} of a part of a larger tensor, beyond what its storage holds; clone() it first"
         )
-    raise Retry({(_ROOM, storage, needed)})
+    raise Retry({(_EXTENDED, storage, needed)})
 
 
-def room_of(state: State, storage: Site) -> int:
-    """Return how many elements a storage has to have room for, 0 if what it is made with will do.
+def needed_length(state: State, storage: Site) -> int:
+    """Return how many elements a storage has to have capacity for, 0 if what it is made with will do.
 
     Args:
         state: the interpretation.
         storage: the site where it is made.
     """
-    return max((key[2] for key in state.retries if key[:2] == (_ROOM, storage)), default=0)
+    return max((key[2] for key in state.retries if key[:2] == (_EXTENDED, storage)), default=0)
 
 
-def make_room(tensors: TensorEmitter, value: TensorValue, length: int) -> tuple[TensorValue, TensorValue]:
+def extend_storage(tensors: TensorEmitter, value: TensorValue, length: int) -> tuple[TensorValue, TensorValue]:
     """Make a tensor of known sizes the beginning of a larger storage.
 
     Args:

@@ -1,9 +1,9 @@
 """Writes through views that overlap themselves, and from sources that overlap the target.
 
 Eager raises for some of them. Where sizes, strides and offsets are known, eager itself is asked: the op runs on real
-tensors laid out the same way. Where an offset is known only at run time, the rule of ATen/MemoryOverlap.cpp is emitted as
+tensors laid out the same way. Where an offset is dynamic, the rule of ATen/MemoryOverlap.cpp is emitted as
 an assertion. Others eager computes in an order that it does not promise: unless target and source surely lie apart, or
-meet only in the same elements (`disjointness.may_cross`), the program is refused.
+meet only in the same elements (`disjointness.may_interfere`), the program is rejected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..ir.torchscript_enums import python_argument
 from ..values.state import ProgramRaises, Retry, State
 from ..values.symbols import expr_of
 from ..values.values import TensorValue
-from .disjointness import may_cross, surely_apart
+from .disjointness import may_interfere, provably_disjoint
 
 __all__ = ["check_write", "meets_itself", "repeated_dims"]
 
@@ -111,7 +111,7 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
     """
     for value in values:
         for maybe in value.maybe if isinstance(value, TensorValue) else ():
-            if maybe.crosses is not None and maybe.storages & target.storages and maybe.crosses(target, value):
+            if maybe.interferes is not None and maybe.storages & target.storages and maybe.interferes(target, value):
                 raise Retry({maybe.retry})
     elementwise = torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"
     sources = [
@@ -129,19 +129,19 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
         return
     related = [target, *suspicious]
     if all(t.root is target.root and t.offset.is_Integer and _integers(t.fake) for t in related):
-        if any(not surely_apart(state.symbols, target, source) for source in suspicious) or internal:
+        if any(not provably_disjoint(state.symbols, target, source) for source in suspicious) or internal:
             try:
                 agrees = _ask_eager(state, op, related, args)
             except ProgramRaises:
                 _need_layouts(state, op, related)
                 raise
-            _refuse_crossing(state, op, target, suspicious, elementwise, agrees)
+            _reject_crossing(state, op, target, suspicious, elementwise, agrees)
         return
     if internal:
         if elementwise:
             if _integers(target.fake) or all(isinstance(s, int) for s in target.fake.shape):
                 raise ProgramRaises(INTERNAL)
-            raise state.refuse(f"{op.name()} writes an expanded view of a size known only at run time; clone() it")
+            raise state.unsupported(f"{op.name()} writes an expanded view of a dynamic size; clone() it")
     for source in suspicious:
         _assert_no_partial_overlap(state, op, target, source)
 
@@ -162,25 +162,25 @@ def _comparable(a: TensorValue, b: TensorValue) -> bool:
     return a.root is b.root or (a.absolute and b.absolute)
 
 
-def _refuse_crossing(
+def _reject_crossing(
     state: State, op: Any, target: TensorValue, sources: Sequence[TensorValue], elementwise: bool, agrees: bool
 ) -> None:
-    """Refuse a write that eager does not raise for, but whose result depends on the order of its elements.
+    """Reject a write that eager does not raise for, but whose result depends on the order of its elements.
 
     An op that is not elementwise may read its source at any time, unless it is a number that it reads first: then the
     outcome is that with a copy of the source (`agrees`).
     """
     for source in sources:
         if elementwise:
-            crosses = may_cross(state.symbols, target, source, _copies(op, target, source))
+            interferes = may_interfere(state.symbols, target, source, _copies(op, target, source))
         else:
-            crosses = not (surely_apart(state.symbols, target, source) or (agrees and source.fake.dim() == 0))
-        if crosses:
+            interferes = not (provably_disjoint(state.symbols, target, source) or (agrees and source.fake.dim() == 0))
+        if interferes:
             raise _order_matters(state, op)
 
 
 def _order_matters(state: State, op: Any) -> UnsupportedProgramError:
-    return state.refuse(
+    return state.unsupported(
         f"{op.name()} reads a tensor that overlaps the one it writes, or may, in other elements than it writes at the "
         "time: its result depends on the order in which eager visits them; clone() the source"
     )
@@ -205,7 +205,9 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
     size = max(int(value.offset) - low + _extent(value) for value in related)
     others = [a for a in args if isinstance(a, torch.Tensor) and all(a is not r.fake for r in related)]
     if size > _LARGEST_PROBE or not all(_integers(other) for other in others):
-        raise state.refuse(f"{op.name()} on overlapping views of a storage of {size} elements; clone() one of them")
+        raise state.unsupported(
+            f"{op.name()} on overlapping views of a storage of {size} elements; clone() one of them"
+        )
 
     def outcome(copied: bool) -> torch.Tensor:
         storage = torch.arange(size).to(related[0].fake.dtype)
@@ -246,16 +248,16 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
 def _assert_no_partial_overlap(state: State, op: Any, target: TensorValue, source: TensorValue) -> None:
     """Emit ATen's rule: dense tensors of overlapping, different memory ranges, or of one range with other strides."""
     if not (torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"):
-        raise state.refuse(f"{op.name()} reads a tensor that may overlap the one it writes; clone() it")
+        raise state.unsupported(f"{op.name()} reads a tensor that may overlap the one it writes; clone() it")
     comparable = _comparable(target, source)
     dense = (_dense(target.fake), _dense(source.fake))
     if dense != (True, True) or source.root is not target.root:
         # Where one is not dense, ATen calls this too hard to tell, and does not raise.
-        if comparable and not may_cross(state.symbols, target, source, _copies(op, target, source)):
+        if comparable and not may_interfere(state.symbols, target, source, _copies(op, target, source)):
             return
         if False in dense:
             raise _order_matters(state, op)
-        raise state.refuse(
+        raise state.unsupported(
             f"{op.name()} reads a tensor that may partly overlap the one it writes, depending on run-time values; "
             "clone() it"
         )

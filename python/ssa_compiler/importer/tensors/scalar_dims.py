@@ -1,4 +1,4 @@
-"""Dimension numbers known only at run time, of tensors without dimensions."""
+"""Dynamic dimension numbers, of tensors without dimensions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["check_dimensions"]
 
 
 def check_dimensions(scalars: ScalarOps, op: Any, arguments: Sequence[Any]) -> None:
-    """Make the program raise for a dimension number known only at run time that an op of a tensor without dimensions does not take.
+    """Make the program raise for a dynamic dimension number that an op of a tensor without dimensions does not take.
 
     Others have to know their dimensions; such a tensor has none, and its op needs no number.
 
@@ -33,7 +33,7 @@ def check_dimensions(scalars: ScalarOps, op: Any, arguments: Sequence[Any]) -> N
             continue
 
         def asked(dim: int, number: int = number) -> str | None:
-            """What eager says of one number in the place of all that are known only at run time."""
+            """What eager says of one number in the place of all that are dynamic."""
             tried = list(values)
             tried[number] = _numbered(scalars, arguments[number], dim)
             keywords = {spec.name: value for spec, value in zip(specs, tried) if spec.kwarg_only}
@@ -47,7 +47,7 @@ def check_dimensions(scalars: ScalarOps, op: Any, arguments: Sequence[Any]) -> N
 
 
 def _numbered(scalars: ScalarOps, argument: Any, number: int = 0) -> Any:
-    """An operand with a number for those known only at run time."""
+    """An operand with a number for dynamic ones."""
     if isinstance(argument, list):
         return [_numbered(scalars, element, number) for element in argument]
     if isinstance(argument, ScalarValue):

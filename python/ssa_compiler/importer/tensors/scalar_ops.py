@@ -117,7 +117,7 @@ class ScalarOps:
         if any(isinstance(a, RuntimeStr) or self.kind(a) is str for a in arguments):
             return self.text(schema, arguments)
         if schema.name not in PYTHON_OPS:
-            raise self.state.refuse_op(f"{schema.name} on run-time scalars")
+            raise self.state.unsupported_op(f"{schema.name} on run-time scalars")
         return self.emit(schema.name.partition("::")[2], list(arguments))
 
     def fold_constant(self, name: str, arguments: Sequence[Value]) -> ConstValue:
@@ -135,7 +135,7 @@ class ScalarOps:
             if schema.name == "aten::device":
                 return ConstValue(torch.device(*values))  # PyTorch's own op takes the index for the type
             if op is None or schema.name == "aten::hash":
-                raise self.state.refuse_op(schema.name)
+                raise self.state.unsupported_op(schema.name)
             return ConstValue(op(*values))
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise ProgramRaises(f"{type(error).__name__}: {error}") from error
@@ -153,13 +153,13 @@ class ScalarOps:
             return made
         if name in ("format", "percentFormat", "join"):
             return SOME_STR
-        raise Unjoinable(self.state.refuse_op(f"{schema.name} on a string that depends on run-time values"))
+        raise Unjoinable(self.state.unsupported_op(f"{schema.name} on a string that depends on run-time values"))
 
     def emit(self, name: str, arguments: list[Any]) -> Value:
         """Emit one of `PYTHON_OPS`, by its name without namespace, on numbers of whatever kinds."""
         kinds = [self.kind(argument) for argument in arguments]
         if not all(kind in (int, float, bool) for kind in kinds):
-            raise self.state.refuse_op(f"aten::{name} on {', '.join(kind.__name__ for kind in kinds)}")
+            raise self.state.unsupported_op(f"aten::{name} on {', '.join(kind.__name__ for kind in kinds)}")
         if is_const(*arguments):
             return self.fold_constant(_full_name(name), arguments)
         if name in ("Int", "Float", "Bool"):
@@ -237,7 +237,7 @@ class ScalarOps:
         found = torch._C._jit_get_schemas_for_operator(name)
         candidate = next((c for c in found if c.overload_name == chosen), None)
         if candidate is None:
-            raise self.state.refuse_op(f"{overload} on run-time scalars")
+            raise self.state.unsupported_op(f"{overload} on run-time scalars")
         to, raises = [self.emitter.scalar_type(result)], name.partition("::")[2] in _RAISING
 
         def make() -> Any:
@@ -373,21 +373,21 @@ class ScalarOps:
 
     # Tensors to scalars.
 
-    def item(self, tensor: TensorValue, kind: type | None, refusal: str = "") -> Value:
+    def item(self, tensor: TensorValue, kind: type | None, rejection: str = "") -> Value:
         """Read a tensor of one element.
 
         Args:
             tensor: the tensor.
             kind: int, float or bool to convert to; None keeps the kind of its dtype.
-            refusal: what the program raises if it has not one element; by default what `item` raises.
+            rejection: what the program raises if it has not one element; by default what `item` raises.
         """
         count = tensor.fake.numel()
-        refusal = refusal or f"RuntimeError: a Tensor with {expr_of(count)} elements cannot be converted to Scalar"
-        self.state.check(sympy.Eq(expr_of(count), 1), refusal)
+        rejection = rejection or f"RuntimeError: a Tensor with {expr_of(count)} elements cannot be converted to Scalar"
+        self.state.check(sympy.Eq(expr_of(count), 1), rejection)
         self.state.use(tensor, "item")
         dtype = tensor.fake.dtype
         if dtype.is_complex:
-            raise self.state.refuse_op("item of a complex tensor")
+            raise self.state.unsupported_op("item of a complex tensor")
         own: type = bool if dtype == torch.bool else float if dtype.is_floating_point else int
         name = {int: "Int", float: "Float", bool: "Bool"}[own]
         result = self.emitter.op(f"torch.aten.{name}.Tensor", [self.emitter.scalar_type(own)], [tensor.ssa]).result

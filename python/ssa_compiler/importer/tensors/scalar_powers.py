@@ -32,7 +32,7 @@ def power(scalars: _ScalarOps, base: Any, exponent: Any, *, of_math: bool = Fals
 
     Args:
         scalars: emits scalar ops.
-        base: a number, of which at least one is known only at run time.
+        base: a number, of which at least one is dynamic.
         exponent: the other number.
         of_math: whether it is the function in `math`.
     """
@@ -52,14 +52,14 @@ def power(scalars: _ScalarOps, base: Any, exponent: Any, *, of_math: bool = Fals
 
 
 def _run_time(scalars: _ScalarOps, base: Any, exponent: Any) -> Value:
-    """An int to a power known at run time: an int, so that the exponent must not be negative.
+    """An int to a dynamic power: an int, so that the exponent must not be negative.
 
     Squared and multiplied, bit by bit. Six bits are enough: only of -1, 0 and 1 are higher powers 64-bit numbers.
     """
     emit = scalars.emit
     zero, one, two, most = (ConstValue(number) for number in (0, 1, 2, 63))
     rising = emit("ge", [exponent, zero])
-    message = "ValueError: int ** int with a negative exponent known only at run time is a float in Python: use a float"
+    message = "ValueError: int ** int with a dynamic negative exponent is a float in Python: use a float"
     nonzero = scalars.either(rising, emit("ne", [base, zero]))
     scalars.require(nonzero, "ZeroDivisionError: 0.0 cannot be raised to a negative power")
     scalars.require(rising, message)

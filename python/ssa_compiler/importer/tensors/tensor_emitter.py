@@ -12,7 +12,7 @@ import torch
 from ..fake.fake_run import same_view
 from ..ir.emitter import DTYPE_NUMBERS
 from ..ir.torchscript_enums import MEMORY_FORMATS
-from ..values.dynamic_list_value import GrowingValue
+from ..values.dynamic_list_value import DynamicListValue
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words
@@ -56,11 +56,11 @@ class TensorEmitter(ABC):
             return argument.sym
         if isinstance(argument, ConstValue):
             return argument.value
-        if isinstance(argument, GrowingValue):
-            raise self.state.refuse_op(
+        if isinstance(argument, DynamicListValue):
+            raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
             )
-        raise self.state.refuse_op(f"an op on {in_words(argument)}")
+        raise self.state.unsupported_op(f"an op on {in_words(argument)}")
 
     def value(self, python: Any, known: dict[int, TensorValue]) -> Argument:
         """Return the value for what a recorded op was called with."""
@@ -99,7 +99,7 @@ class TensorEmitter(ABC):
                 "str": "str",
             }
             if element not in names:
-                raise self.state.refuse_op(f"an argument of type {wanted}")
+                raise self.state.unsupported_op(f"an argument of type {wanted}")
             return emitter.list_of(names[element], operands)
         if isinstance(argument, TensorValue):
             self.state.note_gradients(argument)
@@ -112,7 +112,7 @@ class TensorEmitter(ABC):
         elif isinstance(value, torch.memory_format):
             value = MEMORY_FORMATS.index(value)
         elif isinstance(value, torch.Generator):
-            raise self.state.refuse_op("a Generator, a stream of random numbers of its own; use torch.manual_seed")
+            raise self.state.unsupported_op("a Generator, a stream of random numbers of its own; use torch.manual_seed")
         elif isinstance(value, (torch.layout, torch.device)) or wanted in ("Device", "Layout"):
             value = None
         elif wanted == "float" and isinstance(value, int):

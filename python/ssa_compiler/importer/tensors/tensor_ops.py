@@ -19,8 +19,8 @@ from ..fake.convolution_errors import check_elements
 from ..fake.decompose import is_not_lowered
 from ..fake.fake_run import run, same_view, shares_storage
 from ..fake.trace import Record, Trace
-from ..fake.unannotated_writes import writes_unannounced
-from ..ir.schemas import UNANNOTATED, registered_name, with_numbers
+from ..fake.unannotated_writes import writes_unannotated
+from ..ir.schemas import MAY_RETURN_ARGUMENT, registered_name, with_numbers
 from ..values.argument_sizes import MakeStatic
 from ..values.state import ProgramRaises, State
 from ..values.stride_provenance import other_layouts
@@ -30,7 +30,7 @@ from .comparisons import compared_alike
 from .complex_scalars import takes_tensors, without_complex
 from .index_checks import is_checked
 from .indexing import Indexing
-from .metadata_mutation import change_object, make_room, room_of
+from .metadata_mutation import change_object, extend_storage, needed_length
 from .size_one import note_narrow_slice, sizes_that_meet, with_asserted_ones, with_known_ones
 from .tensor_emitter import Argument, TensorEmitter
 from .views import Views
@@ -126,8 +126,8 @@ class TensorOps(TensorEmitter):
             state.layouts.failed(op, args, python)
             raise
         except UnsupportedOpError:
-            meeting = sizes_that_meet(python) if torch.Tag.pointwise in op.tags else ()
-            if (asserted := with_asserted_ones(self.views, op, args, meeting)) is None:
+            matching = sizes_that_meet(python) if torch.Tag.pointwise in op.tags else ()
+            if (asserted := with_asserted_ones(self.views, op, args, matching)) is None:
                 raise
             return self._call_arguments(op, asserted)
         broadcasts = op.overloadpacket in _REPEATING or _may_broadcast(python)
@@ -136,16 +136,16 @@ class TensorOps(TensorEmitter):
         state.counted += [v for argument in args for v in tensor_values(argument) if _is_counted(v.fake)]
         check_elements(state, op, python)
         state.layouts.passed(op, args, python)
-        settled = self._of_settled(op, args, python, trace)
+        settled = self._with_static_strides(op, args, python, trace)
         if settled is not None:
             return settled
         for tensor, shape, stride, dtype in before:
             if (tuple(tensor.shape), tensor.stride(), tensor.dtype) != (shape, stride, dtype):
                 with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
                     tensor.as_strided_(shape, stride)  # the loop around it may be imported once more, written out
-                raise state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
+                raise state.unsupported_op(f"{op.name()}, which changes the shape of a tensor in place")
         for record in trace.records:
-            if writes_unannounced(record.op, record.args):
+            if writes_unannotated(record.op, record.args):
                 raise state.defect(f"{record.op.name()} writes an argument, which its schema does not say")
         for requirement in trace.requirements:
             state.note_size(requirement, op.name())
@@ -159,7 +159,7 @@ class TensorOps(TensorEmitter):
         outcome = self._outcome(op, args, python, trace)
         return outcome if len(op._schema.returns) != 1 else [outcome]
 
-    def _of_settled(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> list[Any] | None:
+    def _with_static_strides(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> list[Any] | None:
         """Import an op that aliases or copies (`reshape`) as a copy, if control flow decides on the layout of its operand.
 
         Eager may alias: the results must not be written, nor read after the operand is written.
@@ -173,7 +173,7 @@ class TensorOps(TensorEmitter):
             # Few ops alias; to find out where a layout comes from, ops run again.
             if not annotated and not any(shares_storage(out, value.fake) for out in _tensors(trace.out)):
                 continue
-            if self.state.layouts.unsettled(value) and self._depends_on_strides(op, python, trace, value):
+            if self.state.layouts.has_ambiguous_strides(value) and self._depends_on_strides(op, python, trace, value):
                 clone, contiguous = torch.ops.aten.clone.default, ConstValue(torch.contiguous_format)
                 (copied,) = self.call_arguments(clone, [value, contiguous])
                 results = self.call_arguments(op, [*args[:number], copied, *args[number + 1 :]])
@@ -220,7 +220,7 @@ class TensorOps(TensorEmitter):
         if is_not_lowered(op):
             return False
         # An op that may alias, announced or not, is shown as what it does here.
-        annotated = op._schema.name.partition("::")[2] in UNANNOTATED
+        annotated = op._schema.name.partition("::")[2] in MAY_RETURN_ARGUMENT
         annotated = annotated or any(result.alias_info is not None for result in op._schema.returns)
         lists = any("List" in str(result.type) for result in op._schema.returns)
         return not annotated and not lists and self.emitter.registered(f"torch.{name}")
@@ -279,7 +279,7 @@ class TensorOps(TensorEmitter):
     def _replay(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> Any:
         """Emit the recorded base ops."""
         if any(isinstance(argument, torch.SymFloat) for argument in python) and trace.stands_in:
-            raise self.state.refuse_op(f"{op.name()} with a float known only at run time")
+            raise self.state.unsupported_op(f"{op.name()} with a dynamic float")
         # Arguments that were checked may have other tensors in their places than the op was recorded with.
         given = [value for argument in args for value in tensor_values(argument)]
         known = {id(value.fake): value for value in given}
@@ -347,10 +347,10 @@ class TensorOps(TensorEmitter):
             elif isinstance(element, (bool, int, float, torch.SymInt, torch.SymFloat, torch.SymBool)):
                 kinds.append(self.emitter.scalar_type(_scalar_kind(element)))
             else:
-                raise self.state.refuse_op(f"{op.name()}, whose result is a {type(element).__name__}")
+                raise self.state.unsupported_op(f"{op.name()}, whose result is a {type(element).__name__}")
         lists = any("List" in str(result.type) for result in op._schema.returns)
         if lists and not all(isinstance(element, torch.Tensor) for element in outs):
-            raise self.state.refuse_op(f"{op.name()}, whose result is a list of numbers")
+            raise self.state.unsupported_op(f"{op.name()}, whose result is a list of numbers")
         # Lists are opened by the form of the op that runs on copies; it has none to make here.
         on_copies = lists or bool(takes_tensors(op, args)) or self.writes.draws_in_memory_order(op, args)
         results = self.writes.emit_on_copies(op, args, kinds) if on_copies else self.emit(op, args, kinds)
@@ -359,8 +359,8 @@ class TensorOps(TensorEmitter):
             if isinstance(element, torch.Tensor):
                 made = self.state.fresh(ssa, element)
                 self.state.owners[made.root] = made
-                length = room_of(self.state, *made.storages)
-                values.append(make_room(self, made, length)[1] if length else made)
+                length = needed_length(self.state, *made.storages)
+                values.append(extend_storage(self, made, length)[1] if length else made)
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
         sources = [value for argument in args for value in tensor_values(argument)]
@@ -388,7 +388,7 @@ class TensorOps(TensorEmitter):
 _REPEATING = frozenset({torch.ops.aten.broadcast_to, torch.ops.aten.expand, torch.ops.aten.expand_as})
 """Ops of one tensor that repeat it where a size is 1."""
 _REGROUPING = frozenset({"aten::einsum"})
-"""Composite ops that torch-mlir takes apart by views, of sizes that it takes for others if there are no elements."""
+"""Composite ops that torch-mlir decomposes by views, of sizes that it takes for others if there are no elements."""
 
 
 def _is_empty(tensor: torch.Tensor) -> bool:

@@ -69,7 +69,7 @@ class Views:
         return TensorValue(ssa, fake, base.storages, base.root, offset, base.maybe, within, base.absolute)
 
     def _with_inferred_size(self, args: list[Argument], out: torch.Tensor) -> list[Argument]:
-        """Write the size that -1 stands for: beside sizes known only at run time, torch-mlir takes it for a size of -1."""
+        """Write the size that -1 stands for: beside dynamic sizes, torch-mlir takes it for a size of -1."""
         sizes = args[1]
         if not isinstance(sizes, list):
             return args
@@ -144,13 +144,11 @@ class Views:
         return [dim % rank for dim in asked if isinstance(dim, int) and -rank <= dim < rank]
 
     def check_squeeze(self, base: TensorValue, dims: Argument) -> None:
-        """Refuse to squeeze a dimension that has size 1 or not, depending on a run-time value."""
+        """Reject to squeeze a dimension that has size 1 or not, depending on a run-time value."""
         for dim in self.squeezed(base, dims):
             size = expr_of(base.fake.shape[dim])
             if not size.is_Integer and self.state.decided(sympy.Eq(size, 1), "aten::squeeze") is None:
-                raise self.state.refuse(
-                    "squeeze of a dimension whose size is known only at run time; select it instead"
-                )
+                raise self.state.unsupported("squeeze of a dimension whose size is dynamic; select it instead")
 
     def _offset(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> sympy.Expr:
         """The storage offset of a view; where FakeTensors made up a symbol for it, in terms of the index."""

@@ -1,7 +1,7 @@
 """Importing ops that write a tensor in place: which form of the op is emitted.
 
 The op itself is emitted where the passes know its functional form and it means the same; otherwise the functional form,
-whose result `copy_` stores in the target. An op that writes several tensors, or lists of them, is taken apart: into the op
+whose result `copy_` stores in the target. An op that writes several tensors, or lists of them, is decomposed: into the op
 on each element of the lists, or into a call on copies (`semantics/functionalized.py`), which `copy_` stores.
 """
 
@@ -30,7 +30,7 @@ from .tensor_emitter import TensorEmitter
 __all__ = ["Writes"]
 
 
-_REFUSED = {"aten::set_data": "gives a tensor the storage of another one"}
+_REJECTED = {"aten::set_data": "gives a tensor the storage of another one"}
 """In-place ops that change more than contents even where sizes and strides stay, by schema name."""
 
 
@@ -62,8 +62,8 @@ class Writes:
         """
         state, schema = self.state, op._schema
         written = written_arguments(schema)
-        if schema.name in _REFUSED:
-            raise state.refuse_op(f"{op.name()}, which {_REFUSED[schema.name]}; make a new one")
+        if schema.name in _REJECTED:
+            raise state.unsupported_op(f"{op.name()}, which {_REJECTED[schema.name]}; make a new one")
         if schema.name == "aten::requires_grad_":
             return [args[0]]
         if torch.Tag.inplace_view in op.tags:
@@ -101,7 +101,7 @@ class Writes:
         repeated = repeated_dims(target.fake) if isinstance(target, TensorValue) else []
         if repeated and op.name() == "aten::fill_.Tensor" and target.fake.dtype == torch.bool:
             # TorchScript makes a tensor of the bool; eager stores it as a number, but raises for a tensor.
-            raise self.state.refuse_op("fill_ of an expanded tensor of bools; fill the tensor itself")
+            raise self.state.unsupported_op("fill_ of an expanded tensor of bools; fill the tensor itself")
         if not repeated or op.name() not in _STORE_ONE or 0 in target.fake.shape:
             return None
         others = list(args[1:])
@@ -175,7 +175,7 @@ class Writes:
         targets = [target for index in written for target in tensor_values(args[index])]
         fresh = [element for element, spec in zip(outs, schema.returns) if spec.alias_info is None]
         if not all(isinstance(element, torch.Tensor) for element in fresh):
-            raise state.refuse_op(f"{op.name()}, which writes tensors and returns something other than tensors")
+            raise state.unsupported_op(f"{op.name()}, which writes tensors and returns something other than tensors")
         types = [state.type_of(element) for element in (*(target.fake for target in targets), *fresh)]
         results = self.emit_on_copies(op, args, types)
         copy = torch.ops.aten.copy_.default
@@ -226,7 +226,7 @@ class Writes:
         if not isinstance(value, TensorValue):
             raise self.state.defect(f"{op.name()}, whose functional form gives no tensor")
         if op._schema.arguments[-1].is_out and _sizes(value.fake) != _sizes(target.fake):
-            raise self.state.refuse_op(f"{op.name()}, which changes the shape of a tensor in place")
+            raise self.state.unsupported_op(f"{op.name()}, which changes the shape of a tensor in place")
         copy = torch.ops.aten.copy_.default
         self.tensors.emit(copy, [target, value, ConstValue(False)], [self.state.type_of(target.fake)])
 
@@ -251,7 +251,7 @@ def _sizes(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 def _of_known_layout(state: State, argument: Any) -> Any:
-    """Return a tensor of known sizes whose strides only the run knows as if it were contiguous."""
+    """Return a tensor of known sizes whose strides are dynamic as if it were contiguous."""
     if not isinstance(argument, TensorValue):
         return argument
     fake = argument.fake

@@ -20,16 +20,16 @@ from typing import Any
 import torch
 
 from ...errors import SourceLocation, UnsupportedProgramError
-from ..ir.schemas import UNANNOTATED, writes_list_elements
+from ..ir.schemas import MAY_RETURN_ARGUMENT, writes_list_elements
 from .source_rewrite import has_everything
 from .view_dtype_check import check_views_of_dtype
 
-__all__ = ["check_dropped_writes"]
+__all__ = ["check_dead_writes"]
 
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
-def check_dropped_writes(function: Callable[..., Any], graph: Any, dtypes: Collection[str] = ()) -> None:
+def check_dead_writes(function: Callable[..., Any], graph: Any, dtypes: Collection[str] = ()) -> None:
     """Check that every write in the source of `function` left something in its graph.
 
     Args:
@@ -49,7 +49,7 @@ def check_dropped_writes(function: Callable[..., Any], graph: Any, dtypes: Colle
     if has_everything(graph):
         return
     called = {_called_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    suspects = sorted(name for name in called if name in UNANNOTATED)
+    suspects = sorted(name for name in called if name in MAY_RETURN_ARGUMENT)
     lists = {name for name in called if _writes_lists(f"aten::{name}")}
     lists |= {
         node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _writes_lists(_operator_name(node))

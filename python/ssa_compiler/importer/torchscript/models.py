@@ -1,4 +1,4 @@
-"""What a user may pass as a model, and what is refused before TorchScript sees it.
+"""What a user may pass as a model, and what is rejected before TorchScript sees it.
 
 A function, a module, one of its methods, something scripted or traced, or the path of a TorchScript archive becomes an
 `OpenedModel`: TorchScript's object, the method to import, and the Python object that holds parameters and numbers.
@@ -63,17 +63,17 @@ def open_model(model: Any) -> OpenedModel:
     model = loaded(model)
     if isinstance(model, torch.ScriptMethod):
         owner = torch.jit._recursive.wrap_cpp_module(model.owner)  # type: ignore[no-untyped-call]
-        _refuse_hooks(owner)
+        _reject_hooks(owner)
         return OpenedModel(owner, owner, model.name, f"{_type_name(owner)}.{model.name}")
     if inspect.ismethod(model) and isinstance(model.__self__, torch.nn.Module):
         return _method(model)
     if isinstance(model, torch.nn.Module):
-        _refuse_module(model)
+        _reject_module(model)
         scripted = script_model(model)
         method = _forward_name(scripted, model)
         return OpenedModel(model, scripted, method, _type_name(model), *_declared(getattr(model, "forward", None)))
     if not isinstance(model, torch.jit.ScriptFunction):
-        _refuse_callable(model)
+        _reject_callable(model)
     scripted = script_model(model)
     python = getattr(model, "_torchdynamo_inline", None) if isinstance(model, torch.jit.ScriptFunction) else model
     return OpenedModel(model, scripted, "", scripted.name, *_declared(python))
@@ -88,9 +88,9 @@ def _method(method: Any) -> OpenedModel:
                 f"the method '{name}' of a {_type_name(owner)} is not scripted: mark it @torch.jit.export before the module "
                 "is scripted, or pass the method of the Python module"
             )
-        _refuse_hooks(owner)
+        _reject_hooks(owner)
         return OpenedModel(owner, owner, name, f"{_type_name(owner)}.{name}")
-    _refuse_module(owner)
+    _reject_module(owner)
     return OpenedModel(
         owner, script_method(owner, name), name, f"{_type_name(owner)}.{name}", *_declared(getattr(owner, name))
     )
@@ -167,7 +167,7 @@ def _forward_name(scripted: Any, model: Any) -> str:
     return min(names)
 
 
-# What is refused. ----------------------------------------------------------------------------------------------------
+# What is rejected. ----------------------------------------------------------------------------------------------------
 
 
 def _definition(function: Any) -> SourceLocation | None:
@@ -175,13 +175,13 @@ def _definition(function: Any) -> SourceLocation | None:
     return SourceLocation(code.co_filename, code.co_firstlineno) if code else None
 
 
-def _refuse_module(model: torch.nn.Module) -> None:
-    """Refuse what changes a module's meaning beside its source.
+def _reject_module(model: torch.nn.Module) -> None:
+    """Reject what changes a module's meaning beside its source.
 
     Raises:
         ScriptError: it has hooks or parametrizations.
     """
-    _refuse_hooks(model)
+    _reject_hooks(model)
     if isinstance(model, torch.jit.ScriptModule):
         return
     for path, module in model.named_modules():
@@ -202,28 +202,28 @@ def _place(path: str, model: Any) -> str:
     return f"the submodule '{path}'" if path else f"the module {_type_name(model)}"
 
 
-def _refuse_hooks(model: torch.nn.Module) -> None:
-    """Refuse hooks that eager runs and that are in no graph.
+def _reject_hooks(model: torch.nn.Module) -> None:
+    """Reject hooks that eager runs and that are in no graph.
 
     Raises:
         ScriptError: there are some.
     """
-    way_out = "remove it with the handle that registering it returned, and do its work in forward"
+    remedy = "remove it with the handle that registering it returned, and do its work in forward"
     for name, kind in _GLOBAL_HOOKS.items():
         if getattr(module_globals, name):
-            raise ScriptError(f"a global {kind} is registered, which compiled programs do not run: {way_out}")
+            raise ScriptError(f"a global {kind} is registered, which compiled programs do not run: {remedy}")
     if isinstance(model, torch.jit.ScriptModule):
         # Hooks of submodules are part of the graph that calls them, those of the module itself are not.
         found = (*model._c._get_forward_pre_hooks(), *model._c._get_forward_hooks())
         if found:
-            raise ScriptError(f"{_place('', model)} has the hook '{found[0].name}', which is not compiled: {way_out}")
+            raise ScriptError(f"{_place('', model)} has the hook '{found[0].name}', which is not compiled: {remedy}")
         return
     for path, module in model.named_modules():
         for name, kind in _HOOKS.items():
             for hook in getattr(module, name, {}).values():
                 called = getattr(hook, "__qualname__", type(hook).__name__)
                 ours = getattr(hook, "__module__", "").startswith("torch.nn.utils.")
-                out = f"undo torch.nn.utils.{_utility(hook)}, which registered it" if ours else way_out
+                out = f"undo torch.nn.utils.{_utility(hook)}, which registered it" if ours else remedy
                 raise ScriptError(
                     f"{_place(path, model)} has a {kind}, '{called}', which is not compiled: {out}",
                     location=_definition(hook),
@@ -235,38 +235,38 @@ def _utility(hook: Any) -> str:
     return str(type(hook).__module__).rpartition(".")[2]
 
 
-def _refuse_callable(model: Any) -> None:
-    """Refuse callables that have no source of their own which TorchScript could read.
+def _reject_callable(model: Any) -> None:
+    """Reject callables that have no source of their own which TorchScript could read.
 
     Raises:
-        ScriptError: with the way out.
+        ScriptError: with the remedy.
     """
     expected = "expected a function, an nn.Module or a method of one"
 
-    def refuse(what: str, way_out: str) -> None:
-        raise ScriptError(f"{expected}, got {what}: {way_out}", location=_definition(model))
+    def reject(what: str, remedy: str) -> None:
+        raise ScriptError(f"{expected}, got {what}: {remedy}", location=_definition(model))
 
     if isinstance(model, type):
-        refuse(f"the class {model.__name__}", "pass an instance")
+        reject(f"the class {model.__name__}", "pass an instance")
     if isinstance(model, functools.partial):
-        refuse("a functools.partial", "pass the function, and what is bound as example_kwargs")
+        reject("a functools.partial", "pass the function, and what is bound as example_kwargs")
     if type(model).__name__ in ("CompiledProgram", "Specialisation") and type(model).__module__.startswith(
         "ssa_compiler."
     ):
-        refuse("a program that is compiled already", "pass the model that it was compiled from")
+        reject("a program that is compiled already", "pass the model that it was compiled from")
     if isinstance(model, torch.export.ExportedProgram):
-        refuse("a torch.export.ExportedProgram", "pass the model that it was exported from")
+        reject("a torch.export.ExportedProgram", "pass the model that it was exported from")
     if inspect.ismethod(model):
         owner = type(model.__self__).__name__
-        refuse(
+        reject(
             f"the bound method '{model.__name__}' of a {owner}, which is no nn.Module",
             f"make {owner} an nn.Module, or pass a function",
         )
     if not callable(model):
-        refuse(type(model).__name__, "pass the program itself")
+        reject(type(model).__name__, "pass the program itself")
     if inspect.isbuiltin(model) or isinstance(model, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
-        refuse(f"the operator {getattr(model, '__name__', model)}", "pass a function that calls it")
+        reject(f"the operator {getattr(model, '__name__', model)}", "pass a function that calls it")
     if not hasattr(model, "__code__") and not hasattr(model, "__wrapped__"):
-        refuse(f"a callable object of the class {type(model).__name__}", "make it an nn.Module, or pass a function")
+        reject(f"a callable object of the class {type(model).__name__}", "make it an nn.Module, or pass a function")
     if getattr(model, "__name__", "") == "<lambda>":
-        refuse("a lambda, which TorchScript cannot script", "write it as a function with def, in a file")
+        reject("a lambda, which TorchScript cannot script", "write it as a function with def, in a file")

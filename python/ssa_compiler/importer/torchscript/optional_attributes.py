@@ -2,7 +2,7 @@
 
 TorchScript takes the type of an attribute from the class's annotations, else from its value: an attribute that is None for now
 may never be anything else. Python programs say `self.state: Optional[Tensor] = None` in `__init__`, or nothing, and assign a
-tensor in forward. Where TorchScript refuses such an assignment, the module is scripted again with the types that follow from
+tensor in forward. Where TorchScript rejects such an assignment, the module is scripted again with the types that follow from
 its source.
 """
 
@@ -23,7 +23,7 @@ from ...errors import ScriptError
 
 __all__ = ["scripted_with_optionals"]
 
-_REFUSED = "Wrong type for attribute assignment"
+_REJECTED = "Wrong type for attribute assignment"
 _ANNOTATIONS = "__annotations__"
 
 
@@ -34,12 +34,12 @@ def scripted_with_optionals(module: torch.nn.Module, script: Callable[[], Any]) 
         module: the module. It is not changed.
         script: scripts it.
     Raises:
-        ScriptError: TorchScript refuses it.
+        ScriptError: TorchScript rejects it.
     """
     try:
         return script()
-    except ScriptError as refusal:
-        if _REFUSED not in str(refusal):
+    except ScriptError as rejection:
+        if _REJECTED not in str(rejection):
             raise
         found = {part: names for part in module.modules() if (names := _optionals(part))}
         if not found:

@@ -39,7 +39,7 @@ _WAYS_OUT = (
     (r"is missing a return annotation", "annotate it"),
 )
 """What TorchScript says, as a pattern, and what to do about it."""
-_ANY_WAY_OUT = (
+_ANY_REMEDY = (
     "write it in the part of Python that torch.jit.script takes, mark what has to stay Python @torch.jit.ignore, or pass "
     "torch.jit.trace(model, example_inputs)"
 )
@@ -52,7 +52,7 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
         model: function, nn.Module, ScriptModule or ScriptFunction. It is not changed; the training flag stays. A
             ScriptFunction is scripted again if its Python function is known, so that nothing of it is missing.
     Raises:
-        ScriptError: TorchScript refuses the model.
+        ScriptError: TorchScript rejects the model.
     """
     if isinstance(model, torch.jit.ScriptModule):
         return model
@@ -78,7 +78,7 @@ def script_method(module: torch.nn.Module, name: str) -> Any:
         module: an nn.Module that is not scripted. It is not changed.
         name: the name of the method.
     Raises:
-        ScriptError: TorchScript refuses the method.
+        ScriptError: TorchScript rejects the method.
     """
 
     def stubs(part: torch.nn.Module) -> Any:
@@ -101,23 +101,23 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
     """Script with all that statements compute kept, or else as TorchScript does it.
 
     Raises:
-        ScriptError: TorchScript refuses, with its own explanation of the user's text and the way out.
+        ScriptError: TorchScript rejects, with its own explanation of the user's text and the remedy.
     """
     repeated: list[SourceLocation] = []
-    refusals: list[Exception] = []
+    rejections: list[Exception] = []
     for methods in (False, True):
         attempt = functools.partial(script_all, script, methods=methods, repeated=repeated)
-        if (everything := _attempt(attempt, refusals)) is not None:
+        if (everything := _attempt(attempt, rejections)) is not None:
             return everything
     try:
         with quiet():
             plain = script_plainly(script)
     except Exception as found:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
-        error = functools.reduce(_further, refusals, found)
+        error = functools.reduce(_further, rejections, found)
         text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
-        way_out = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text, re.DOTALL)), _ANY_WAY_OUT)
+        remedy = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text, re.DOTALL)), _ANY_REMEDY)
         raise ScriptError(
-            f"TorchScript cannot script {name}: {text.rstrip()}\n{way_out}",
+            f"TorchScript cannot script {name}: {text.rstrip()}\n{remedy}",
             location=_user_line(text) or _error_location(error) or _definition(definition),
         ) from error
     if repeated:
@@ -129,27 +129,27 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
     return plain
 
 
-def _attempt(script: Callable[[], Any], refusals: list[Exception] | None = None) -> Any:
-    """Script with all that statements compute kept; None where TorchScript refuses, perhaps only for what was added.
+def _attempt(script: Callable[[], Any], rejections: list[Exception] | None = None) -> Any:
+    """Script with all that statements compute kept; None where TorchScript rejects, perhaps only for what was added.
 
     Args:
         script: does it.
-        refusals: receives why it is refused.
+        rejections: receives why it is rejected.
     """
     try:
         with quiet():
             scripted = script()
     except Exception as error:  # noqa: BLE001 - as in `_scripted`, which says what is wrong with the user's own text
-        if refusals is not None:
-            refusals.append(error)
+        if rejections is not None:
+            rejections.append(error)
         return None
     return scripted if isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)) else None
 
 
 def _further(plain: Exception, rewritten: Exception) -> Exception:
-    """Return why TorchScript refuses a program: of two refusals, of the text as it is and rewritten, the one that it gets to later.
+    """Return why TorchScript rejects a program: of two rejections, of the text as it is and rewritten, the one that it gets to later.
 
-    What it refuses first in the text as it is (`x //= y`) is in other words in the rewritten one, unless that is refused before:
+    What it rejects first in the text as it is (`x //= y`) is in other words in the rewritten one, unless that is rejected before:
     then it is for what was added.
     """
     parses = [isinstance(error, NotSupportedError) for error in (plain, rewritten)]

@@ -100,7 +100,7 @@ def script_all(
     Returns:
         The ScriptFunction or ScriptModule, for the importer only.
     Raises:
-        Exception: whatever TorchScript raises; also where only what is added here is refused.
+        Exception: whatever TorchScript raises; also where only what is added here is rejected.
     """
     rewrite = partial(_rewritten, methods=methods, scripted=scripted, repeated=repeated if repeated is not None else [])
     with (
@@ -236,7 +236,7 @@ def _variables(definition: Any) -> frozenset[str]:
 
 
 def _let_defaults_be(arguments: ast.arguments) -> None:
-    """Turn keyword-only parameters with defaults, which TorchScript refuses, into ones that may be passed by position too.
+    """Turn keyword-only parameters with defaults, which TorchScript rejects, into ones that may be passed by position too.
 
     The calling convention knows what they are (`OpenedModel.keyword_only`).
     """
@@ -493,7 +493,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
-        """An f-string as a call of `format`: TorchScript refuses formats, and takes `{{` for the start of one."""
+        """An f-string as a call of `format`: TorchScript rejects formats, and takes `{{` for the start of one."""
         template, values = "", []
         for part in node.values:
             if isinstance(part, ast.Constant):

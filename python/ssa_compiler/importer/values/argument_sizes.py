@@ -1,4 +1,4 @@
-"""Sizes of arguments that stay open: symbols with the example's values, and what is taken for granted of them.
+"""Sizes of arguments that stay dynamic: symbols with the example's values, and what is taken for granted of them.
 
 Such a symbol is unbacked, so that PyTorch decides as little as possible. Where an op has to decide, it is decided as for
 the example, and the relation that makes it right is kept as a guard, which a call checks: arguments that break it are for
@@ -43,7 +43,7 @@ class _Root:
 
 
 class ArgumentSizes:
-    """The open sizes of one import.
+    """The dynamic sizes of one import.
 
     Attributes:
         hints: the example's value of each symbol.
@@ -89,7 +89,7 @@ class ArgumentSizes:
     # What is taken for granted.
 
     def derive(self, symbol: sympy.Symbol, expr: Any) -> None:
-        """Note what a symbol stands for, if it is about open sizes of arguments and nothing else."""
+        """Note what a symbol stands for, if it is about dynamic sizes of arguments and nothing else."""
         if self.covers(expr):
             self._derived[symbol] = self.expanded(expr)
 
@@ -98,7 +98,7 @@ class ArgumentSizes:
         return relation.xreplace(self._derived) if self._derived and isinstance(relation, sympy.Basic) else relation
 
     def covers(self, relation: Any) -> bool:
-        """Whether a relation is about open sizes of arguments and nothing else."""
+        """Whether a relation is about dynamic sizes of arguments and nothing else."""
         symbols: set[sympy.Symbol] = getattr(self.expanded(relation), "free_symbols", set())
         return bool(symbols) and symbols <= self.hints.keys()
 
@@ -144,7 +144,7 @@ class ArgumentSizes:
             raise self._pending
 
     def stay_open(self, names: set[str]) -> bool:
-        """Whether one of these sizes has to stay open."""
+        """Whether one of these sizes has to stay dynamic."""
         return any(self._roots[name].request.explicit for name in names & self._roots.keys())
 
     def forget(self, guards: Mapping[Any, str]) -> None:

@@ -1,4 +1,4 @@
-"""Lists whose length is known only at run time: one tensor that holds the elements as its rows, and how many there are.
+"""Lists whose length is dynamic: one tensor that holds the elements as its rows, and how many there are.
 
 A list holds tensors, not copies of them. So each op that puts an element into the buffer says in its schema that the
 result may alias the buffer and the element: TensorSSA conversion then accepts the copy only where nobody can tell, as for
@@ -23,8 +23,8 @@ from .values import ConstValue, ScalarValue, TensorValue, Value
 
 __all__ = [
     "SCALAR_DTYPES",
+    "DynamicListValue",
     "Element",
-    "GrowingValue",
     "LengthChanges",
     "capacity_of",
     "common_element",
@@ -79,8 +79,8 @@ class Element:
 
 
 @dataclass(eq=False)
-class GrowingValue(Value):
-    """The only entry of the heap cell of a list whose length is known only at run time.
+class DynamicListValue(Value):
+    """The only entry of the heap cell of a list whose length is dynamic.
 
     Attributes:
         buffer: a tensor [capacity, *sizes of an element].
@@ -94,11 +94,11 @@ class GrowingValue(Value):
 
 
 def is_growing(contents: Sequence[Value]) -> bool:
-    """Whether the contents of a heap cell are those of a list whose length is known only at run time."""
-    return len(contents) == 1 and isinstance(contents[0], GrowingValue)
+    """Whether the contents of a heap cell are those of a list whose length is dynamic."""
+    return len(contents) == 1 and isinstance(contents[0], DynamicListValue)
 
 
-def capacity_of(value: GrowingValue) -> Any:
+def capacity_of(value: DynamicListValue) -> Any:
     """Return the number of rows of the buffer, an expression."""
     return expr_of(value.buffer.fake.shape[0])
 
@@ -118,7 +118,7 @@ def _element(state: State, value: Value | Element) -> Element:
     if isinstance(value, Element):
         if None not in value.sizes:
             return value
-    elif isinstance(value, GrowingValue):
+    elif isinstance(value, DynamicListValue):
         sizes = _sizes(state, value.buffer.fake, skip=1)
         fake = value.buffer.fake
         if sizes is not None:
@@ -131,11 +131,11 @@ def _element(state: State, value: Value | Element) -> Element:
         kind = value.kind if isinstance(value, ScalarValue) else type(getattr(value, "value", None))
         if kind in SCALAR_DTYPES:
             return Element(kind, SCALAR_DTYPES[kind], torch.device("cpu"), ())
-        raise _refused(state, "it may hold tensors and numbers only")
-    raise _refused(state, "the shape of its elements depends on values made in there")
+        raise _rejected(state, "it may hold tensors and numbers only")
+    raise _rejected(state, "the shape of its elements depends on values made in there")
 
 
-def _refused(state: State, reason: str) -> LengthChanges:
+def _rejected(state: State, reason: str) -> LengthChanges:
     return LengthChanges(
         f"unsupported: {_HOLDS}: {reason}; write the elements into a tensor that is made before",
         location=state.locations.user(),
@@ -147,16 +147,16 @@ def common_element(state: State, values: Sequence[Value | Element]) -> Element:
 
     Args:
         state: the interpretation; sizes have to be known in its current scope.
-        values: elements, contents of lists whose length is known only at run time, and what is known of either.
+        values: elements, contents of lists whose length is dynamic, and what is known of either.
     Raises:
         LengthChanges: they cannot be rows of one buffer.
     """
     found = [_element(state, value) for value in values]
     if not found:
-        raise _refused(state, "nothing is known about its elements")
+        raise _rejected(state, "nothing is known about its elements")
     for other in found[1:]:
         if other != found[0]:
-            raise _refused(state, f"its elements differ: {_describe(found[0])} and {_describe(other)}")
+            raise _rejected(state, f"its elements differ: {_describe(found[0])} and {_describe(other)}")
     return found[0]
 
 
@@ -168,7 +168,7 @@ def _describe(element: Element) -> str:
 
 def promote(
     state: State, contents: Sequence[Value], element: Element, capacity: Any = None, kept: Any = None
-) -> GrowingValue:
+) -> DynamicListValue:
     """Emit a buffer with the elements of a list.
 
     Args:
@@ -181,8 +181,8 @@ def promote(
     rows = max(len(contents), kept or 0) if capacity is None else capacity
     buffer = _zeros(state, element, rows)
     for position, value in enumerate(contents):
-        buffer = put(state, GrowingValue(buffer, ConstValue(0), element.kind), value, ConstValue(position))
-    return GrowingValue(buffer, ConstValue(len(contents)), element.kind)
+        buffer = put(state, DynamicListValue(buffer, ConstValue(0), element.kind), value, ConstValue(position))
+    return DynamicListValue(buffer, ConstValue(len(contents)), element.kind)
 
 
 def _fake(state: State, element: Element, rows: Any) -> torch.Tensor:
@@ -239,7 +239,7 @@ def _row(state: State, value: Value, element: Element) -> TensorValue:
         return state.fresh(made, torch.empty((), dtype=element.dtype))
 
 
-def put(state: State, target: GrowingValue, value: Value, position: Value) -> TensorValue:
+def put(state: State, target: DynamicListValue, value: Value, position: Value) -> TensorValue:
     """Emit the buffer with an element in the row `position`, which has to exist.
 
     Raises:
@@ -256,14 +256,14 @@ def put(state: State, target: GrowingValue, value: Value, position: Value) -> Te
     return _holding(state, ssa, fake, [buffer, row])
 
 
-def enlarged(state: State, target: GrowingValue, rows: Any) -> TensorValue:
+def enlarged(state: State, target: DynamicListValue, rows: Any) -> TensorValue:
     """Emit the buffer with more rows; `rows` is an expression, at least the number that it has."""
     element = common_element(state, [target])
-    wider = GrowingValue(_zeros(state, element, rows), ConstValue(0), target.kind)
+    wider = DynamicListValue(_zeros(state, element, rows), ConstValue(0), target.kind)
     return put_rows(state, wider, target.buffer, sympy.Integer(0), capacity_of(target))
 
 
-def put_rows(state: State, target: GrowingValue, rows: TensorValue, start: Any, end: Any) -> TensorValue:
+def put_rows(state: State, target: DynamicListValue, rows: TensorValue, start: Any, end: Any) -> TensorValue:
     """Emit the buffer with other rows from `start` up to `end`, expressions; they have to exist."""
     emitter, buffer = state.emitter, target.buffer
     bounds = [emitter.expression(start), emitter.expression(end)]
@@ -278,7 +278,7 @@ def flipped(state: State, rows: TensorValue) -> TensorValue:
     return _holding(state, _emit(state, _FLIP, rows.fake, [rows.ssa, dims]), rows.fake, [rows])
 
 
-def rolled(state: State, target: GrowingValue, shift: int) -> TensorValue:
+def rolled(state: State, target: DynamicListValue, shift: int) -> TensorValue:
     """Emit the buffer with each row `shift` places further, those at the end coming first."""
     emitter, buffer = state.emitter, target.buffer
     operands = [

@@ -1,4 +1,4 @@
-"""`dynamic_shapes=`, in torch.export's vocabulary: which sizes of the arguments stay open, and what is asked of them.
+"""`dynamic_shapes=`, in torch.export's vocabulary: which sizes of the arguments stay dynamic, and what is asked of them.
 
 A size is asked for by a `torch.export.Dim` (`Dim("n", min=2)`, `2 * n + 1`), which has to stay dynamic and is the same
 wherever it is named; by `Dim.DYNAMIC`, likewise without a name; or by `Dim.AUTO`, which may become static. None, `Dim.STATIC`

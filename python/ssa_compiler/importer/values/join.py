@@ -17,7 +17,15 @@ import torch
 
 from ...abi.results import TORCH_SIZE
 from ..ir.emitter import DTYPE_NAMES, DTYPE_NUMBERS
-from .dynamic_list_value import SCALAR_DTYPES, Element, GrowingValue, LengthChanges, common_element, is_growing, promote
+from .dynamic_list_value import (
+    SCALAR_DTYPES,
+    DynamicListValue,
+    Element,
+    LengthChanges,
+    common_element,
+    is_growing,
+    promote,
+)
 from .lattice import (
     KINDS,
     Abstract,
@@ -126,7 +134,9 @@ def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements
         element.dtype, element.device, sizes, element.strides(), storages, maybe, None, 0, absolute=False
     )
     length = join(state, lengths[0], lengths[1], what)
-    return replace(a, elements=(Elements(GrowingValue, (buffer, length), type_name=element.kind.__name__),), keys=())
+    return replace(
+        a, elements=(Elements(DynamicListValue, (buffer, length), type_name=element.kind.__name__),), keys=()
+    )
 
 
 def _same(a: Value, b: Value) -> bool:
@@ -249,7 +259,7 @@ def join(
         alike = is_growing_abstract(a) is is_growing_abstract(b)
         if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
             if a.kind is tuple and (a.fields, a.type_name) != (b.fields, b.type_name):
-                raise state.refuse(
+                raise state.unsupported(
                     f"a tuple of one class or of another, depending on a {what} with run-time values; unpack it first"
                 )
             joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
@@ -284,7 +294,7 @@ def join(
             if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)) and not state.splits:
                 return Same(SOME_STR)
     numbers = {kind_a, kind_b} == {int, float}
-    raise state.refuse(
+    raise state.unsupported(
         f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values; "
         + ("pass or assign a float from the start" if numbers else "make them alike with to() or reshape()")
     )
@@ -368,13 +378,13 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
 
 
 def _parts(value: Value, heap: dict[Site, tuple[Value, ...]]) -> tuple[Value, ...]:
-    if isinstance(value, GrowingValue):
+    if isinstance(value, DynamicListValue):
         return (value.buffer, value.length)
     return value.elements if isinstance(value, TupleValue) else heap[value.cell]  # type: ignore[attr-defined]
 
 
-def _promoted(state: State, contents: tuple[Value, ...], a: Elements) -> GrowingValue:
-    """Emit a list of known length as one whose length is known only at run time."""
+def _promoted(state: State, contents: tuple[Value, ...], a: Elements) -> DynamicListValue:
+    """Emit a list of known length as one whose length is dynamic."""
     inner = a.elements[0]
     assert isinstance(inner, Elements)
     buffer = inner.elements[0]
@@ -424,7 +434,7 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         assert isinstance(present, ScalarValue)
         return OptionalValue(present, rebuild(state, a.value, next_ssa))
     if isinstance(a, Elements):
-        if a.kind is GrowingValue:
+        if a.kind is DynamicListValue:
             return _rebuilt_growing(state, a, next_ssa)
         elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
         if a.kind is tuple:
@@ -470,7 +480,7 @@ def _found(ssa: Any) -> Any:
     return ssa
 
 
-def _rebuilt_growing(state: State, a: Elements, next_ssa: Callable[[], Any]) -> GrowingValue:
+def _rebuilt_growing(state: State, a: Elements, next_ssa: Callable[[], Any]) -> DynamicListValue:
     buffer = rebuild(state, a.elements[0], next_ssa)
     assert isinstance(buffer, TensorValue)
     site = state.site()
@@ -478,4 +488,4 @@ def _rebuilt_growing(state: State, a: Elements, next_ssa: Callable[[], Any]) -> 
         length = state.scalar(int, next_ssa(), state.symbols.integer((site, "length"), low=0))
     else:
         length = rebuild(state, a.elements[1], next_ssa)
-    return GrowingValue(buffer, length, KINDS[a.type_name])
+    return DynamicListValue(buffer, length, KINDS[a.type_name])

@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 import torch
 
-from .dynamic_list_value import SCALAR_DTYPES, GrowingValue
+from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue
 from .state import State
 from .symbols import expr_of
 from .values import MaybeAlias, OptionalValue, Site, TensorValue, TupleValue, Uninitialized, Value
@@ -87,7 +87,7 @@ class AnyTensor(Abstract):
 class Elements(Abstract):
     """A tuple, list or dict whose elements are joined one by one.
 
-    The contents of a list whose length is known only at run time are one element of kind `GrowingValue`, whose own
+    The contents of a list whose length is dynamic are one element of kind `DynamicListValue`, whose own
     elements are the buffer and the length, and whose `type_name` is the kind of the list's elements.
     """
 
@@ -139,16 +139,18 @@ def abstract(value: Value) -> Abstract:
         return Missing(value.kind)
     if isinstance(value, OptionalValue):
         return NoneOr(abstract(value.value))
-    if isinstance(value, GrowingValue):
-        return Elements(GrowingValue, (abstract(value.buffer), abstract(value.length)), type_name=value.kind.__name__)
+    if isinstance(value, DynamicListValue):
+        return Elements(
+            DynamicListValue, (abstract(value.buffer), abstract(value.length)), type_name=value.kind.__name__
+        )
     return Same(value)
 
 
 def is_growing_abstract(a: Abstract) -> bool:
-    """Whether this is a list, or its contents, whose length is known only at run time."""
+    """Whether this is a list, or its contents, whose length is dynamic."""
     return (
         isinstance(a, Elements)
         and len(a.elements) == 1
         and isinstance(a.elements[0], Elements)
-        and a.elements[0].kind is GrowingValue
+        and a.elements[0].kind is DynamicListValue
     )

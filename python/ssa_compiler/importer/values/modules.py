@@ -168,7 +168,7 @@ class Modules:
         if isinstance(value, torch.Tensor):
             return self.parameter(path, value)
         if isinstance(value, (torch._C.ScriptObject,)):
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 f"the attribute {path}, an object of a custom class such as packed weights; dequantize, or keep tensors"
             )
         self.constants.add(path)
@@ -195,7 +195,7 @@ class Modules:
         name = registered_name(self.root, tensor)
         if name is not None:
             return self.parameter(name, tensor)
-        raise self.state.refuse(f"the tensor {path} inside a container; register it as a parameter or buffer")
+        raise self.state.unsupported(f"the tensor {path} inside a container; register it as a parameter or buffer")
 
     def assign(self, owner: ModuleValue, name: str, value: Value) -> None:
         """Bind an attribute to another tensor or number; `assigned` and `numbers` say at the end what has to be stored.
@@ -216,14 +216,14 @@ class Modules:
             if type(attribute) in (bool, int, float):
                 raise Restart(path)
         if not _may_be_tensor(current) or not _may_be_tensor(value):
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 f"assignment to the attribute {path}, which is no tensor, bool, int or float; make it a buffer"
             )
         if isinstance(current, TensorValue) and isinstance(value, TensorValue):
             same = current.fake.dtype == value.fake.dtype
             if not same or not self.state.same_sizes(value, current, "the assignment of an attribute"):
                 if self.state.conditional:
-                    raise self.state.refuse(
+                    raise self.state.unsupported(
                         f"assignment to the attribute {path}, which changes its dtype or shape in a branch or loop; "
                         "assign it behind that"
                     )
@@ -287,7 +287,7 @@ class Modules:
         number, known = next((n, known) for n, known in enumerate(self.new_objects) if known.value is value)
         # What two iterations of a loop make is one value here, but two tensors.
         if known.name != path and regions and known.regions and [*map(id, regions)] != [*map(id, known.regions)]:
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 f"the attributes {known.name} and {path}, bound to one tensor in two branches or loops; clone() it"
             )
         return NO_TENSOR - 1 - number
@@ -303,9 +303,9 @@ class Modules:
                 return known.value
         state = self.state
         if tensor.layout != torch.strided:
-            raise state.refuse(f"the attribute {path}, a tensor that is not strided; make it dense")
+            raise state.unsupported(f"the attribute {path}, a tensor that is not strided; make it dense")
         if tensor.is_quantized:
-            raise state.refuse(f"the attribute {path}, a quantized tensor; dequantize() it")
+            raise state.unsupported(f"the attribute {path}, a quantized tensor; dequantize() it")
         fake = fake_like(state, tensor)
         with state.emitter.context:
             argument = state.emitter.entry.add_argument(state.type_of(fake), ir.Location.unknown())
@@ -316,7 +316,7 @@ class Modules:
         return value
 
     def check_one_object(self, found: FoundParameter) -> None:
-        """Refuse to change the shape of one of several tensor objects that are one value here, as they show the same memory."""
+        """Reject to change the shape of one of several tensor objects that are one value here, as they show the same memory."""
         objects = []
         for name in found.names:
             holder = self.root
@@ -324,7 +324,7 @@ class Modules:
                 holder = getattr(holder, part, None)
             objects.append(holder)
         if any(other is not objects[0] for other in objects):
-            raise self.state.refuse(
+            raise self.state.unsupported(
                 f"{' and '.join(found.names)}, two tensors of one memory, one of which gets another shape; clone() one"
             )
 

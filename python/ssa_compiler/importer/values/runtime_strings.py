@@ -23,7 +23,7 @@ Pieces = tuple[Any, ...]
 
 
 def made_text(name: str, arguments: Sequence[Value]) -> Value | None:
-    """Return the outcome of an op that makes a string of something known only at run time.
+    """Return the outcome of an op that makes a string of something dynamic.
 
     Args:
         name: `add`, `format`, `percentFormat` or `str`.

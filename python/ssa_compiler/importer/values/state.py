@@ -22,7 +22,7 @@ from .symbols import COUNTS, Symbols, expr_of
 from .value_ranges import Ranges
 from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value, made_at
 
-__all__ = ["SHARED", "Lent", "ProgramRaises", "Retry", "State", "Unjoinable", "View"]
+__all__ = ["SHARED", "CallerContainer", "ProgramRaises", "Retry", "State", "Unjoinable", "View"]
 
 
 SHARED = "shared containers"
@@ -56,18 +56,18 @@ class ProgramRaises(Exception):
 class Unjoinable(UnsupportedProgramError):
     """Two branches make values that have no common type, tensors of two ranks, or texts of which the program asks something."""
 
-    def __init__(self, refusal: UnsupportedOpError | UnsupportedProgramError) -> None:
-        super().__init__(str(refusal))
-        self.location = refusal.location
-        self._refusal = refusal
+    def __init__(self, rejection: UnsupportedOpError | UnsupportedProgramError) -> None:
+        super().__init__(str(rejection))
+        self.location = rejection.location
+        self._rejection = rejection
 
     def plain(self) -> UnsupportedOpError | UnsupportedProgramError:
-        """Return the refusal as it is told."""
-        return self._refusal
+        """Return the rejection as it is told."""
+        return self._rejection
 
 
 @dataclass(frozen=True)
-class Lent:
+class CallerContainer:
     """A list, dict or object of the caller's.
 
     Attributes:
@@ -113,9 +113,9 @@ class State:
         lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to TorchScript.
         scripted: whether the program came scripted: then lists are what they are to TorchScript.
         views: lists that show the keys or elements of a dict.
-        foreign: cells of lists and dicts of the module.
-        lent: those of the caller, with where they come from.
-        frozen: cells whose identity was lost at a join; changing them is refused.
+        module_owned: cells of lists and dicts of the module.
+        caller_owned: those of the caller, with where they come from.
+        frozen: cells whose identity was lost at a join; changing them is rejected.
         stamps: time of the last write to each storage.
         written: every storage written so far, whether that code is reached or not.
         counted: tensors of which an op has made symbols, such as the number of their nonzero elements, for the next such op.
@@ -140,7 +140,7 @@ class State:
         ints: the number among the arguments of `@main`, and the example, of each symbol that is an int argument.
         sizes_given: the int arguments that are sizes of which -1 would be inferred, with the op that takes them.
         splits: whether what follows branches that cannot be joined is imported in each of them.
-        opaque: whether ops that decide by numbers known only at run time are left to PyTorch.
+        opaque: whether ops that decide by dynamic scalars are left to PyTorch.
         index_checks: whether indices are checked at run time.
         kernels: whether programs of the library may use ops that only native kernels have.
         in_library: whether what is imported is a program of the library, which calls ops as they have to be called.
@@ -185,8 +185,8 @@ class State:
         self.lists: set[Site] = set()
         self.scripted = False
         self.views: dict[Site, View] = {}
-        self.foreign: set[Site] = set()
-        self.lent: dict[Site, Lent] = {}
+        self.module_owned: set[Site] = set()
+        self.caller_owned: dict[Site, CallerContainer] = {}
         self.frozen: set[Site] = set()
         self.stamps: dict[Site, int] = {}
         self.clock = 0
@@ -248,22 +248,22 @@ class State:
 
     # Errors.
 
-    def refuse(self, message: str) -> UnsupportedProgramError:
+    def unsupported(self, message: str) -> UnsupportedProgramError:
         """Return the error for a program whose meaning cannot be kept.
 
         Args:
-            message: what is refused, and after a semicolon the way out.
+            message: what is rejected, and after a semicolon the remedy.
         """
         return UnsupportedProgramError(f"unsupported: {message}", location=self.locations.user())
 
-    def refuse_op(self, message: str) -> UnsupportedOpError:
+    def unsupported_op(self, message: str) -> UnsupportedOpError:
         """Return the error for an op that cannot be imported.
 
         Args:
-            message: what is refused, and after a semicolon the way out; the op's own is to be called by Python.
+            message: what is rejected, and after a semicolon the remedy; the op's own is to be called by Python.
         """
-        way_out = "" if "; " in message else f"; {_IN_PYTHON}"
-        return UnsupportedOpError(f"unsupported: {message}{way_out}", location=self.locations.user())
+        remedy = "" if "; " in message else f"; {_IN_PYTHON}"
+        return UnsupportedOpError(f"unsupported: {message}{remedy}", location=self.locations.user())
 
     def defect(self, what: str) -> InternalError:
         """Return the error for what no program should reach."""
@@ -303,11 +303,11 @@ class State:
             return
         if broadcasts and isinstance(relation, sympy.Eq) and self.symbols.known(relation) is None:
             # Where FakeTensors require one size, eager also takes a size of 1 and another one.
-            self.refuse_broadcast(relation, relation.args, op)
+            self.reject_broadcast(relation, relation.args, op)
         self.check(relation, f"{error}: {op}: the sizes do not fit, required {relation}")
 
-    def refuse_broadcast(self, relation: Any, sizes: Sequence[Any], op: str) -> None:
-        """Make the program refuse to go on where a relation does not hold and one of some sizes is 1.
+    def reject_broadcast(self, relation: Any, sizes: Sequence[Any], op: str) -> None:
+        """Make the program reject to go on where a relation does not hold and one of some sizes is 1.
 
         Args:
             relation: a boolean expression over symbols.
@@ -315,9 +315,7 @@ class State:
             op: the op's name.
         """
         differ = [sympy.Ne(size, 1) for size in sizes if self.symbols.known(sympy.Eq(size, 1)) is None]
-        text = (
-            f"unsupported: {op} broadcasts a size of 1 that is known only at run time; for x[k:k + 1] write x[k][None]"
-        )
+        text = f"unsupported: {op} broadcasts a dynamic size of 1; for x[k:k + 1] write x[k][None]"
         self.check(sympy.Or(relation, sympy.And(*differ)), f"{program_error_name(UnsupportedOpError)}: {text}")
 
     def note_size(self, relation: Any, op: str) -> None:
@@ -336,7 +334,7 @@ class State:
         if symbol in self.ints and plain and relation.subs(symbol, -1) == sympy.false:
             index, example = self.ints[symbol]
             if example == -1:
-                raise self.refuse_op(f"{op} with a size known only at run time that is -1")
+                raise self.unsupported_op(f"{op} with a dynamic size that is -1")
             self.sizes_given[index] = op
 
     def decided(self, relation: Any, op: str) -> bool | None:
@@ -376,10 +374,10 @@ class State:
             rank: how many dimensions there are.
         Raises:
             ProgramRaises: it is out of range.
-            UnsupportedProgramError: it is known only at run time.
+            UnsupportedProgramError: it is dynamic.
         """
         if not isinstance(value, ConstValue):
-            raise self.refuse("a dimension number known only at run time; use a constant, or an if for each")
+            raise self.unsupported("a dynamic dimension number; use a constant, or an if for each")
         if not -rank <= value.value < rank:
             raise ProgramRaises(
                 f"IndexError: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
@@ -498,7 +496,7 @@ class State:
             if any(self.stamps.get(made_at(storage), 0) > maybe.stamp for storage in maybe.storages):
                 if maybe.retry is not None:
                     raise Retry({maybe.retry})
-                raise self.refuse(
+                raise self.unsupported(
                     f"{op} reads the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
                     "run-time size, after what it may alias was written; call .clone() there"
                 )
@@ -512,7 +510,7 @@ class State:
         for maybe in value.maybe:
             if maybe.retry is not None:
                 raise Retry({maybe.retry})
-            raise self.refuse(
+            raise self.unsupported(
                 f"{op} writes the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
                 "run-time size; call .clone() there"
             )
@@ -531,7 +529,7 @@ class State:
         sources: list[TensorValue],
         op: str,
         retry: Any = None,
-        crosses: Callable[[TensorValue, TensorValue], bool] | None = None,
+        interferes: Callable[[TensorValue, TensorValue], bool] | None = None,
     ) -> None:
         """Note that `value` aliases `sources` or is a copy, depending on a run-time size or on a layout that control flow decides.
 
@@ -540,8 +538,8 @@ class State:
             sources: the arguments that it may alias.
             op: the op that made it.
             retry: the key of a `Retry` that makes it a sure alias; None if it cannot be made one.
-            crosses: see `MaybeAlias`.
+            interferes: see `MaybeAlias`.
         """
         self.has_maybe = True
         storages = frozenset().union(*(source.storages for source in sources))
-        value.maybe += (MaybeAlias(storages, self.clock, op, self.locations.user(), retry, crosses),)
+        value.maybe += (MaybeAlias(storages, self.clock, op, self.locations.user(), retry, interferes),)

@@ -27,7 +27,7 @@ from .values import Site, TensorValue, made_at, tensor_values
 __all__ = ["Layouts", "other_layouts"]
 
 _OUTER = ("argument", "parameter")
-# What raises for some strides, and is taken to do so where sizes are known only at run time.
+# What raises for some strides, and is taken to do so where sizes are dynamic.
 _RAISING = frozenset({torch.ops.aten.view.default, torch.ops.aten.view_as.default, torch.ops.aten.unflatten.int})
 
 
@@ -55,7 +55,7 @@ class _Import(Protocol):
     sizes: ArgumentSizes
     symbols: Symbols
 
-    def refuse_op(self, message: str) -> UnsupportedOpError: ...
+    def unsupported_op(self, message: str) -> UnsupportedOpError: ...
 
 
 class Layouts:
@@ -76,7 +76,7 @@ class Layouts:
         self._state, self._run = state, run
         self._makers: dict[Site, _Maker] = {}
         self._origins: dict[Site, frozenset[Site]] = {}
-        self._unsettled: dict[Site, bool] = {}
+        self._ambiguous: dict[Site, bool] = {}
         self._decisions: list[_Decision] = []
         self._raising: dict[str, bool] = {}
         self._deciding: dict[str, list[int]] = {}
@@ -110,30 +110,30 @@ class Layouts:
             UnsupportedOpError: they depend on which way the run took.
         """
         storages = frozenset(storages)
-        if any(map(self._is_unsettled, map(made_at, storages))):
-            raise self._state.refuse_op(
+        if any(map(self._is_ambiguous, map(made_at, storages))):
+            raise self._state.unsupported_op(
                 f"{op} of a tensor whose layout depends on control flow; make it contiguous() before"
             )
         self._need(storages, f"{op} at {self._state.locations.user()}", exact)
 
-    def unsettled(self, value: TensorValue) -> bool:
+    def has_ambiguous_strides(self, value: TensorValue) -> bool:
         """Whether the strides of a tensor depend on which way the run took, though its FakeTensor has those of one way.
 
         Ops keep the layout of their operands. One of several tensors of different strides has strides that the run knows; what
         an op makes of it has the strides of one of them.
         """
-        return value.fake.dim() > 1 and any(map(self._is_unsettled, map(made_at, value.storages)))
+        return value.fake.dim() > 1 and any(map(self._is_ambiguous, map(made_at, value.storages)))
 
-    def _is_unsettled(self, storage: Site) -> bool:
+    def _is_ambiguous(self, storage: Site) -> bool:
         if storage[0] in _OUTER or storage not in self._makers:
             return False
-        if storage not in self._unsettled:
-            self._unsettled[storage] = False  # what a loop hands to itself
-            self._unsettled[storage] = any(
-                _has_run_time_strides(source.fake) or any(map(self._is_unsettled, map(made_at, source.storages)))
+        if storage not in self._ambiguous:
+            self._ambiguous[storage] = False  # what a loop forwards to itself
+            self._ambiguous[storage] = any(
+                _has_dynamic_strides(source.fake) or any(map(self._is_ambiguous, map(made_at, source.storages)))
                 for source in self._sources(self._makers[storage])
             )
-        return self._unsettled[storage]
+        return self._ambiguous[storage]
 
     def _need(self, storages: Iterable[Site], reason: str, exact: bool) -> None:
         for storage in storages:
@@ -224,7 +224,7 @@ class Layouts:
         if storage[0] in _OUTER:
             return frozenset([storage])
         if storage not in self._origins:
-            self._origins[storage] = frozenset()  # what a loop hands to itself
+            self._origins[storage] = frozenset()  # what a loop forwards to itself
             maker = self._makers.get(storage)
             found = [self._origin(made_at(s)) for value in self._sources(maker) for s in value.storages]
             self._origins[storage] = frozenset().union(*found)
@@ -359,7 +359,7 @@ def _replaced(python: list[Any], tensors: dict[int, torch.Tensor]) -> Any:
     return tree_map(lambda leaf: tensors.get(id(leaf), leaf), python)
 
 
-def _has_run_time_strides(fake: torch.Tensor) -> bool:
+def _has_dynamic_strides(fake: torch.Tensor) -> bool:
     """Whether the strides contain symbols that no size contains: those of one of several tensors."""
     sizes, strides = (
         {symbol for n in numbers for symbol in expr_of(n).free_symbols} for numbers in (fake.shape, fake.stride())

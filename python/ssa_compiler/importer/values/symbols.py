@@ -2,8 +2,8 @@
 
 FakeTensors compute sizes with unbacked SymInts. PyTorch's ShapeEnv notes what an op requires of them as deferred
 runtime assertions, and from then on assumes it everywhere. Here an op runs in a `transaction`: its requirements are
-handed back, so that the importer can emit them as assertions at that place, and are forgotten again, because they do
-not hold in another branch. Guesses (`guard_or_false`) are handed back as well.
+returned, so that the importer can emit them as assertions at that place, and are forgotten again, because they do
+not hold in another branch. Guesses (`guard_or_false`) are returned as well.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The abstract values that the importer computes with.
 
-A TorchScript value is a constant known at import, a scalar known only at run time, a tensor, a container of known
+A TorchScript value is a constant known at import, a dynamic scalar, a tensor, a container of known
 structure, or a module. Tensors carry what types cannot say: the set of storages they may live in, the SSA value their
 storage is rooted at, and open questions about aliasing.
 """
@@ -59,7 +59,7 @@ class MaybeAlias:
         op: the op that made it.
         location: the user's line of that op.
         retry: the key of the `Retry` after which it surely aliases; None if there is none.
-        crosses: whether a write of one tensor that reads another, both given, this one in it, may overwrite what it reads
+        interferes: whether a write of one tensor that reads another, both given, this one in it, may overwrite what it reads
             later, if it aliases; None if that need not be asked.
     """
 
@@ -68,7 +68,7 @@ class MaybeAlias:
     op: str
     location: SourceLocation | None
     retry: Any = None
-    crosses: Callable[[TensorValue, TensorValue], bool] | None = None
+    interferes: Callable[[TensorValue, TensorValue], bool] | None = None
 
 
 class Value:
@@ -106,7 +106,7 @@ SOME_STR = RuntimeStr("?")
 
 @dataclass(eq=False)
 class ScalarValue(Value):
-    """An int, float or bool known only at run time.
+    """A dynamic int, float or bool.
 
     Attributes:
         kind: int, float or bool.
@@ -234,7 +234,7 @@ NONE = ConstValue(None)
 
 
 _WORDS: tuple[tuple[type[Value], str], ...] = (
-    (RuntimeStr, "a string known only at run time"),
+    (RuntimeStr, "a dynamic string"),
     (TensorValue, "a tensor"),
     (TupleValue, "a tuple"),
     (ListRef, "a list"),

@@ -64,7 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = [
         unit
         for unit in units(
-            tuple(options.dtypes.split(",")), options.further, open_sizes=options.open_sizes, extremes=options.extremes
+            tuple(options.dtypes.split(",")),
+            options.further,
+            dynamic_sizes=options.dynamic_sizes,
+            extremes=options.extremes,
         )
         if re.fullmatch(options.ops or ".*", unit.op)
     ]

@@ -38,7 +38,7 @@ class EdgeRun:
         failures: what is wrong, by the name of the inputs.
         known: why results may differ, by the name of the inputs.
         rounded: names of inputs whose results differ by no more than eager's own rounding errors.
-        refused: names of inputs that the compiler refuses.
+        rejected: names of inputs that the compiler rejects.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class EdgeRun:
         self.failures: dict[str, str] = {}
         self.known: dict[str, str] = {}
         self.rounded: list[str] = []
-        self.refused: list[str] = []
+        self.rejected: list[str] = []
         self.checked: Checked | None = None
 
     def run(self) -> None:
@@ -76,13 +76,13 @@ class EdgeRun:
             try:
                 self._run([Inputs("the sample, dynamic", self._arguments), *named], options)
             except SsaCompilerError:
-                self.refused.append("dynamic sizes")
+                self.rejected.append("dynamic sizes")
 
     def _check(self, sets: list[Inputs], options: dict[str, Any], compiled: bool) -> Checked:
         rtol, atol = self._tolerances
         calls = [inputs.arguments for inputs in sets]
         return check(
-            self._program, *calls, rtol=rtol, atol=atol, compiled=compiled, options=options, refusals=bool(options)
+            self._program, *calls, rtol=rtol, atol=atol, compiled=compiled, options=options, rejections=bool(options)
         )
 
     def _run(self, sets: list[Inputs], options: dict[str, Any]) -> Checked | None:
@@ -117,7 +117,7 @@ class EdgeRun:
             if expected is None or not isinstance(raised, fitting_error(expected)):
                 self.failures[inputs.name] = f"expected {expected!r}, got {raised!r}"
         except SsaCompilerError:
-            self.refused.append(inputs.name)
+            self.rejected.append(inputs.name)
 
 
 def _survived(program: Callable[..., Any], sets: list[Inputs]) -> list[Inputs]:

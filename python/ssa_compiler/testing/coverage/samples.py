@@ -24,10 +24,10 @@ _MOST_SAMPLES = 300
 _LARGEST = 1 << 18
 """Elements in all tensors of a sample; larger ones test PyTorch's kernels for large tensors."""
 _TELLING = 12
-"""Elements in all tensors of a sample from which on it has room for special values."""
+"""Elements in all tensors of a sample from which on it has capacity for special values."""
 _ALTERNATIVES = 4
 """Samples to try until TorchScript takes one."""
-_SPELLINGS = ((False, False), (True, False), (False, True))
+_FORMS = ((False, False), (True, False), (False, True))
 """How to write numbers and lists of tensors: `Source.floats` and `Source.optional`."""
 
 
@@ -39,14 +39,14 @@ class Unit:
         op: its name in the database, followed by `.variant` where it has several entries.
         dtype: name of the dtype.
         further: how many more samples of it to run than the two of the table.
-        open_sizes: whether the sizes of arguments are dynamic, and others are tried.
+        dynamic_sizes: whether the sizes of arguments are dynamic, and others are tried.
         extremes: whether inputs at the edges of the operator's domain are tried (`edges`).
     """
 
     op: str
     dtype: str
     further: int = 0
-    open_sizes: bool = False
+    dynamic_sizes: bool = False
     extremes: bool = False
 
 
@@ -144,9 +144,9 @@ def _chosen(unit: Unit) -> Iterator[tuple[list[Any], str]]:
             itertools.islice(entry.sample_inputs("cpu", getattr(torch, unit.dtype), requires_grad=False), _MOST_SAMPLES)
         )
     fitting = [sample for sample in samples if _elements(sample) <= _LARGEST]
-    if unit.open_sizes:
+    if unit.dynamic_sizes:
         fitting = [sample for sample in fitting if _can_grow(sample)]
-    # A sample without elements says nothing about values, one with few has no room for several special ones.
+    # A sample without elements says nothing about values, one with few has no capacity for several special ones.
     least = _TELLING if unit.extremes else 1
     sizes = [(_elements(sample) < least, _elements(sample)) for sample in fitting]
     small = sorted(range(len(fitting)), key=lambda i: sizes[i])
@@ -188,7 +188,7 @@ def cases(unit: Unit) -> Iterator[Case]:
                 continue
             sources: list[Source] = []
             problem = ""
-            for sample, (floats, optional) in itertools.product(fitting, _SPELLINGS):
+            for sample, (floats, optional) in itertools.product(fitting, _FORMS):
                 values, args, kwargs = copy.deepcopy((sample.input, sample.args, sample.kwargs))
                 torch.manual_seed(0)
                 try:

@@ -12,7 +12,7 @@ __all__ = ["page", "summary"]
 Record = dict[str, Any]
 
 _RUNS = ("native", "callback", "imported")
-_COLUMNS = ("native", "callback", "imported", "refused", "wrong", "broken", "crashed", "timeout")
+_COLUMNS = ("native", "callback", "imported", "rejected", "wrong", "broken", "crashed", "timeout")
 _APART = ("unscriptable", "raises")
 """Not counted among the samples: TorchScript does not take them, or eager raises."""
 
@@ -120,7 +120,7 @@ was interrupted: the tables have what is recorded so far.
 | native | of those compiled, those in which every op is compiled by IREE |
 | callback | an op runs in PyTorch from inside the compiled program (the last column names it) |
 | imported | not compiled yet, only imported; the interpreter gave what eager gives after every stage |
-| refused | an error that names the op and the line |
+| rejected | an error that names the op and the line |
 | wrong, broken, crashed, timeout | another result than eager's, an internal error, a process that died, no end |
 
 ## By dtype

@@ -103,7 +103,7 @@ def _with_lists(source: Source, program: Callable[..., Any], kind: str) -> Sourc
     return source.of(lines)
 
 
-_HALVES = ("float16", "bfloat16")
+_LOW_PRECISION = ("float16", "bfloat16")
 
 
 def _is_nearer(record: dict[str, Any], program: Callable[..., Any], arguments: Sequence[Any]) -> bool:
@@ -146,7 +146,7 @@ def _attempt(
     floating = getattr(torch, unit.dtype).is_floating_point or getattr(torch, unit.dtype).is_complex
     rtol, atol = tolerance(unit) if floating else (None, None)
     sets, options = [source.arguments], {}
-    if unit.open_sizes:
+    if unit.dynamic_sizes:
         options["dynamic_shapes"] = torch.export.Dim.AUTO
         sets += [other for other in other_sizes(source.arguments) if run_eager(program, other) is None]
     if unit.extremes:
@@ -154,22 +154,28 @@ def _attempt(
         return
     try:
         checked = check(
-            program, *sets, rtol=rtol, atol=atol, compiled=not interpreted, options=options, refusals=unit.open_sizes
+            program,
+            *sets,
+            rtol=rtol,
+            atol=atol,
+            compiled=not interpreted,
+            options=options,
+            rejections=unit.dynamic_sizes,
         )
     except StageMismatch as error:
-        if unit.dtype in _HALVES and _is_nearer(record, program, source.arguments):
+        if unit.dtype in _LOW_PRECISION and _is_nearer(record, program, source.arguments):
             return
-        # A program of one call that refuses its own example refuses the program.
+        # A program of one call that rejects its own example rejects the program.
         record["status"], record["stage"] = "wrong", error.stage
         record["message"] = str(error)
         return
     except SsaCompilerError as error:
-        record["status"] = "refused"
+        record["status"] = "rejected"
         record["message"] = f"{type(error).__name__}: {error}"
         return
     record["status"] = "imported"
-    if unit.open_sizes:
-        record["sizes"] = len(sets) - sum(refusal is not None for refusal in checked.refusals)
+    if unit.dynamic_sizes:
+        record["sizes"] = len(sets) - sum(rejection is not None for rejection in checked.rejections)
     if checked.compiled is not None:
         uses = checked.compiled.explain().callbacks
         record["callbacks"] = [{"op": use.op, "reason": use.reason} for use in uses]
@@ -190,7 +196,7 @@ def _attempt_edges(
     try:
         edges.run()
     except SsaCompilerError as error:
-        record.update(status="refused", message=f"{type(error).__name__}: {error}")
+        record.update(status="rejected", message=f"{type(error).__name__}: {error}")
         return
     record["status"] = "imported"
     checked = edges.checked
@@ -198,7 +204,7 @@ def _attempt_edges(
         uses = checked.compiled.explain().callbacks
         record["callbacks"] = [{"op": use.op, "reason": use.reason} for use in uses]
         record["status"] = "callback" if uses else "native"
-    record.update(rounded=edges.rounded, unimported=edges.refused, known=edges.known)
+    record.update(rounded=edges.rounded, unimported=edges.rejected, known=edges.known)
     if edges.failures:
         record["status"], record["failures"] = "wrong", edges.failures
         record["message"] = "; ".join(f"{name}: {text}" for name, text in edges.failures.items())
@@ -217,7 +223,7 @@ def run_case(case: Case, unit: Unit, *, interpreted: bool, folder: str) -> dict[
         interpreted: import it and run each stage in the interpreter, without compiling it.
         folder: where its module is written.
     Returns:
-        The record: `status`, one of `native`, `callback`, `imported` (interpreted, and right), `refused`, `wrong`, `broken`
+        The record: `status`, one of `native`, `callback`, `imported` (interpreted, and right), `rejected`, `wrong`, `broken`
         (an error that is none of this compiler's), `unscriptable`, `raises` (in eager), and what goes with it.
     """
     from ..harness import run_eager
@@ -253,7 +259,7 @@ def run_case(case: Case, unit: Unit, *, interpreted: bool, folder: str) -> dict[
             program = _load(_with_lists(source, program, str(scripted.schema.returns[0].type)), folder)
         _attempt(record, program, source, unit, interpreted)
     except ScriptError as error:
-        record.update(status="refused", message=_short(error))
+        record.update(status="rejected", message=_short(error))
     except (ProgramError, Exception) as error:
         record.update(status="broken", message=_short(error))
     record["seconds"] = round(time.perf_counter() - start, 3)

@@ -1,4 +1,4 @@
-"""Control flow: branches on every kind of condition, loops with every kind of bound, ways out of them, and errors."""
+"""Control flow: branches on every kind of condition, loops with every kind of bound, remedies of them, and errors."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _(g: Writer) -> bool:
 
 
 def _for(g: Writer, bound: str) -> bool:
-    """A loop with a counter; now and then with a way out."""
+    """A loop with a counter; now and then with a remedy."""
     counter = g.fresh("i")
     g.emit(f"for {counter} in range({bound}):")
     with g.region(loop=True):
@@ -139,7 +139,7 @@ def _(g: Writer) -> bool:
 
 
 def _leave(g: Writer, way: str) -> bool:
-    """A way out of a loop under a condition; a new loop around it where there is none."""
+    """A remedy of a loop under a condition; a new loop around it where there is none."""
     condition = g.data_condition() if g.choice.random() < 0.25 else g.condition()
     if g.loops:
         g.emit(f"if {condition}:")
@@ -232,7 +232,7 @@ def _(g: Writer) -> bool:
 
 @statement("error.expanded", 0.4)
 def _(g: Writer) -> bool:
-    """A write through an expanded view, which eager refuses, or allows because all get the same number"""
+    """A write through an expanded view, which eager rejects, or allows because all get the same number"""
     var = g.pick(lambda var: var.writable and len(var.shape) <= 2 and var.dtype in ("float32", "float64"))
     if var is None:
         return False

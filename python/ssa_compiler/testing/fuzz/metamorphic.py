@@ -88,7 +88,7 @@ def _unroll(function: ast.FunctionDef, choice: random.Random) -> bool:
 
 
 def _opaque(body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.stmt:
-    """A branch on what only the run knows."""
+    """A branch on what is dynamic."""
     test = ast.parse("n > k", mode="eval").body
     return ast.If(test, body, orelse)
 
@@ -191,7 +191,7 @@ def run_metamorphic(program: Program) -> Record:
     Args:
         program: the program.
     Returns:
-        A record; "refused" if either form is.
+        A record; "rejected" if either form is.
     """
     start = time.perf_counter()
     record = Record("metamorphic", program.seed, "ok", features=sorted(program.features), version=generator_version())
@@ -212,9 +212,9 @@ def run_metamorphic(program: Program) -> Record:
             record.stage = error.stage
             fail(record, "wrong", f"after {', '.join(record.rewrites)}: {error}", folder)
         except (UnsupportedOpError, UnsupportedProgramError) as error:
-            fail(record, "refused", str(error), folder)
+            fail(record, "rejected", str(error), folder)
         except SsaCompilerError as error:
-            fail(record, "refused", f"{type(error).__name__}: {error}", folder)
+            fail(record, "rejected", f"{type(error).__name__}: {error}", folder)
         except Exception as error:  # a crash of the compiler is a result
             fail(record, "error", f"{type(error).__name__}: {error}", folder)
     record.seconds = round(time.perf_counter() - start, 4)

@@ -42,7 +42,7 @@ def run_peer(loaded: Loaded, record: Record, timeout_s: float) -> None:
         timeout_s: wall-clock limit of a tool in seconds.
     Raises:
         StageMismatch: the system's results differ from eager's.
-        UnsupportedProgramError: the system refuses the program.
+        UnsupportedProgramError: the system rejects the program.
         ToolError: a tool of the system crashed.
     """
     runners: dict[str, Callable[[Loaded, Record, float], None]] = {
@@ -99,24 +99,24 @@ def _torch_compile(loaded: Loaded, record: Record, timeout_s: float) -> None:
             try:
                 return compiled(*args)
             except torch._dynamo.exc.TorchDynamoException as error:
-                raise _Refused(error) from error
+                raise _Rejected(error) from error
 
         return call
 
     try:
-        errors = check_other(loaded.model, build, loaded.calls, record.system, refusals=_Refused)
-    except _Refused as refused:
-        error = refused.args[0]
+        errors = check_other(loaded.model, build, loaded.calls, record.system, rejections=_Rejected)
+    except _Rejected as rejected:
+        error = rejected.args[0]
         text = str(error).strip()
         line = f"{type(error).__name__}: {text.splitlines()[0] if text else ''}"
         if isinstance(error, (torch._dynamo.exc.InternalTorchDynamoError, torch._dynamo.exc.BackendCompilerFailed)):
-            raise ToolError(f"torch.compile ({backend}): {line}") from refused
-        raise UnsupportedProgramError(f"torch.compile ({backend}): {line}") from refused
+            raise ToolError(f"torch.compile ({backend}): {line}") from rejected
+        raise UnsupportedProgramError(f"torch.compile ({backend}): {line}") from rejected
     record.raised = sum(error is not None for error in errors)
 
 
-class _Refused(Exception):
-    """What torch.compile refuses; carries its exception. Not an error of the program."""
+class _Rejected(Exception):
+    """What torch.compile rejects; carries its exception. Not an error of the program."""
 
 
 @functools.lru_cache(maxsize=1)
@@ -138,7 +138,7 @@ def _torch_mlir(loaded: Loaded, record: Record, timeout_s: float) -> None:
     try:
         program = import_program(loaded.model, loaded.calls[0])
     except SsaCompilerError as error:
-        raise UnsupportedProgramError(f"not tried, as this project's importer refuses it: {error}") from error
+        raise UnsupportedProgramError(f"not tried, as this project's importer rejects it: {error}") from error
     command = [tool, f"--pass-pipeline=builtin.module(func.func({_PASSES}))", "--mlir-print-debuginfo"]
     try:
         done = subprocess.run(

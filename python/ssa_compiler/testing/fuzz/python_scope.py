@@ -57,14 +57,14 @@ class Cell:
         region: the region it was made in.
         exact: whether all its elements are exact.
         growing: whether its length may depend on run-time values.
-        lent: whether it is an argument.
+        caller_owned: whether it is an argument.
     """
 
     least: int
     region: int
     exact: bool = True
     growing: bool = False
-    lent: bool = False
+    caller_owned: bool = False
 
 
 @dataclass
@@ -93,13 +93,13 @@ class Items:
 
     @property
     def growing(self) -> bool:
-        """Whether its length may be known only at run time."""
+        """Whether its length may be dynamic."""
         return any(cell.growing for cell in self.cells)
 
     @property
-    def lent(self) -> bool:
+    def caller_owned(self) -> bool:
         """Whether it may be an argument."""
-        return any(cell.lent for cell in self.cells)
+        return any(cell.caller_owned for cell in self.cells)
 
     def taint(self, exact: bool) -> None:
         """Note what was written to it."""
@@ -118,7 +118,7 @@ class Table:
         keys: literals of keys that it surely has.
         region: the region it was made in.
         exact: whether all its values are exact.
-        lent: whether it is an argument.
+        caller_owned: whether it is an argument.
     """
 
     text: str
@@ -127,7 +127,7 @@ class Table:
     keys: list[str]
     region: int
     exact: bool = True
-    lent: bool = False
+    caller_owned: bool = False
 
 
 T = TypeVar("T", Scalar, Items, Table)

@@ -13,8 +13,8 @@ from .sizes import size_program
 
 __all__ = ["AUTO", "PEERS", "STATUSES", "SYSTEMS", "Record", "fail", "generator_version", "normalize", "signature"]
 
-# What can come of a program. "wrong" and "error" are failures; a system that refuses says so.
-STATUSES = ("ok", "refused", "wrong", "error")
+# What can come of a program. "wrong" and "error" are failures; a system that rejects says so.
+STATUSES = ("ok", "rejected", "wrong", "error")
 AUTO = ("auto-sizes", "auto-sizes compiled")
 PEERS = ("torchscript", "torch.compile", "torch-mlir")
 SYSTEMS = ("interpreted", "compiled", *AUTO, "metamorphic", *PEERS)

@@ -56,12 +56,12 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
             runner(loaded, record, timeout_s)
         except StageMismatch as error:
             record.stage = error.stage
-            refused = isinstance(error.__cause__, (UnsupportedOpError, UnsupportedProgramError))
-            fail(record, "refused" if refused else "wrong", str(error), folder)  # it may be refused while it runs
+            rejected = isinstance(error.__cause__, (UnsupportedOpError, UnsupportedProgramError))
+            fail(record, "rejected" if rejected else "wrong", str(error), folder)  # it may be rejected while it runs
         except (UnsupportedOpError, UnsupportedProgramError) as error:
-            fail(record, "refused", str(error), folder)
+            fail(record, "rejected", str(error), folder)
         except ScriptError as error:
-            fail(record, "refused", f"TorchScript cannot script it: {_script_message(str(error))}", folder)
+            fail(record, "rejected", f"TorchScript cannot script it: {_script_message(str(error))}", folder)
         except (ToolError, SsaCompilerError) as error:
             fail(record, "error", f"{type(error).__name__}: {error}", folder)
         except Exception as error:  # a crash of the importer is a result
@@ -88,7 +88,7 @@ def _run_own(loaded: Loaded, record: Record, timeout_s: float) -> None:
         return
     try:
         checked = check(
-            loaded.model, *loaded.calls, compiled=compiled, options=options, refusals=True, exact=loaded.exact
+            loaded.model, *loaded.calls, compiled=compiled, options=options, rejections=True, exact=loaded.exact
         )
     except ProgramError as error:
         # The importer found that the program surely raises; so it has to, for the example.
@@ -96,4 +96,4 @@ def _run_own(loaded: Loaded, record: Record, timeout_s: float) -> None:
         record.raised = record.calls
         return
     record.raised = sum(error is not None for error in checked.errors)
-    record.turned_away = sum(refusal is not None for refusal in checked.refusals)
+    record.turned_away = sum(rejection is not None for rejection in checked.rejections)

@@ -49,7 +49,7 @@ def make(g: Writer, *kinds: str, here: bool = False) -> Table:
 
 
 def _argument(g: Writer, key: str, kind: str, keys: list[str]) -> Table:
-    """A dict argument, whose keys have another order in one input set: the call may refuse that."""
+    """A dict argument, whose keys have another order in one input set: the call may reject that."""
     scope = g.python
     name = f"arg_d{sum(annotation.startswith('Dict') for annotation, _ in scope.arguments.values())}"
     rows = []
@@ -61,7 +61,7 @@ def _argument(g: Writer, key: str, kind: str, keys: list[str]) -> Table:
         values = {one: literal(g.choice, kind, boundary=boundary) for one in order}
         rows.append("{" + ", ".join(f"{one}: {values[one]}" for one in (order if each == 3 else keys)) + "}")
     scope.arguments[name] = (f"Dict[{key}, {kind}]", rows)
-    table = Table(name, key, kind, keys, 0, lent=True)
+    table = Table(name, key, kind, keys, 0, caller_owned=True)
     scope.tables.append(table)
     return table
 
@@ -96,8 +96,8 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`d['new'] = a`, `d.setdefault('new', a)`, `d.update({...})`"""
     table = make(g, here=True)
-    if table.lent and g.returns:
-        return False  # the way out before leaves it as it was
+    if table.caller_owned and g.returns:
+        return False  # the remedy before leaves it as it was
     key = _key(g, table, new=g.choice.random() < 0.7)
     value, exact = _value(g, table.value)
     form = g.choice.choice(["{0}[{1}] = {2}", "{0}.update({{{1}: {2}}})", "{3} = {0}.setdefault({1}, {2})"])
@@ -113,8 +113,8 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`d.pop('a')`, `d.pop('z', 1)`, `del d['a']`"""
     table = make(g, here=True)
-    if table.lent and g.returns:
-        return False  # the way out before leaves it as it was
+    if table.caller_owned and g.returns:
+        return False  # the remedy before leaves it as it was
     if table.region != g.regions[-1] or len(table.keys) < 2:
         return False
     key = _key(g, table)

@@ -22,7 +22,7 @@ def _element(g: Writer, kind: str) -> tuple[str, bool]:
 
 def make(g: Writer, *kinds: str, least: int = 0) -> Items:
     """A list in scope of one of some kinds, or a new one, or an argument."""
-    kinds = kinds or (_TYPES if not (g.depth or g.in_helper) else _TYPES[:3])  # run-time strings are refused
+    kinds = kinds or (_TYPES if not (g.depth or g.in_helper) else _TYPES[:3])  # run-time strings are rejected
     scope = g.python
     found = scope.find(g.choice, scope.lists, lambda each: each.kind in kinds and each.least >= least)
     if found is not None and g.choice.random() < 0.6:
@@ -49,7 +49,7 @@ def _argument(g: Writer, kind: str, least: int) -> Items:
     if kind == "str":
         values = [values[0]] * scope.sets
     scope.arguments[name] = (f"List[{kind}]", values)
-    items = Items(name, kind, [Cell(number, 0, lent=True)])
+    items = Items(name, kind, [Cell(number, 0, caller_owned=True)])
     scope.lists.append(items)
     return items
 
@@ -60,11 +60,11 @@ def _here(g: Writer, items: Items) -> bool:
 
 
 def _resize(g: Writer, items: Items, change: int) -> bool:
-    """Note that a list gets longer or shorter; False where the compiler is known to refuse that."""
-    if items.lent and g.returns:
-        return False  # the way out before leaves it as it was
+    """Note that a list gets longer or shorter; False where the compiler is known to reject that."""
+    if items.caller_owned and g.returns:
+        return False  # the remedy before leaves it as it was
     if not _here(g, items):
-        if items.lent or change <= 0:
+        if items.caller_owned or change <= 0:
             return False
         for cell in items.cells:
             cell.growing = True
@@ -149,7 +149,7 @@ def _(g: Writer) -> bool:
     items = make(g, least=2)
     if not items.exact or items.growing:
         return False
-    if items.kind == "float" and g.choice.random() < 0.9:  # where NaN goes is refused when the program runs
+    if items.kind == "float" and g.choice.random() < 0.9:  # where NaN goes is rejected when the program runs
         name, each = g.fresh("q"), g.fresh("e")
         g.emit(f"{name} = [0.0 if {each} != {each} else {each} for {each} in {items.text}]")
         items = Items(name, "float", [Cell(items.least, g.regions[-1])])
@@ -322,10 +322,10 @@ def _(g: Writer) -> bool:
     g.emit(f"    {name} = {other.text}")
     alias = Items(name, items.kind, [*items.cells, *other.cells])
     for cell in alias.cells:  # a list that is one of several does not change its length
-        cell.region, cell.lent = -1, True
+        cell.region, cell.caller_owned = -1, True
     if g.choice.random() < 0.8:
         return assign(g, items.kind, f"{name}[{g.choice.choice(['0', '-1'])}]", alias.exact)
-    value, exact = _element(g, items.kind)  # refused, honestly
+    value, exact = _element(g, items.kind)  # rejected, honestly
     g.emit(f"{name}[{g.choice.choice(['0', '-1'])}] = {value}")
     alias.taint(exact)
     return True
@@ -372,7 +372,7 @@ def _(g: Writer) -> bool:
         forms = ["{0}[{1} % 2] += {2}", "{0}[0] = {0}[1] - {2}", "{0}[{1} % len({0})] = {2}", "{0}.reverse()"]
         if items.exact and not items.growing and items.kind != "float":
             forms.append("{0}.sort()")
-        if not items.lent:
+        if not items.caller_owned:
             forms += ["{0}.append({2})"] * 2
         form = g.choice.choice(forms)
         if "append" in form:

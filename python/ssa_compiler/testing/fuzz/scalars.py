@@ -465,7 +465,7 @@ def _(g: Writer) -> bool:
 def _(g: Writer) -> bool:
     """`s + 'b'`, `s[1:]`, `s[::-1]`, `s.upper()`"""
     if g.depth or g.loops:
-        return False  # a string that depends on control flow is refused
+        return False  # a string that depends on control flow is rejected
     return (
         assign(g, "str", *text_value(g)) if g.choice.random() < 0.8 else assign(g, "int", f"len({known(g, 'str')[0]})")
     )

@@ -58,15 +58,15 @@ def format_score(records: Sequence[Record]) -> str:
 
 
 def _systems(by_system: dict[str, list[Record]]) -> list[str]:
-    head = f"{'system':<16}{'programs':>9}{'ok':>16}{'refused':>16}{'wrong':>8}{'error':>8}{'s/program':>11}"
+    head = f"{'system':<16}{'programs':>9}{'ok':>16}{'rejected':>16}{'wrong':>8}{'error':>8}{'s/program':>11}"
     lines = [head, "-" * len(head)]
     for system, found in by_system.items():
         counts = Counter(record.status for record in found)
         share = {status: 100 * counts[status] / len(found) for status in STATUSES}
         seconds = sum(record.seconds for record in found) / len(found)
         lines.append(
-            f"{system:<16}{len(found):>9}{counts['ok']:>8} {share['ok']:>5.1f} %{counts['refused']:>8}"
-            f" {share['refused']:>5.1f} %{counts['wrong']:>8}{counts['error']:>8}{seconds:>11.2f}"
+            f"{system:<16}{len(found):>9}{counts['ok']:>8} {share['ok']:>5.1f} %{counts['rejected']:>8}"
+            f" {share['rejected']:>5.1f} %{counts['wrong']:>8}{counts['error']:>8}{seconds:>11.2f}"
         )
         if not all(record.executed for record in found if record.status == "ok"):
             number = sum(not record.executed for record in found if record.status == "ok")
@@ -77,7 +77,7 @@ def _systems(by_system: dict[str, list[Record]]) -> list[str]:
     if calls:
         lines.append(
             f"of {calls} input sets eager raises for {raised}; "
-            f"{turned} do not fit what the program was compiled for and are refused by the call"
+            f"{turned} do not fit what the program was compiled for and are rejected by the call"
         )
     return lines
 

@@ -46,7 +46,7 @@ def _(g: Writer, var: Var) -> Sketch | None:
 
 @view("view.select_dynamic", 2.0)
 def _(g: Writer, var: Var) -> Sketch | None:
-    """`x[i]` with an int that only the run knows"""
+    """`x[i]` with an int that is dynamic"""
     axis = _axis(g, var)
     if axis is None:
         return None
@@ -103,7 +103,7 @@ def _(g: Writer, var: Var) -> Sketch | None:
 
 @view("view.slice_dynamic", 0.5)
 def _(g: Writer, var: Var) -> Sketch | None:
-    """`x[i:i + 2]` with an int that only the run knows"""
+    """`x[i:i + 2]` with an int that is dynamic"""
     axis = _axis(g, var, 3)
     if axis is None:
         return None

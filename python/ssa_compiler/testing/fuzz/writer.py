@@ -240,7 +240,7 @@ class Writer:
         return self.dynamic_index(size)
 
     def dynamic_index(self, size: int) -> str:
-        """An index that only the run knows, in range."""
+        """An index that is dynamic, in range."""
         text = f"{self.integer()} % {size}"
         return f"{text} - {size}" if self.choice.random() < 0.2 else text
 

@@ -258,7 +258,7 @@ def _(g: Writer, target: Target) -> str | None:
 
 @statement("make.repeated_slice", 0.6)
 def _(g: Writer) -> bool:
-    """`t = x * x[:, i:i + 1]`: a slice of one element at a position that only the run knows, which is broadcast"""
+    """`t = x * x[:, i:i + 1]`: a slice of one element at a position that is dynamic, which is broadcast"""
     var = g.pick(lambda var: var.dtype != "bool" and len(var.shape) > 0 and 0 not in var.shape)
     if var is None:
         return False

@@ -1,4 +1,4 @@
-"""Why a program is refused as long as the numbers among its arguments are known only at run time."""
+"""Why a program is rejected as long as the numbers among its arguments are dynamic."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from ssa_compiler import UnsupportedOpError, UnsupportedProgramError
 from ssa_compiler.importer import import_program
 
-__all__ = ["refusal"]
+__all__ = ["rejection"]
 
 
-def refusal(program: Callable[..., Any], args: tuple[Any, ...]) -> str:
-    """Return the message, "" if it is not refused.
+def rejection(program: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    """Return the message, "" if it is not rejected.
 
     Where constants for the numbers help, the program is imported with them, and the message is their reason.
     """
     try:
         imported = import_program(program, args)
-    except (UnsupportedOpError, UnsupportedProgramError) as refused:
-        return str(refused)
+    except (UnsupportedOpError, UnsupportedProgramError) as rejected:
+        return str(rejected)
     return next((spec.reason for spec in imported.constant_specs() if spec.reason), "")

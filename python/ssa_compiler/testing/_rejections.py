@@ -16,11 +16,11 @@ from ._compare import memory_span, spans_overlap
 if TYPE_CHECKING:
     from ..abi import ImportedProgram
 
-__all__ = ["refused_at_call"]
+__all__ = ["rejected_at_call"]
 
 
-def refused_at_call(program: ImportedProgram, call: Call) -> ArgumentError | None:
-    """Say why the compiled program refuses a call.
+def rejected_at_call(program: ImportedProgram, call: Call) -> ArgumentError | None:
+    """Say why the compiled program rejects a call.
 
     Args:
         program: the imported program.
@@ -47,7 +47,7 @@ _ARGUMENT = re.compile(r"%arg(\d+): !torch\.tensor<\[([\d,?]*)\]")
 
 
 def _check_sizes(program: ImportedProgram, leaves: Sequence[Any]) -> None:
-    """Refuse a tensor whose sizes are not those of the program, as the runtime does."""
+    """Reject a tensor whose sizes are not those of the program, as the runtime does."""
     head = next(line for line in program.module.splitlines() if "func.func @main(" in line)
     for number, sizes in _ARGUMENT.findall(head):
         leaf = leaves[int(number)] if int(number) < len(leaves) else None
@@ -60,7 +60,7 @@ def _check_sizes(program: ImportedProgram, leaves: Sequence[Any]) -> None:
 
 
 def _check_memory(program: ImportedProgram, leaves: Sequence[Any]) -> None:
-    """Refuse a written argument that shares memory with another one, as the runtime does."""
+    """Reject a written argument that shares memory with another one, as the runtime does."""
     from ..abi.convention import DistinctStorage
 
     tensors = {

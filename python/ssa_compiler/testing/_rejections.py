@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..errors import ArgumentError, ArgumentValueError
-from ..runtime.call import _assumption_checker as assumption_checker
+from ..runtime.assumptions import assumption_checker
 from ._calls import Call
 from ._compare import memory_span, spans_overlap
 

@@ -26,40 +26,31 @@ from typing import Any
 import torch
 
 from ..errors import ArgumentTypeError, ArgumentValueError
+from .argument_specs import (
+    ArgumentSpec,
+    ConstantSpec,
+    DictSpec,
+    InputSpec,
+    ListSpec,
+    ObjectSpec,
+    ScalarSpec,
+    SequenceSpec,
+    SharedSpec,
+    TensorSpec,
+    checked_number,
+    checked_scalar,
+    mismatch,
+)
+from .assumptions import DistinctStorage, FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
 from .container_writeback import ChangedContainer
 from .module_guards import ModuleFacts
+from .module_state import AttributeSpec, ParameterSpec, RebindingSpec
 from .object_writeback import ChangedObject, OwnObject
-from .results import OutputSpec, Step, build_result, find_argument
+from .results import OutputSpec, build_result, find_argument
 from .same_values import same_value
 from .size_guards import SizeChecks
 
-__all__ = [
-    "ArgumentSpec",
-    "Assumption",
-    "AttributeSpec",
-    "ConstantSpec",
-    "DictSpec",
-    "DistinctStorage",
-    "FlagOff",
-    "ImportedProgram",
-    "InputSpec",
-    "ListSpec",
-    "NotInferred",
-    "ObjectSpec",
-    "ParameterSpec",
-    "SameObject",
-    "ScalarSpec",
-    "SequenceSpec",
-    "SharedSpec",
-    "StorageAsExample",
-    "StridesAsExample",
-    "TensorSpec",
-    "autocast_dtypes",
-    "bound_tensors",
-    "checked_number",
-    "flatten_arguments",
-    "store_attributes",
-]
+__all__ = ["Assumption", "ImportedProgram", "autocast_dtypes", "bound_tensors", "flatten_arguments", "store_attributes"]
 
 
 def autocast_dtypes() -> tuple[torch.dtype | None, ...]:
@@ -67,318 +58,6 @@ def autocast_dtypes() -> tuple[torch.dtype | None, ...]:
     return tuple(
         torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None for device in ("cpu", "cuda")
     )
-
-
-@dataclass(frozen=True)
-class TensorSpec:
-    """A tensor argument.
-
-    Attributes:
-        path: its name as the user sees it, `cache[1]`.
-        index: position among `@main`'s arguments.
-        dtype: its dtype, always checked.
-        shape: the sizes of the example, always checked; `ImportedProgram.sizes` says which may differ.
-        strides: the strides of the example (elements), expressions of Python over `SizeChecks.roots` where they follow from sizes
-            that may differ; to be checked only where a `StridesAsExample` assumption says so.
-    """
-
-    path: str
-    index: int
-    dtype: torch.dtype
-    shape: tuple[int, ...]
-    strides: tuple[int | str, ...]
-
-
-@dataclass(frozen=True)
-class ScalarSpec:
-    """A bool, int or float argument that stays dynamic.
-
-    Attributes:
-        path: its name as the user sees it.
-        index: position among `@main`'s arguments.
-        kind: `bool` (i1), `int` (i64) or `float` (f64).
-        converts: whether an int that is passed becomes a float: TorchScript, if that is what eager runs, does so.
-    """
-
-    path: str
-    index: int
-    kind: type
-    converts: bool = False
-
-
-@dataclass(frozen=True)
-class ConstantSpec:
-    """A str, None or other constant the program is specialised on; a call must pass an equal value.
-
-    Attributes:
-        path: its name as the user sees it.
-        value: the value the program was imported with.
-        reason: why a bool, int or float, which otherwise stays dynamic, had to be a constant: what the import failed with;
-            "" for others.
-    """
-
-    path: str
-    value: Any
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class SequenceSpec:
-    """A tuple argument with one spec per element; a call must pass as many elements."""
-
-    path: str
-    elements: tuple[InputSpec, ...]
-
-
-@dataclass(frozen=True)
-class ListSpec:
-    """A list argument with one spec per element; a call must pass as many elements."""
-
-    path: str
-    elements: tuple[InputSpec, ...]
-
-
-@dataclass(frozen=True)
-class DictSpec:
-    """A dict argument; a call must pass exactly these keys, in this order, which the program may tell."""
-
-    path: str
-    items: tuple[tuple[Any, InputSpec], ...]
-
-
-@dataclass(frozen=True)
-class ObjectSpec(DictSpec):
-    """An argument that is an object of the class `kind`; the items are its attributes."""
-
-    kind: type = object
-
-
-@dataclass(frozen=True)
-class SharedSpec:
-    """A list, dict or object that is passed in another place as well, which the program changes.
-
-    Attributes:
-        path: its name as the user sees it.
-        other: that of the first place.
-        route: the position of the argument that it is there, or is in, and the steps that lead to it.
-    """
-
-    path: str
-    other: str
-    route: tuple[Step, ...]
-
-
-InputSpec = TensorSpec | ScalarSpec | ConstantSpec | SequenceSpec | ListSpec | DictSpec | SharedSpec
-
-
-@dataclass(frozen=True)
-class ArgumentSpec:
-    """One parameter of the user's signature.
-
-    Attributes:
-        name: the Python name.
-        spec: how its value is flattened.
-        has_default: whether a call may leave it out.
-        default: the value used then.
-        keyword_only: whether it may be passed by keyword only.
-    """
-
-    name: str
-    spec: InputSpec
-    has_default: bool = False
-    default: Any = None
-    keyword_only: bool = False
-
-
-@dataclass(frozen=True)
-class ParameterSpec:
-    """A parameter or buffer that the program uses.
-
-    Attributes:
-        name: qualified name, `layers.0.weight`.
-        index: position among `@main`'s arguments.
-        dtype: its dtype.
-        shape: its sizes.
-        strides: its strides at import (elements); matter only under a `StridesAsExample` assumption.
-        owner: the user's own module; `current()` reads the tensor that it holds now.
-        aliases: further qualified names that held the same tensor at import.
-    """
-
-    name: str
-    index: int
-    dtype: torch.dtype
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    owner: Any
-    aliases: tuple[str, ...] = ()
-
-    def current(self) -> torch.Tensor:
-        """Return the tensor that the module holds under this name now.
-
-        Raises:
-            ArgumentTypeError: the module has no tensor of that name any more.
-        """
-        value = self.owner
-        for part in self.name.split("."):
-            value = getattr(value, part, None)
-        if not isinstance(value, torch.Tensor):
-            text = f"the module holds no tensor under the name '{self.name}' any more: give it one"
-            raise ArgumentTypeError(text).as_mismatch()
-        return value
-
-    def renamed(self, name: str) -> ParameterSpec:
-        """Return the same parameter under another of its names."""
-        return replace(self, name=name, aliases=())
-
-
-@dataclass(frozen=True)
-class AttributeSpec:
-    """A bool, int or float attribute that the program assigns: read before the call, set after it.
-
-    Attributes:
-        name: qualified name, `layers.0.count`.
-        index: position among `@main`'s arguments.
-        kind: bool, int or float.
-        owner: the user's own module.
-        result: its value after the call.
-    """
-
-    name: str
-    index: int
-    kind: type
-    owner: Any
-    result: OutputSpec
-
-    def current(self) -> bool | int | float:
-        """Return the number that the module holds now.
-
-        Raises:
-            ArgumentTypeError: the module holds no such number under this name any more.
-            ArgumentValueError: it does not fit into 64 bits.
-        """
-        holder, name = _holder(self.owner, self.name)
-        return _checked_scalar(self.name, self.kind, getattr(holder, name, None))
-
-    def store(self, value: bool | int | float) -> None:
-        """Give the module a number."""
-        holder, name = _holder(self.owner, self.name)
-        setattr(holder, name, value)
-
-
-@dataclass(frozen=True)
-class RebindingSpec:
-    """A tensor attribute that the program assigns another tensor: set after the call.
-
-    Attributes:
-        name: qualified name, `layers.0.state`.
-        owner: the user's own module.
-        result: what it is after the call, a tensor or None.
-        source: an int, which object that is: -1 if the program did not assign it, the number of an argument of `@main`, or
-            a smaller number, one for each new object.
-        returned: new objects that the user gets as well, by number.
-    """
-
-    name: str
-    owner: Any
-    result: OutputSpec
-    source: OutputSpec
-    returned: Mapping[int, OutputSpec] = field(default_factory=dict)
-
-    def store(self, value: torch.Tensor | None) -> None:
-        """Bind the attribute to a tensor, or to None.
-
-        Raises:
-            TypeError: it is a parameter, and the tensor is none.
-        """
-        holder, name = _holder(self.owner, self.name)
-        setattr(holder, name, value)
-
-
-def _holder(owner: Any, path: str) -> tuple[Any, str]:
-    """Return the part of a module that has an attribute, and the attribute's own name."""
-    *parts, name = path.split(".")
-    for part in parts:
-        owner = getattr(owner, part, None)
-    return owner, name
-
-
-@dataclass(frozen=True)
-class StridesAsExample:
-    """The text is right only if argument `index` of `@main` has the strides recorded in its spec.
-
-    Taken where an op aliases or copies depending on strides (`reshape`, `contiguous`, ...) and that can be told. Dimensions
-    of size 1 do not matter, unless the assumption is `exact`.
-    """
-
-    index: int
-    reason: str
-    exact: bool = False
-
-
-@dataclass(frozen=True)
-class FlagOff:
-    """The text is right only if a flag of argument `index` is off, or `expected`: the program, or an op, asked for it.
-
-    Attributes:
-        index: index among `@main`'s arguments.
-        flag: "is_conj", "is_neg" or "requires_grad".
-        reason: what asked.
-    """
-
-    index: int
-    flag: str
-    reason: str
-    expected: bool = False
-
-
-@dataclass(frozen=True)
-class NotInferred:
-    """The text is right only if argument `index` of `@main`, an int, is not -1: the op `op` takes that for a size to infer."""
-
-    index: int
-    op: str
-
-
-@dataclass(frozen=True)
-class StorageAsExample:
-    """The text is right only if argument `index` of `@main` lies in its storage as the example did.
-
-    Taken where an op counts from the start of the storage (`as_strided` with a storage offset).
-
-    Attributes:
-        index: index among `@main`'s arguments.
-        offset: the storage offset (elements) that the argument has to have.
-        size: how many elements its storage has to have; None if that does not matter.
-        reason: the op.
-    """
-
-    index: int
-    offset: int
-    size: int | None
-    reason: str
-
-
-@dataclass(frozen=True)
-class DistinctStorage:
-    """The text is right only if argument `index`, which the program writes, shares no memory with any other argument."""
-
-    index: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class SameObject:
-    """The program asks whether two tensor arguments are one object (`query is key`) and was imported for the answer `same`.
-
-    Attributes:
-        first: index among `@main`'s arguments.
-        second: index among `@main`'s arguments.
-        same: whether `first is second` has to hold.
-    """
-
-    first: int
-    second: int
-    same: bool
 
 
 Assumption = NotInferred | StridesAsExample | StorageAsExample | DistinctStorage | FlagOff | SameObject | OwnObject
@@ -518,40 +197,6 @@ def _described(spec: TensorSpec | ScalarSpec | ConstantSpec, open_: SizeChecks |
     return f"{spec.path}={spec.value!r}" if isinstance(spec, ConstantSpec) else f"{spec.path}: {spec.kind.__name__}"
 
 
-def _mismatch(path: str, expected: str, value: Any) -> ArgumentTypeError:
-    return ArgumentTypeError(f"argument '{path}': expected {expected}, got {type(value).__name__}").as_mismatch()
-
-
-def checked_number(path: str, kind: type, value: int | float) -> int | float:
-    """Return a number as the int or float that `@main` takes.
-
-    Args:
-        path: the argument's name, for messages.
-        kind: int (64 bits) or float.
-        value: the number.
-    Raises:
-        ArgumentValueError: it does not fit into 64 bits.
-    """
-    if kind is int and -(2**63) <= value < 2**63:
-        return int(value)
-    if kind is float:
-        try:
-            return float(value)
-        except OverflowError:
-            pass
-    raise ArgumentValueError(f"argument '{path}': the number does not fit into a 64-bit {kind.__name__}")
-
-
-def _checked_scalar(path: str, kind: type, value: Any) -> bool | int | float:
-    if isinstance(value, bool) and kind is bool:
-        return value
-    fits = isinstance(value, kind) and not isinstance(value, bool)
-    if fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
-        # np.float64 is a float to Python, and a member of an IntEnum an int.
-        return checked_number(path, float if isinstance(value, float) else int, value)
-    raise _mismatch(path, {bool: "a bool", int: "an int", float: "a float"}[kind], value)
-
-
 def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[Any]) -> None:
     """Append the leaves of one of the `values`, or of a part of one."""
     if isinstance(spec, SharedSpec):
@@ -561,15 +206,15 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[An
             ).as_mismatch()
     elif isinstance(spec, TensorSpec):
         if not isinstance(value, torch.Tensor):
-            raise _mismatch(spec.path, "a tensor", value)
+            raise mismatch(spec.path, "a tensor", value)
         leaves.append(value)
     elif isinstance(spec, ScalarSpec):
         if spec.converts and type(value) is int:
             value = checked_number(spec.path, float, value)
-        leaves.append(_checked_scalar(spec.path, spec.kind, value))
+        leaves.append(checked_scalar(spec.path, spec.kind, value))
     elif isinstance(spec, ConstantSpec):
         if isinstance(spec.value, (bool, int, float)) and not isinstance(spec.value, Enum):
-            value = _checked_scalar(spec.path, type(spec.value), value)
+            value = checked_scalar(spec.path, type(spec.value), value)
         if not same_value(value, spec.value):
             got = (
                 repr(value) if isinstance(value, (*_CONSTANT_TYPES, type(spec.value))) else f"a {type(value).__name__}"
@@ -580,12 +225,12 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[An
             ).as_mismatch()
     elif isinstance(spec, ObjectSpec):
         if type(value) is not spec.kind:
-            raise _mismatch(spec.path, f"a {spec.kind.__name__}", value)
+            raise mismatch(spec.path, f"a {spec.kind.__name__}", value)
         for key, element in spec.items:
             _flatten(element, getattr(value, key), leaves, values)
     elif isinstance(spec, DictSpec):
         if not isinstance(value, dict):
-            raise _mismatch(spec.path, "a dict", value)
+            raise mismatch(spec.path, "a dict", value)
         if not same_value(list(value), [key for key, _ in spec.items]):
             raise ArgumentValueError(
                 f"argument '{spec.path}': expected the keys {[key for key, _ in spec.items]} in this order, got {list(value)}"
@@ -595,7 +240,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[An
     else:
         expected = tuple if isinstance(spec, SequenceSpec) else list
         if not isinstance(value, expected):
-            raise _mismatch(spec.path, f"a {expected.__name__}", value)
+            raise mismatch(spec.path, f"a {expected.__name__}", value)
         if len(value) != len(spec.elements):
             raise ArgumentValueError(
                 f"argument '{spec.path}': expected {len(spec.elements)} elements, got {len(value)}"

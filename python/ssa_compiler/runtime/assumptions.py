@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..abi.convention import (
-    DistinctStorage,
-    FlagOff,
-    NotInferred,
-    SameObject,
-    StorageAsExample,
-    StridesAsExample,
-    TensorSpec,
-    autocast_dtypes,
-)
+from ..abi.argument_specs import TensorSpec
+from ..abi.assumptions import DistinctStorage, FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
+from ..abi.convention import autocast_dtypes
 from ..abi.object_writeback import OwnObject
 from ..abi.same_values import same_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..abi.argument_specs import TensorSpec
 from ..abi.container_writeback import change_containers, check_own_containers
-from ..abi.convention import TensorSpec, flatten_arguments, store_attributes
+from ..abi.convention import flatten_arguments, store_attributes
 from ..abi.object_writeback import change_objects, give_back, take_storages
 from ..abi.results import OutputLeaf, ResultBuilder, returns_arguments
 from .assumptions import assumption_checker, facts_checker, gradient_checker

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..abi.convention import ParameterSpec
+    from ..abi.module_state import ParameterSpec
 
 __all__ = ["CurrentParameters"]
 

@@ -61,7 +61,7 @@ def _check_sizes(program: ImportedProgram, leaves: Sequence[Any]) -> None:
 
 def _check_memory(program: ImportedProgram, leaves: Sequence[Any]) -> None:
     """Reject a written argument that shares memory with another one, as the runtime does."""
-    from ..abi.convention import DistinctStorage
+    from ..abi.assumptions import DistinctStorage
 
     tensors = {
         number: memory_span(leaf)

@@ -12,14 +12,10 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler import ArgumentError, ProgramIndexError, frontend
-from ssa_compiler.abi.convention import (
-    ArgumentSpec,
-    DistinctStorage,
-    ImportedProgram,
-    ParameterSpec,
-    ScalarSpec,
-    TensorSpec,
-)
+from ssa_compiler.abi.argument_specs import ArgumentSpec, ScalarSpec, TensorSpec
+from ssa_compiler.abi.assumptions import DistinctStorage
+from ssa_compiler.abi.convention import ImportedProgram
+from ssa_compiler.abi.module_state import ParameterSpec
 from ssa_compiler.abi.results import OutputLeaf, OutputTuple
 from ssa_compiler.frontend import FrontEnd, ImportOptions, Source
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from _imported import imported, ops
 from _rejections import rejection
 from ssa_compiler import errors
-from ssa_compiler.abi.convention import DistinctStorage, StridesAsExample
+from ssa_compiler.abi.assumptions import DistinctStorage, StridesAsExample
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check, interpret
 

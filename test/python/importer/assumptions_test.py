@@ -9,7 +9,7 @@ from torch import Tensor, nn
 import ssa_compiler
 from _rejections import rejection
 from ssa_compiler import ArgumentValueError, UnsupportedOpError
-from ssa_compiler.abi.convention import SameObject, StorageAsExample, StridesAsExample
+from ssa_compiler.abi.assumptions import SameObject, StorageAsExample, StridesAsExample
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ssa_compiler import errors
-from ssa_compiler.abi.convention import ConstantSpec, ScalarSpec
+from ssa_compiler.abi.argument_specs import ConstantSpec, ScalarSpec
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import Call, check
 

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from _imported import imported, ops
 from ssa_compiler import errors
 from ssa_compiler.abi import build_result, flatten_arguments
-from ssa_compiler.abi.convention import ConstantSpec, SameObject, ScalarSpec, TensorSpec
+from ssa_compiler.abi.argument_specs import ConstantSpec, ScalarSpec, TensorSpec
+from ssa_compiler.abi.assumptions import SameObject
 from ssa_compiler.abi.results import OutputConstant, OutputDict, OutputLeaf, OutputList, OutputTuple
 from ssa_compiler.importer import import_program
 

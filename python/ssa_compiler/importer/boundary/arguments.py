@@ -10,7 +10,7 @@ import sympy
 import torch
 from torch_mlir import ir
 
-from ...abi.convention import (
+from ...abi.argument_specs import (
     ArgumentSpec,
     ConstantSpec,
     DictSpec,
@@ -86,7 +86,7 @@ def _fits(example: Any, member: Any) -> bool:
     return bool(member.kind() == _PLAIN.get(kind))
 
 
-def _mismatch(path: str, declared: Any, example: Any) -> ArgumentTypeError:
+def mismatch(path: str, declared: Any, example: Any) -> ArgumentTypeError:
     return ArgumentTypeError(f"argument '{path}': expected {declared}, got {type(example).__name__}")
 
 
@@ -130,7 +130,7 @@ class Arguments:
         if kind == "UnionType":
             fitting = next((member for member in declared.containedTypes() if _fits(example, member)), None)
             if fitting is None:
-                raise _mismatch(path, declared, example)
+                raise mismatch(path, declared, example)
             return self._leaf(path, example, fitting)
         if isinstance(example, torch.Tensor):
             if kind not in ("TensorType", "AnyType"):
@@ -154,13 +154,13 @@ class Arguments:
         if isinstance(example, bool) or example is None or isinstance(example, (str, torch.device, torch.dtype)):
             expected = _CONSTANT_KINDS.get(type(example))
             if expected is not None and kind not in (*expected, "AnyType", "UnionType"):
-                raise _mismatch(path, declared, example)
+                raise mismatch(path, declared, example)
             if isinstance(example, bool):
                 return self._scalar(path, example)
             return ConstantSpec(path, example), self._constant(example)
         if isinstance(example, (int, float)):
             if kind not in _NUMBER_KINDS or (kind == "IntType" and isinstance(example, float)):
-                raise _mismatch(path, declared, example)
+                raise mismatch(path, declared, example)
             if self.state.scripted and kind == "FloatType":
                 spec, value = self._scalar(path, checked_number(path, float, example))
                 return replace(spec, converts=True) if isinstance(spec, ScalarSpec) else spec, value
@@ -236,7 +236,7 @@ class Arguments:
         is_tuple = declared.kind() == "TupleType" or (declared.kind() == "AnyType" and isinstance(example, tuple))
         wanted = tuple if is_tuple else list
         if not isinstance(example, wanted) or declared.kind() not in ("TupleType", "ListType"):
-            raise _mismatch(path, declared, example)
+            raise mismatch(path, declared, example)
         if is_tuple:
             types = declared.elements()
             if len(types) != len(example):
@@ -270,7 +270,7 @@ class Arguments:
 
     def _dict(self, path: str, example: dict[Any, Any], declared: Any) -> tuple[InputSpec, Value]:
         if declared.kind() != "DictType":
-            raise _mismatch(path, declared, example)
+            raise mismatch(path, declared, example)
         element = declared.getValueType()
         parts = {key: self._part(f"{path}[{key!r}]", ("item", key), value, element) for key, value in example.items()}
         spec = DictSpec(path, tuple((key, part[0]) for key, part in parts.items()))

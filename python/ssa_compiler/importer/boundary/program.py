@@ -9,22 +9,12 @@ from typing import Any
 import torch
 from torch_mlir import ir
 
+from ...abi.argument_specs import ArgumentSpec
+from ...abi.assumptions import DistinctStorage, FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
 from ...abi.container_writeback import ChangedContainer
-from ...abi.convention import (
-    ArgumentSpec,
-    Assumption,
-    AttributeSpec,
-    DistinctStorage,
-    FlagOff,
-    ImportedProgram,
-    NotInferred,
-    ParameterSpec,
-    RebindingSpec,
-    SameObject,
-    StorageAsExample,
-    StridesAsExample,
-)
+from ...abi.convention import Assumption, ImportedProgram
 from ...abi.module_guards import ModuleFacts
+from ...abi.module_state import AttributeSpec, ParameterSpec, RebindingSpec
 from ...abi.object_writeback import ChangedObject, OwnObject
 from ...abi.results import (
     TORCH_SIZE,

@@ -26,8 +26,10 @@ from ..ops.library_ops import OpPrograms
 from ..ops.masks import as_fill, as_stored, masks_as_positions, plain_masks
 from ..ops.nested_tensors import NestedTensors
 from ..ops.operand_checks import check_operands, check_stored
+from ..ops.print_calls import PrintCall
 from ..ops.promotion import promote, with_eagers_dtypes
-from ..ops.python_calls import PrintCall, PythonCalls, is_told
+from ..ops.python_calls import PythonCalls
+from ..ops.python_functions import is_told
 from ..ops.scalar_tensors import take_numbers
 from ..ops.tensor_queries import Metadata
 from ..tensors.scalar_dims import check_dimensions

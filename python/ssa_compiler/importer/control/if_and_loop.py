@@ -19,8 +19,9 @@ from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramEr
 from ..containers.dynamic_lists import DynamicLists
 from ..tensors.scalar_ops import ScalarOps
 from ..values.dynamic_list_value import LengthChanges
-from ..values.join import from_earlier_iterations, join, operands, rebuild, types
+from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract, is_growing_abstract
+from ..values.lattice_join import from_earlier_iterations, join
 from ..values.state import ProgramRaises, State, Unjoinable
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value

@@ -15,7 +15,8 @@ from ...semantics.ignored_functions import WARNING
 from ..ir.purity import is_built_in
 from ..values.runtime_strings import Template
 from ..values.values import ListRef, RuntimeStr, TupleValue, Value
-from .python_calls import PythonCalls, is_told
+from .python_calls import PythonCalls
+from .python_functions import is_told
 
 __all__ = ["run_later"]
 

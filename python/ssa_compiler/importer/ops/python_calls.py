@@ -7,15 +7,9 @@ needs numbers. Which arguments it writes is read off its source.
 
 from __future__ import annotations
 
-import ast
-import copy
 import functools
-import inspect
-import textwrap
-import types
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sympy
@@ -33,7 +27,6 @@ from ...abi.results import (
     OutputTuple,
     build_result,
 )
-from ...errors import SourceLocation
 from ...semantics.functionalized import functionalized_name, functionalized_schema
 from ...semantics.ignored_functions import IgnoredCall, TensorFacts, operator_name, register
 from ..containers.containers import Containers
@@ -43,7 +36,6 @@ from ..tensors.disjointness import provably_disjoint
 from ..tensors.overlap import meets_itself
 from ..tensors.tensor_ops import TensorOps
 from ..values.modules import Modules
-from ..values.runtime_strings import Template
 from ..values.state import State
 from ..values.values import (
     ConstValue,
@@ -51,63 +43,30 @@ from ..values.values import (
     ListRef,
     ModuleValue,
     OptionalValue,
-    RuntimeStr,
     ScalarValue,
     TensorValue,
     TupleValue,
     Value,
     in_words,
 )
+from .python_functions import (
+    SCHEMA_NAMES,
+    Look,
+    Made,
+    is_told,
+    looks,
+    may_write,
+    on_a_copy,
+    read_attributes,
+    run_ignored,
+    schema_of,
+    told_type,
+)
 
-__all__ = ["PrintCall", "PythonCalls", "is_told"]
+__all__ = ["PythonCalls"]
 
-_SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
-_SCHEMA_NAMES = {int: "int", float: "float", bool: "bool", torch.Tensor: "Tensor"}
 _LARGEST = 1 << 24
 """Elements of the zeros that a function runs on at import."""
-
-
-@dataclass
-class _Made:
-    """A call that was imported."""
-
-    schema: str
-    call: IgnoredCall
-    path: str | None
-    location: SourceLocation | None
-
-
-class PrintCall:
-    """The node of a call of `print`, which is an op to TorchScript, as that of a Python function."""
-
-    def __init__(self, printed: Sequence[Value]) -> None:
-        """Create it.
-
-        Args:
-            printed: the operands; strings may have run-time values in them.
-        """
-        texts = [
-            Template(value.pieces) if isinstance(value, RuntimeStr) and value.pieces else None for value in printed
-        ]
-        self._texts = texts
-        self.values = [v for value, text in zip(printed, texts) for v in (text.values if text else [value])]
-
-    def pyobj(self) -> Any:
-        """Return what is called with the values."""
-
-        def print_all(*values: Any) -> None:
-            rest = iter(values)
-            print(*(text.fill(rest) if text else next(rest) for text in self._texts))
-
-        return print_all
-
-    def pyname(self) -> str:
-        """Return what the user calls it."""
-        return "print"
-
-    def outputsSize(self) -> int:
-        """Return the number of results."""
-        return 0
 
 
 class PythonCalls:
@@ -116,7 +75,7 @@ class PythonCalls:
     def __init__(self, state: State, modules: Modules, tensors: TensorOps, containers: Containers) -> None:
         self.state, self.modules = state, modules
         self.tensors, self.containers = tensors, containers
-        self._made: dict[Any, _Made] = {}
+        self._made: dict[Any, Made] = {}
         self._looks: dict[Any, Any] = modules.looks
 
     def call(self, node: Any, inputs: Sequence[Value]) -> Value:
@@ -146,7 +105,7 @@ class PythonCalls:
         earlier = self._made.get(place)
         operator = earlier.schema.partition("(")[0] if earlier else operator_name(name)
         written = frozenset(
-            number for number, leaf in enumerate(leaves) if isinstance(leaf, TensorValue) and _may_write(python)
+            number for number, leaf in enumerate(leaves) if isinstance(leaf, TensorValue) and may_write(python)
         )
         call = IgnoredCall(
             name,
@@ -160,8 +119,8 @@ class PythonCalls:
             None,
             self.state.locations.user(),
         )
-        schema = _schema(operator, leaves, kinds, written)
-        self._made[place] = _Made(schema, call, owner.path if owner is not None else None, self.state.locations.user())
+        schema = schema_of(operator, leaves, kinds, written)
+        self._made[place] = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user())
         values = self._emit(schema, leaves, written, kinds, fakes, name, place)
         return self._value(results, values)
 
@@ -174,10 +133,10 @@ class PythonCalls:
         for made in self._made.values():
             if made.path is not None:
                 self._check_state(made)
-                made.call.reads = functools.partial(_read, weakref.ref(self.modules.root), self._read_names())
+                made.call.reads = functools.partial(read_attributes, weakref.ref(self.modules.root), self._read_names())
             register(made.schema, made.call)
 
-    def _check_state(self, made: _Made) -> None:
+    def _check_state(self, made: Made) -> None:
         """Reject a method of what the program writes: it may read that before or after."""
         prefix = f"{made.path}." if made.path else ""
         written = [name for found in self.modules.found if found.storage in self.state.written for name in found.names]
@@ -238,12 +197,12 @@ class PythonCalls:
         """Return what the function returns, as FakeTensors, numbers for numbers, and constants."""
         declared = node.output().type() if node.outputsSize() else None
         if declared is None or is_told(declared):
-            return _told(declared)
-        key = (self.state.place(), *(_looks(leaf) for leaf in leaves))
+            return told_type(declared)
+        key = (self.state.place(), *(looks(leaf) for leaf in leaves))
         if key in self._looks:
             return self._faked(self._looks[key])
         fakes = [self.tensors.python(leaf) for leaf in leaves]
-        function = _on_a_copy(function)
+        function = on_a_copy(function)
         outcome, error = self._run_on_fakes(function, arguments, fakes)
         if error is not None:
             outcome, error = self._run_on_zeros(function, arguments, fakes, error)
@@ -255,20 +214,18 @@ class PythonCalls:
             ) from error
         tensors = [leaf for leaf in tree_leaves(outcome) if isinstance(leaf, torch.Tensor)]
         if all(isinstance(size, int) for tensor in tensors for size in tensor.shape):
-            self._looks[key] = tree_map(
-                lambda leaf: _Look.of(leaf) if isinstance(leaf, torch.Tensor) else leaf, outcome
-            )
+            self._looks[key] = tree_map(lambda leaf: Look.of(leaf) if isinstance(leaf, torch.Tensor) else leaf, outcome)
             return self._faked(self._looks[key])
         return outcome
 
     def _faked(self, outcome: Any) -> Any:
         with self.state.symbols.mode:
-            return tree_map(lambda leaf: leaf.fake() if isinstance(leaf, _Look) else leaf, outcome)
+            return tree_map(lambda leaf: leaf.fake() if isinstance(leaf, Look) else leaf, outcome)
 
     def _run_on_fakes(self, function: Any, arguments: OutputSpec, fakes: list[Any]) -> tuple[Any, Exception | None]:
         with own_numbers(), self.state.symbols.transaction(), torch.no_grad(), self.state.symbols.mode:
             given = [fake.clone() if isinstance(fake, torch.Tensor) else fake for fake in fakes]
-            return _run(function, build_result(arguments, given))
+            return run_ignored(function, build_result(arguments, given))
 
     def _run_on_zeros(
         self, function: Any, arguments: OutputSpec, fakes: list[Any], error: Exception
@@ -287,7 +244,7 @@ class PythonCalls:
                 kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
                 given.append(kinds[type(fake)]())
         with own_numbers(), torch.no_grad():
-            return _run(function, build_result(arguments, given))
+            return run_ignored(function, build_result(arguments, given))
 
     def _results(self, outcome: Any) -> tuple[OutputSpec, dict[int, TensorFacts], list[type], list[Any]]:
         """Describe a result: its structure, its tensors, the kind of each leaf and the leaves."""
@@ -346,7 +303,7 @@ class PythonCalls:
         if targets:
             result_types = [*(state.type_of(target.fake) for target in targets), *result_types]
             text, called = functionalized_schema(parsed, len(result_types)), functionalized_name(parsed)
-            returns = ", ".join(["Tensor"] * len(targets) + [_SCHEMA_NAMES[kind] for kind in kinds or [int]])
+            returns = ", ".join(["Tensor"] * len(targets) + [SCHEMA_NAMES[kind] for kind in kinds or [int]])
             text = f"{text.rpartition(' -> ')[0]} -> ({returns})"
         attributes = {
             "name": ir.StringAttr.get(f"torch.{called}"),
@@ -397,99 +354,3 @@ class PythonCalls:
         return (
             TupleValue(elements, spec.fields) if isinstance(spec, OutputTuple) else self.containers.new_list(elements)
         )
-
-
-@dataclass(frozen=True)
-class _Look:
-    """A tensor that Python returned, without its contents."""
-
-    dtype: torch.dtype
-    sizes: tuple[int, ...]
-
-    @staticmethod
-    def of(tensor: torch.Tensor) -> _Look:
-        return _Look(tensor.dtype, tuple(int(size) for size in tensor.shape))
-
-    def fake(self) -> torch.Tensor:
-        return torch.empty(self.sizes, dtype=self.dtype)
-
-
-def _looks(leaf: Any) -> Any:
-    """What the result's looks may depend on."""
-    if isinstance(leaf, TensorValue):
-        return leaf.fake.dtype, tuple(map(str, leaf.fake.shape)), tuple(map(str, leaf.fake.stride()))
-    return leaf.kind
-
-
-def _on_a_copy(function: Any) -> Any:
-    """Return a method of a copy of its module, whose attributes it may change."""
-    owner = getattr(function, "__self__", None)
-    if owner is None:
-        return function
-    try:
-        return types.MethodType(function.__func__, copy.deepcopy(owner))
-    except Exception:  # noqa: BLE001 - the user's class; what cannot be copied is used as it is
-        return function
-
-
-def _run(function: Any, arguments: Any) -> tuple[Any, Exception | None]:
-    try:
-        return function(*arguments), None
-    except Exception as error:  # noqa: BLE001 - the user's code, on values that it was not made for
-        return None, error
-
-
-def is_told(declared: Any) -> bool:
-    """Whether a type says all about a result."""
-    if declared.kind() == "TupleType":
-        return all(map(is_told, declared.elements()))
-    return declared.kind() == "NoneType" or declared.kind() in _SCALARS
-
-
-def _told(declared: Any) -> Any:
-    """A value of such a type."""
-    if declared is None or declared.kind() == "NoneType":
-        return None
-    if declared.kind() == "TupleType":
-        return tuple(map(_told, declared.elements()))
-    return _SCALARS[declared.kind()]()
-
-
-def _schema(operator: str, leaves: list[Any], kinds: list[type], written: frozenset[int]) -> str:
-    arguments = []
-    for number, leaf in enumerate(leaves):
-        kind = _SCHEMA_NAMES[torch.Tensor if isinstance(leaf, TensorValue) else leaf.kind]
-        arguments.append(f"{kind}(a{number}!) x{number}" if number in written else f"{kind} x{number}")
-    returns = ", ".join(_SCHEMA_NAMES[kind] for kind in kinds) or "int"
-    return f"{operator}({', '.join(arguments)}) -> ({returns})"
-
-
-def _may_write(function: Any) -> bool:
-    """Whether the source of a function shows writes in place, of whatever."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        return True
-    for node in ast.walk(tree):
-        if isinstance(node, ast.AugAssign):
-            return True
-        if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(target, ast.Subscript) for target in targets):
-                return True
-        if isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if (called.endswith("_") and not called.endswith("__")) or any(k.arg == "out" for k in node.keywords):
-                return True
-    return False
-
-
-def _read(root: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The values that a module, of which this is a weak reference, holds under these names."""
-    found = {}
-    for name in names:
-        value = root()
-        for part in name.split("."):
-            value = getattr(value, part, None)
-        found[name] = value
-    return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .registry import INGREDIENTS, statement
-from .writer import Var, Writer
+from .variables import Var
+from .writer import Writer
 
 __all__: list[str] = []
 

@@ -19,6 +19,7 @@ from . import (
     scalar_control,
     scalar_dicts,
     scalar_lists,
+    scalar_values,
     scalars,
     views,
     writes,
@@ -27,14 +28,15 @@ from .arguments import NUMBERS
 from .program import Program
 from .python_programs import add_python_results, plan
 from .registry import FACTS, INGREDIENTS, describe_fact
-from .writer import DTYPES, Shape, Var, Writer
+from .variables import DTYPES, Shape, Var
+from .writer import Writer
 
 __all__ = ["GRAMMAR", "all_features", "generate"]
 
 # Importing them registers their ingredients.
 GRAMMAR = (
     *(views, writes, indexed, control, names, lists, functions),
-    *(scalars, scalar_control, scalar_lists, scalar_dicts),
+    *(scalars, scalar_values, scalar_control, scalar_lists, scalar_dicts),
 )
 
 _FACTS = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .registry import write
-from .writer import Target, Writer
+from .variables import Target
+from .writer import Writer
 
 __all__: list[str] = []
 

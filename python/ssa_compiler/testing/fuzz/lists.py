@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .registry import statement
-from .writer import Target, Var, Writer
+from .variables import Target, Var
+from .writer import Writer
 
 __all__: list[str] = []
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .registry import INGREDIENTS, statement
-from .writer import Var, Writer
+from .variables import Var
+from .writer import Writer
 
 __all__: list[str] = []
 
@@ -30,7 +31,7 @@ def _chosen(g: Writer, name: str, one: Var, other: Var) -> Var:
 def _write_through(g: Writer, var: Var) -> None:
     """A write to a given tensor."""
     writes = [each for each in INGREDIENTS.values() if each.kind == "write"]
-    from .writer import Target
+    from .variables import Target
 
     for _ in range(8):
         text = g.choice.choice(writes).build(g, Target(var.text, var))

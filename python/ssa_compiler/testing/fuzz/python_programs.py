@@ -5,7 +5,7 @@ from __future__ import annotations
 from .registry import INGREDIENTS
 from .scalar_dicts import add_dict_results
 from .scalar_lists import add_list_results
-from .scalars import add_results
+from .scalar_values import add_results
 from .writer import Writer
 
 __all__ = ["add_python_results", "plan"]

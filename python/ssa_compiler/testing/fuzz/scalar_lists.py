@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .expressions import boolean, expression, index_of, known
+from .expressions import boolean, index_of, known
+from .list_variables import element_text, in_this_region, make_list, resize
 from .python_scope import Cell, Items, literal
 from .registry import python
 from .scalars import assign, declare
@@ -10,80 +11,14 @@ from .writer import Writer
 
 __all__ = ["add_list_results"]
 
-_TYPES = ("int", "float", "bool", "str")
-
-
-def _element(g: Writer, kind: str) -> tuple[str, bool]:
-    """An expression of an element."""
-    if kind == "str":
-        return literal(g.choice, "str"), True
-    return expression(g, kind, g.choice.choice([0, 0, 1])) if kind != "bool" else boolean(g, 0)
-
-
-def make(g: Writer, *kinds: str, least: int = 0) -> Items:
-    """A list in scope of one of some kinds, or a new one, or an argument."""
-    kinds = kinds or (_TYPES if not (g.depth or g.in_helper) else _TYPES[:3])  # run-time strings are rejected
-    scope = g.python
-    found = scope.find(g.choice, scope.lists, lambda each: each.kind in kinds and each.least >= least)
-    if found is not None and g.choice.random() < 0.6:
-        return found
-    kind = g.choice.choice(kinds)
-    if not g.in_helper and g.choice.random() < 0.35:
-        return _argument(g, kind, max(least, 2))
-    name, number = g.fresh("q"), max(least, g.choice.choice([0, 2, 3, 4]))
-    elements = [_element(g, kind) for _ in range(number)]
-    g.emit(f"{name}: List[{kind}] = [{', '.join(text for text, _ in elements)}]")
-    items = Items(name, kind, [Cell(number, g.regions[-1], all(exact for _, exact in elements))])
-    scope.lists.append(items)
-    return items
-
-
-def _argument(g: Writer, kind: str, least: int) -> Items:
-    scope = g.python
-    name = f"arg_l{sum(annotation.startswith('List') for annotation, _ in scope.arguments.values())}"
-    number = max(least, g.choice.choice([2, 3, 4]))
-    values = []
-    for each in range(scope.sets):
-        texts = [literal(g.choice, kind, boundary=0.05 if each < 2 else 0.4) for _ in range(number)]
-        values.append(f"[{', '.join(texts)}]")
-    if kind == "str":
-        values = [values[0]] * scope.sets
-    scope.arguments[name] = (f"List[{kind}]", values)
-    items = Items(name, kind, [Cell(number, 0, caller_owned=True)])
-    scope.lists.append(items)
-    return items
-
-
-def _here(g: Writer, items: Items) -> bool:
-    """Whether the list surely is the one object, made in this region: then its length is known."""
-    return len(items.cells) == 1 and items.cells[0].region == g.regions[-1]
-
-
-def _resize(g: Writer, items: Items, change: int) -> bool:
-    """Note that a list gets longer or shorter; False where the compiler is known to reject that."""
-    if items.caller_owned and g.returns:
-        return False  # the remedy before leaves it as it was
-    if not _here(g, items):
-        if items.caller_owned or change <= 0:
-            return False
-        for cell in items.cells:
-            cell.growing = True
-        return True
-    if change < 0 and items.least + change < 0:
-        return False
-    if change < 0 and items.growing:
-        return False
-    items.cells[0].least += change
-    return True
-
 
 @python("slist.append", 0.8)
 def _(g: Writer) -> bool:
     """`l.append(a)`"""
-    items = make(g)
-    if not _resize(g, items, 1):
+    items = make_list(g)
+    if not resize(g, items, 1):
         return False
-    value, exact = _element(g, items.kind)
+    value, exact = element_text(g, items.kind)
     g.emit(f"{items.text}.append({value})")
     items.taint(exact)
     return True
@@ -92,12 +27,12 @@ def _(g: Writer) -> bool:
 @python("slist.extend", 0.6)
 def _(g: Writer) -> bool:
     """`l.extend([a, b])`, `l += [a]`, `l.extend(l)`"""
-    items = make(g)
+    items = make_list(g)
     form = g.choice.choice(["{0}.extend([{1}, {2}])", "{0} += [{1}, {2}]", "{0} += {0}", "{0}.extend({0})"])
     own = "1" not in form
-    if (own and not _here(g, items)) or not _resize(g, items, items.least if own else 2):
+    if (own and not in_this_region(g, items)) or not resize(g, items, items.least if own else 2):
         return False
-    (one, first), (other, second) = _element(g, items.kind), _element(g, items.kind)
+    (one, first), (other, second) = element_text(g, items.kind), element_text(g, items.kind)
     g.emit(form.format(items.text, one, other))
     items.taint(own or (first and second))
     return True
@@ -106,10 +41,10 @@ def _(g: Writer) -> bool:
 @python("slist.insert", 0.6)
 def _(g: Writer) -> bool:
     """`l.insert(1, a)`, also beyond its ends"""
-    items = make(g)
-    if not _here(g, items) or items.growing or not _resize(g, items, 1):
+    items = make_list(g)
+    if not in_this_region(g, items) or items.growing or not resize(g, items, 1):
         return False
-    value, exact = _element(g, items.kind)
+    value, exact = element_text(g, items.kind)
     place = g.choice.choice(["0", "1", "-1", "9", "-9", str(items.least - 1)])
     g.emit(f"{items.text}.insert({place}, {value})")
     items.taint(exact)
@@ -119,8 +54,8 @@ def _(g: Writer) -> bool:
 @python("slist.pop", 0.7)
 def _(g: Writer) -> bool:
     """`a = l.pop()`, `l.pop(0)`, `l.pop(-2)`"""
-    items = make(g, least=2)
-    if not _resize(g, items, -1):
+    items = make_list(g, least=2)
+    if not resize(g, items, -1):
         return False
     name = g.fresh("c")
     g.emit(f"{name} = {items.text}.pop({g.choice.choice(['', '0', '-1', '-2'])})")
@@ -131,8 +66,8 @@ def _(g: Writer) -> bool:
 @python("slist.remove", 0.6)
 def _(g: Writer) -> bool:
     """`l.remove(2)`, also what is not there"""
-    items = make(g, "int", "str", "float", least=1)
-    if not items.exact or not _here(g, items) or items.growing:
+    items = make_list(g, "int", "str", "float", least=1)
+    if not items.exact or not in_this_region(g, items) or items.growing:
         return False
     value = literal(g.choice, items.kind, boundary=0.0)
     if g.choice.random() < 0.8:
@@ -146,7 +81,7 @@ def _(g: Writer) -> bool:
 @python("slist.sort", 0.8)
 def _(g: Writer) -> bool:
     """`l.sort()`, `l.sort(reverse=True)`, `sorted(l)`"""
-    items = make(g, least=2)
+    items = make_list(g, least=2)
     if not items.exact or items.growing:
         return False
     if items.kind == "float" and g.choice.random() < 0.9:  # where NaN goes is rejected when the program runs
@@ -165,7 +100,7 @@ def _(g: Writer) -> bool:
 @python("slist.reverse", 0.5)
 def _(g: Writer) -> bool:
     """`l.reverse()`"""
-    items = make(g, least=2)
+    items = make_list(g, least=2)
     g.emit(f"{items.text}.reverse()")
     return True
 
@@ -173,12 +108,12 @@ def _(g: Writer) -> bool:
 @python("slist.clear", 0.4)
 def _(g: Writer) -> bool:
     """`l.clear()`"""
-    items = make(g)
-    if not _here(g, items) or not _resize(g, items, -items.least):
+    items = make_list(g)
+    if not in_this_region(g, items) or not resize(g, items, -items.least):
         return False
     g.emit(f"{items.text}.clear()")
     if g.choice.random() < 0.6:
-        value, exact = _element(g, items.kind)
+        value, exact = element_text(g, items.kind)
         g.emit(f"{items.text}.append({value})")
         items.cells[0].least = 1
         items.taint(exact)
@@ -188,9 +123,9 @@ def _(g: Writer) -> bool:
 @python("slist.repeat", 0.6)
 def _(g: Writer) -> bool:
     """`l *= 2`, `m = l * 2`, `m = l + l`"""
-    items = make(g, least=1)
+    items = make_list(g, least=1)
     if g.choice.random() < 0.6:
-        if items.growing or not _here(g, items) or items.least > 4 or not _resize(g, items, items.least):
+        if items.growing or not in_this_region(g, items) or items.least > 4 or not resize(g, items, items.least):
             return False
         g.emit(f"{items.text} *= 2")
         return True
@@ -203,16 +138,16 @@ def _(g: Writer) -> bool:
 @python("slist.read", 0.8)
 def _(g: Writer) -> bool:
     """`a = l[0]`, `l[n % 3]`, `l[-1]`"""
-    items = make(g, "int", "float", "bool", least=1)
+    items = make_list(g, "int", "float", "bool", least=1)
     return assign(g, items.kind, f"{items.text}[{index_of(g, items)}]", items.exact)
 
 
 @python("slist.write", 0.8)
 def _(g: Writer) -> bool:
     """`l[0] = a`, `l[n % 3] += 1`"""
-    items = make(g, least=1)
+    items = make_list(g, least=1)
     index = index_of(g, items) if items.kind != "str" else g.choice.choice(["0", "-1"])
-    value, exact = _element(g, items.kind)
+    value, exact = element_text(g, items.kind)
     form = "{0}[{1}] = {2}"
     if items.kind in ("int", "float") and g.choice.random() < 0.4:
         form = g.choice.choice(["{0}[{1}] += {2}", "{0}[{1}] *= 2", "{0}[{1}] -= {2}"])
@@ -224,7 +159,7 @@ def _(g: Writer) -> bool:
 @python("slist.slice", 0.6)
 def _(g: Writer) -> bool:
     """`l[1:]`, `l[::-1]`, `l[:n]`: a new list"""
-    items = make(g, least=2)
+    items = make_list(g, least=2)
     name = g.fresh("q")
     form, least = g.choice.choice(
         [("1:", items.least - 1), ("::-1", items.least), (":2", 2), ("-2:", 2), ("::2", 1), (":", 2)]
@@ -239,8 +174,8 @@ def _(g: Writer) -> bool:
 @python("slist.delete", 0.5)
 def _(g: Writer) -> bool:
     """`del l[0]`, `del l[-1]`"""
-    items = make(g, least=2)
-    if not _resize(g, items, -1):
+    items = make_list(g, least=2)
+    if not resize(g, items, -1):
         return False
     g.emit(f"del {items.text}[{g.choice.choice(['0', '-1', '1'])}]")
     return True
@@ -249,8 +184,8 @@ def _(g: Writer) -> bool:
 @python("slist.search", 0.7)
 def _(g: Writer) -> bool:
     """`a in l`, `l.index(2)`, `l.count(a)`"""
-    items = make(g)
-    value = _element(g, items.kind)
+    items = make_list(g)
+    value = element_text(g, items.kind)
     if not items.exact or not value[1] or items.growing or items.kind == "bool":
         return False
     kind = g.choice.randrange(4)
@@ -264,7 +199,7 @@ def _(g: Writer) -> bool:
 @python("slist.fold", 0.7)
 def _(g: Writer) -> bool:
     """`sum(l)`, `min(l)`, `max(l)`, `len(l)`, `any(l)`"""
-    items = make(g, "int", "float", "bool", least=1)
+    items = make_list(g, "int", "float", "bool", least=1)
     if items.kind == "bool":
         return assign(g, "bool", f"{g.choice.choice(['any', 'all'])}({items.text})")
     if g.choice.random() < 0.3:
@@ -277,7 +212,7 @@ def _(g: Writer) -> bool:
 @python("slist.equal", 0.4)
 def _(g: Writer) -> bool:
     """`l == m`, `l != [1, 2]`"""
-    items = make(g)
+    items = make_list(g)
     other = g.python.find(g.choice, g.python.lists, lambda each: each.kind == items.kind and each.exact)
     if not items.exact or items.growing or (other is not None and other.growing):
         return False
@@ -288,19 +223,19 @@ def _(g: Writer) -> bool:
 @python("slist.alias", 0.8)
 def _(g: Writer) -> bool:
     """`m = l`, then a change through m"""
-    items = make(g, least=1)
+    items = make_list(g, least=1)
     name = g.fresh("q")
     g.emit(f"{name} = {items.text}")
     alias = Items(name, items.kind, items.cells)
     g.python.lists.append(alias)
-    value, exact = _element(g, items.kind)
+    value, exact = element_text(g, items.kind)
     forms = ["{0}[0] = {1}", "{0}.reverse()"]
     if items.exact and not items.growing and items.kind != "float":
         forms.append("{0}.sort()")
-    if _here(g, items):
+    if in_this_region(g, items):
         forms += ["{0}.append({1})", "{0} += [{1}]"]
     form = g.choice.choice(forms)
-    if ("append" in form or "+=" in form) and not _resize(g, alias, 1):
+    if ("append" in form or "+=" in form) and not resize(g, alias, 1):
         return False
     g.emit(form.format(name, value))
     alias.taint(exact)
@@ -310,7 +245,7 @@ def _(g: Writer) -> bool:
 @python("slist.alias_branch", 0.4, nested=True)
 def _(g: Writer) -> bool:
     """`m = l if c else o`: one of two lists, changed under that name"""
-    items = make(g, "int", "float", least=2)
+    items = make_list(g, "int", "float", least=2)
     if items.growing:
         return False
     name, other_name = g.fresh("q"), g.fresh("q")
@@ -325,7 +260,7 @@ def _(g: Writer) -> bool:
         cell.region, cell.caller_owned = -1, True
     if g.choice.random() < 0.8:
         return assign(g, items.kind, f"{name}[{g.choice.choice(['0', '-1'])}]", alias.exact)
-    value, exact = _element(g, items.kind)  # rejected, honestly
+    value, exact = element_text(g, items.kind)  # rejected, honestly
     g.emit(f"{name}[{g.choice.choice(['0', '-1'])}] = {value}")
     alias.taint(exact)
     return True
@@ -334,7 +269,7 @@ def _(g: Writer) -> bool:
 @python("slist.iterate", 0.7, nested=True)
 def _(g: Writer) -> bool:
     """`for a in l:`, `for i, a in enumerate(l):`, `for a, b in zip(l, m):`"""
-    items = make(g, "int", "float", least=1)
+    items = make_list(g, "int", "float", least=1)
     total, each = g.fresh("c"), g.fresh("e")
     g.emit(f"{total} = {'0' if items.kind == 'int' else '0.0'}")
     form = g.choice.choice(
@@ -351,7 +286,7 @@ def _(g: Writer) -> bool:
 @python("slist.comprehension", 0.5)
 def _(g: Writer) -> bool:
     """`[a * 2 for a in l]`"""
-    items = make(g, "int", "float", least=1)
+    items = make_list(g, "int", "float", least=1)
     if items.growing:
         return False
     name, each = g.fresh("q"), g.fresh("e")
@@ -363,7 +298,7 @@ def _(g: Writer) -> bool:
 @python("slist.in_loop", 0.8, nested=True)
 def _(g: Writer) -> bool:
     """`for i in range(n): l[i % 2] += i` or `l.append(i)`: a list that a loop changes"""
-    items = make(g, "int", "float", least=2)
+    items = make_list(g, "int", "float", least=2)
     counter = g.fresh("i")
     g.emit(f"for {counter} in range({g.choice.choice(['n', 'k', '3'])}):")
     with g.region(loop=True):
@@ -385,8 +320,8 @@ def _(g: Writer) -> bool:
 @python("slist.in_branch", 0.8, nested=True)
 def _(g: Writer) -> bool:
     """`if c: l[0] = a; l.sort()`: a list that a branch changes"""
-    items = make(g, least=2)
-    (one, first), (other, second) = _element(g, items.kind), _element(g, items.kind)
+    items = make_list(g, least=2)
+    (one, first), (other, second) = element_text(g, items.kind), element_text(g, items.kind)
     forms = ["{0}[0] = {1}", "{0}[-1] = {1}", "{0}.reverse()", "{0}[0], {0}[1] = {0}[1], {0}[0]"]
     if items.exact and not items.growing and items.kind != "float":
         forms.append("{0}.sort()")
@@ -402,7 +337,7 @@ def _(g: Writer) -> bool:
 @python("slist.to_tensor", 0.5)
 def _(g: Writer) -> bool:
     """`torch.tensor(l)`"""
-    items = make(g, "int", "float", "bool", least=1)
+    items = make_list(g, "int", "float", "bool", least=1)
     if g.depth or g.in_helper or items.growing:
         return False
     name = g.fresh("t")
@@ -414,14 +349,14 @@ def _(g: Writer) -> bool:
 @python("slist.in_container", 0.5)
 def _(g: Writer) -> bool:
     """`p = (l, a)`, `d = {'a': l}`, `o = [l, m]`: a change through the container"""
-    items = make(g, "int", "float", least=1)
+    items = make_list(g, "int", "float", least=1)
     name = g.fresh("p")
     form, place = g.choice.choice([("({0}, 1)", "[0]"), ("{{'a': {0}}}", "['a']"), ("[{0}, {0}]", "[1]")])
     g.emit(f"{name} = {form.format(items.text)}")
-    value, exact = _element(g, items.kind)
+    value, exact = element_text(g, items.kind)
     g.emit(f"{name}{place}[0] = {value}")
     items.taint(exact)
-    if _here(g, items) and _resize(g, items, 1):
+    if in_this_region(g, items) and resize(g, items, 1):
         g.emit(f"{name}{place}.append({value})")
     return True
 
@@ -429,13 +364,13 @@ def _(g: Writer) -> bool:
 @python("slist.function", 0.5)
 def _(g: Writer) -> bool:
     """A function that changes a list, or returns its argument"""
-    items = make(g, "int", "float", least=2)
+    items = make_list(g, "int", "float", least=2)
     if g.in_helper:
         return False
     name, taken = g.fresh("change"), g.fresh("q")
     head = "self, " if g.method else ""
     lines = ["l[0] = a", "l.reverse()"]
-    if _here(g, items) and not items.growing and _resize(g, items, 1):
+    if in_this_region(g, items) and not items.growing and resize(g, items, 1):
         lines = ["l.append(a)", "l.insert(0, a)"]
     result = g.choice.choice(["l", "l + [a]"])
     g.helpers.append(

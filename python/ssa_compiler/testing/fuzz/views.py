@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .registry import view
-from .writer import Sketch, Var, Writer
+from .variables import Sketch, Var
+from .writer import Writer
 
 __all__: list[str] = []
 

@@ -12,7 +12,9 @@ from typing import Any
 from ...abi.container_writeback import ChangedContainer
 from ...abi.results import OutputSpec, Step
 from ..values.dynamic_list_value import is_growing
-from ..values.state import SHARED, CallerContainer, Retry, State
+from ..values.heap import CallerContainer
+from ..values.plan import SHARED, AnotherPlan
+from ..values.state import State
 from ..values.values import Site, Value
 
 __all__ = ["changed_containers", "lend"]
@@ -26,8 +28,8 @@ def changed_containers(state: State, output: Callable[[Value], OutputSpec]) -> t
         output: makes a value a result of `@main`.
     """
     found = []
-    for cell, caller_owned in state.caller_owned.items():
-        now, keys = state.heap[cell], state.keys.get(cell)
+    for cell, caller_owned in state.heap.caller_owned.items():
+        now, keys = state.heap.contents[cell], state.heap.keys.get(cell)
         if is_growing(now):
             raise state.unsupported(
                 f"a list of the caller's, '{caller_owned.path}', that gets a dynamic length; change a copy and return it"
@@ -41,7 +43,7 @@ def changed_containers(state: State, output: Callable[[Value], OutputSpec]) -> t
         items = [(n, value) for n, value in zip(names, now) if whole or n not in kept or before[n] is not value]
         removed = tuple(name for name in before if name not in kept) if keys is not None else ()
         if caller_owned.repeated and (items or removed or whole):
-            raise Retry({SHARED})
+            raise AnotherPlan.without({SHARED})
         if items or removed or whole:
             outputs = tuple((name, output(value)) for name, value in items)
             found.append(
@@ -69,4 +71,6 @@ def lend(state: State, cell: Site, route: Sequence[Step], path: str, repeated: b
         path: its name as the user sees it.
         repeated: whether the example is passed in another place as well.
     """
-    state.caller_owned[cell] = CallerContainer(tuple(route), path, state.heap[cell], state.keys.get(cell, ()), repeated)
+    state.heap.caller_owned[cell] = CallerContainer(
+        tuple(route), path, state.heap.contents[cell], state.heap.keys.get(cell, ()), repeated
+    )

@@ -49,30 +49,30 @@ class CallersObjects:
         """Let arguments of which an earlier import found that their storage matters be views of it, or of a larger one."""
         state = self.state
         for index, value in state.arguments.items():
-            if (WHOLE_STORAGE, ("argument", index)) in state.retries:
+            if (WHOLE_STORAGE, ("argument", index)) in state.plan.retries:
                 self._take_storage(index, value)
             length = needed_length(state, ("argument", index))
             if length:
                 reason = "the program makes it larger"
                 state.layouts.need(value.storages, "aten::resize_", exact=True)
-                state.storage_reasons[("argument", index)] = (0, value.fake.numel(), reason)
+                state.storages.storage_reasons[("argument", index)] = (0, value.fake.numel(), reason)
                 state.originals[id(value)] = (value, replace(value))
                 self._extended[index], view = extend_storage(self.tensors, value, length)
                 become(state, value, view)
 
     def _take_storage(self, index: int, value: TensorValue) -> None:
         """Let an argument of `@main` be the storage of a tensor, and the tensor a view of it."""
-        state, storage, length = self.state, ("argument", index), self.state.lengths[value.root]
+        state, storage, length = self.state, ("argument", index), self.state.storages.lengths[value.root]
         offset = int(value.offset)
         state.layouts.need(value.storages, "aten::as_strided", exact=True)
-        state.storage_reasons[storage] = (offset, length, "the program reads the storage of the argument")
-        state.need_plain(value, "is_conj" if value.fake.dtype.is_complex else "is_neg", "aten::as_strided")
+        state.storages.storage_reasons[storage] = (offset, length, "the program reads the storage of the argument")
+        state.storages.need_plain(value, "is_conj" if value.fake.dtype.is_complex else "is_neg", "aten::as_strided")
         with state.symbols.mode, torch.no_grad():
             flat = torch.empty(length, dtype=value.fake.dtype, device=value.fake.device)
         argument = state.emitter.entry.arguments[index]
         argument.set_type(state.type_of(flat))
         whole = TensorValue(argument, flat, value.storages, object(), sympy.Integer(0))
-        state.owners[whole.root] = whole
+        state.storages.owners[whole.root] = whole
         state.originals[id(value)] = (value, replace(value))
         sizes, strides = ([ConstValue(int(n)) for n in numbers] for numbers in (value.fake.shape, value.fake.stride()))
         as_strided = torch.ops.aten.as_strided.default

@@ -31,7 +31,8 @@ from ..ir.emitter import DTYPE_NUMBERS
 from ..ir.torchscript_enums import Numbered
 from ..values.argument_sizes import python_code
 from ..values.modules import fake_like
-from ..values.state import SHARED, State
+from ..values.plan import SHARED
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
 from .argument_containers import lend
@@ -144,7 +145,7 @@ class Arguments:
                 else _remedy(example)
             )
             raise ArgumentTypeError(f"argument '{path}': expected a tensor, got {type(example).__name__}: {remedy}")
-        if id(example) in self._seen and SHARED in self.state.retries:
+        if id(example) in self._seen and SHARED in self.state.plan.retries:
             first, value, _ = self._seen[id(example)]
             return replace(first, path=path), value
         if kind == "ClassType":
@@ -219,8 +220,8 @@ class Arguments:
         kind = next(kind for kind in (bool, int, float) if isinstance(example, kind))
         if kind is not bool:
             example = checked_number(path, kind, example)
-        if path in self.state.constants:
-            return ConstantSpec(path, example, self.state.constants[path]), ConstValue(example)
+        if path in self.state.plan.constants:
+            return ConstantSpec(path, example, self.state.plan.constants[path]), ConstValue(example)
         self.state.scalars.append(path)
         index, ssa = self._argument(path, self.state.emitter.scalar_type(kind))
         value = self.state.opaque_scalar(kind, ssa, ("argument", index))
@@ -283,4 +284,4 @@ class Arguments:
         first = self._seen.setdefault(id(example), (SharedSpec(path, path, tuple(self._route)), value, made.cell))
         lend(self.state, made.cell, self._route, path, first[2] != made.cell)
         if first[2] != made.cell:
-            self.state.caller_owned[first[2]] = replace(self.state.caller_owned[first[2]], repeated=True)
+            self.state.heap.caller_owned[first[2]] = replace(self.state.heap.caller_owned[first[2]], repeated=True)

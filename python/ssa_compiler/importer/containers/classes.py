@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ..values.modules import Inline
+from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.values import (
     ConstValue,
@@ -47,10 +47,10 @@ class Classes:
 
     def attribute(self, owner: ObjectRef, name: str) -> Value:
         """Return the value of an attribute."""
-        keys = self.state.keys[owner.cell]
+        keys = self.state.heap.keys[owner.cell]
         if name not in keys:
             raise self.state.defect(f"the attribute '{name}' of a {owner.short_name} before it is set")
-        return self.state.heap[owner.cell][keys.index(name)]
+        return self.state.heap.contents[owner.cell][keys.index(name)]
 
     def assign(self, owner: ObjectRef, name: str, value: Value) -> None:
         """Set an attribute.
@@ -68,12 +68,12 @@ class Classes:
             kind: its TorchScript type.
             name: the method.
         Raises:
-            Inline: it comes from a file.
+            AnotherPlan: it comes from a file.
         """
         qualified = f"{kind.annotation_str}.{name}"
         function = torch.jit._state._python_cu.find_function(qualified)
         if function is None or next(iter(function.graph.inputs())).type() != kind:
-            raise Inline
+            raise AnotherPlan.inlining()
         return qualified, function.graph
 
     def is_instance(self, value: Value, types: Sequence[Any]) -> bool | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
-from ..values.state import ProgramRaises, State
+from ..values.state import State
 from ..values.values import (
     ConstValue,
     DictRef,
@@ -47,15 +48,15 @@ class Containers:
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
         cell = self.state.site()
-        self.state.heap[cell] = tuple(elements)
+        self.state.heap.contents[cell] = tuple(elements)
         return ListRef(cell)
 
     def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef:
         """Make a dict; a later equal key wins."""
         cell = self.state.site()
         items = dict(zip(keys, elements))
-        self.state.heap[cell] = tuple(items.values())
-        self.state.keys[cell] = tuple(items)
+        self.state.heap.contents[cell] = tuple(items.values())
+        self.state.heap.keys[cell] = tuple(items)
         return DictRef(cell)
 
     def elements(self, value: Value) -> tuple[Value, ...]:
@@ -71,14 +72,14 @@ class Containers:
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
             )
-        view = self.state.views.get(value.cell)
-        return self.dicts.viewed(view) if view is not None else self.state.heap[value.cell]
+        view = self.state.heap.views.get(value.cell)
+        return self.dicts.viewed(view) if view is not None else self.state.heap.contents[value.cell]
 
     def extent(self, value: ListRef) -> Any:
         """Return what says how long a list is: comparable, and the same as long as it keeps its elements' number."""
-        if value.cell in self.state.views:
-            return self.state.keys[self.state.views[value.cell].cell]
-        contents = self.state.heap[value.cell]
+        if value.cell in self.state.heap.views:
+            return self.state.heap.keys[self.state.heap.views[value.cell].cell]
+        contents = self.state.heap.contents[value.cell]
         if is_growing(contents):
             length = contents[0].length  # type: ignore[attr-defined]
             return length.ssa if isinstance(length, ScalarValue) else length.value
@@ -86,7 +87,7 @@ class Containers:
 
     def is_growing(self, value: Value) -> bool:
         """Whether a value is a list whose length is dynamic."""
-        return isinstance(value, ListRef) and is_growing(self.state.heap[value.cell])
+        return isinstance(value, ListRef) and is_growing(self.state.heap.contents[value.cell])
 
     def store(self, value: Any, elements: Sequence[Value], op: str) -> None:
         """Give a list or dict other elements.
@@ -99,22 +100,22 @@ class Containers:
             ProgramRaises: it cannot be changed in Python.
             UnsupportedProgramError: others would have to see it, and it is not known who.
         """
-        if value.cell in self.state.shapes or value.cell in self.state.views:
-            kind = "torch.Size" if self._is_shape(value) else f"dict_{self.state.views[value.cell].kind}"
+        if value.cell in self.state.heap.shapes or value.cell in self.state.heap.views:
+            kind = "torch.Size" if self._is_shape(value) else f"dict_{self.state.heap.views[value.cell].kind}"
             if op in ("setitem", "del"):
                 raise ProgramRaises(f"TypeError: '{kind}' object does not support item assignment or deletion")
             raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
-        if value.cell in self.state.module_owned:
+        if value.cell in self.state.heap.module_owned:
             raise self.state.unsupported(
                 f"{op} on {in_words(value)} that belongs to a module, which would not see it; copy it first"
             )
-        if value.cell in self.state.frozen:
+        if value.cell in self.state.heap.frozen:
             raise self.state.unsupported(
                 f"{op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new one"
             )
-        before = self.state.heap[value.cell]
-        self.state.lists.add(value.cell)
-        self.state.heap[value.cell] = tuple(elements)
+        before = self.state.heap.contents[value.cell]
+        self.state.heap.lists.add(value.cell)
+        self.state.heap.contents[value.cell] = tuple(elements)
         if len(elements) > len(before) and not is_growing(before):
             self.growing.room.add(value.cell, len(elements) - len(before))
 
@@ -156,7 +157,7 @@ class Containers:
 
     def tensor(self, value: ListRef) -> TensorValue:
         """Emit the numbers in a list whose length is dynamic as a new tensor."""
-        (contents,) = self.state.heap[value.cell]
+        (contents,) = self.state.heap.contents[value.cell]
         assert isinstance(contents, DynamicListValue)
         return self.growing.stacked(contents)
 
@@ -185,9 +186,9 @@ class Containers:
         target = args[0]
         if method is None or not isinstance(target, ListRef):
             raise self.state.unsupported_op(f"{name} on a list whose length depends on run-time values; stack it first")
-        contents = self.state.heap[target.cell]
+        contents = self.state.heap.contents[target.cell]
         if not is_growing(contents):
-            other = self.state.heap[args[1].cell]  # type: ignore[attr-defined]
+            other = self.state.heap.contents[args[1].cell]  # type: ignore[attr-defined]
             contents = (self.growing.lifted(contents, other[0]),)
         if getattr(self, f"_growing_{self._short(name)}", None) is not None:
             result = method(contents[0], *args[1:])
@@ -235,7 +236,7 @@ class Containers:
 
     def _set_at(self, target: Any, index: ScalarValue, element: Value, elements: list[Value]) -> Value:
         """`target[index] = element` at a dynamic position."""
-        if target.cell not in self.state.caller_owned or not all(map(_is_number, [element, *elements])):
+        if target.cell not in self.state.heap.caller_owned or not all(map(_is_number, [element, *elements])):
             lifted = self.growing.lifted(elements, element)
             changed, _ = self.growing.set_item((), lifted, index, element)
             self.store(target, (changed,), "setitem")
@@ -278,7 +279,7 @@ class Containers:
 
     def _list_copy(self, target: Value) -> Value:
         made = self.new_list(self.elements(target))
-        self.state.lists.add(made.cell)
+        self.state.heap.lists.add(made.cell)
         return made
 
     _list_list = _list_copy
@@ -290,7 +291,7 @@ class Containers:
             if len(operands) == 2 and self.values.are_list_and_tuple(*operands):
                 names = ["tuple" if self._is_shape(value) else "list" for value in operands]
                 raise ProgramRaises(f'TypeError: can only concatenate {names[0]} (not "{names[1]}") to {names[0]}')
-            self.state.shapes.add(made.cell)
+            self.state.heap.shapes.add(made.cell)
         return made
 
     def _list_iadd(self, target: Value, other: Value) -> Value:
@@ -339,7 +340,7 @@ class Containers:
 
     def _list_sorted(self, target: Value) -> Value:
         made = self.new_list(self.values.ordered(target, _FALSE))
-        self.state.lists.add(made.cell)
+        self.state.heap.lists.add(made.cell)
         return made
 
     def _list_eq(self, target: Value, other: Value) -> Value:
@@ -368,17 +369,17 @@ class Containers:
 
     def _list_Size(self, target: Value) -> Value:
         made = self.new_list(self.elements(target))
-        self.state.shapes.add(made.cell)
+        self.state.heap.shapes.add(made.cell)
         return made
 
     def _is_shape(self, value: Value) -> bool:
         """Whether a list is a torch.Size in eager, a tuple that cannot be changed."""
-        return isinstance(value, ListRef) and value.cell in self.state.shapes
+        return isinstance(value, ListRef) and value.cell in self.state.heap.shapes
 
     def _shaped_as(self, made: ListRef, source: Value) -> ListRef:
         """Note that a list is a shape if what it is made of is one."""
         if self._is_shape(source):
-            self.state.shapes.add(made.cell)
+            self.state.heap.shapes.add(made.cell)
         return made
 
     def set_attribute(self, target: DictRef, name: str, value: Value) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ..values.state import ProgramRaises, State, View
+from ..values.diagnostics import ProgramRaises
+from ..values.heap import View
+from ..values.state import State
 from ..values.values import NONE, ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TupleValue, Value
 from .list_values import ListValues
 
@@ -49,7 +51,7 @@ class Dicts:
         return value
 
     def _position(self, target: Any, key: Value) -> int | None:
-        keys = self.state.keys[target.cell]
+        keys = self.state.heap.keys[target.cell]
         wanted = self.constant_key(key)
         return keys.index(wanted) if wanted in keys else None
 
@@ -76,14 +78,14 @@ class Dicts:
         return default if position is None else self._elements(target)[position]
 
     def contains(self, target: Any, key: Value) -> Value:
-        keys = self.state.keys[target.cell]
+        keys = self.state.heap.keys[target.cell]
         if isinstance(key, ScalarValue):
             made = self.containers.new_list([ConstValue(each) for each in keys])
             return self.containers.values.contains(made, key)
         return ConstValue(self._position(target, key) is not None)
 
     def copy(self, target: Any) -> Value:
-        return self.containers.new_dict(self.state.keys[target.cell], self._elements(target))
+        return self.containers.new_dict(self.state.heap.keys[target.cell], self._elements(target))
 
     dict = copy
 
@@ -91,12 +93,12 @@ class Dicts:
 
     def _view(self, target: Any, kind: str) -> ListRef:
         made = self.containers.new_list(self._shown(target.cell, kind))
-        self.state.views[made.cell] = View(target.cell, kind)
+        self.state.heap.views[made.cell] = View(target.cell, kind)
         return made
 
     def _shown(self, cell: Site, kind: str) -> Sequence[Value]:
-        keys = [ConstValue(key) for key in self.state.keys[cell]]
-        elements = self.state.heap[cell]
+        keys = [ConstValue(key) for key in self.state.heap.keys[cell]]
+        elements = self.state.heap.contents[cell]
         if kind == "keys":
             return keys
         return elements if kind == "values" else [TupleValue(pair) for pair in zip(keys, elements)]
@@ -125,7 +127,7 @@ class Dicts:
             noun = "attribute" if isinstance(target, ObjectRef) else "dict key"
             self._reject_in_region(target, f"a new {noun}", "set it to something before")
             self.containers.store(target, [*elements, element], op)
-            self.state.keys[target.cell] += (self.constant_key(key),)
+            self.state.heap.keys[target.cell] += (self.constant_key(key),)
             return
         elements[position] = element
         self.containers.store(target, elements, op)
@@ -142,7 +144,7 @@ class Dicts:
         return element
 
     def popitem(self, target: Any) -> Value:
-        keys, elements = self.state.keys[target.cell], self._elements(target)
+        keys, elements = self.state.heap.keys[target.cell], self._elements(target)
         if not keys:
             raise ProgramRaises("KeyError: 'popitem(): dictionary is empty'")
         self._keep(target, range(len(keys) - 1), "popitem")
@@ -160,17 +162,17 @@ class Dicts:
         return self.getitem(target, key)
 
     def update(self, target: Any, other: Any) -> None:
-        for key, element in zip(self.state.keys[other.cell], self._elements(other)):
+        for key, element in zip(self.state.heap.keys[other.cell], self._elements(other)):
             self.set_item(target, ConstValue(key), element)
 
     def _keep(self, target: Any, positions: Sequence[int], op: str) -> None:
         """Drop all keys of a dict but some."""
-        if len(positions) == len(self.state.keys[target.cell]):
+        if len(positions) == len(self.state.heap.keys[target.cell]):
             return
         self._reject_in_region(target, f"{op} on a dict", "set the key to something instead")
-        keys, elements = self.state.keys[target.cell], self._elements(target)
+        keys, elements = self.state.heap.keys[target.cell], self._elements(target)
         self.containers.store(target, [elements[position] for position in positions], op)
-        self.state.keys[target.cell] = tuple(keys[position] for position in positions)
+        self.state.heap.keys[target.cell] = tuple(keys[position] for position in positions)
 
     # Made of pairs.
 

@@ -17,6 +17,7 @@ import torch
 from ...errors import UnsupportedOpError
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
+from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import (
     DynamicListValue,
     capacity_of,
@@ -29,7 +30,7 @@ from ..values.dynamic_list_value import (
     put_rows,
     rolled,
 )
-from ..values.state import ProgramRaises, State
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, Site, TensorValue, Value
 
@@ -258,7 +259,7 @@ class DynamicLists:
 
     def _contents(self, value: Value) -> tuple[Value, ...]:
         assert isinstance(value, ListRef)
-        return self.state.heap[value.cell]
+        return self.state.heap.contents[value.cell]
 
     def added(self, value: DynamicListValue, other: Value) -> DynamicListValue:
         """Emit a new list: this one, then the elements of `other`."""

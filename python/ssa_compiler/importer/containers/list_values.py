@@ -13,8 +13,9 @@ from typing import Any
 
 from ...errors import UnsupportedOpError
 from ..tensors.scalar_ops import ScalarOps
+from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import SCALAR_DTYPES
-from ..values.state import ProgramRaises, State
+from ..values.state import State
 from ..values.values import ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, TupleValue, Value, is_const
 
 __all__ = ["ListValues"]
@@ -95,7 +96,7 @@ class ListValues:
         if isinstance(one, ListRef) and isinstance(other, ListRef) and self.are_list_and_tuple(one, other):
             return _FALSE
         if isinstance(one, DictRef) and isinstance(other, DictRef):
-            keys = [self.state.keys[value.cell] for value in (one, other)]
+            keys = [self.state.heap.keys[value.cell] for value in (one, other)]
             if set(keys[0]) != set(keys[1]):
                 return _FALSE
             second = dict(zip(keys[1], self.elements(other)))
@@ -114,11 +115,11 @@ class ListValues:
 
     def are_list_and_tuple(self, one: ListRef, other: ListRef) -> bool:
         """Whether one operand of an op is the shape of a tensor, a tuple, and the other a list also in Python."""
-        shapes = [value.cell in self.state.shapes for value in (one, other)]
+        shapes = [value.cell in self.state.heap.shapes for value in (one, other)]
         if shapes[0] == shapes[1] or self.state.scripted:
             return False
         plain = other if shapes[0] else one
-        known = plain.cell in self.state.lists or plain.cell in self.state.caller_owned
+        known = plain.cell in self.state.heap.lists or plain.cell in self.state.heap.caller_owned
         return known or _DISPLAY.search(self.state.locations.text()) is not None
 
     def differ(self, one: Value, other: Value) -> Value:

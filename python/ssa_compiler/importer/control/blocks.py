@@ -10,8 +10,9 @@ from typing import Any
 import torch
 
 from ..torchscript.dead_write_check import check_dead_writes
+from ..values.diagnostics import Unjoinable
 from ..values.modules import Modules
-from ..values.state import State, Unjoinable
+from ..values.state import State
 from ..values.values import NONE, ConstValue, Value
 from .if_and_loop import Control
 
@@ -67,10 +68,10 @@ class Blocks:
         self._calls.append(name)
         self._from_python.append(isinstance(source, types.FunctionType) and not self.state.scripted)
         self._environments.append({})
-        modes = len(self.state.grad_modes)
+        modes = len(self.state.storages.grad_modes)
         decorations = _decorations(source)
         if any(isinstance(each, torch.no_grad) or getattr(each, "mode", False) for each in decorations):
-            self.state.grad_modes.append(False)
+            self.state.storages.grad_modes.append(False)
         for node in graph.nodes():  # the first ones may have no source range
             if self.state.locations.frames[-1] is not None:
                 break
@@ -83,7 +84,7 @@ class Blocks:
                 )
             outputs = self.run_block(graph, arguments)
         finally:
-            del self.state.grad_modes[modes:]
+            del self.state.storages.grad_modes[modes:]
             self._environments.pop()
             self._from_python.pop()
             self._calls.pop()
@@ -111,16 +112,16 @@ class Blocks:
                 continue
             self.state.locations.enter_node(node)
             with self.state.at(number):
-                if node.kind() != "prim::If" or not self.state.splits:
+                if node.kind() != "prim::If" or not self.state.plan.splits:
                     results = self._node(node)
                 else:
-                    heap, keys, room = self.state.heap, dict(self.state.keys), self.control.growing.room
-                    self.state.heap, added = dict(heap), dict(room.added)
+                    heap, keys, room = self.state.heap.contents, dict(self.state.heap.keys), self.control.growing.room
+                    self.state.heap.contents, added = dict(heap), dict(room.added)
                     try:
                         with self.state.emitter.attempt():
                             results = self._node(node)
                     except Unjoinable as rejection:
-                        self.state.heap, self.state.keys, room.added = heap, keys, added
+                        self.state.heap.contents, self.state.heap.keys, room.added = heap, keys, added
                         rest = partial(self._continue, block, number + 1, place, after)
                         return self._split(node, rejection, rest)
             self._bind(node.outputs(), results)

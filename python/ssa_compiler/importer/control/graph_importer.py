@@ -37,9 +37,11 @@ from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
 from ..torchscript.literals import makes_float
 from ..torchscript.source_rewrite import IN_PLACE, KEPT
-from ..values.modules import Inline, Modules
+from ..values.diagnostics import ProgramRaises
+from ..values.modules import Modules
+from ..values.plan import AnotherPlan
 from ..values.runtime_strings import RaiseCall, made_text
-from ..values.state import ProgramRaises, State
+from ..values.state import State
 from ..values.values import (
     NONE,
     ConstValue,
@@ -256,7 +258,7 @@ class Interpreter(Blocks):
             return results
         wrapped = [self._wrap(result) for result in self.tensors.call(op, arguments)]
         if op.namespace == "aten" and not self.state.scripted:
-            self.state.tuples |= {value.cell for value in wrapped if isinstance(value, ListRef)}
+            self.state.heap.tuples |= {value.cell for value in wrapped if isinstance(value, ListRef)}
         return wrapped
 
     def _wrap(self, result: Any) -> Value:
@@ -273,13 +275,13 @@ class Interpreter(Blocks):
         if isinstance(value, (ListRef, DictRef, TupleValue)):
             parts = [self._unwrap(element) for element in self.containers.elements(value)]
             if isinstance(value, DictRef):
-                return dict(zip(self.state.keys[value.cell], parts))
+                return dict(zip(self.state.heap.keys[value.cell], parts))
             return parts if isinstance(value, ListRef) else tuple(parts)
         raise ValueError
 
     def _shown(self, value: Value) -> Value:
         """The shape of a tensor as the text that eager makes of it: to TorchScript it is a list."""
-        if not isinstance(value, ListRef) or value.cell not in self.state.shapes:
+        if not isinstance(value, ListRef) or value.cell not in self.state.heap.shapes:
             return value
         sizes = self.containers.elements(value)
         template = ConstValue(f"torch.Size([{', '.join('{}' for _ in sizes)}])")
@@ -287,7 +289,7 @@ class Interpreter(Blocks):
 
     def _is_known(self, value: Value) -> bool:
         """Whether `_unwrap` gives the value."""
-        if isinstance(value, ListRef) and (value.cell in self.state.shapes or self.containers.is_growing(value)):
+        if isinstance(value, ListRef) and (value.cell in self.state.heap.shapes or self.containers.is_growing(value)):
             return False
         if isinstance(value, (ListRef, DictRef, TupleValue)) and not isinstance(value, ObjectRef):
             return all(map(self._is_known, self.containers.elements(value)))
@@ -368,7 +370,7 @@ class Interpreter(Blocks):
             if function is None:
                 if self.modules.inlined:
                     return [Uninitialized(str(output.type()))]  # what called it is there in its place
-                raise Inline
+                raise AnotherPlan.inlining()
             return [FunctionValue(name, function.graph)]
         if not node.attributeNames():  # None; toIValue does not know it if it stands for a union
             return [NONE]
@@ -559,13 +561,13 @@ class Interpreter(Blocks):
             if isinstance(value, tuple):
                 return TupleValue(tuple(parts), *named_tuple_type(declared))
             made: ListRef | DictRef = self.containers.new_list(parts)
-            self.state.module_owned.add(made.cell)
+            self.state.heap.module_owned.add(made.cell)
             return made
         if isinstance(value, dict):
             kind = declared.getValueType()
             parts = [self._attribute(e, owner, f"{name}[{k!r}]", kind) for k, e in value.items()]
             made = self.containers.new_dict(list(value), parts)
-            self.state.module_owned.add(made.cell)
+            self.state.heap.module_owned.add(made.cell)
             return made
         if isinstance(value, torch.Tensor):
             return self.modules.registered(f"{owner.path}.{name}" if owner.path else name, value)
@@ -601,12 +603,14 @@ class Interpreter(Blocks):
         context = self._lookup(node.input())
         if not isinstance(context, GradMode):
             raise self.state.unsupported("a context manager; only torch.no_grad() and alike are known")
-        self.state.grad_modes.append(self.state.records_gradients() if context.mode is None else context.mode)
+        self.state.storages.grad_modes.append(
+            self.state.storages.records_gradients() if context.mode is None else context.mode
+        )
         return [NONE]
 
     def _prim_Exit(self, node: Any) -> list[Value]:
-        if self.state.grad_modes:
-            self.state.grad_modes.pop()
+        if self.state.storages.grad_modes:
+            self.state.storages.grad_modes.pop()
         return [NONE]
 
     def _prim_Print(self, node: Any) -> list[Value]:

@@ -18,11 +18,12 @@ from torch_mlir import ir
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..containers.dynamic_lists import DynamicLists
 from ..tensors.scalar_ops import ScalarOps
+from ..values.diagnostics import ProgramRaises, Unjoinable
 from ..values.dynamic_list_value import LengthChanges
 from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract, is_growing_abstract
 from ..values.lattice_join import from_earlier_iterations, join
-from ..values.state import ProgramRaises, State, Unjoinable
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
 from .loop_lists import LoopLists
@@ -118,12 +119,12 @@ class Control:
         """
         state = self.state
         assert isinstance(condition, ScalarValue)
-        before, room = dict(state.heap), self.growing.room
+        before, room = dict(state.heap.contents), self.growing.room
         added = dict(room.added)
         draft = self.emitter.draft("torch.prim.If", 2)
         branches, counts = [], []
         for name, run, region in zip(("then", "else"), (then, otherwise), draft.regions):
-            state.heap, room.added = dict(before), dict(added)
+            state.heap.contents, room.added = dict(before), dict(added)
             branches.append(self._import_branch(name, run, region))
             counts.append(room.added)
         first, second = branches
@@ -134,11 +135,11 @@ class Control:
         if first.raises is not None or second.raises is not None:
             self._keep_raising(condition, draft, branches)
         if first.raises is not None and second.raises is not None:
-            state.heap = before
+            state.heap.contents = before
             self.emitter.assertion(condition.ssa, second.raises)
             raise ProgramRaises(first.raises, emitted=first.emitted)
         if first.raises is not None or second.raises is not None:
-            state.heap = before
+            state.heap.contents = before
             return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
         room.either(*counts)
         try:
@@ -163,9 +164,9 @@ class Control:
         block = ir.Block.create_at_start(region)
         try:
             with state.region(), state.at(name), self.emitter.region(block) as scope:
-                return _Branch(block, scope, run(), state.heap)
+                return _Branch(block, scope, run(), state.heap.contents)
         except ProgramRaises as raised:
-            return _Branch(block, None, [], state.heap, raised.text, raised.emitted or _is_seen(block))
+            return _Branch(block, None, [], state.heap.contents, raised.text, raised.emitted or _is_seen(block))
 
     def _assert_and_continue(
         self,
@@ -189,7 +190,7 @@ class Control:
     def _finish(self, condition: ScalarValue, draft: Any, before: Heap, first: _Branch, second: _Branch) -> list[Value]:
         """Join the two branches and emit the If."""
         state, emitter = self.state, self.emitter
-        state.heap = {**first.heap, **second.heap, **before}
+        state.heap.contents = {**first.heap, **second.heap, **before}
         changed = [cell for cell in before if not _same_contents(first.heap[cell], second.heap[cell])]
         values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
@@ -210,11 +211,11 @@ class Control:
         results = iter(final.results)
         for cell in before:
             if cell not in changed:
-                state.heap[cell] = first.heap[cell]
+                state.heap.contents[cell] = first.heap[cell]
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in joined]
         count = len(first.outputs)
         for cell, contents in zip(changed, rebuilt[count:]):
-            state.heap[cell] = contents.elements  # type: ignore[attr-defined]
+            state.heap.contents[cell] = contents.elements  # type: ignore[attr-defined]
         return rebuilt[:count]
 
     def select(self, index: Value, values: Sequence[Value]) -> Value:
@@ -268,7 +269,7 @@ class Control:
             return list(initial)
         if isinstance(trip, ConstValue) and trip.structural:
             return self._unrolled(0, trip.value, list(initial), body, iteration)
-        before = dict(state.heap)
+        before = dict(state.heap.contents)
         site = state.site()
         added = dict(self.growing.room.added)
         try:
@@ -281,7 +282,7 @@ class Control:
             known = iteration.length if iteration.length is not None else getattr(trip, "value", _FOREVER)
             if known > _MOST_UNROLLED:
                 raise
-            state.heap, self.growing.room.added = before, added
+            state.heap.contents, self.growing.room.added = before, added
             try:
                 return self._unrolled(0, known, list(initial), body, iteration)
             except (UnsupportedOpError, UnsupportedProgramError):
@@ -377,7 +378,7 @@ class _LoopPass:
     def run(self, body: Any) -> None:
         """Import the body into a region that is in no block yet."""
         state, emitter = self.state, self.emitter
-        state.heap = dict(self.before)
+        state.heap.contents = dict(self.before)
         state.symbols.forget_counts()  # what the end of the body writes is seen at its start
         carried_types = [found for a in self._carried() for found in types(state, a)]
         self.operation = emitter.draft("torch.prim.Loop", 1)
@@ -398,13 +399,13 @@ class _LoopPass:
             induction = self._induction(next(arguments))
             self.entry = [rebuild(state, a, lambda: next(arguments)) for a in self._carried()]
             for cell, value in zip(self.cells, self.entry[len(self.head) :]):
-                state.heap[cell] = value.elements  # type: ignore[attr-defined]
+                state.heap.contents[cell] = value.elements  # type: ignore[attr-defined]
             if self.written:
-                state.clock += 1
-                state.stamps.update(dict.fromkeys(self.written, state.clock))
-            self.start = dict(state.heap)
-            written_before = set(state.written)
-            state.written = set()
+                state.storages.clock += 1
+                state.storages.stamps.update(dict.fromkeys(self.written, state.storages.clock))
+            self.start = dict(state.heap.contents)
+            written_before = set(state.storages.written)
+            state.storages.written = set()
             try:
                 again, *self.outputs = control_outputs = self.control.run_block(
                     body, [induction, *self.entry[: len(self.head)]]
@@ -415,11 +416,11 @@ class _LoopPass:
                 self.raises = raised.text
                 self.again = ConstValue(False)
                 self.outputs = self.entry[: len(self.head)]
-                state.heap = dict(self.start)
+                state.heap.contents = dict(self.start)
                 emitter.assertion(emitter.constant(False), raised.text)
-            self.body_writes = state.written
-            state.written = written_before | self.body_writes
-        self.end = state.heap
+            self.body_writes = state.storages.written
+            state.storages.written = written_before | self.body_writes
+        self.end = state.heap.contents
         state.symbols.forget_counts()
 
     def _induction(self, ssa: Any) -> Value:
@@ -436,7 +437,7 @@ class _LoopPass:
     def settled(self) -> bool:
         """Join the end of the body with its head; whether nothing new came of it."""
         state = self.state
-        state.heap = dict(self.before)
+        state.heap.contents = dict(self.before)
         entered = self.lists.enter(self.before, self.end, self.added)
         self.next_head = [self._join(a, value, output) for a, value, output in zip(self.head, self.entry, self.outputs)]
         for a, b in zip(self.head, self.next_head):
@@ -453,7 +454,7 @@ class _LoopPass:
             for cell in self.before
             if cell not in self.cells and not _same_contents(self.before[cell], self.end[cell])
         ]
-        writes = self.body_writes if state.has_maybe else set()
+        writes = self.body_writes if state.storages.has_maybe else set()
         self.next_written = self.written | writes
         return (
             self.next_head == self.head
@@ -495,10 +496,10 @@ class _LoopPass:
         emitter.discard(self.operation)
         self.control.growing.room.repeated(self.added, self.trip, self.lists.bounded)
         results = iter(loop.results)
-        state.heap = {**self.end, **self.before}
+        state.heap.contents = {**self.end, **self.before}
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]
         for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
-            state.heap[cell] = value.elements  # type: ignore[attr-defined]
+            state.heap.contents[cell] = value.elements  # type: ignore[attr-defined]
         return rebuilt[: len(self.head)]
 
 

@@ -57,7 +57,7 @@ class LoopLists:
         """
         changed = set()
         for cell in before:
-            if cell in self.state.keys or _same(before[cell], end[cell]):
+            if cell in self.state.heap.keys or _same(before[cell], end[cell]):
                 continue
             if is_growing(before[cell]) or is_growing(end[cell]) or len(before[cell]) != len(end[cell]):
                 with self.state.at(("room", cell)):

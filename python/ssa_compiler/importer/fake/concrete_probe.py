@@ -79,7 +79,7 @@ def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
     if any(spec.alias_info is not None for spec in (*schema.arguments, *schema.returns)) or not schema.returns:
         return None
     symbols = symbols_of(args)
-    if symbols and not state.opaque:
+    if symbols and not state.plan.opaque:
         return None
     outcomes, tried = [], []
     for valuation in valuations(state, symbols):

@@ -31,7 +31,8 @@ from ..ir.torchscript_enums import python_argument
 from ..isolation.process_state import own_numbers
 from ..values.argument_sizes import MakeStatic
 from ..values.attempts import AnotherAttempt
-from ..values.state import ProgramRaises, State
+from ..values.diagnostics import ProgramRaises
+from ..values.state import State
 from .concrete_probe import agrees_on_examples, outcome_on_examples, shaped_as_on_examples
 from .concrete_run import Untried, has_fake_kernel, try_op
 from .decompose import decomposition, is_followed

@@ -17,7 +17,8 @@ from ..fake.fake_run import run
 from ..tensors.complex_scalars import with_tensors
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
-from ..values.state import ProgramRaises, State
+from ..values.diagnostics import ProgramRaises
+from ..values.state import State
 from ..values.values import ConstValue, ScalarValue, TensorValue, Value
 
 __all__ = ["bool_tensor", "call_with_bools", "converted_bools"]

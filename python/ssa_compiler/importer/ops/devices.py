@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from ..torchscript.models import state_tensors
-from ..values.state import ProgramRaises, State
+from ..values.diagnostics import ProgramRaises
+from ..values.state import State
 from ..values.values import ConstValue, Value
 
 __all__ = ["check_default_device", "check_devices"]
@@ -70,7 +71,7 @@ def _ask(state: State, wanted: dict[str, Any]) -> None:
 
 def _own_types(state: State, root: Any) -> set[str]:
     """The types of the devices that the program's arguments and parameters are on."""
-    tensors = [value.fake for value in state.owners.values()] + list(state_tensors(root))
+    tensors = [value.fake for value in state.storages.owners.values()] + list(state_tensors(root))
     return {tensor.device.type for tensor in tensors if tensor.dim() or tensor.device.type != "cpu"} or {"cpu"}
 
 

@@ -19,7 +19,8 @@ from ..ir.locations import highlighted, is_augmented_assignment, is_call
 from ..ir.schemas import overload_of
 from ..tensors.complex_scalars import with_tensors
 from ..torchscript.literals import converts
-from ..values.state import ProgramRaises, State
+from ..values.diagnostics import ProgramRaises
+from ..values.state import State
 from ..values.values import ConstValue, ListRef, TensorValue, Value
 from .bool_operands import bool_tensor, converted_bools
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -74,11 +75,13 @@ class OpPrograms:
             for value, stride in zip(found, strides)
         ]
         state = self._tensors.state
-        state.ranges.note(op, python, sources, [r for r in results if isinstance(r, TensorValue)], state.owners)
+        state.ranges.note(
+            op, python, sources, [r for r in results if isinstance(r, TensorValue)], state.storages.owners
+        )
         return results
 
     def _find(self, op: Any, arguments: Mapping[str, Any]) -> OpProgram | None:
-        return find_program(op.name(), arguments, kernels=self._tensors.state.kernels)
+        return find_program(op.name(), arguments, kernels=self._tensors.state.plan.kernels)
 
     def _call_in_place(self, op: Any, arguments: Sequence[Value]) -> list[Value] | None:
         """Import an in-place op as the program of its functional form, whose result is copied into the target.
@@ -125,7 +128,7 @@ class OpPrograms:
             fake = clone(value.fake, memory_format=torch.contiguous_format)
         operands = [value, ConstValue(torch.contiguous_format)]
         made = state.fresh(tensors.emit(clone, operands, [state.type_of(fake)])[0], fake)
-        state.owners[made.root] = made
+        state.storages.owners[made.root] = made
         if order != sorted(order):
             back: list[Value] = [ConstValue(order.index(dim)) for dim in range(len(order))]
             (made,) = tensors.call_arguments(permute, [made, back])
@@ -135,12 +138,12 @@ class OpPrograms:
     def _trusted(self) -> Iterator[None]:
         """Check no indices and dtypes: those of the program are right."""
         state = self._tensors.state
-        before = state.index_checks, state.in_library
-        state.index_checks, state.in_library = False, True
+        before = state.plan, state.in_library
+        state.plan, state.in_library = replace(state.plan, index_checks=False), True
         try:
             yield
         finally:
-            state.index_checks, state.in_library = before
+            state.plan, state.in_library = before
 
 
 _OWN_ORDER = frozenset(

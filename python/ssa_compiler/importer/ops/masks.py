@@ -19,7 +19,7 @@ import torch
 from ..containers.containers import Containers
 from ..tensors.indexing import stored_value
 from ..tensors.tensor_ops import TensorOps
-from ..values.state import ProgramRaises
+from ..values.diagnostics import ProgramRaises
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue, Value
 

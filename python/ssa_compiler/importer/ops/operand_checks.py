@@ -15,7 +15,8 @@ import torch
 
 from ..fake.fake_run import ask_eager
 from ..tensors.tensor_ops import TensorOps
-from ..values.state import ProgramRaises, State
+from ..values.diagnostics import ProgramRaises
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ScalarValue
 

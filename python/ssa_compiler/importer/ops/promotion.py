@@ -19,7 +19,7 @@ from ..fake.dtype_probe import Described, describe, mixed_dtypes, rejects, run_e
 from ..tensors.index_checks import divides_integers, is_checked
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
-from ..values.state import ProgramRaises
+from ..values.diagnostics import ProgramRaises
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ScalarValue, TensorValue, Value
 

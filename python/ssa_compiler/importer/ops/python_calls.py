@@ -115,7 +115,7 @@ class PythonCalls:
             results,
             facts,
             written,
-            place in self.state.retries,
+            place in self.state.plan.retries,
             None,
             self.state.locations.user(),
         )
@@ -139,7 +139,9 @@ class PythonCalls:
     def _check_state(self, made: Made) -> None:
         """Reject a method of what the program writes: it may read that before or after."""
         prefix = f"{made.path}." if made.path else ""
-        written = [name for found in self.modules.found if found.storage in self.state.written for name in found.names]
+        written = [
+            name for found in self.modules.found if found.storage in self.state.storages.written for name in found.names
+        ]
         written += [number.name for number in self.modules.numbers]
         for name in written:
             if name.startswith(prefix):
@@ -171,8 +173,8 @@ class PythonCalls:
         if isinstance(value, ConstValue):
             return OutputConstant(unnumbered(value.value))
         if isinstance(value, TensorValue):
-            self.state.use(value, name)
-            self.state.note_gradients(value)
+            self.state.storages.use(value, name)
+            self.state.storages.note_gradients(value)
             return leaf(value, torch.Tensor)
         if isinstance(value, ScalarValue):
             return leaf(value, value.kind)
@@ -185,7 +187,7 @@ class PythonCalls:
             parts = tuple(self._argument(element, leaves, name) for element in self.containers.elements(value))
             if isinstance(value, ListRef):
                 return OutputList(parts)
-            return OutputDict(tuple(zip(self.state.keys[value.cell], parts)))
+            return OutputDict(tuple(zip(self.state.heap.keys[value.cell], parts)))
         raise self.state.unsupported_op(
             f"the ignored function '{name}', which is given {in_words(value)}; pass tensors, numbers, strings, or "
             "tuples, lists and dicts of them"
@@ -316,7 +318,7 @@ class PythonCalls:
         for target, ssa in zip(targets, results):
             value = TensorValue(ssa, target.fake, frozenset(), object(), sympy.Integer(0))
             self.tensors.emit(store, [target, value, ConstValue(False)], [state.type_of(target.fake)])
-            state.write(target, name)
+            state.storages.write(target, name)
         values: list[Value] = []
         for kind, fake, ssa in zip(kinds, fakes, results[len(targets) :]):
             if kind is not torch.Tensor:
@@ -324,9 +326,9 @@ class PythonCalls:
                 continue
             value = state.fresh(ssa, fake)
             sources = [leaf for leaf in (*leaves, *values) if isinstance(leaf, TensorValue)]
-            if sources and place not in state.retries:
+            if sources and place not in state.plan.retries:
                 # If it matters whether Python returns one of these, the import starts again, and running it checks.
-                state.maybe_alias(value, sources, name, retry=place)
+                state.storages.maybe_alias(value, sources, name, retry=place)
             values.append(value)
         return values
 

@@ -18,7 +18,8 @@ from ..tensors.range_lengths import derived_index, range_length
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
 from ..tensors.traced_sizes import NumberTensors
-from ..values.state import ProgramRaises, State
+from ..values.diagnostics import ProgramRaises
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, DictRef, ListRef, OptionalValue, ScalarValue, TensorValue, TupleValue, Value
 from .nested_tensors import NestedValue
@@ -114,7 +115,7 @@ class Metadata:
             given = [a.kind(1) if isinstance(a, ScalarValue) else self.tensors.python(a) for a in arguments]
             return [self.dtype(torch.result_type(*given))]
         if kind == "aten::is_grad_enabled":
-            return [ConstValue(self.state.records_gradients())]
+            return [ConstValue(self.state.storages.records_gradients())]
         if kind == "prim::unchecked_cast":
             return [first]
         if isinstance(first, NestedValue) and kind in _OF_NESTED:
@@ -149,11 +150,11 @@ class Metadata:
         if a.cell == b.cell:
             return True
         state = self.state
-        if any(value.cell in state.frozen | state.module_owned | set(state.views) for value in (a, b)):
+        if any(value.cell in state.heap.frozen | state.heap.module_owned | set(state.heap.views) for value in (a, b)):
             raise state.unsupported_op(
                 "'is' on lists, dicts or objects that control flow chose or that belong to a module"
             )
-        if a.cell in state.caller_owned and b.cell in state.caller_owned:
+        if a.cell in state.heap.caller_owned and b.cell in state.heap.caller_owned:
             raise state.unsupported_op("'is' on two lists, dicts or objects among the arguments")
         return False
 
@@ -212,7 +213,7 @@ class Metadata:
                 return [ConstValue(0 if self.state.scripted else Numbered(0, value))]
             return [ConstValue(value)]
         if kind in ("aten::is_conj", "aten::is_neg"):
-            self.state.need_plain(tensor, kind.removeprefix("aten::"), kind)
+            self.state.storages.need_plain(tensor, kind.removeprefix("aten::"), kind)
         if kind in _CALLS:
             return [ConstValue(_CALLS[kind](fake))]
         if kind in ("aten::is_contiguous", "aten::stride", "aten::storage_offset"):
@@ -220,15 +221,15 @@ class Metadata:
         return None
 
     def _requires_grad(self, tensor: TensorValue) -> bool:
-        self.state.need_plain(tensor, "requires_grad", "prim::requires_grad")
-        if not tensor.storages & self.state.requiring:
+        self.state.storages.need_plain(tensor, "requires_grad", "prim::requires_grad")
+        if not tensor.storages & self.state.storages.requiring:
             return False
         # A view of a parameter requires gradients if they are recorded.
-        return self.state.owners.get(tensor.root) is tensor or self.state.records_gradients()
+        return self.state.storages.owners.get(tensor.root) is tensor or self.state.storages.records_gradients()
 
     def _shape(self, fake: torch.Tensor) -> Value:
         made = self.containers.new_list([self.integer(size) for size in fake.shape])
-        self.state.shapes.add(made.cell)
+        self.state.heap.shapes.add(made.cell)
         return made
 
     def _layout(self, kind: str, tensor: TensorValue, arguments: Sequence[Value]) -> list[Value]:
@@ -238,12 +239,16 @@ class Metadata:
         state = self.state
         state.layouts.need(tensor.storages, kind, exact=kind == "aten::stride")
         if kind == "aten::storage_offset":
-            callers = [value for value in state.owners.values() if value.root in state.lengths]
+            callers = [value for value in state.storages.owners.values() if value.root in state.storages.lengths]
             for owner in callers:
                 for storage in owner.storages & tensor.storages:
-                    size = state.storage_reasons[storage][1] if storage in state.storage_reasons else None
+                    size = (
+                        state.storages.storage_reasons[storage][1]
+                        if storage in state.storages.storage_reasons
+                        else None
+                    )
                     reason = f"{kind} at {state.locations.user()}"
-                    state.storage_reasons[storage] = (int(owner.offset), size, reason)
+                    state.storages.storage_reasons[storage] = (int(owner.offset), size, reason)
         if kind == "aten::is_contiguous":
             if len(arguments) > 1:
                 raise self.state.unsupported_op("is_contiguous with a memory format")
@@ -254,7 +259,7 @@ class Metadata:
         if len(arguments) > 1:
             return [strides[self.state.dim(arguments[1], fake.dim())]]
         made = self.containers.new_list(strides)
-        state.tuples.add(made.cell)
+        state.heap.tuples.add(made.cell)
         return [made]
 
     def integer(self, size: Any) -> Value:

@@ -12,7 +12,8 @@ from typing import Any
 
 import sympy
 
-from ..values.state import Retry, State
+from ..values.plan import AnotherPlan
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue
 from .tensor_emitter import TensorEmitter
@@ -20,7 +21,7 @@ from .tensor_emitter import TensorEmitter
 __all__ = ["WHOLE_STORAGE", "Strided"]
 
 WHOLE_STORAGE = "whole storage"
-"""`(WHOLE_STORAGE, site)` is the key of the `Retry` that lets `@main` take the storage of an argument, made at the site."""
+"""`(WHOLE_STORAGE, site)` is the key of the `AnotherPlan` that lets `@main` take the storage of an argument, made at the site."""
 
 
 class Strided:
@@ -31,7 +32,11 @@ class Strided:
 
     def knows(self, base: TensorValue) -> bool:
         """Whether the tensor that owns the storage of `base` is known, and is the storage flattened."""
-        return base.absolute and base.root in self.state.owners and _is_flat(self.state.owners[base.root])
+        return (
+            base.absolute
+            and base.root in self.state.storages.owners
+            and _is_flat(self.state.storages.owners[base.root])
+        )
 
     def operands(self, args: list[Any], offset: sympy.Expr | None = None) -> tuple[list[Any], sympy.Expr]:
         """Return the arguments to call `as_strided` with on the tensor that owns the storage.
@@ -47,12 +52,12 @@ class Strided:
             UnsupportedOpError: the storage is not known.
         """
         state, base = self.state, args[0]
-        owner = state.owners.get(base.root, base)
+        owner = state.storages.owners.get(base.root, base)
         if not _is_flat(owner) or not base.absolute:
             self.ask_for_storage(owner)
             raise state.unsupported_op("as_strided of a tensor whose storage is not known; clone() it first")
         given = offset is None and not (isinstance(args[3], ConstValue) and args[3].value is None)
-        if given and base.root not in state.owners:
+        if given and base.root not in state.storages.owners:
             raise state.unsupported_op(
                 "as_strided with a storage offset, of a tensor that may begin anywhere in its storage; clone() it first"
             )
@@ -74,10 +79,10 @@ class Strided:
         """
         state, fake = self.state, owner.fake
         known = all(isinstance(number, int) for number in (*fake.shape, *fake.stride())) and owner.offset.is_Integer
-        for storage in owner.storages if known and owner.root in state.lengths else ():
+        for storage in owner.storages if known and owner.root in state.storages.lengths else ():
             key = (WHOLE_STORAGE, storage)
-            if storage[0] == "argument" and key not in state.retries:
-                raise Retry({key})
+            if storage[0] == "argument" and key not in state.plan.retries:
+                raise AnotherPlan.without({key})
 
     def _check(self, owner: TensorValue, sizes: list[Any], strides: list[Any], position: Any, given: bool) -> None:
         """Check that the view stays within the storage, as eager does, and note what that rests on.
@@ -91,7 +96,9 @@ class Strided:
         """
         state, fake = self.state, owner.fake
         count, start = int(fake.numel()), int(owner.offset)
-        length = state.lengths.get(owner.root, count)  # that of the FakeTensor's storage may have grown meanwhile
+        length = state.storages.lengths.get(
+            owner.root, count
+        )  # that of the FakeTensor's storage may have grown meanwhile
         negative = "RuntimeError: as_strided: Negative strides are not supported at the moment"
         for stride in strides:
             state.check(sympy.Ge(stride, 0), negative)
@@ -105,13 +112,13 @@ class Strided:
         if not inside and not fills:
             self.ask_for_storage(owner)
             raise state.unsupported_op("as_strided that may reach beyond the elements of its tensor; clone() it first")
-        for storage in owner.storages & self._callers() if owner.root in state.lengths else ():
+        for storage in owner.storages & self._callers() if owner.root in state.storages.lengths else ():
             reason = f"aten::as_strided at {state.locations.user()}"
             state.layouts.need([storage], "aten::as_strided")
             if given or not inside:
-                before = state.storage_reasons.get(storage)
+                before = state.storages.storage_reasons.get(storage)
                 size = length if not inside or (before is not None and before[1] is not None) else None
-                state.storage_reasons[storage] = (start, size, reason)
+                state.storages.storage_reasons[storage] = (start, size, reason)
         state.check(
             within,
             f"RuntimeError: setStorage: sizes {sizes}, strides {strides}, storage offset {position + start} are out of "
@@ -120,7 +127,7 @@ class Strided:
 
     def _callers(self) -> frozenset[Any]:
         """The storages of arguments, parameters and buffers."""
-        owners = self.state.owners.values()
+        owners = self.state.storages.owners.values()
         return frozenset(s for owner in owners for s in owner.storages if s[0] in ("argument", "parameter"))
 
 

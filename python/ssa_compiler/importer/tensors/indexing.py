@@ -2,7 +2,7 @@
 
 In eager `x[i]` with a 0-d integer tensor is `x.select(0, int(i))`: a view, but reading the number needs the host.
 TorchScript makes it an advanced index. Here it is a gather of one row, which needs no host, as long as nobody can tell it
-from the view; where somebody could, the import starts again (`Retry`) with the view at that place.
+from the view; where somebody could, the import starts again (`AnotherPlan`) with the view at that place.
 """
 
 from __future__ import annotations
@@ -110,14 +110,14 @@ class Indexing:
             if not only_numbers:  # a gather all the same
                 base, indices = self._read(base, indices), [index for index in indices if not _is_number(index)]
                 return self.tensors.call_arguments(op, [base, indices])
-            if ("view", self.state.place()) in self.state.retries:
+            if ("view", self.state.place()) in self.state.plan.retries:
                 return [self._view(base, indices)]
             result = self._read(base, indices)
             if self.put_back:
                 return [result]
             numbers = [dim for dim, index in enumerate(indices) if _is_number(index)]
             interferes = partial(_interferes, base, numbers, result)
-            self.state.maybe_alias(result, [base], "an index", ("view", self.state.place()), interferes)
+            self.state.storages.maybe_alias(result, [base], "an index", ("view", self.state.place()), interferes)
             return [result]
         if only_numbers and not self.tensors.python(args[3]):
             self._put(op, base, indices, args[2])
@@ -253,7 +253,7 @@ class Indexing:
         Returns:
             Whether one of them indexes with a tensor that it makes itself, so that only its parts can be checked.
         """
-        if not self.state.index_checks or self._checked_op is not None:
+        if not self.state.plan.index_checks or self._checked_op is not None:
             return False
         known = _tensors_by_fake(args)
         found = [check for record in trace.records if is_checked(record.op) for check in checks(record.op, record.args)]
@@ -266,10 +266,10 @@ class Indexing:
     def _known(self, check: Check, index: TensorValue, low: Any, purpose: Any) -> bool:
         """Whether all numbers of an index are known to be in [low, size); noted, to be verified in the end."""
         state, key = self.state, (*purpose, self.state.place())
-        if key in state.retries:
+        if key in state.plan.retries:
             return False
         least, most = (int(n) if n.is_Integer else n for n in (sympy.sympify(low), check.high - 1))
-        return state.ranges.conclude(key, index, (least, most), state.written, state.owners)
+        return state.ranges.conclude(key, index, (least, most), state.storages.written, state.storages.owners)
 
     def _from_front(self, index: TensorValue, size: Any) -> TensorValue:
         call, ops = self.tensors.call_arguments, torch.ops.aten
@@ -297,7 +297,7 @@ class Indexing:
         """Emit a check; returns whether it may fail."""
         state, call, ops = self.state, self.tensors.call_arguments, torch.ops.aten
         unread = state.symbols.known(check.unread)
-        if not state.index_checks or unread or (isinstance(index.fake.numel(), int) and index.fake.numel() == 0):
+        if not state.plan.index_checks or unread or (isinstance(index.fake.numel(), int) and index.fake.numel() == 0):
             return False
         least = check.low if check.excluded is None else sympy.Integer(check.excluded + 1)
         if check.counted is not None:

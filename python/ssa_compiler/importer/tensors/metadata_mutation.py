@@ -7,7 +7,7 @@ in the block of `@main`, as long as no join has made another value of them; insi
 be changed, as the change would have to depend on whether the code is reached.
 
 What became of the caller's objects is told by `changed_objects.py`. A storage that becomes larger has to be so from the
-start, so that all views of it are views of one tensor: the import starts again (`Retry`) with capacity for the elements.
+start, so that all views of it are views of one tensor: the import starts again (`AnotherPlan`) with capacity for the elements.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from ...errors import UnsupportedOpError
 from ..fake.fake_run import run, same_view
 from ..ir.emitter import DTYPE_NUMBERS
 from ..ir.schemas import functional_of
-from ..values.state import Retry, State
+from ..values.plan import AnotherPlan
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, Site, TensorValue, Value, made_at, tensor_values
 from .as_strided import WHOLE_STORAGE, Strided
@@ -45,7 +46,7 @@ def change_object(tensors: TensorEmitter, strided: Strided, op: Any, args: list[
     Returns:
         The object, which is the op's result.
     Raises:
-        Retry: its storage needs capacity for more elements.
+        AnotherPlan: its storage needs capacity for more elements.
         UnsupportedOpError: somebody may see the change who cannot be told.
     """
     state, target, name = tensors.state, args[0], str(op.name())
@@ -58,12 +59,12 @@ def change_object(tensors: TensorEmitter, strided: Strided, op: Any, args: list[
         if not isinstance(args[1], ConstValue) or args[1].value:
             raise state.unsupported_op("aten::requires_grad_(True); compiled programs do not record gradients")
         if callers:
-            state.need_plain(target, "requires_grad", name)
+            state.storages.need_plain(target, "requires_grad", name)
         return target
     if op is torch.ops.aten.detach_.default:
         if callers:
             raise state.unsupported_op("aten::detach_ of a tensor of the caller's or the module's; use detach()")
-        if target.root in state.owners and state.owners[target.root].ssa != target.ssa:
+        if target.root in state.storages.owners and state.storages.owners[target.root].ssa != target.ssa:
             raise state.unsupported_op("aten::detach_ of a view, which eager rejects as well; use detach()")
         return target
     if callers:
@@ -87,8 +88,8 @@ def become(state: State, target: TensorValue, changed: TensorValue) -> None:
         target: the object's value.
         changed: the view.
     """
-    if state.owners.get(target.root) is target:  # the tensor that the storage was made with stays what it was
-        state.owners[target.root] = replace(target)
+    if state.storages.owners.get(target.root) is target:  # the tensor that the storage was made with stays what it was
+        state.storages.owners[target.root] = replace(target)
     for field in fields(TensorValue):
         setattr(target, field.name, getattr(changed, field.name))
 
@@ -177,7 +178,7 @@ def _check_length(state: State, strided: Strided, op: Any, target: TensorValue, 
         Retry: they do not.
         UnsupportedOpError: it is not known what the storage is.
     """
-    owner = state.owners.get(target.root)
+    owner = state.storages.owners.get(target.root)
     numbers = (*fake.shape, *fake.stride(), target.offset)
     if owner is None or not strided.knows(target) or not all(expr_of(n).is_Integer for n in numbers):
         if owner is not None and target.absolute:
@@ -195,15 +196,15 @@ def _check_length(state: State, strided: Strided, op: Any, target: TensorValue, 
             f"{op.name()}, which makes the storage of a module's tensor larger; assign a new tensor"
         )
     if storage[0] == "argument" and (
-        (WHOLE_STORAGE, storage) in state.retries
+        (WHOLE_STORAGE, storage) in state.plan.retries
         or int(owner.offset) != 0
-        or state.lengths.get(owner.root, owner.fake.numel()) != owner.fake.numel()
+        or state.storages.lengths.get(owner.root, owner.fake.numel()) != owner.fake.numel()
     ):
         strided.ask_for_storage(owner)
         raise state.unsupported_op(
             f"{op.name()} of a part of a larger tensor, beyond what its storage holds; clone() it first"
         )
-    raise Retry({(_EXTENDED, storage, needed)})
+    raise AnotherPlan.without({(_EXTENDED, storage, needed)})
 
 
 def needed_length(state: State, storage: Site) -> int:
@@ -213,7 +214,7 @@ def needed_length(state: State, storage: Site) -> int:
         state: the interpretation.
         storage: the site where it is made.
     """
-    return max((key[2] for key in state.retries if key[:2] == (_EXTENDED, storage)), default=0)
+    return max((key[2] for key in state.plan.retries if key[:2] == (_EXTENDED, storage)), default=0)
 
 
 def extend_storage(tensors: TensorEmitter, value: TensorValue, length: int) -> tuple[TensorValue, TensorValue]:
@@ -235,7 +236,7 @@ def extend_storage(tensors: TensorEmitter, value: TensorValue, length: int) -> t
     dtype = ConstValue(DTYPE_NUMBERS[value.fake.dtype])
     made = emit(aten.empty.memory_format, [ConstValue(length)], dtype, none, none, none, none)
     made = replace(made, storages=value.storages, offset=sympy.Integer(0))
-    state.owners[made.root] = made
+    state.storages.owners[made.root] = made
     bounds: list[Value] = [ConstValue(n) for n in (0, 0, count, 1)]
     part = emit(aten.slice.Tensor, made, *bounds)
     if count:

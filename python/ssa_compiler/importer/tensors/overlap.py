@@ -17,7 +17,9 @@ import torch
 from ...errors import UnsupportedProgramError
 from ..fake.concrete_run import try_op
 from ..ir.torchscript_enums import python_argument
-from ..values.state import ProgramRaises, Retry, State
+from ..values.diagnostics import ProgramRaises
+from ..values.plan import AnotherPlan
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import TensorValue
 from .disjointness import may_interfere, provably_disjoint
@@ -112,7 +114,7 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
     for value in values:
         for maybe in value.maybe if isinstance(value, TensorValue) else ():
             if maybe.interferes is not None and maybe.storages & target.storages and maybe.interferes(target, value):
-                raise Retry({maybe.retry})
+                raise AnotherPlan.without({maybe.retry})
     elementwise = torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"
     sources = [
         value

@@ -16,8 +16,9 @@ import torch
 from ...errors import UnsupportedOpError
 from ...semantics.python_scalars import MATH_POW, PYTHON_OPS, known_to_python, python_op
 from ..ir.torchscript_enums import Numbered
+from ..values.diagnostics import ProgramRaises, Unjoinable
 from ..values.runtime_strings import made_text
-from ..values.state import ProgramRaises, State, Unjoinable
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import SOME_STR, ConstValue, RuntimeStr, ScalarValue, TensorValue, Value, is_const
 from .scalar_powers import power
@@ -384,7 +385,7 @@ class ScalarOps:
         count = tensor.fake.numel()
         rejection = rejection or f"RuntimeError: a Tensor with {expr_of(count)} elements cannot be converted to Scalar"
         self.state.check(sympy.Eq(expr_of(count), 1), rejection)
-        self.state.use(tensor, "item")
+        self.state.storages.use(tensor, "item")
         dtype = tensor.fake.dtype
         if dtype.is_complex:
             raise self.state.unsupported_op("item of a complex tensor")

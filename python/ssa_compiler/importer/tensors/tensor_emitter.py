@@ -41,7 +41,7 @@ class TensorEmitter(ABC):
     def argument(self, value: Value) -> Argument:
         """Open lists and tuples of an op's argument."""
         if isinstance(value, (ListRef, DictRef)):
-            return [self.argument(element) for element in self.state.heap[value.cell]]
+            return [self.argument(element) for element in self.state.heap.contents[value.cell]]
         if isinstance(value, TupleValue):
             return [self.argument(element) for element in value.elements]
         return value
@@ -102,7 +102,7 @@ class TensorEmitter(ABC):
                 raise self.state.unsupported_op(f"an argument of type {wanted}")
             return emitter.list_of(names[element], operands)
         if isinstance(argument, TensorValue):
-            self.state.note_gradients(argument)
+            self.state.storages.note_gradients(argument)
             return argument.ssa
         if isinstance(argument, ScalarValue):
             return self._convert(argument, wanted)

@@ -22,7 +22,8 @@ from ..fake.trace import Record, Trace
 from ..fake.unannotated_writes import writes_unannotated
 from ..ir.schemas import MAY_RETURN_ARGUMENT, registered_name, with_numbers
 from ..values.argument_sizes import MakeStatic
-from ..values.state import ProgramRaises, State
+from ..values.diagnostics import ProgramRaises
+from ..values.state import State
 from ..values.stride_provenance import other_layouts
 from ..values.symbols import COUNTS
 from ..values.values import ConstValue, ScalarValue, TensorValue, Value, tensor_values
@@ -133,7 +134,7 @@ class TensorOps(TensorEmitter):
         broadcasts = op.overloadpacket in _REPEATING or _may_broadcast(python)
         if broadcasts and (asserted := with_asserted_ones(self.views, op, args, trace.requirements)) is not None:
             return self._call_arguments(op, asserted)
-        state.counted += [v for argument in args for v in tensor_values(argument) if _is_counted(v.fake)]
+        state.storages.counted += [v for argument in args for v in tensor_values(argument) if _is_counted(v.fake)]
         check_elements(state, op, python)
         state.layouts.passed(op, args, python)
         settled = self._with_static_strides(op, args, python, trace)
@@ -178,16 +179,16 @@ class TensorOps(TensorEmitter):
                 (copied,) = self.call_arguments(clone, [value, contiguous])
                 results = self.call_arguments(op, [*args[:number], copied, *args[number + 1 :]])
                 for result in tensor_values(results):
-                    self.state.maybe_alias(result, [value], op.name())
+                    self.state.storages.maybe_alias(result, [value], op.name())
                 return results
         return None
 
     def _use(self, op: Any, args: list[Argument]) -> None:
         for argument in args:
             for value in tensor_values(argument):
-                self.state.use(value, op.name())
+                self.state.storages.use(value, op.name())
                 if op is not torch.ops.aten.detach.default:
-                    self.state.note_gradients(value)
+                    self.state.storages.note_gradients(value)
 
     def _outcome(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> Any:
         """Emit an op that writes nothing."""
@@ -231,15 +232,15 @@ class TensorOps(TensorEmitter):
         if trace.guesses and not self._alike(op, python, trace, sources[:1]):
             # What was guessed of sizes of arguments only can be made sure, at the price of a guard.
             key = ("sizes", self.state.place()) if all(map(self.state.sizes.covers, trace.guesses)) else None
-            if key is not None and key in self.state.retries:
+            if key is not None and key in self.state.plan.retries:
                 for guess in trace.guesses:
                     self.state.require(guess, op.name())
             else:
                 for value in tensor_values(result):
-                    self.state.maybe_alias(value, sources, op.name(), key)
+                    self.state.storages.maybe_alias(value, sources, op.name(), key)
         for source in sources[:1]:
             if op.name() in ("aten::resolve_conj", "aten::resolve_neg"):
-                self.state.need_plain(source, op.name().replace("aten::resolve", "is"), op.name())
+                self.state.storages.need_plain(source, op.name().replace("aten::resolve", "is"), op.name())
             elif self._depends_on_strides(op, python, trace, source):
                 self.state.layouts.decide(source, tensor_values(result), op.name())
 
@@ -358,14 +359,14 @@ class TensorOps(TensorEmitter):
         for ssa, element in zip(results, outs):
             if isinstance(element, torch.Tensor):
                 made = self.state.fresh(ssa, element)
-                self.state.owners[made.root] = made
+                self.state.storages.owners[made.root] = made
                 length = needed_length(self.state, *made.storages)
                 values.append(extend_storage(self, made, length)[1] if length else made)
             else:
                 values.append(self.state.opaque_scalar(_scalar_kind(element), ssa))
         sources = [value for argument in args for value in tensor_values(argument)]
         python = [self.python(argument) for argument in args]
-        self.state.ranges.note(op, python, sources, values, self.state.owners)
+        self.state.ranges.note(op, python, sources, values, self.state.storages.owners)
         self.state.layouts.made(op, args, python, out, values)
         return _arranged(out, iter(values))
 

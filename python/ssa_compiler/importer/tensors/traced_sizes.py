@@ -30,13 +30,15 @@ class NumberTensors:
     def note(self, tensor: TensorValue, number: Value) -> None:
         """Note the int that a new tensor holds."""
         if self._scalars.kind(number) is int:
-            self._state.has_maybe = True  # so that loops say what they write
-            self._numbers[id(tensor)] = (tensor, number, self._state.clock)
+            self._state.storages.has_maybe = True  # so that loops say what they write
+            self._numbers[id(tensor)] = (tensor, number, self._state.storages.clock)
 
     def of(self, tensor: Value) -> Value | None:
         """Return the int in a tensor, None if it is not known."""
         known, number, clock = self._numbers.get(id(tensor), (None, None, 0))
-        if known is None or any(self._state.stamps.get(made_at(storage), 0) > clock for storage in known.storages):
+        if known is None or any(
+            self._state.storages.stamps.get(made_at(storage), 0) > clock for storage in known.storages
+        ):
             return None
         return number
 

@@ -9,7 +9,8 @@ from typing import Any
 import sympy
 import torch
 
-from ..values.state import ProgramRaises, State
+from ..values.diagnostics import ProgramRaises
+from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ScalarValue, TensorValue, Value
 from .as_strided import Strided

@@ -85,7 +85,7 @@ class Writes:
             and isinstance(args[written[0]], TensorValue)
             and self._alone(op, args, python, written[0])
         ):
-            state.write(args[written[0]], op.name())
+            state.storages.write(args[written[0]], op.name())
             return [args[written[0]]] * len(schema.returns)
         return self._on_copies(op, args, written, out)
 
@@ -182,7 +182,7 @@ class Writes:
         for target, ssa in zip(targets, results):
             copied = TensorValue(ssa, target.fake, frozenset(), object(), sympy.Integer(0))
             self.tensors.emit(copy, [target, copied, ConstValue(False)], [state.type_of(target.fake)])
-            state.write(target, op.name())
+            state.storages.write(target, op.name())
         made = iter([state.fresh(ssa, element) for ssa, element in zip(results[len(targets) :], fresh)])
         by_set = {name: args[index] for index in written for name in schema.arguments[index].alias_info.before_set}
         returned: list[Any] = []

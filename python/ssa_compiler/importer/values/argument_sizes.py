@@ -8,20 +8,20 @@ another specialisation. A relation that leaves one value only starts the import 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
 from torch.utils._sympy.printers import PythonPrinter
 
 from ...abi.size_guards import SizeChecks, SizeGuard, SizeUse
-from .attempts import AnotherAttempt
 from .dynamic_shapes import SizeRequest
+from .plan import AnotherPlan
 
 __all__ = ["ArgumentSizes", "MakeStatic", "python_code"]
 
 
-class MakeStatic(AnotherAttempt):
+class MakeStatic(AnotherPlan):
     """The import has to start again with these sizes static.
 
     Attributes:
@@ -31,7 +31,8 @@ class MakeStatic(AnotherAttempt):
     """
 
     def __init__(self, roots: set[str], reason: str, location: Any) -> None:
-        super().__init__(reason)
+        why = dict.fromkeys(roots, f"{reason} [{location}]" if location else reason)
+        super().__init__(reason, lambda plan: replace(plan, static={**plan.static, **why}))
         self.roots, self.reason, self.location = roots, reason, location
 
 

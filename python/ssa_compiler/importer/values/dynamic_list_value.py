@@ -223,7 +223,7 @@ def _emit(state: State, schema: str, fake: torch.Tensor, operands: Sequence[Any]
 def _row(state: State, value: Value, element: Element) -> TensorValue:
     """An element as a tensor."""
     if isinstance(value, TensorValue):
-        state.use(value, "append")
+        state.storages.use(value, "append")
         return value
     emitter = state.emitter
     if isinstance(value, ScalarValue):

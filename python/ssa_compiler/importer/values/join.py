@@ -78,7 +78,7 @@ def types(state: State, a: Abstract) -> list[Any]:
 
 def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Value, ...]] | None = None) -> list[Any]:
     """Return the SSA values that pass `value` as `a`, with casts and placeholders made in the current scope."""
-    heap = state.heap if heap is None else heap
+    heap = state.heap.contents if heap is None else heap
     emitter = state.emitter
     if isinstance(a, Elements):
         if isinstance(value, Uninitialized):
@@ -167,13 +167,13 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
         if a.kind is tuple:
             return TupleValue(elements, a.fields, a.type_name)
-        state.heap[site] = elements
-        state.frozen.add(site)
+        state.heap.contents[site] = elements
+        state.heap.frozen.add(site)
         if a.kind is dict:
-            state.keys[site] = a.keys
+            state.heap.keys[site] = a.keys
             return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)
         if a.type_name == TORCH_SIZE:
-            state.shapes.add(site)
+            state.heap.shapes.add(site)
         return ListRef(site)
     assert isinstance(a, AnyTensor)
     ssa = next_ssa()

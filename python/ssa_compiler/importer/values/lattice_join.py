@@ -200,13 +200,13 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
     """Turn a reference to a list or dict into its elements."""
     if isinstance(a, Same) and isinstance(a.value, (ListRef, DictRef)):
         cell = a.value.cell
-        state.frozen.add(cell)
+        state.heap.frozen.add(cell)
         elements = tuple(abstract(value) for value in heaps[cell])
         kind = list if isinstance(a.value, ListRef) else dict
         type_name = a.value.type_name if isinstance(a.value, ObjectRef) else ""
-        if cell in state.shapes:
+        if cell in state.heap.shapes:
             type_name = TORCH_SIZE
-        return Elements(kind, elements, type_name=type_name, keys=state.keys.get(cell, ()))
+        return Elements(kind, elements, type_name=type_name, keys=state.heap.keys.get(cell, ()))
     return a
 
 
@@ -230,8 +230,8 @@ def join(
     Raises:
         UnsupportedProgramError: the values cannot be one SSA value.
     """
-    heap_a = state.heap if heap_a is None else heap_a
-    heap_b = state.heap if heap_b is None else heap_b
+    heap_a = state.heap.contents if heap_a is None else heap_a
+    heap_b = state.heap.contents if heap_b is None else heap_b
     if isinstance(a, Same) and isinstance(b, Same) and _same(a.value, b.value):
         # What may be the very object that was detached is taken for it.
         renewed = [isinstance(side.value, TensorValue) and side.value.renewed for side in (a, b)]
@@ -278,7 +278,7 @@ def join(
             return AnyTensor(a.dtype, a.device, sizes, strides, storages, maybe, root, offset, absolute)
     if isinstance(a, Same) and isinstance(b, Same):
         if isinstance(a.value, (RuntimeStr, ConstValue)) and isinstance(b.value, (RuntimeStr, ConstValue)):
-            if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)) and not state.splits:
+            if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)) and not state.plan.splits:
                 return Same(SOME_STR)
     numbers = {kind_a, kind_b} == {int, float}
     raise state.unsupported(

@@ -6,6 +6,7 @@ Each distinct tensor becomes one argument. A number is a constant unless the pro
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,26 +17,14 @@ from torch_mlir import ir
 from ...abi.same_values import registered_name, same_tensor
 from ...errors import SourceLocation
 from ..ir.torchscript_enums import Numbered
-from .attempts import AnotherAttempt
+from .plan import AnotherPlan
 from .state import State
 from .values import ConstValue, ModuleValue, OptionalValue, ScalarValue, Site, TensorValue, Value
 
-__all__ = ["NO_TENSOR", "Assigned", "FoundNumber", "FoundParameter", "Inline", "Modules", "NewObject", "Restart"]
+__all__ = ["NO_TENSOR", "Assigned", "FoundNumber", "FoundParameter", "Modules", "NewObject"]
 
 
 UNBOUND, NO_TENSOR = -1, -2
-
-
-class Restart(AnotherAttempt):
-    """The import has to start again, knowing that the program assigns the attribute `path`."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.path = path
-
-
-class Inline(AnotherAttempt):
-    """The import has to start again from a graph with all calls inlined: functions that came from a file have no names."""
 
 
 @dataclass
@@ -163,8 +152,8 @@ class Modules:
             path = self._first_name(path)
             return self._submodules.setdefault(path, ModuleValue(value, path))
         cell = ("attribute", path)
-        if cell in self.state.heap:
-            return self.state.heap[cell][0]
+        if cell in self.state.heap.contents:
+            return self.state.heap.contents[cell][0]
         if isinstance(value, torch.Tensor):
             return self.parameter(path, value)
         if isinstance(value, (torch._C.ScriptObject,)):
@@ -201,7 +190,7 @@ class Modules:
         """Bind an attribute to another tensor or number; `assigned` and `numbers` say at the end what has to be stored.
 
         Raises:
-            Restart: it has to be known beforehand: it is a number, or assigned in a branch or loop.
+            AnotherPlan: it has to be known beforehand: it is a number, or assigned in a branch or loop.
             UnsupportedProgramError: the attribute is no tensor or number, or changes dtype or shape.
         """
         attribute = self.attribute(owner, name)
@@ -210,11 +199,11 @@ class Modules:
             return  # `self.x += 1`: written in place already.
         path = f"{owner.path}.{name}" if owner.path else name
         if isinstance(value, (ConstValue, ScalarValue)) and _number_kind(value) is not None:
-            if ("attribute", path) in self.state.heap:
-                self.state.heap[("attribute", path)] = (value,)
+            if ("attribute", path) in self.state.heap.contents:
+                self.state.heap.contents[("attribute", path)] = (value,)
                 return
             if type(attribute) in (bool, int, float):
-                raise Restart(path)
+                raise AnotherPlan.assigning(path)
         if not _may_be_tensor(current) or not _may_be_tensor(value):
             raise self.state.unsupported(
                 f"assignment to the attribute {path}, which is no tensor, bool, int or float; make it a buffer"
@@ -229,14 +218,14 @@ class Modules:
                     )
                 self.reshaped.add(path)
         cell = ("attribute", path)
-        if cell not in self.state.heap:
+        if cell not in self.state.heap.contents:
             if self.state.conditional:
-                raise Restart(path)
+                raise AnotherPlan.assigning(path)
             self.first[cell] = current
-        self.state.heap[cell] = (value,)
-        self.state.heap[("source", path)] = (ConstValue(self._source(path, value)),)
+        self.state.heap.contents[cell] = (value,)
+        self.state.heap.contents[("source", path)] = (ConstValue(self._source(path, value)),)
 
-    def prepare(self, paths: list[str]) -> None:
+    def prepare(self, paths: Iterable[str]) -> None:
         """Make attributes known that the program assigns: arguments for the numbers, then those for the tensors."""
         owners = {}
         for path in paths:
@@ -255,19 +244,19 @@ class Modules:
             if not isinstance(numbers[path], (bool, int, float)):
                 current = _as_value(self.attribute(owner, path.rpartition(".")[2]))
                 self.first[("attribute", path)] = current
-                self.state.heap[("attribute", path)] = (current,)
-                self.state.heap[("source", path)] = (ConstValue(UNBOUND),)
+                self.state.heap.contents[("attribute", path)] = (current,)
+                self.state.heap.contents[("source", path)] = (ConstValue(UNBOUND),)
 
     def _number(self, path: str, kind: type) -> None:
         emitter, cell = self.state.emitter, ("attribute", path)
         with emitter.context:
             ssa = emitter.entry.add_argument(emitter.scalar_type(kind), ir.Location.unknown())
-        self.state.heap[cell] = (self.state.opaque_scalar(kind, ssa, cell),)
+        self.state.heap.contents[cell] = (self.state.opaque_scalar(kind, ssa, cell),)
         self.numbers.append(FoundNumber(path, kind, cell))
 
     def assigned(self) -> list[Assigned]:
         """Return the tensor attributes that were bound to other tensors."""
-        heap = self.state.heap
+        heap = self.state.heap.contents
         found = [
             Assigned(cell[1], first, heap[cell][0], heap[("source", cell[1])][0]) for cell, first in self.first.items()
         ]

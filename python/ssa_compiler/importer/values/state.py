@@ -1,211 +1,83 @@
-"""The state of the abstract interpretation: the heap of lists, storages and when they were written, and error helpers."""
+"""The state of the abstract interpretation, shared by the modules of this package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import sympy
 import torch
 
-from ...abi.results import Step
-from ...errors import InternalError, UnsupportedOpError, UnsupportedProgramError, program_error_name
+from ...errors import UnsupportedOpError, program_error_name
 from ..ir.emitter import Emitter
 from ..ir.locations import Locations
 from .argument_sizes import ArgumentSizes
-from .attempts import AnotherAttempt
+from .diagnostics import Diagnostics, ProgramRaises
+from .heap import Heap
+from .plan import ImportPlan
+from .storages import Storages
 from .stride_provenance import Layouts
-from .symbols import COUNTS, Symbols, expr_of
+from .symbols import Symbols, expr_of
 from .value_ranges import Ranges
-from .values import ConstValue, MaybeAlias, ScalarValue, Site, TensorValue, Value, made_at
+from .values import ConstValue, ScalarValue, Site, TensorValue, Value
 
-__all__ = ["SHARED", "CallerContainer", "ProgramRaises", "Retry", "State", "Unjoinable", "View"]
-
-
-SHARED = "shared containers"
-"""The key of the `Retry` after which a container that is passed in two places is one."""
-
-_IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
-
-
-class Retry(AnotherAttempt):
-    """The import has to start again without what it assumed at the places `keys`."""
-
-    def __init__(self, keys: set[Any]) -> None:
-        super().__init__(str(keys))
-        self.keys = keys
-
-
-class ProgramRaises(Exception):
-    """The code being imported surely raises, if it is reached.
-
-    Attributes:
-        text: "ExceptionName: message".
-        emitted: whether the code that was emitted raises it, with run-time values in the message.
-    """
-
-    def __init__(self, text: str, *, emitted: bool = False) -> None:
-        super().__init__(text)
-        self.text = text
-        self.emitted = emitted
-
-
-class Unjoinable(UnsupportedProgramError):
-    """Two branches make values that have no common type, tensors of two ranks, or texts of which the program asks something."""
-
-    def __init__(self, rejection: UnsupportedOpError | UnsupportedProgramError) -> None:
-        super().__init__(str(rejection))
-        self.location = rejection.location
-        self._rejection = rejection
-
-    def plain(self) -> UnsupportedOpError | UnsupportedProgramError:
-        """Return the rejection as it is told."""
-        return self._rejection
-
-
-@dataclass(frozen=True)
-class CallerContainer:
-    """A list, dict or object of the caller's.
-
-    Attributes:
-        route: the position of the argument that it is, or is in, and the steps that lead to it.
-        path: its name as the user sees it.
-        elements: what it held at the start.
-        keys: the keys of a dict, the names of an object's attributes.
-        repeated: whether the example is passed in another place as well.
-    """
-
-    route: tuple[Step, ...]
-    path: str
-    elements: tuple[Value, ...]
-    keys: tuple[Any, ...] = ()
-    repeated: bool = False
-
-
-@dataclass(frozen=True)
-class View:
-    """What `keys()`, `values()` or `items()` of a dict returned.
-
-    Attributes:
-        cell: the dict.
-        kind: "keys", "values" or "items".
-    """
-
-    cell: Site
-    kind: str
-
+__all__ = ["State"]
 
 _INFERRING = ("aten::broadcast_to", "aten::expand", "aten::reshape", "aten::unflatten", "aten::view")
 """Ops that take -1 for a size."""
 
 
-class State:
-    """Everything that importing one program needs, shared by the modules of this package.
+class State(Diagnostics):
+    """Everything that importing one program needs: what it consists of, and values that ops make.
 
     Attributes:
-        heap: contents of each list and dict, by cell.
-        keys: keys of each dict cell.
-        shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
-        tuples: cells of lists that an op returns and that are a tuple in eager: of tensors, or strides.
-        lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to TorchScript.
+        plan: the decisions under which the program is imported.
+        emitter: builds the IR.
+        heap: lists, dicts and objects.
+        storages: when memory was written, and what may alias it.
+        layouts: whose strides decide what ops do.
+        symbols: sizes and scalars that are dynamic.
+        sizes: the sizes of arguments that are dynamic.
+        ranges: what is known about the numbers in integer tensors.
         scripted: whether the program came scripted: then lists are what they are to TorchScript.
-        views: lists that show the keys or elements of a dict.
-        module_owned: cells of lists and dicts of the module.
-        caller_owned: those of the caller, with where they come from.
-        frozen: cells whose identity was lost at a join; changing them is rejected.
-        stamps: time of the last write to each storage.
-        written: every storage written so far, whether that code is reached or not.
-        counted: tensors of which an op has made symbols, such as the number of their nonzero elements, for the next such op.
+        in_library: whether what is imported is a program of the library, which calls ops as they have to be called.
         arguments: the tensor arguments of `@main`, by index.
         examples: their example values.
         originals: objects of the caller's or the module's that changed sizes, strides or storage, by identity: their value,
             and a copy of it from before.
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
-        layouts: whose strides decide what ops do.
-        requiring: storages of the caller's tensors that require gradients.
-        grad_mode: whether gradients are recorded at import; None as long as the program does not ask.
-        grad_modes: the contexts (`torch.no_grad()`) that the code at hand is in.
-        recorded: the storages that ops use outside of `torch.no_grad()`, where eager may record gradients.
-        plain_reasons: storages of tensors of which the program asked what no call may change, with what and the op.
-        storage_reasons: storages of arguments that an op counts in from their start: the storage offset and, where it
-            matters, the size of the storage, in elements, and the op.
-        owners: the tensor that a storage was made with, by root.
-        lengths: how many elements the storages of the caller's tensors hold, by root; the others hold one tensor each.
-        retries: the keys of every `Retry` so far.
-        constants: the bool, int and float arguments, by path, that this import takes for constants, with the reason.
-        scalars: the paths of those that it does not.
+        scalars: the paths of the bool, int and float arguments that the plan does not have for constants.
         ints: the number among the arguments of `@main`, and the example, of each symbol that is an int argument.
         sizes_given: the int arguments that are sizes of which -1 would be inferred, with the op that takes them.
-        splits: whether what follows branches that cannot be joined is imported in each of them.
-        opaque: whether ops that decide by dynamic scalars are left to PyTorch.
-        index_checks: whether indices are checked at run time.
-        kernels: whether programs of the library may use ops that only native kernels have.
-        in_library: whether what is imported is a program of the library, which calls ops as they have to be called.
-        sizes: the sizes of arguments that are not fixed.
-        ranges: what is known about the numbers in integer tensors.
+        outside: for each region that the code at hand is in, the cells that were there when it was entered.
 
     Args:
+        plan: the decisions.
+        sizes: the sizes of arguments that are dynamic.
         run: runs an op on FakeTensors; see `Layouts`.
     """
 
-    def __init__(
-        self,
-        retries: frozenset[Any] = frozenset(),
-        constants: Mapping[str, str] | None = None,
-        *,
-        index_checks: bool = True,
-        sizes: ArgumentSizes | None = None,
-        splits: bool = False,
-        opaque: bool = False,
-        kernels: bool = False,
-        run: Callable[[State, Any, list[Any]], Any],
-    ) -> None:
-        self.retries = retries
-        self.constants = dict(constants or {})
-        self.scalars: list[str] = []
-        self.splits = splits
-        self.opaque = opaque
-        self.kernels = kernels
-        self.ints: dict[Any, tuple[int, int]] = {}
-        self.sizes_given: dict[int, str] = {}
-        self.index_checks = index_checks
-        self.in_library = False
-        self.locations = Locations()
+    def __init__(self, plan: ImportPlan, sizes: ArgumentSizes, run: Callable[[State, Any, list[Any]], Any]) -> None:
+        super().__init__(Locations())
+        self.plan = plan
         self.emitter = Emitter(self.locations)
-        self.sizes = sizes if sizes is not None else ArgumentSizes()
-        self.symbols = Symbols(self.sizes)
-        self.ranges = Ranges(self.symbols.known)
-        self.heap: dict[Site, tuple[Value, ...]] = {}
-        self.keys: dict[Site, tuple[Any, ...]] = {}
-        self.shapes: set[Site] = set()
-        self.tuples: set[Site] = set()
-        self.lists: set[Site] = set()
-        self.scripted = False
-        self.views: dict[Site, View] = {}
-        self.module_owned: set[Site] = set()
-        self.caller_owned: dict[Site, CallerContainer] = {}
-        self.frozen: set[Site] = set()
-        self.stamps: dict[Site, int] = {}
-        self.clock = 0
-        self.written: set[Site] = set()
-        self.counted: list[TensorValue] = []
+        self.heap = Heap()
+        self.storages = Storages(self)
         self.layouts = Layouts(self, partial(run, self))
-        self.requiring: set[Site] = set()
-        self.grad_mode: bool | None = None
-        self.grad_modes: list[bool] = []
-        self.recorded: set[Site] = set()
-        self.plain_reasons: dict[Site, tuple[str, str]] = {}
-        self.storage_reasons: dict[Site, tuple[int, int | None, str]] = {}
-        self.owners: dict[Any, TensorValue] = {}
-        self.lengths: dict[Any, int] = {}
-        self.originals: dict[int, tuple[TensorValue, TensorValue]] = {}
+        self.sizes = sizes
+        self.symbols = Symbols(sizes)
+        self.ranges = Ranges(self.symbols.known)
+        self.scripted = False
+        self.in_library = False
         self.arguments: dict[int, TensorValue] = {}
         self.examples: dict[int, torch.Tensor] = {}
+        self.originals: dict[int, tuple[TensorValue, TensorValue]] = {}
         self.identities: dict[tuple[int, int], bool] = {}
-        self.has_maybe = False
+        self.scalars: list[str] = []
+        self.ints: dict[Any, tuple[int, int]] = {}
+        self.sizes_given: dict[int, str] = {}
         self.outside: list[frozenset[Site]] = []
         self._path: list[Any] = []
         self._counters: list[int] = [0]
@@ -218,7 +90,7 @@ class State:
     @contextmanager
     def region(self) -> Iterator[None]:
         """Enter code that runs depending on run-time values."""
-        self.outside.append(frozenset(self.heap))
+        self.outside.append(frozenset(self.heap.contents))
         try:
             yield
         finally:
@@ -247,27 +119,6 @@ class State:
         return (*self._path, self._counters[-1])
 
     # Errors.
-
-    def unsupported(self, message: str) -> UnsupportedProgramError:
-        """Return the error for a program whose meaning cannot be kept.
-
-        Args:
-            message: what is rejected, and after a semicolon the remedy.
-        """
-        return UnsupportedProgramError(f"unsupported: {message}", location=self.locations.user())
-
-    def unsupported_op(self, message: str) -> UnsupportedOpError:
-        """Return the error for an op that cannot be imported.
-
-        Args:
-            message: what is rejected, and after a semicolon the remedy; the op's own is to be called by Python.
-        """
-        remedy = "" if "; " in message else f"; {_IN_PYTHON}"
-        return UnsupportedOpError(f"unsupported: {message}{remedy}", location=self.locations.user())
-
-    def defect(self, what: str) -> InternalError:
-        """Return the error for what no program should reach."""
-        return InternalError(what, location=self.locations.user())
 
     def check(self, condition: Any, message: str) -> None:
         """Make the program raise `message` unless the symbolic or constant bool `condition` holds.
@@ -387,10 +238,10 @@ class State:
 
     def owns(self, value: TensorValue, example: torch.Tensor) -> None:
         """Note a tensor of the caller's, and the one in the example that it stands for."""
-        self.owners[value.root] = value
+        self.storages.owners[value.root] = value
         if example.requires_grad:
-            self.requiring |= value.storages
-        self.lengths[value.root] = example.untyped_storage().nbytes() // max(example.element_size(), 1)
+            self.storages.requiring |= value.storages
+        self.storages.lengths[value.root] = example.untyped_storage().nbytes() // max(example.element_size(), 1)
         if any(stride == 0 and size > 1 for size, stride in zip(example.shape, example.stride())):
             self.layouts.need(value.storages, "an example that shows elements several times")
 
@@ -460,86 +311,3 @@ class State:
     def type_of(self, fake: torch.Tensor) -> Any:
         """Return the MLIR type for a FakeTensor."""
         return self.emitter.tensor_type(fake.dtype, fake.shape)
-
-    # Storages.
-
-    def records_gradients(self) -> bool:
-        """Whether eager records gradients here; where it depends on the caller, calls check that."""
-        if self.grad_modes:
-            return self.grad_modes[-1]
-        self.grad_mode = torch.is_grad_enabled()
-        return self.grad_mode
-
-    def need_plain(self, value: TensorValue, flag: str, op: str) -> None:
-        """Note that the program asked for a flag of a tensor, and was told that it is off, or as in the example.
-
-        Args:
-            value: the tensor.
-            flag: "is_conj", "is_neg" or "requires_grad".
-            op: what asked.
-        """
-        for storage in value.storages:
-            self.plain_reasons.setdefault(storage, (flag, f"{op} at {self.locations.user()}"))
-
-    def note_gradients(self, value: TensorValue) -> None:
-        """Note that an op uses a tensor, which eager may record for gradients."""
-        if not self.grad_modes or self.grad_modes[-1]:
-            self.recorded |= value.storages
-
-    def use(self, value: TensorValue, op: str) -> None:
-        """Check that the value's contents are what eager would see.
-
-        Raises:
-            UnsupportedProgramError: it aliases or not depending on a run-time size, and what it may alias was written.
-        """
-        for maybe in value.maybe:
-            if any(self.stamps.get(made_at(storage), 0) > maybe.stamp for storage in maybe.storages):
-                if maybe.retry is not None:
-                    raise Retry({maybe.retry})
-                raise self.unsupported(
-                    f"{op} reads the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
-                    "run-time size, after what it may alias was written; call .clone() there"
-                )
-
-    def write(self, value: TensorValue, op: str) -> None:
-        """Note a write to the value's storages.
-
-        Raises:
-            UnsupportedProgramError: it depends on a run-time size what is written.
-        """
-        for maybe in value.maybe:
-            if maybe.retry is not None:
-                raise Retry({maybe.retry})
-            raise self.unsupported(
-                f"{op} writes the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a "
-                "run-time size; call .clone() there"
-            )
-        self.clock += 1
-        storages = {made_at(storage) for storage in value.storages}
-        for counted in [value for value in self.counted if not storages.isdisjoint(map(made_at, value.storages))]:
-            for name in COUNTS:
-                setattr(counted.fake, name, None)
-            self.counted.remove(counted)
-        self.stamps.update(dict.fromkeys(storages, self.clock))
-        self.written |= storages
-
-    def maybe_alias(
-        self,
-        value: TensorValue,
-        sources: list[TensorValue],
-        op: str,
-        retry: Any = None,
-        interferes: Callable[[TensorValue, TensorValue], bool] | None = None,
-    ) -> None:
-        """Note that `value` aliases `sources` or is a copy, depending on a run-time size or on a layout that control flow decides.
-
-        Args:
-            value: a result.
-            sources: the arguments that it may alias.
-            op: the op that made it.
-            retry: the key of a `Retry` that makes it a sure alias; None if it cannot be made one.
-            interferes: see `MaybeAlias`.
-        """
-        self.has_maybe = True
-        storages = frozenset().union(*(source.storages for source in sources))
-        value.maybe += (MaybeAlias(storages, self.clock, op, self.locations.user(), retry, interferes),)

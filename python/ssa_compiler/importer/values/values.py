@@ -58,7 +58,7 @@ class MaybeAlias:
         stamp: the write counter when it was made.
         op: the op that made it.
         location: the user's line of that op.
-        retry: the key of the `Retry` after which it surely aliases; None if there is none.
+        retry: the key of the `AnotherPlan` after which it surely aliases; None if there is none.
         interferes: whether a write of one tensor that reads another, both given, this one in it, may overwrite what it reads
             later, if it aliases; None if that need not be asked.
     """

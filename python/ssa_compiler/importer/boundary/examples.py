@@ -1,0 +1,45 @@
+"""The examples and defaults of a program's declared arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...abi.argument_specs import ArgumentSpec
+from ...abi.convention import ImportedProgram
+from ...abi.results import (
+    OutputConstant,
+)
+from ..torchscript.models import OpenedModel
+
+__all__ = ["bind_examples", "default_of"]
+
+
+def default_of(opened: OpenedModel, argument: Any) -> Any:
+    """The default of a declared argument, None if it has none."""
+    default = argument.default_value if argument.has_default_value() else None
+    own = opened.defaults.get(argument.name)
+    return own if type(default) is float and own == default else default
+
+
+def bind_examples(opened: OpenedModel, declared: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """Return one example per declared argument."""
+    empty = ImportedProgram(
+        module="",
+        name=opened.name,
+        arguments=tuple(
+            ArgumentSpec(
+                a.name,
+                spec=None,  # type: ignore[arg-type]
+                has_default=a.has_default_value(),
+                default=default_of(opened, a),
+                keyword_only=a.kwarg_only or a.name in opened.keyword_only,
+            )
+            for a in declared
+        ),
+        parameters=(),
+        results=OutputConstant(None),
+        result_count=0,
+        assumptions=(),
+        written=frozenset(),
+    )
+    return empty.bind(args, kwargs)

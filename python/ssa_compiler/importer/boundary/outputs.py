@@ -1,0 +1,135 @@
+"""Results of `@main`, and how the user's results are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from ...abi.results import (
+    TORCH_SIZE,
+    OutputArgument,
+    OutputConstant,
+    OutputDict,
+    OutputLeaf,
+    OutputList,
+    OutputObject,
+    OutputOptional,
+    OutputRows,
+    OutputSpec,
+    OutputTuple,
+)
+from ..containers.classes import python_class
+from ..containers.containers import Containers
+from ..ir.torchscript_enums import unnumbered
+from ..tensors.tensor_ops import TensorOps
+from ..values.state import State
+from ..values.values import (
+    ConstValue,
+    DictRef,
+    ListRef,
+    ObjectRef,
+    OptionalValue,
+    ScalarValue,
+    Site,
+    TensorValue,
+    TupleValue,
+    Value,
+    in_words,
+)
+
+__all__ = ["Outputs"]
+
+
+class Outputs:
+    """Collects the results of `@main`.
+
+    Attributes:
+        values: the results so far.
+        returned: the storages of tensors among them.
+        leaves: the tensors among them, and their place, by identity of the value.
+    """
+
+    def __init__(self, state: State, tensors: TensorOps, containers: Containers) -> None:
+        self._state, self._tensors, self._containers = state, tensors, containers
+        self.values: list[Any] = []
+        self.returned: set[Site] = set()
+        self.leaves: dict[int, tuple[TensorValue, OutputLeaf]] = {}
+        self._renewed: dict[int, OutputLeaf] = {}
+        self._specs: dict[Site, OutputSpec] = {}
+
+    def output(self, value: Value) -> OutputSpec:
+        """Collect the results of `@main` from the user's result."""
+        if isinstance(value, ConstValue):
+            return OutputConstant(unnumbered(value.value))
+        if isinstance(value, TensorValue):
+            self._state.storages.use(value, "return")
+            self.returned |= value.storages
+            if id(value) in self._state.originals:  # the caller's object: it gets its new shape after the call
+                return self.leaf(self._state.originals[id(value)][1].ssa, torch.Tensor)
+            if not value.renewed:
+                leaf = self.leaf(value.ssa, torch.Tensor)
+                self.leaves.setdefault(id(value), (value, leaf))
+                return leaf
+            if any(before.ssa == value.ssa for _, before in self._state.originals.values()):
+                # It shows what the caller's object did, which has another shape now.
+                return self.leaf(self._copy(value).ssa, torch.Tensor)
+            if id(value) not in self._renewed:
+                self._renewed[id(value)] = replace(self.leaf(value.ssa, torch.Tensor), renewed=True)
+            return self._renewed[id(value)]
+        if isinstance(value, ScalarValue):
+            return self.leaf(value.ssa, value.kind)
+        if isinstance(value, (DictRef, ListRef)):
+            if value.cell not in self._specs:
+                self._specs[value.cell] = self._container(value)
+            return self._specs[value.cell]
+        if isinstance(value, TupleValue):
+            return OutputTuple(tuple(self.output(e) for e in value.elements), value.fields, value.type_name)
+        if isinstance(value, OptionalValue):
+            return OutputOptional(self.leaf(value.present.ssa, bool), self.output(value.value))
+        raise self._state.unsupported(
+            f"a result that is {in_words(value)}; return tensors, numbers, strings known at import, or containers of them"
+        )
+
+    def _container(self, value: DictRef | ListRef) -> OutputSpec:
+        """A list, dict or object, which has one spec however many places of the result it is in."""
+        containers = self._containers
+        if value.cell in self._state.heap.caller_owned:
+            return OutputArgument(self._state.heap.caller_owned[value.cell].route)
+        if isinstance(value, DictRef):
+            parts = [self.output(element) for element in containers.elements(value)]
+            items = tuple(zip(map(unnumbered, self._state.heap.keys[value.cell]), parts))
+            return self._object(value, items) if isinstance(value, ObjectRef) else OutputDict(items)
+        if value.cell in self._state.heap.views:
+            kind = self._state.heap.views[value.cell].kind
+            raise self._state.unsupported(f"{kind}() of a dict as a result; return list(d.{kind}())")
+        if containers.is_growing(value):
+            return self._rows(self._state.heap.contents[value.cell][0])
+        elements = tuple(self.output(element) for element in containers.elements(value))
+        if value.cell in self._state.heap.shapes:
+            return OutputTuple(elements, type_name=TORCH_SIZE)
+        return OutputTuple(elements) if value.cell in self._state.heap.tuples else OutputList(elements)
+
+    def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
+        kind = python_class(value.type_name)
+        if kind is None:
+            raise self._state.unsupported(
+                f"a result of the class {value.short_name}, which Python does not know; return its attributes in a tuple"
+            )
+        return OutputObject(items, kind)
+
+    def _rows(self, value: Any) -> OutputSpec:
+        """The buffer and the length of a list whose length is dynamic."""
+        buffer = self.output(self._copy(value.buffer))
+        assert isinstance(buffer, OutputLeaf)
+        return OutputRows(buffer, self.output(value.length), value.kind is torch.Tensor)
+
+    def _copy(self, value: TensorValue) -> TensorValue:
+        arguments: list[Value] = [value, ConstValue(None)]
+        return self._tensors.call(torch.ops.aten.clone.default, arguments)[0]
+
+    def leaf(self, ssa: Any, kind: type) -> OutputLeaf:
+        """Return a value as a result of `@main`."""
+        self.values.append(ssa)
+        return OutputLeaf(len(self.values) - 1, kind)

@@ -1,0 +1,70 @@
+"""The lists, dicts and objects of the program: what they hold now, and whose they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...abi.results import Step
+from .values import Site, Value
+
+__all__ = ["CallerContainer", "Heap", "View"]
+
+
+@dataclass(frozen=True)
+class CallerContainer:
+    """A list, dict or object of the caller's.
+
+    Attributes:
+        route: the position of the argument that it is, or is in, and the steps that lead to it.
+        path: its name as the user sees it.
+        elements: what it held at the start.
+        keys: the keys of a dict, the names of an object's attributes.
+        repeated: whether the example is passed in another place as well.
+    """
+
+    route: tuple[Step, ...]
+    path: str
+    elements: tuple[Value, ...]
+    keys: tuple[Any, ...] = ()
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class View:
+    """What `keys()`, `values()` or `items()` of a dict returned.
+
+    Attributes:
+        cell: the dict.
+        kind: "keys", "values" or "items".
+    """
+
+    cell: Site
+    kind: str
+
+
+class Heap:
+    """Containers by cell; a cell is named by the place in the program that made it.
+
+    Attributes:
+        contents: what each list, dict and object holds.
+        keys: keys of each dict cell.
+        shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
+        tuples: cells of lists that an op returns and that are a tuple in eager: of tensors, or strides.
+        lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to TorchScript.
+        views: lists that show the keys or elements of a dict.
+        module_owned: cells of lists and dicts of the module.
+        caller_owned: those of the caller, with where they come from.
+        frozen: cells whose identity was lost at a join; changing them is rejected.
+    """
+
+    def __init__(self) -> None:
+        self.contents: dict[Site, tuple[Value, ...]] = {}
+        self.keys: dict[Site, tuple[Any, ...]] = {}
+        self.shapes: set[Site] = set()
+        self.tuples: set[Site] = set()
+        self.lists: set[Site] = set()
+        self.views: dict[Site, View] = {}
+        self.module_owned: set[Site] = set()
+        self.caller_owned: dict[Site, CallerContainer] = {}
+        self.frozen: set[Site] = set()

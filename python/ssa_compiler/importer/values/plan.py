@@ -1,0 +1,74 @@
+"""Decisions under which a program is imported, and how an import asks for others.
+
+What a later part of a program shows about an earlier one cannot be undone in the IR that is there already: the import ends with
+`AnotherPlan`, and starts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .attempts import AnotherAttempt
+
+__all__ = ["SHARED", "AnotherPlan", "ImportPlan"]
+
+SHARED = "shared containers"
+"""The decision that a container which is passed in two places is one."""
+
+
+@dataclass(frozen=True)
+class ImportPlan:
+    """What one import takes for decided.
+
+    Attributes:
+        retries: keys of places where an earlier import assumed too much: a sure alias instead of a possible one, a larger
+            storage, an argument taken with its whole storage.
+        constants: the bool, int and float arguments, by path, that are constants, with the reason.
+        assigned: attributes of the module that the program binds in branches or loops.
+        inlined: whether calls of methods are inlined by TorchScript.
+        static: why a size that could be dynamic is static, by its name.
+        splits: whether what follows branches that cannot be joined is imported in each of them.
+        opaque: whether ops that decide by dynamic scalars are left to PyTorch.
+        index_checks: whether indices are checked at run time.
+        kernels: whether programs of the library may use ops that only native kernels have.
+    """
+
+    retries: frozenset[Any] = frozenset()
+    constants: Mapping[str, str] = field(default_factory=dict)
+    assigned: tuple[str, ...] = ()
+    inlined: bool = False
+    static: Mapping[str, str] = field(default_factory=dict)
+    splits: bool = False
+    opaque: bool = False
+    index_checks: bool = True
+    kernels: bool = False
+
+
+class AnotherPlan(AnotherAttempt):
+    """The import has to start again under another plan.
+
+    Attributes:
+        change: makes the other plan of the one at hand.
+    """
+
+    def __init__(self, reason: str, change: Callable[[ImportPlan], ImportPlan]) -> None:
+        super().__init__(reason)
+        self.change = change
+
+    @classmethod
+    def without(cls, keys: Iterable[Any]) -> AnotherPlan:
+        """Ask for an import that does not assume what this one did at these places."""
+        found = frozenset(keys)
+        return cls(str(found), lambda plan: replace(plan, retries=plan.retries | found))
+
+    @classmethod
+    def assigning(cls, path: str) -> AnotherPlan:
+        """Ask for an import that knows from the start that an attribute of the module is assigned."""
+        return cls(f"{path} is assigned", lambda plan: replace(plan, assigned=(*plan.assigned, path)))
+
+    @classmethod
+    def inlining(cls) -> AnotherPlan:
+        """Ask for an import of graphs with their calls inlined."""
+        return cls("calls are inlined", lambda plan: replace(plan, inlined=True))

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .driver.driver import compile_module, compiler_path, stream_ir
+    from .driver.commands import compiler_path, stream_ir
+    from .driver.driver import compile_module
     from .ir.signature import read_signature
     from .kernels.kernels import count_kernel_copies
     from .report.copy_count import CopyCount, count_copies
@@ -42,14 +43,14 @@ _MODULES = {
     "Target": "toolchain.targets",
     "VersionCopies": "report.version_copies",
     "compile_module": "driver.driver",
-    "compiler_path": "driver.driver",
+    "compiler_path": "driver.commands",
     "count_copies": "report.copy_count",
     "count_kernel_copies": "kernels.kernels",
     "count_version_copies": "report.version_copies",
     "forget_ops": "toolchain.op_bisect",
     "read_signature": "ir.signature",
     "resolve_target": "toolchain.targets",
-    "stream_ir": "driver.driver",
+    "stream_ir": "driver.commands",
 }
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler.backend import forget_ops
-from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.driver import compilation, driver
 from ssa_compiler.backend.toolchain import op_bisect
 from ssa_compiler.backend.toolchain.cache import ProgramCache, open_cache
 from ssa_compiler.process.child_processes import Completed
@@ -39,7 +39,7 @@ def no_tool(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
     """Call it to let every further run of iree-compile fail the test."""
 
     def stop() -> None:
-        monkeypatch.setattr(driver, "run_tool", lambda *_, **__: pytest.fail("iree-compile was run"))
+        monkeypatch.setattr(compilation, "run_tool", lambda *_, **__: pytest.fail("iree-compile was run"))
 
     return stop
 
@@ -231,7 +231,7 @@ def test_what_the_clock_stopped_is_not_kept(folder: Path, monkeypatch: pytest.Mo
         runs.append(command)
         return Completed("", "", None) if len(runs) == 1 else run(command, **limits)
 
-    monkeypatch.setattr(driver, "run_tool", slow_once)
+    monkeypatch.setattr(compilation, "run_tool", slow_once)
     torch.testing.assert_close(ssa_compiler.compile(program, (X,))(X), X - 3)
     assert len(runs) > 2
     assert _entries(folder) == []

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.driver import compilation
 from ssa_compiler.testing import check
 
 
@@ -58,7 +58,7 @@ def test_torch_mlir_folds_wrongly(
     program: Callable[[Tensor], object], dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where this fails, `constants` can go."""
-    monkeypatch.setattr(driver, "hide_constants", lambda module: 0)
+    monkeypatch.setattr(compilation, "hide_constants", lambda module: 0)
     with pytest.raises(AssertionError, match="elements differ"):
         check(program, (INPUT.to(dtype),), compiled=True)
 

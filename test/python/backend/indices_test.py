@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from _nightly import NIGHTLY, with_nightly
-from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.driver import module_at_work
 from ssa_compiler.testing import check
 
 
@@ -97,7 +97,7 @@ def test_known_number_of_values() -> None:
 @pytest.mark.parametrize("program", [pairs, number_at_pairs])
 def test_iree_rejects_several_of_them(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where this fails, IREE has learnt it."""
-    monkeypatch.setattr(driver, "rewrite_indices", lambda module: 0)
+    monkeypatch.setattr(module_at_work, "rewrite_indices", lambda module: 0)
     assert check(program, (X, X > 0), compiled=True).compiled.explain().callbacks != ()
 
 

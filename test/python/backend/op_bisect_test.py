@@ -138,7 +138,8 @@ def _stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str) -> No
         f'exec {compiler_path()} "$@"\n'
     )
     path.chmod(0o755)
-    monkeypatch.setattr("ssa_compiler.backend.driver.driver.compiler_path", lambda: str(path))
+    for module in ("compilation", "module_at_work"):
+        monkeypatch.setattr(f"ssa_compiler.backend.driver.{module}.compiler_path", lambda: str(path))
 
 
 def _run(text: str, argument: Tensor) -> tuple[Any, Tensor]:

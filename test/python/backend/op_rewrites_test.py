@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ssa_compiler.backend import compile_module, compiler_path, read_signature, resolve_target
-from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.driver import compilation
 from ssa_compiler.runtime import Program
 from ssa_compiler.testing import check
 
@@ -175,7 +175,7 @@ def test_constants_are_kept_apart(
     function: Callable[[Tensor], Tensor], argument: Tensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """IREE computes them in one kernel, where they are computed when the program is loaded, and keeps only one."""
-    monkeypatch.setattr(driver, "hide_constants", lambda module: 0)  # it would keep some of them apart
+    monkeypatch.setattr(compilation, "hide_constants", lambda module: 0)  # it would keep some of them apart
     artifact = check(function, (argument,), compiled=True).compiled.artifact
     flags = [flag for flag in TARGET.flags if "hoisting" not in flag]
     hoisted = _call(_plain(artifact.module, tmp_path, flags), artifact.module, [argument.clone()])

@@ -12,7 +12,7 @@ from iree.compiler import ir
 from torch import Tensor
 
 from ssa_compiler.backend import compiler_path, resolve_target
-from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.driver import compilation
 from ssa_compiler.backend.verify.register_moves import find_bad_moves, find_bad_moves_in_text
 from ssa_compiler.backend.verify.register_rewrite import find_shared_registers, rewrite_moves
 from ssa_compiler.errors import ToolError
@@ -67,7 +67,7 @@ def test_program_is_right_although_plain_iree_moves_wrongly(
     function: object, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Barriers in branches, which are there for speed, hide the second mistake.
-    monkeypatch.setattr(driver, "reuse_captures", lambda module: 0)
+    monkeypatch.setattr(compilation, "reuse_captures", lambda module: 0)
     calls = [(torch.randn(4, 3) * 5, torch.randn(4), n, k) for n, k in ((2, 1), (0, 0), (3, 2))]
     compiled = check(function, *calls).compiled  # type: ignore[arg-type]
     assert find_bad_moves(compiled.artifact.path) == []

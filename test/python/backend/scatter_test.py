@@ -14,7 +14,7 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler.backend import compiler_path, resolve_target
-from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.driver import compilation
 from ssa_compiler.backend.ir.bindings import walk
 from ssa_compiler.backend.toolchain import compile_attempt, op_bisect
 from ssa_compiler.backend.verify import in_place
@@ -187,7 +187,7 @@ def test_results_that_overlap_in_one_tensor_are_found() -> None:
 def test_what_cannot_be_proved_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without the proof above no repair helps; the attempts are in the folder for dumps."""
     monkeypatch.setattr(in_place, "writes_apart", lambda dispatch, module: False)
-    monkeypatch.setattr(driver, "_PATIENCE", 3)
+    monkeypatch.setattr(compilation, "_PATIENCE", 3)
     compiled = ssa_compiler.compile(_scatter_number, ONE, target="cpu", dump_dir=tmp_path)
     torch.testing.assert_close(compiled(*ONE), _scatter_number(*ONE))
     (callback,) = compiled.explain().callbacks

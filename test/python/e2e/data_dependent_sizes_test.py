@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import ssa_compiler
-from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.driver import module_at_work
 from ssa_compiler.testing import check
 
 X = (torch.arange(12.0).reshape(4, 3) - 5) * 0.3
@@ -59,7 +59,7 @@ def test_views(program: Callable[..., Any]) -> None:
 
 def test_torch_mlir_takes_sizes_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where this fails, `reshapes` can go."""
-    monkeypatch.setattr(driver, "rewrite_ops", lambda module: 0)
+    monkeypatch.setattr(module_at_work, "rewrite_ops", lambda module: 0)
     compiled = ssa_compiler.compile(rows_of_two, (WIDE, torch.tensor([3, 4])))
     assert compiled(WIDE, torch.tensor([3, 4])).shape != (6, 2)
 

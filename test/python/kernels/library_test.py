@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.export import Dim
 
 from ssa_compiler import compile
-from ssa_compiler.backend.driver import driver
+from ssa_compiler.backend.driver import compilation
 from ssa_compiler.backend.kernels import loop_kernels
 from ssa_compiler.backend.kernels.kernels import NoKernelError
 from ssa_compiler.importer import import_program
@@ -122,7 +122,7 @@ def test_without_a_kernel_the_op_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch
         raise NoKernelError("none today")
 
     monkeypatch.setattr(loop_kernels, "form_kernel", reject)
-    monkeypatch.setattr(driver, "form_kernel", reject)
+    monkeypatch.setattr(compilation, "form_kernel", reject)
     explained = check(largest_and_smallest, (torch.randn(2, 60), 5), exact=True).compiled.explain()
     assert {site.op for site in explained.callbacks} == {"ssa_compiler::smallest"}
     assert "could not be made a kernel" in str(explained)

@@ -15,7 +15,7 @@ from ...abi.module_state import ParameterSpec
 from ...errors import (
     program_error,
 )
-from ..control.graph_importer import Interpreter
+from ..control.graph_importer import GraphImporter
 from ..ops.devices import check_default_device
 from ..torchscript.models import OpenedModel
 from ..values.attempts import unexpected_errors_located
@@ -49,7 +49,7 @@ class ProgramImport:
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
         self.modules = Modules(self.state, self.model, scripted._c if self.is_module else None, opened.looks)
         self.modules.inlined = inlined = state.plan.inlined
-        self.interpreter = Interpreter(self.state, self.modules)
+        self.interpreter = GraphImporter(self.state, self.modules)
         self.callers = CallersObjects(self.state, self.interpreter.tensors, self.interpreter.metadata)
         self.outputs = Outputs(self.state, self.interpreter.tensors, self.interpreter.containers)
         self.attributes = Attributes(self.state, self.modules, self.model, self.outputs)

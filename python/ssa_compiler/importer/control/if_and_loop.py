@@ -19,22 +19,20 @@ from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramEr
 from ..containers.dynamic_lists import DynamicLists
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import ProgramRaises, Unjoinable
-from ..values.dynamic_list_value import LengthChanges
 from ..values.join import operands, rebuild, types
-from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract, is_growing_abstract
-from ..values.lattice_join import from_earlier_iterations, join
+from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract
+from ..values.lattice_join import join
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
 from .loop_lists import LoopLists
+from .loop_pass import Heap, LoopParts, LoopPass, same_contents
 
 __all__ = ["Control", "Iteration"]
 
 _FOREVER = 2**63 - 1
 _MOST_PASSES, _PASSES_FOR_EACH = 50, 4
 _MOST_UNROLLED = 256
-
-Heap = dict[Site, tuple[Value, ...]]
 
 
 @dataclass(frozen=True)
@@ -191,7 +189,7 @@ class Control:
         """Join the two branches and emit the If."""
         state, emitter = self.state, self.emitter
         state.heap.contents = {**first.heap, **second.heap, **before}
-        changed = [cell for cell in before if not _same_contents(first.heap[cell], second.heap[cell])]
+        changed = [cell for cell in before if not same_contents(first.heap[cell], second.heap[cell])]
         values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
         joined = [
@@ -298,8 +296,9 @@ class Control:
         contents: list[Abstract] = []
         written: set[Site] = set()
         lists = LoopLists(self.state, self.growing, trip)
+        parts = LoopParts(self.state, self.scalars, self.growing, self.run_block)
         for _ in range(_MOST_PASSES + _PASSES_FOR_EACH * len(initial)):  # what changes may go from one to the next
-            again = _LoopPass(self, site, trip, condition, list(initial), before, head, cells, contents, written, lists)
+            again = LoopPass(parts, site, trip, condition, list(initial), before, head, cells, contents, written, lists)
             again.run(body)
             if again.settled():
                 self._heads[site] = again.head
@@ -349,160 +348,6 @@ class Control:
         return self.choose(again, lambda: self._unrolled(position, trip, values, body, iteration), lambda: values)
 
 
-class _LoopPass:
-    """One import of a loop's body, under an assumption about what it carries."""
-
-    def __init__(
-        self,
-        control: Control,
-        site: Site,
-        trip: Value,
-        condition: Value,
-        initial: list[Value],
-        before: Heap,
-        head: list[Abstract],
-        cells: list[Site],
-        contents: list[Abstract],
-        written: set[Site],
-        lists: LoopLists,
-    ) -> None:
-        self.lists = lists
-        self.control, self.site, self.trip, self.condition = control, site, trip, condition
-        self.state, self.emitter = control.state, control.emitter
-        self.initial, self.before, self.head = initial, before, head
-        self.cells, self.contents, self.written = list(cells), list(contents), set(written)
-
-    def _carried(self) -> list[Abstract]:
-        return [*self.head, *self.contents]
-
-    def run(self, body: Any) -> None:
-        """Import the body into a region that is in no block yet."""
-        state, emitter = self.state, self.emitter
-        state.heap.contents = dict(self.before)
-        state.symbols.forget_counts()  # what the end of the body writes is seen at its start
-        carried_types = [found for a in self._carried() for found in types(state, a)]
-        self.operation = emitter.draft("torch.prim.Loop", 1)
-        self.block = ir.Block.create_at_start(
-            self.operation.regions[0],
-            [emitter.scalar_type(int), *carried_types],
-            [state.locations.mlir()] * (1 + len(carried_types)),
-        )
-        self.raises: str | None = None
-        with (
-            self.state.region(),
-            state.at(self.site[-1]),
-            state.at("body"),
-            emitter.region(self.block) as self.scope,
-            self.control.growing.room.body(self.lists.reserved()) as self.added,
-        ):
-            arguments = iter(self.block.arguments)
-            induction = self._induction(next(arguments))
-            self.entry = [rebuild(state, a, lambda: next(arguments)) for a in self._carried()]
-            for cell, value in zip(self.cells, self.entry[len(self.head) :]):
-                state.heap.contents[cell] = value.elements  # type: ignore[attr-defined]
-            if self.written:
-                state.storages.clock += 1
-                state.storages.stamps.update(dict.fromkeys(self.written, state.storages.clock))
-            self.start = dict(state.heap.contents)
-            written_before = set(state.storages.written)
-            state.storages.written = set()
-            try:
-                again, *self.outputs = control_outputs = self.control.run_block(
-                    body, [induction, *self.entry[: len(self.head)]]
-                )
-                del control_outputs
-                self.again: Value = again
-            except ProgramRaises as raised:
-                self.raises = raised.text
-                self.again = ConstValue(False)
-                self.outputs = self.entry[: len(self.head)]
-                state.heap.contents = dict(self.start)
-                emitter.assertion(emitter.constant(False), raised.text)
-            self.body_writes = state.storages.written
-            state.storages.written = written_before | self.body_writes
-        self.end = state.heap.contents
-        state.symbols.forget_counts()
-
-    def _induction(self, ssa: Any) -> Value:
-        state = self.state
-        high = None
-        if isinstance(self.trip, ConstValue):
-            high = max(self.trip.value - 1, 0)
-        elif isinstance(self.trip, ScalarValue):
-            bound = state.symbols.bounds(self.trip.sym.node.expr)[1]
-            high = int(bound) - 1 if bound.is_Integer and 0 < bound < _FOREVER else None
-        symbol = state.symbols.integer((self.site, "induction", self.trip), low=0, high=high)
-        return state.scalar(int, ssa, symbol)
-
-    def settled(self) -> bool:
-        """Join the end of the body with its head; whether nothing new came of it."""
-        state = self.state
-        state.heap.contents = dict(self.before)
-        entered = self.lists.enter(self.before, self.end, self.added)
-        self.next_head = [self._join(a, value, output) for a, value, output in zip(self.head, self.entry, self.outputs)]
-        for a, b in zip(self.head, self.next_head):
-            if self.lists.unroll and is_growing_abstract(b) and not is_growing_abstract(a):
-                raise LengthChanges("unsupported: a list that changes its length", location=state.locations.user())
-        self.next_contents = [
-            abstract(TupleValue(self.before[cell]))
-            if cell in entered
-            else self._join(a, value, TupleValue(self.end[cell]))
-            for a, value, cell in zip(self.contents, self.entry[len(self.head) :], self.cells)
-        ]
-        self.new_cells = [
-            cell
-            for cell in self.before
-            if cell not in self.cells and not _same_contents(self.before[cell], self.end[cell])
-        ]
-        writes = self.body_writes if state.storages.has_maybe else set()
-        self.next_written = self.written | writes
-        return (
-            self.next_head == self.head
-            and self.next_contents == self.contents
-            and not self.new_cells
-            and not entered
-            and self.next_written == self.written
-        )
-
-    def _join(self, a: Abstract, entry: Value, output: Value) -> Abstract:
-        """Join the knowledge at the head with one output of the body; what the body passes through changes nothing."""
-        if output is entry:
-            return a
-        joined = join(self.state, a, abstract(output), "loop", self.before, self.end)
-        return from_earlier_iterations(joined, (*self.site, "body"))
-
-    def widened(self) -> tuple[list[Abstract], list[Site], list[Abstract], set[Site]]:
-        """What to assume in the next pass."""
-        added = [abstract(TupleValue(self.before[cell])) for cell in self.new_cells]
-        return self.next_head, [*self.cells, *self.new_cells], [*self.next_contents, *added], self.next_written
-
-    def finish(self) -> list[Value]:
-        """Emit the loop with the body imported last."""
-        state, emitter = self.state, self.emitter
-        initial = [*self.initial, *(TupleValue(self.before[cell]) for cell in self.cells)]
-        final = [*self.outputs, *(TupleValue(self.end[cell]) for cell in self.cells)]
-        outer, emitter.scope = emitter.scope, self.scope
-        forever = isinstance(self.again, ConstValue) and self.again.value is True
-        again = emitter.constant(True) if forever else self.control.scalars.ssa(self.again, bool)
-        yielded = [ssa for v, a in zip(final, self._carried()) for ssa in operands(state, v, a, self.end)]
-        emitter.op("torch.prim.Loop.condition", [], [again, *yielded])
-        emitter.scope = outer
-        passed_in = [ssa for v, a in zip(initial, self._carried()) for ssa in operands(state, v, a, self.before)]
-        carried_types = [found for a in self._carried() for found in types(state, a)]
-        trip = self.control.scalars.ssa(self.trip, int)
-        condition = self.control.scalars.ssa(self.condition, bool)
-        loop = emitter.op("torch.prim.Loop", carried_types, [trip, condition, *passed_in], regions=1)
-        self.block.append_to(loop.regions[0])
-        emitter.discard(self.operation)
-        self.control.growing.room.repeated(self.added, self.trip, self.lists.bounded)
-        results = iter(loop.results)
-        state.heap.contents = {**self.end, **self.before}
-        rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]
-        for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
-            state.heap.contents[cell] = value.elements  # type: ignore[attr-defined]
-        return rebuilt[: len(self.head)]
-
-
 def _is_seen(block: Any) -> bool:
     """Whether a block does something that is seen though what it computes is not: prints, draws, or raises by itself."""
     ops = [view.operation for view in block.operations]
@@ -522,7 +367,3 @@ def _refined(value: Value, fact: Any) -> Value:
     if present == fact:
         return value.value
     return NONE if present == sympy.Not(fact) else value
-
-
-def _same_contents(a: Sequence[Value], b: Sequence[Value]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b))

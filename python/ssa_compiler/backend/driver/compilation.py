@@ -1,0 +1,378 @@
+"""Drive iree-compile over an `iree`-stage module until the result is both compiled and verified.
+
+One attempt compiles the module and, in the same run, prints the stream IR on which `in_place` checks what IREE does in
+place. An op that does not compile becomes a callback (`op_bisect`); an update that is not verified gets a copy or a barrier at the
+op it comes from. Then the module is compiled again. Ops are recognised by line: the module is printed without locations, and
+iree-compile's own locations then are lines of that text.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from pathlib import Path
+
+from iree.compiler import ir
+
+from ...errors import ToolError
+from ...process.child_processes import (
+    Completed,
+    keep_reproducer,
+    run_tool,
+    tool_error,
+)
+from ..buffers.branch_captures import reuse_captures
+from ..buffers.copy_insertion import (
+    consume_written_arguments,
+    copy_all_forwarded,
+    copy_forwarded,
+    own_updates,
+)
+from ..buffers.read_hoisting import cloned_lines
+from ..ir.bindings import walk
+from ..kernels.kernels import KERNEL_FLAGS, Kernel, NoKernelError, count_ops, form_kernel
+from ..kernels.library_calls import is_kernel_op
+from ..kernels.linalg_ready import make_lowerable
+from ..kernels.loop_kernels import form_regions
+from ..kernels.stubs import insert_bodies
+from ..legalize.await_barriers import hide_awaited
+from ..legalize.dynamic_carries import branch_to_tensors, carry_sizes, hide_places, loosen_loops
+from ..legalize.effect_order import order_assertions
+from ..legalize.opaque_ranges import hide_joined_integers
+from ..legalize.while_arguments import align_whiles
+from ..toolchain.artifact import Artifact
+from ..toolchain.compile_attempt import Attempt, last_dump, without_dump
+from ..verify.in_place import find_violations
+from ..verify.kernel_limits import find_overloaded, find_untranslated
+from ..verify.offset_alignment import correct_alignments
+from ..verify.register_moves import find_bad_moves
+from ..verify.register_rewrite import find_shared_registers, rewrite_moves
+from ..verify.workgroup_ordinals import restore_ordinals
+from ..workarounds.constants import hide_constants
+from ..workarounds.scalar_floats import keep_floats
+from ..workarounds.stores import clamp_stores
+from .commands import FIRST_HALF, MACHINE, PRINT_FLAGS, PRINT_MACHINE, SECOND_HALF, compiler_path, write_bytecode
+from .module_at_work import ModuleAtWork
+from .repairs import Repairs
+
+__all__ = ["Compilation"]
+
+_logger = logging.getLogger(__name__)
+_MAX_ATTEMPTS = 40
+# A kernel that takes longer to compile is not worth it.
+_KERNEL_TIMEOUT_S = 60.0
+# After so many attempts, repairs that still find something to do are not trusted to come to an end.
+_PATIENCE = 16
+# IREE's analyses take 32 steps; how many handovers are one is not known for all of them.
+_REACH = 16
+
+
+Violation = tuple[str, bool, list[int]]
+"""What could not be verified: its kind, whether an update in place is concerned, and the lines it comes from."""
+
+
+class Compilation(ModuleAtWork):
+    """Compiles one module."""
+
+    def run(self) -> Artifact:
+        if self._kernel_maker is None:
+            return self._dispatch()
+        artifact = self._run_kernel()
+        if artifact is not None:
+            return artifact
+        whole, callbacks, flags = self._module, list(self._callbacks), self._flags
+        start = time.perf_counter()
+        self._module = ir.Module.parse(whole.operation.get_asm(enable_debug_info=True), self._context)
+        self._kernels, _ = form_regions(
+            self._module, ssa_opt=self._kernel_maker, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S)
+        )
+        self._seconds["kernels"] += time.perf_counter() - start
+        if self._kernels:
+            self._flags = (*flags, *KERNEL_FLAGS)
+            try:
+                return self._dispatch()
+            except ToolError as error:
+                _logger.debug("without kernels, as with them: %s", error)
+        self._module, self._callbacks, self._flags, self._kernels = whole, callbacks, flags, []
+        return self._dispatch()
+
+    def _dispatch(self) -> Artifact:
+        for op in [op for op in walk(self._module.operation) if is_kernel_op(op)]:
+            self._call_back(op, "it could not be made a kernel")
+        self._prepare_dispatches()
+        return self._run_dispatches()
+
+    def _prepare_dispatches(self) -> None:
+        """Rewrite what IREE's scheduling gets wrong, and copy what it must not update in place."""
+        start = time.perf_counter()
+        order_assertions(self._module)
+        clamp_stores(self._module)
+        loosen_loops(self._module)
+        align_whiles(self._module)
+        branch_to_tensors(self._module)
+        carry_sizes(self._module)
+        consume_written_arguments(self._module)
+        self._copies = copy_forwarded(self._module) + own_updates(self._module)
+        reuse_captures(self._module)
+        keep_floats(self._module)
+        hide_constants(self._module)  # last: the passes above know what makes a tensor of nothing
+        self._repairs = Repairs(self._module)
+        self._reach = _REACH
+        self._seconds["prepare"] += time.perf_counter() - start
+
+    def _run_kernel(self) -> Artifact | None:
+        """Compile the program as one kernel; None if it cannot be one, with `_kernel_reason` saying why."""
+        start = time.perf_counter()
+        try:
+            formed = self._form_kernel()
+            self._seconds["kernels"] = time.perf_counter() - start
+            return self._compile_kernel(formed)
+        except NoKernelError as error:
+            self._kernel_reason = str(error)
+            self.repeatable &= error.lasting
+            self._seconds["kernels"] = time.perf_counter() - start
+            return None
+
+    def _form_kernel(self) -> Kernel:
+        if self._callbacks:
+            raise NoKernelError(f"{self._callbacks[0].op} runs in PyTorch")
+        text = self._module.operation.get_asm(enable_debug_info=True)
+        module = ir.Module.parse(text, self._context)
+        hide_constants(module)
+        make_lowerable(module)
+        for name in list(module.operation.attributes):
+            del module.operation.attributes[name]  # they are IREE's
+        text = module.operation.get_asm(enable_debug_info=True)
+        return form_kernel(text, self._context, whole=True, ssa_opt=self._kernel_maker, timeout_s=self._timeout_s)
+
+    def _compile_kernel(self, kernel: Kernel) -> Artifact:
+        """Compile a program that dispatches one kernel. What IREE schedules around it is checked like any program."""
+        module = kernel.dispatch(self._context)
+        self._mark(module)
+        attempt = Attempt(module, kernel.executable, kernel.stub)
+        source, scheduled, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "mlirbc", "vmfb"))
+        source.write_text(attempt.source, encoding="utf-8")
+        flags = (*self._flags, *KERNEL_FLAGS)
+        seconds = dict(self._seconds)
+
+        def run(given: Path, made: Path, *more: str) -> Completed:
+            start = time.perf_counter()
+            command = [compiler_path(), str(given), *flags, *more, "-o", str(made)]
+            completed = run_tool(command, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S), memory=self._memory)
+            seconds["iree-compile"] += time.perf_counter() - start
+            if completed.returncode != 0:
+                self._dump(0, attempt, without_dump(completed.stderr).splitlines())
+                lasting = completed.returncode not in (None, -signal.SIGKILL)
+                raise NoKernelError("iree-compile failed on its kernel", lasting=lasting)
+            return completed
+
+        completed = run(source, scheduled, *FIRST_HALF, *PRINT_FLAGS)
+        start = time.perf_counter()
+        stream = last_dump(completed.stderr)
+        checked = ir.Module.parse(stream, self._context)
+        if self._examine(checked)[0]:
+            raise NoKernelError("what IREE does in place around its kernel could not be verified")
+        scheduled_module = ir.Module.parse(scheduled.read_bytes(), self._context)
+        restore_ordinals(checked, scheduled_module)
+        correct_alignments(scheduled_module)
+        insert_bodies(scheduled_module, [kernel.executable])
+        write_bytecode(scheduled_module, scheduled)
+        seconds["verify"] += time.perf_counter() - start
+        completed = run(scheduled, output, *SECOND_HALF, *PRINT_MACHINE)
+        printed = MACHINE.findall(completed.stderr)
+        wrong = [found for text in printed for found in find_shared_registers(text, self._context)]
+        if not printed or wrong or find_bad_moves(str(output), in_order=True):
+            raise NoKernelError("IREE's virtual machine would move values around its kernel wrongly")
+        return Artifact(
+            str(output),
+            self._target,
+            (),
+            0,
+            1,
+            attempt.text,
+            stream,
+            seconds,
+            kernel=kernel.lowered,
+            kernels=1,
+            ops=kernel.ops,
+            interface=kernel.interface,
+        )
+
+    def _run_dispatches(self) -> Artifact:
+        all_copied = False
+        for number in range(1, _MAX_ATTEMPTS + 1):
+            attempt, found = self._attempt(number)
+            if isinstance(found, Artifact):
+                return found
+            if not found:
+                continue  # the module is another one now
+            made = sum(
+                self._repairs.repair(kind, emplaced, self._ops(attempt, lines)) for kind, emplaced, lines in found
+            )
+            _logger.debug("attempt %d: %d violations, %d repairs", number, len(found), made)
+            if not made or number >= _PATIENCE:
+                if not all_copied:
+                    all_copied = True
+                    self._copies += copy_all_forwarded(self._module)
+                elif not self._call_back_unverified(attempt, found):
+                    break
+        raise ToolError(
+            "IREE's in-place updates of this program could not be verified; please report it",
+            command=[compiler_path(), "{input}", *self._flags, "-o", os.devnull],
+            reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
+        )
+
+    def _attempt(self, number: int) -> tuple[Attempt, Artifact | list[Violation]]:
+        """Compile the module as it is now.
+
+        Returns:
+            What was compiled; and the artifact, or what could not be verified. Nothing of either if the module was changed,
+            so that another attempt may get further.
+        """
+        start = time.perf_counter()
+        hide_places(self._module)
+        hide_awaited(self._module)
+        executables = "".join(kernel.executable for kernel in self._kernels)
+        attempt = Attempt(self._module, executables, "".join(kernel.stub for kernel in self._kernels))
+        source = self._folder / f"module{number}.mlir"
+        source.write_text(attempt.source, encoding="utf-8")
+        scheduled = self._folder / f"scheduled{number}.mlirbc"
+        self._seconds["prepare"] += time.perf_counter() - start
+        completed = self._compile(attempt, number, source, scheduled, (*FIRST_HALF, *PRINT_FLAGS))
+        if completed is None:
+            return attempt, []
+        start = time.perf_counter()
+        stream = last_dump(completed.stderr)
+        checked = ir.Module.parse(stream, self._context)
+        violations, copied = self._examine(checked)
+        self._seconds["verify"] += time.perf_counter() - start
+        if violations:
+            self._dump(number, attempt, [f"{kind}, lines {lines}" for kind, _, lines in violations])
+            return attempt, violations
+        if number < _PATIENCE and self._repairs.read_before_updates(self._ops(attempt, copied)):
+            return attempt, []
+        output = self._translate(attempt, number, scheduled, checked)
+        return attempt, [] if output is None else self._artifact(attempt, number, output, stream)
+
+    def _translate(self, attempt: Attempt, number: int, scheduled: Path, checked: ir.Module) -> Path | None:
+        """Compile what the first half scheduled; None if the module was changed for another attempt.
+
+        Args:
+            attempt: what is compiled.
+            number: which attempt it is.
+            scheduled: what the first half wrote; repaired here.
+            checked: the stream IR that was verified.
+        """
+        start = time.perf_counter()
+        module = ir.Module.parse(scheduled.read_bytes(), self._context)
+        workloads, alignments = restore_ordinals(checked, module), correct_alignments(module)
+        _logger.debug("attempt %d: repaired %d workloads, %d alignments", number, workloads, alignments)
+        overloaded = find_overloaded(checked, module)
+        hide_joined_integers(module)
+        insert_bodies(module, [kernel.executable for kernel in self._kernels])
+        write_bytecode(module, scheduled)
+        self._seconds["verify"] += time.perf_counter() - start
+        if overloaded:
+            self._unload(attempt, overloaded)
+            return None
+        output = self._folder / f"program{number}.vmfb"
+        completed = self._compile(attempt, number, scheduled, output, (*SECOND_HALF, *PRINT_MACHINE), checked)
+        if completed is None:
+            return None
+        start = time.perf_counter()
+        output = self._with_right_moves(scheduled, output, completed)
+        self._seconds["verify"] += time.perf_counter() - start
+        return output
+
+    def _artifact(self, attempt: Attempt, number: int, output: Path, stream: str) -> Artifact:
+        return Artifact(
+            str(output),
+            self._target,
+            tuple(self._callbacks),
+            self._copies + self._repairs.copies,
+            number,
+            attempt.text,
+            stream,
+            self._seconds,
+            kernel="\n// -----\n".join(kernel.lowered for kernel in self._kernels),
+            kernel_reason=self._kernel_reason,
+            kernels=len(self._kernels),
+            ops=count_ops(attempt.text) + sum(kernel.ops for kernel in self._kernels),
+        )
+
+    def _compile(
+        self,
+        attempt: Attempt,
+        number: int,
+        source: Path,
+        output: Path,
+        flags: tuple[str, ...],
+        stream: ir.Module | None = None,
+    ) -> Completed | None:
+        """Run one half of iree-compile; returns None if it failed and the module has been changed for another attempt.
+
+        Args:
+            stream: for the second half, the stream IR of the first.
+        """
+        command = [compiler_path(), str(source), *self._flags, *flags, "-o", str(output)]
+        start = time.perf_counter()
+        completed = run_tool(command, timeout_s=self._timeout_s, memory=self._memory)
+        self._seconds["iree-compile"] += time.perf_counter() - start
+        if completed.returncode == 0:
+            return completed
+        if completed.returncode in (None, -signal.SIGKILL):
+            self.repeatable = False
+        self._dump(number, attempt, without_dump(completed.stderr).splitlines())
+        untranslated = find_untranslated(stream, completed.stderr) if stream is not None else []
+        if sum(self._repairs.split(self._ops(attempt, lines)) for lines in untranslated):
+            return None
+        if not self._cure_failure(attempt, completed):
+            raise self._failure(attempt, command, completed)
+        return None
+
+    def _with_right_moves(self, scheduled: Path, output: Path, completed: Completed) -> Path:
+        """Return the compiled program, or another one where IREE's virtual machine would move values wrongly."""
+        # local-sync, which runs CPU programs, does one thing after the other.
+        in_order = self._target.kind == "cpu"
+        printed = MACHINE.findall(completed.stderr)
+        if not printed:
+            raise ToolError("iree-compile printed no IR of its virtual machine; please report it")
+        wrong = [found for text in printed for found in find_shared_registers(text, self._context)]
+        wrong += find_bad_moves(str(output), in_order=in_order)
+        if not wrong:
+            return output
+        _logger.debug("%d wrong moves: %s", len(wrong), wrong)
+        machine, repaired, again = (self._folder / name for name in ("machine.mlir", "repaired.mlir", "repaired.vmfb"))
+        command = [compiler_path(), str(scheduled), *self._flags, *SECOND_HALF, "--compile-to=vm", "-o", str(machine)]
+        self._run(command, scheduled)
+        text = rewrite_moves(machine.read_text(encoding="utf-8"))
+        repaired.write_text(text, encoding="utf-8")
+        command = [compiler_path(), str(repaired), *self._flags, "--compile-from=vm", "-o", str(again)]
+        self._run(command, repaired)
+        wrong = [*find_shared_registers(text, self._context), *find_bad_moves(str(again), in_order=in_order)]
+        if wrong:
+            raise ToolError(
+                f"IREE's virtual machine would move values wrongly; please report it\n{wrong[0]}",
+                command=command,
+                reproducer=keep_reproducer("iree-compile", text, self._dump_dir),
+            )
+        return again
+
+    def _run(self, command: list[str], source: Path) -> None:
+        completed = run_tool(command, timeout_s=self._timeout_s)
+        if completed.returncode != 0:
+            shown = self._shown(command)
+            text = "" if source.suffix == ".mlirbc" else source.read_text(encoding="utf-8")
+            raise tool_error("iree-compile", shown, completed, source=text, dump_dir=self._dump_dir)
+
+    def _examine(self, module: ir.Module) -> tuple[list[Violation], list[int]]:
+        """Check the stream IR.
+
+        Returns:
+            Kind, emplaced and the source lines of each violation, and the source lines of IREE's copies.
+        """
+        violations = find_violations(module, fills_arguments=self._target.kind == "cpu")
+        found = [(found.kind, found.emplaced, found.source_lines(module)) for found in violations]
+        return found, cloned_lines(module)

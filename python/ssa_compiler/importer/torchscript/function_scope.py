@@ -1,0 +1,46 @@
+"""Names in a Python function: its variables, and what the others mean."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from contextlib import suppress
+from typing import Any
+
+__all__ = ["Names", "let_defaults_be", "variables_of"]
+
+
+def variables_of(definition: Any) -> frozenset[str]:
+    """The parameters and variables of a function, without those of loops over the parts of a module."""
+    arguments = definition.args
+    names = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    bound = [node for node in ast.walk(definition) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    names |= {node.id for node in bound}
+    for node in ast.walk(definition):
+        if isinstance(node, ast.For) and any(isinstance(part, ast.Attribute) for part in ast.walk(node.iter)):
+            names -= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+    return frozenset(names - {"self"})
+
+
+def let_defaults_be(arguments: ast.arguments) -> None:
+    """Turn keyword-only parameters with defaults, which TorchScript rejects, into ones that may be passed by position too.
+
+    The calling convention knows what they are (`OpenedModel.keyword_only`).
+    """
+    pairs = list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    arguments.args += [argument for argument, default in pairs if default is not None]
+    arguments.defaults += [default for _, default in pairs if default is not None]
+    arguments.kwonlyargs = [argument for argument, default in pairs if default is None]
+    arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+
+
+class Names(dict[str, Any]):
+    """What names mean in a function that are none of its own variables."""
+
+    def __init__(self, function: Any) -> None:
+        function = inspect.unwrap(function)
+        code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
+        super().__init__(getattr(function, "__globals__", {}))
+        for name, cell in zip(code.co_freevars if code is not None else (), cells):
+            with suppress(ValueError):  # it has no contents yet
+                self[name] = cell.cell_contents

@@ -102,19 +102,8 @@ def compile(
             f"example_inputs: expected a tuple of positional arguments, got {type(example_inputs).__name__}: write "
             "compile(model, (x,)), and example_kwargs={...} for keyword arguments"
         )
-    options = Options(
-        target,
-        data_tiling,
-        index_checks,
-        dump_dir,
-        ssa_opt,
-        timeout_s,
-        dynamic_shapes,
-        strict,
-        cache,
-        gradients,
-        kernels,
-    )
+    codegen = (target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s)
+    options = Options(*codegen, dynamic_shapes, strict, cache, gradients, kernels)
     compiled = CompiledProgram(model, options, max_specialisations)
     compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
     return compiled

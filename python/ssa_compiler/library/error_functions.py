@@ -62,12 +62,8 @@ def log_ndtr(self: Tensor) -> Tensor:
     return like(torch.where(torch.isnan(x), x, y), self)
 
 
-@implements("aten::special_ndtri", where=is_real)
-def ndtri(self: Tensor) -> Tensor:
-    """The inverse of the normal distribution function, by the approximations of Cephes."""
-    y = real(self)
-    high = y > 1.0 - 0.13533528323661269189
-    tail = torch.where(high, 1.0 - y, y)
+def _ndtri_center(tail: Tensor) -> Tensor:
+    """The inverse of the normal distribution function divided by the square root of 2 pi, between the tails."""
     upper_0 = [
         -59.96335010141079,
         98.00107541859997,
@@ -88,7 +84,11 @@ def ndtri(self: Tensor) -> Tensor:
     ]
     middle = tail - 0.5
     square = middle * middle
-    center = middle + middle * (square * polynomial(square, upper_0) / polynomial(square, lower_0))
+    return middle + middle * (square * polynomial(square, upper_0) / polynomial(square, lower_0))
+
+
+def _ndtri_tail(tail: Tensor) -> Tensor:
+    """The negative of the inverse of the normal distribution function, in the lower tail."""
     upper_1 = [
         4.0554489230596245,
         31.525109459989388,
@@ -137,9 +137,18 @@ def ndtri(self: Tensor) -> Tensor:
     z = 1.0 / x
     first = z * polynomial(z, upper_1) / polynomial(z, lower_1)
     second = z * polynomial(z, upper_2) / polynomial(z, lower_2)
-    x = x - torch.log(x) / x - torch.where(x < 8.0, first, second)
+    return x - torch.log(x) / x - torch.where(x < 8.0, first, second)
+
+
+@implements("aten::special_ndtri", where=is_real)
+def ndtri(self: Tensor) -> Tensor:
+    """The inverse of the normal distribution function, by the approximations of Cephes."""
+    y = real(self)
+    high = y > 1.0 - 0.13533528323661269189
+    tail = torch.where(high, 1.0 - y, y)
+    x = _ndtri_tail(tail)
     x = torch.where(high, x, -x)
-    x = torch.where(tail > 0.13533528323661269189, center * 2.50662827463100050242, x)
+    x = torch.where(tail > 0.13533528323661269189, _ndtri_center(tail) * 2.50662827463100050242, x)
     x = torch.where(y == 0.0, -math.inf, torch.where(y == 1.0, math.inf, x))
     return torch.where(torch.logical_or(y < 0.0, y > 1.0), math.nan, x)
 

@@ -13,8 +13,8 @@ from ._registry import implements
 __all__: list[str] = []
 
 
-def _scaled_i0(x: Tensor) -> Tensor:
-    """exp(-x) times the modified Bessel function I0 of numbers that are not negative."""
+def _near_i0(x: Tensor) -> Tensor:
+    """The series of `_scaled_i0` up to 8."""
     near = [
         -4.4153416464793395e-18,
         3.3307945188222384e-17,
@@ -47,6 +47,11 @@ def _scaled_i0(x: Tensor) -> Tensor:
         -0.3046826723431984,
         0.6767952744094761,
     ]
+    return series(0.5 * torch.clamp(x, max=8.0) - 2.0, near)
+
+
+def _far_i0(x: Tensor) -> Tensor:
+    """The series of `_scaled_i0` from 8 on, without the square root."""
     far = [
         -7.233180487874754e-18,
         -4.830504485944182e-18,
@@ -74,13 +79,18 @@ def _scaled_i0(x: Tensor) -> Tensor:
         0.0033691164782556943,
         0.8044904110141088,
     ]
-    inner = series(0.5 * torch.clamp(x, max=8.0) - 2.0, near)
     large = torch.clamp(x, min=8.0)
-    return torch.where(x <= 8.0, inner, series(32.0 / large - 2.0, far) / torch.sqrt(x))
+    return series(32.0 / large - 2.0, far)
 
 
-def _scaled_i1(x: Tensor) -> Tensor:
-    """exp(-x) times the modified Bessel function I1 of numbers that are not negative."""
+def _scaled_i0(x: Tensor) -> Tensor:
+    """exp(-x) times the modified Bessel function I0 of numbers that are not negative."""
+    inner = _near_i0(x)
+    return torch.where(x <= 8.0, inner, _far_i0(x) / torch.sqrt(x))
+
+
+def _near_i1(x: Tensor) -> Tensor:
+    """The series of `_scaled_i1` up to 8."""
     near = [
         2.7779141127610464e-18,
         -2.111421214358166e-17,
@@ -112,6 +122,11 @@ def _scaled_i1(x: Tensor) -> Tensor:
         -0.17641651835783406,
         0.25258718644363365,
     ]
+    return series(0.5 * torch.clamp(x, max=8.0) - 2.0, near)
+
+
+def _far_i1(x: Tensor) -> Tensor:
+    """The series of `_scaled_i1` from 8 on, without the square root."""
     far = [
         7.517296310842105e-18,
         4.414348323071708e-18,
@@ -139,9 +154,14 @@ def _scaled_i1(x: Tensor) -> Tensor:
         -0.009761097491361469,
         0.7785762350182801,
     ]
-    inner = series(0.5 * torch.clamp(x, max=8.0) - 2.0, near)
     large = torch.clamp(x, min=8.0)
-    return torch.where(x <= 8.0, inner * x, series(32.0 / large - 2.0, far) / torch.sqrt(x))
+    return series(32.0 / large - 2.0, far)
+
+
+def _scaled_i1(x: Tensor) -> Tensor:
+    """exp(-x) times the modified Bessel function I1 of numbers that are not negative."""
+    inner = _near_i1(x)
+    return torch.where(x <= 8.0, inner * x, _far_i1(x) / torch.sqrt(x))
 
 
 def _i0(x: Tensor) -> Tensor:

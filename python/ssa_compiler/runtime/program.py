@@ -152,15 +152,7 @@ class Program:
         for number, info, shape, view_of in self._arguments:
             leaf = leaves[number]
             if info.kind != "tensor":
-                try:
-                    if info.kind == "float":
-                        inputs.push_float(leaf)
-                    else:
-                        inputs.push_int(leaf)
-                except (TypeError, OverflowError):
-                    raise ArgumentTypeError(
-                        f"argument '{info.name}': expected a 64-bit {info.kind}, got {type(leaf).__name__} {leaf!r}"
-                    ) from None
+                _push_scalar(inputs, info, leaf)
                 continue
             cached = self._parameter_views.get(number)
             if (
@@ -330,6 +322,18 @@ class Program:
         if match:
             return program_error(match["text"])
         return ToolError(f"the compiled program failed: {text}")
+
+
+def _push_scalar(inputs: Any, info: ArgumentInfo, leaf: Any) -> None:
+    try:
+        if info.kind == "float":
+            inputs.push_float(leaf)
+        else:
+            inputs.push_int(leaf)
+    except (TypeError, OverflowError):
+        raise ArgumentTypeError(
+            f"argument '{info.name}': expected a 64-bit {info.kind}, got {type(leaf).__name__} {leaf!r}"
+        ) from None
 
 
 def _dense(tensor: torch.Tensor) -> torch.Tensor:

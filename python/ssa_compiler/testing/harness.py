@@ -146,26 +146,19 @@ def check(
             checked.errors.append(None)
             checked.block_counts.append({})
             if runner is not None:
-                runner.unsupported(call, number, rejection)
+                runner.expect_rejection(call, number, rejection)
             continue
         expected = _run_eager(oracle, call, number)
         if rejection is not None and expected.error is None:
             raise StageMismatch("imported", number, f"raised {type(rejection).__name__}: {rejection}") from rejection
         checked.errors.append(expected.error)
-        counts: dict[str, Counter[str]] = {}
-        for stage, interpreted in interpreters.items():
-            interpreted_outcome = interpreted.run(call, number)
-            compare_outcomes(stage, number, expected, interpreted_outcome, rtol, atol, exact=exact)
-            counts[stage] = interpreted.interpreter.block_counts
+        counts, last = _compare_stages(interpreters, call, number, expected, rtol, atol, exact=exact)
         checked.block_counts.append(counts)
         if runner is not None:
             actual = runner.run(call, number)
             # Results of the compiled program are where the last stage under the interpreter has them.
-            actual.copies = [
-                value
-                for value, twin in zip(leaves(actual.result), leaves(interpreted_outcome.result), strict=False)
-                if interpreted_outcome.is_copy(twin)
-            ]
+            twins = zip(leaves(actual.result), leaves(last.result), strict=False)
+            actual.copies = [value for value, twin in twins if last.is_copy(twin)]
             compare_outcomes(COMPILED, number, expected, actual, rtol, atol, exact=exact)
         if expected.error is not None:  # what was written before is not promised; the next call starts from one state
             for interpreted in interpreters.values():
@@ -173,6 +166,25 @@ def check(
             if runner is not None:
                 runner.restore(expected.state)
     return checked
+
+
+def _compare_stages(
+    interpreters: Mapping[str, Interpreted],
+    call: Call,
+    number: int,
+    expected: Outcome,
+    rtol: float | None,
+    atol: float | None,
+    *,
+    exact: bool,
+) -> tuple[dict[str, Counter[str]], Outcome]:
+    """Run one input set at every stage; return how often each block ran, by stage, and the outcome of the last one."""
+    counts: dict[str, Counter[str]] = {}
+    for stage, interpreted in interpreters.items():
+        outcome = interpreted.run(call, number)
+        compare_outcomes(stage, number, expected, outcome, rtol, atol, exact=exact)
+        counts[stage] = interpreted.interpreter.block_counts
+    return counts, outcome
 
 
 # --- the three sides --------------------------------------------------------------------------------------------------
@@ -420,7 +432,7 @@ class _Compiled:
                 path, _, attribute = name.rpartition(".")
                 setattr(self._model.get_submodule(path), attribute, state[name])
 
-    def unsupported(self, call: Call, seed: int, rejection: ArgumentError) -> None:
+    def expect_rejection(self, call: Call, seed: int, rejection: ArgumentError) -> None:
         """Check that the program rejects a call.
 
         Raises:

@@ -15,8 +15,8 @@ import pytest
 from torch import nn
 
 from _message_calls import CALLS
-from _message_programs import PROGRAMS
 from _rejections import rejection
+from message_programs import PROGRAMS
 from ssa_compiler import SsaCompilerError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -62,7 +62,7 @@ ELSEWHERE = {
     "the default device": "devices_test.py",
     "share one memory location": "inputs_test.py",
     "expected requires_grad": "inputs_test.py",
-    "whose layout depends on control flow": "alias_test.py",
+    "whose layout depends on control flow": "dynamic_aliasing_test.py",
     "expected a strided tensor": "runtime_calls_test.py",
     "isinstance on a value": "classes_test.py",
     "strict: ": "strict_test.py",
@@ -86,11 +86,12 @@ def label(value: Any) -> str | None:
     return getattr(value, "__name__", type(value).__name__) if callable(value) else None
 
 
-def rejected_line(program: Any) -> int | None:
-    """The line of a program that ends in `# rejected`, None if there is none."""
+def rejected_line(program: Any) -> str:
+    """The file of a program, and its line that ends in `# rejected`."""
     function = type(program).forward if isinstance(program, nn.Module) else program
     lines, first = inspect.getsourcelines(function)
-    return next((first + number for number, line in enumerate(lines) if line.rstrip().endswith("# rejected")), None)
+    found = (first + number for number, line in enumerate(lines) if line.rstrip().endswith("# rejected"))
+    return f"{Path(inspect.getsourcefile(function) or '').name}:{next(found, None)}"
 
 
 def caught(call: Callable[[], Any]) -> BaseException:
@@ -117,7 +118,7 @@ def call_rejection(number: int) -> BaseException:
 def test_programs(number: int) -> None:
     (program, _, says), message = PROGRAMS[number], program_rejection(number)
     assert re.search(says, message), message
-    assert f"_message_programs.py:{rejected_line(program)}: " in message
+    assert f"{rejected_line(program)}: " in message
     assert re.search(r"unsupported: .+; .+", message), "no remedy"
 
 
@@ -155,7 +156,7 @@ def test_every_message_is_provoked() -> None:
         # A message that is all holes would match any other.
         if site.kind != "ssa-opt" and not listed and not any(re.search(site.pattern, text, re.DOTALL) for text in seen):
             unprovoked.add(site.template)
-    assert unprovoked == set(), "write a program for these, in _message_programs.py or _message_calls.py"
+    assert unprovoked == set(), "write a program for these, in message_programs or _message_calls.py"
     for part, file in ELSEWHERE.items():
         assert list((ROOT / "test/python").rglob(file)), f"{part}: {file}"
 

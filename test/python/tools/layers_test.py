@@ -1,4 +1,4 @@
-"""Data flows one way: each module imports lower layers only, and no two modules import each other, however indirectly."""
+"""Data flows one way, from lower layers to higher ones, and a file or function is read at one sitting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = "ssa_compiler"
-SOURCES = Path(__file__).resolve().parents[3] / "python"
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = ROOT / "python"
+LINES_OF_A_FILE, LINES_OF_A_FUNCTION = 450, 60
 
 # Lowest first; the same as in docs/Architecture.md.
 LAYERS = (
@@ -108,3 +110,21 @@ def test_folders_import_lower_ones_only(package: str, imports: dict[str, set[str
     for name, folder in inner.items():
         for other in imports[name] & inner.keys():
             assert order.index(inner[other]) <= order.index(folder), f"{name} imports {other}"
+
+
+@pytest.mark.parametrize("folder", ["python", "test", "tools", "benchmarks", "examples"])
+def test_files_and_functions_are_short(folder: str) -> None:
+    """Docstrings of functions aside: they are as long as the interface is."""
+    long = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if (lines := text.count("\n")) > LINES_OF_A_FILE:
+            long.append(f"{path.relative_to(ROOT)}: {lines} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                first = node.body[0]
+                is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+                described = (first.end_lineno or 0) - first.lineno + 1 if is_docstring else 0
+                if (lines := (node.end_lineno or 0) - node.lineno + 1 - described) > LINES_OF_A_FUNCTION:
+                    long.append(f"{path.relative_to(ROOT)}: {node.name}, {lines} lines")
+    assert not long

@@ -243,22 +243,7 @@ def join(
         return NoneOr(join(state, inner[0], inner[1], what, heap_a, heap_b))
     a, b = _opened(state, a, heap_a), _opened(state, b, heap_b)
     if isinstance(a, Elements) and isinstance(b, Elements):
-        alike = is_growing_abstract(a) is is_growing_abstract(b)
-        if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
-            if a.kind is tuple and (a.fields, a.type_name) != (b.fields, b.type_name):
-                raise state.unsupported(
-                    f"a tuple of one class or of another, depending on a {what} with run-time values; unpack it first"
-                )
-            joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
-            # A shape or a list is taken for a list.
-            keeps = a.kind is not list or a.type_name == b.type_name
-            return replace(a, elements=joined, type_name=a.type_name if keeps else "")
-        if a.kind is b.kind and a.kind in (list, tuple):
-            return _join_lengths(state, a, b, what)
-        name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"
-        raise LengthChanges(
-            f"unsupported: {name} in a {what} that depends on run-time values", location=state.locations.user()
-        )
+        return _join_elements(state, a, b, what, heap_a, heap_b)
     kind_a, kind_b = _kind(a), _kind(b)
     if kind_a is not None and kind_a is kind_b:
         return AnyScalar(kind_a)
@@ -266,16 +251,8 @@ def join(
         a = any_tensor(state, a.value)
     if isinstance(b, Same) and isinstance(b.value, TensorValue):
         b = any_tensor(state, b.value)
-    if isinstance(a, AnyTensor) and isinstance(b, AnyTensor):
-        if a.dtype == b.dtype and len(a.sizes) == len(b.sizes) and a.device == b.device:
-            sizes = tuple(x if x == y else None for x, y in zip(a.sizes, b.sizes))
-            strides = a.strides if a.strides == b.strides else None
-            maybe = _earliest(a.maybe + b.maybe)
-            root = a.root if a.root is b.root else None
-            offset = a.offset if a.offset == b.offset else None
-            absolute = a.absolute and b.absolute and (root is not None or offset is not None)
-            storages = a.storages | b.storages
-            return AnyTensor(a.dtype, a.device, sizes, strides, storages, maybe, root, offset, absolute)
+    if isinstance(a, AnyTensor) and isinstance(b, AnyTensor) and (joined := _join_tensors(a, b)) is not None:
+        return joined
     if isinstance(a, Same) and isinstance(b, Same):
         if isinstance(a.value, (RuntimeStr, ConstValue)) and isinstance(b.value, (RuntimeStr, ConstValue)):
             if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)) and not state.plan.splits:
@@ -285,6 +262,47 @@ def join(
         f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values; "
         + ("pass or assign a float from the start" if numbers else "make them alike with to() or reshape()")
     )
+
+
+def _join_elements(
+    state: State,
+    a: Elements,
+    b: Elements,
+    what: str,
+    heap_a: dict[Site, tuple[Value, ...]],
+    heap_b: dict[Site, tuple[Value, ...]],
+) -> Abstract:
+    """Combine two containers element by element; see `join`."""
+    alike = is_growing_abstract(a) is is_growing_abstract(b)
+    if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
+        if a.kind is tuple and (a.fields, a.type_name) != (b.fields, b.type_name):
+            raise state.unsupported(
+                f"a tuple of one class or of another, depending on a {what} with run-time values; unpack it first"
+            )
+        joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
+        # A shape or a list is taken for a list.
+        keeps = a.kind is not list or a.type_name == b.type_name
+        return replace(a, elements=joined, type_name=a.type_name if keeps else "")
+    if a.kind is b.kind and a.kind in (list, tuple):
+        return _join_lengths(state, a, b, what)
+    name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"
+    raise LengthChanges(
+        f"unsupported: {name} in a {what} that depends on run-time values", location=state.locations.user()
+    )
+
+
+def _join_tensors(a: AnyTensor, b: AnyTensor) -> AnyTensor | None:
+    """Combine two tensors; None if they differ in dtype, rank or device."""
+    if a.dtype != b.dtype or len(a.sizes) != len(b.sizes) or a.device != b.device:
+        return None
+    sizes = tuple(x if x == y else None for x, y in zip(a.sizes, b.sizes))
+    strides = a.strides if a.strides == b.strides else None
+    maybe = _earliest(a.maybe + b.maybe)
+    root = a.root if a.root is b.root else None
+    offset = a.offset if a.offset == b.offset else None
+    absolute = a.absolute and b.absolute and (root is not None or offset is not None)
+    storages = a.storages | b.storages
+    return AnyTensor(a.dtype, a.device, sizes, strides, storages, maybe, root, offset, absolute)
 
 
 def _join_missing(state: State, other: Abstract, heap: dict[Site, tuple[Value, ...]]) -> Abstract:

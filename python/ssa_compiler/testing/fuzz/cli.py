@@ -63,7 +63,13 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = parser.add_argument_group("which programs")
+    _add_programs(parser.add_argument_group("which programs"))
+    _add_runs(parser.add_argument_group("how they are run"))
+    _add_outputs(parser.add_argument_group("what comes out"))
+    return parser
+
+
+def _add_programs(what: argparse._ArgumentGroup) -> None:
     what.add_argument(
         "--seeds", type=_range, default=range(0, 200), metavar="FIRST:LAST", help="default 0:200; LAST is not included"
     )
@@ -79,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument(
         "--features", action="store_true", help="print the grammar with its frequencies in these programs, run nothing"
     )
-    how = parser.add_argument_group("how they are run")
+
+
+def _add_runs(how: argparse._ArgumentGroup) -> None:
     how.add_argument(
         "--compiled", action="store_true", help="compile with IREE and run, besides the interpreter at every stage"
     )
@@ -109,7 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument(
         "--memory", type=float, default=8.0, metavar="GIB", help="for each worker (default 8, 0 for no limit)"
     )
-    out = parser.add_argument_group("what comes out")
+
+
+def _add_outputs(out: argparse._ArgumentGroup) -> None:
     out.add_argument(
         "--output",
         type=Path,
@@ -123,7 +133,6 @@ def _parser() -> argparse.ArgumentParser:
         "--shrink", action="store_true", help="make each such program smaller while it fails in the same way"
     )
     out.add_argument("--quiet", action="store_true", help="print the score only")
-    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

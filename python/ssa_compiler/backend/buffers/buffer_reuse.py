@@ -12,6 +12,7 @@ import re
 from iree.compiler import ir
 
 from ..ir.bindings import CASTS, attribute
+from ..ir.region_edges import forwarded_to
 
 __all__ = [
     "forwarded_to",
@@ -109,24 +110,6 @@ def is_reused(value: ir.Value) -> bool:
                     seen.add(other)
                     pending.append(other)
     return False
-
-
-def forwarded_to(op: ir.Operation, index: int) -> list[ir.Value]:
-    """The values that an operand of a loop, or of the end of a region, becomes."""
-    if op.name == "scf.for":
-        return [op.regions[0].blocks[0].arguments[index - 2], op.results[index - 3]] if index >= 3 else []
-    if op.name == "scf.while":
-        return [op.regions[0].blocks[0].arguments[index]]
-    if op.name not in ("scf.yield", "scf.condition"):
-        return []
-    around = op.parent.operation
-    if op.name == "scf.condition":
-        return [around.regions[1].blocks[0].arguments[index - 1], around.results[index - 1]] if index else []
-    if around.name == "scf.for":
-        return [around.regions[0].blocks[0].arguments[index + 1], around.results[index]]
-    if around.name == "scf.while":
-        return [around.regions[0].blocks[0].arguments[index]]
-    return [around.results[index]]
 
 
 def _same_memory(user: ir.Operation, index: int) -> list[ir.Value]:

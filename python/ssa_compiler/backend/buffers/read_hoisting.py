@@ -14,7 +14,8 @@ from iree.compiler import ir
 from ..ir.bindings import defining_block, is_any_tensor, is_tensor, source_lines, walk
 from ..ir.copies import after, barrier
 from ..ir.reachability import may_run_after, repeats_inside
-from .buffer_reuse import forwarded_to, is_reused, memory_root, updated_operand
+from ..ir.region_edges import forwarded_to
+from .buffer_reuse import is_reused, memory_root, updated_operand
 from .copy_insertion import is_own, reads, users
 
 __all__ = ["cloned_lines", "read_before_update"]

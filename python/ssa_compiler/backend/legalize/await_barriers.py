@@ -18,6 +18,7 @@ from iree.compiler import ir
 
 from ..ir.bindings import LOOPS, cast_root, defining_block, equivalents, is_behind_barrier, is_tensor, walk
 from ..ir.copies import barrier
+from ..ir.region_edges import forwarded_to
 
 __all__ = ["hide_awaited"]
 
@@ -58,13 +59,7 @@ def _flows(module: ir.Module) -> Iterator[tuple[ir.Operation, int]]:
 
 def _arguments(user: ir.Operation, number: int) -> list[ir.Value]:
     """The arguments of a loop's regions that an operand of the loop or of a terminator in it becomes."""
-    loop = user if user.name in LOOPS else user.parent.operation if user.parent is not None else user
-    if loop.name == "scf.for":
-        first = 3 if user == loop else 0
-        return [loop.regions[0].blocks[0].arguments[number - first + 1]] if number >= first else []
-    if loop.name == "scf.while" and user.name == "scf.condition":
-        return [loop.regions[1].blocks[0].arguments[number - 1]] if number else []
-    return [loop.regions[0].blocks[0].arguments[number]] if loop.name == "scf.while" else []
+    return [target for target in forwarded_to(user, number) if isinstance(target.owner, ir.Block)]
 
 
 def _is_hidden(argument: ir.Value) -> bool:

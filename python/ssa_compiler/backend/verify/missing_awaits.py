@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from iree.compiler import ir
 
 from ..ir.bindings import walk
+from ..ir.region_edges import region_edges
 
 __all__ = ["find_lost_waits"]
 
@@ -100,35 +101,6 @@ def _inside_execution(op: ir.Operation) -> bool:
 
 def _flows(op: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
     """What an op forwards unchanged: pairs of the value it becomes, and the value forwarded."""
-    operands = list(op.operands)
-    if op.name == "scf.for":
-        yield from zip(list(op.regions[0].blocks[0].arguments)[1:], operands[3:], strict=True)
-        yield from zip(op.results, operands[3:], strict=True)
-    elif op.name == "scf.while":
-        yield from zip(op.regions[0].blocks[0].arguments, operands, strict=True)
-    elif op.name == "scf.condition":
-        loop = _parent(op)
-        yield from zip(loop.regions[1].blocks[0].arguments, operands[1:], strict=True)
-        yield from zip(loop.results, operands[1:], strict=True)
-    elif op.name == "scf.yield":
-        parent = _parent(op)
-        if parent.name == "scf.while":
-            yield from zip(parent.regions[0].blocks[0].arguments, operands, strict=True)
-            return
-        if parent.name == "scf.for":
-            yield from zip(list(parent.regions[0].blocks[0].arguments)[1:], operands, strict=True)
-        yield from zip(parent.results, operands, strict=True)
-    elif op.name in ("cf.br", "cf.cond_br"):
-        place = 0 if op.name == "cf.br" else 1
-        for successor in op.successors:
-            arguments = list(successor.arguments)
-            yield from zip(arguments, operands[place:], strict=False)
-            place += len(arguments)
-    elif op.name == "arith.select":
-        yield from ((op.results[0], value) for value in operands[1:])
-
-
-def _parent(op: ir.Operation) -> ir.Operation:
-    parent = op.parent
-    assert parent is not None
-    return parent.operation
+    yield from ((target, op.operands[number]) for number, target in region_edges(op))
+    if op.name == "arith.select":
+        yield from ((op.results[0], value) for value in list(op.operands)[1:])

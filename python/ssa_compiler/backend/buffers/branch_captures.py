@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ..ir.bindings import ancestor_in_block, defining_block, is_any_tensor, walk
+from ..ir.bindings import ancestor_in_block, defining_block, walk
 from ..ir.copies import barrier
+from ..ir.types import is_any_tensor
 from .copy_insertion import is_last_holder
 
 __all__ = ["reuse_captures"]

@@ -16,17 +16,10 @@ from collections.abc import Iterator
 
 from iree.compiler import ir
 
-from ..ir.bindings import (
-    LOOPS,
-    ancestor_in_block,
-    cast_root,
-    defining_block,
-    is_tensor,
-    main_function,
-    walk,
-)
+from ..ir.bindings import LOOPS, ancestor_in_block, cast_root, defining_block, main_function, walk
 from ..ir.copies import opaque_copy
 from ..ir.reachability import may_run_after, repeats_inside
+from ..ir.types import holds_tensor, is_tensor
 from .buffer_reuse import (
     forwarded_to,
     is_reused,
@@ -252,7 +245,7 @@ def is_own(root: ir.Value) -> bool:
     if isinstance(owner, ir.Block):
         return owner.owner.operation.name != "func.func" or _is_consumed_argument(root)
     # Created from nothing (`zeros`): IREE makes one of all that are equal, and hoists it out of loops.
-    return bool(owner.operation.regions) or any(_holds_tensor(operand) for operand in owner.operation.operands)
+    return bool(owner.operation.regions) or any(holds_tensor(operand) for operand in owner.operation.operands)
 
 
 def is_last_holder(value: ir.Value, branch: ir.Operation) -> bool:
@@ -274,8 +267,3 @@ def _is_consumed_argument(argument: ir.Value) -> bool:
         return False
     number = ir.BlockArgument(argument).arg_number
     return _CONSUME in ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[number])
-
-
-def _holds_tensor(value: ir.Value) -> bool:
-    text = str(value.type)
-    return text.startswith(("tensor<", "!torch.vtensor<", "!torch.list<vtensor"))

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ..ir.bindings import defining_block, is_any_tensor, is_tensor, source_lines, walk
+from ..ir.bindings import defining_block, source_lines, walk
 from ..ir.copies import after, barrier
 from ..ir.reachability import may_run_after, repeats_inside
 from ..ir.region_edges import forwarded_to
+from ..ir.types import is_any_tensor, is_tensor
 from .buffer_reuse import is_reused, memory_root, updated_operand
 from .copy_insertion import is_own, reads, users
 

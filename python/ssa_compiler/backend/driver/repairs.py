@@ -14,8 +14,9 @@ from ..buffers.buffer_reuse import updated_operand
 from ..buffers.copy_insertion import users
 from ..buffers.read_hoisting import read_before_update
 from ..callbacks.callbacks import torch_operator
-from ..ir.bindings import CASTS, LOOPS, cast_root, defining_block, is_any_tensor, walk
+from ..ir.bindings import CASTS, LOOPS, cast_root, defining_block, walk
 from ..ir.copies import after, barrier, opaque_copy
+from ..ir.types import is_any_tensor
 
 __all__ = ["Repairs"]
 
@@ -155,9 +156,9 @@ class Repairs:
             if (way, op) in self._done or op.name in CASTS or op.regions or not op.results:
                 continue
             self._done.add((way, op))
-            types = {str(result.type) for result in op.results}
+            types = {result.type for result in op.results}
             for index, operand in enumerate(op.operands):
-                if (every or str(operand.type) in types) and is_any_tensor(operand):
+                if (every or operand.type in types) and is_any_tensor(operand):
                     op.operands[index] = opaque_copy(operand, ir.InsertionPoint(op))
                     made += 1
         self.copies += made
@@ -180,9 +181,9 @@ class Repairs:
     @staticmethod
     def _base_is_outside(user: ir.Operation, op: ir.Operation) -> bool:
         """Whether `user` inserts the result of `op` into a tensor from outside the loop around it."""
-        types = {str(result.type) for result in user.results}
+        types = {result.type for result in user.results}
         for operand in user.operands:
-            if str(operand.type) in types and not isinstance(operand.owner, ir.Block):
+            if operand.type in types and not isinstance(operand.owner, ir.Block):
                 block = defining_block(cast_root(operand))
                 current = user
                 while current.block != block and current.parent is not None:

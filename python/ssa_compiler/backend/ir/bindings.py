@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from iree.compiler import _mlir_libs, ir
 
 from ...process.generic_ops import leave_out_op_classes
+from .types import DTYPES, element_of, with_element
 
 __all__ = [
     "CASTS",
-    "DTYPES",
     "LOOPS",
     "ancestor_in_block",
     "attribute",
@@ -27,19 +27,13 @@ __all__ = [
     "converted",
     "definer",
     "defining_block",
-    "element_of",
     "equivalents",
     "exported_ops",
-    "is_any_tensor",
     "is_behind_barrier",
-    "is_dynamic",
-    "is_tensor",
     "main_function",
     "source_lines",
-    "tensor_type",
     "torch_integer",
     "walk",
-    "with_element",
 ]
 
 leave_out_op_classes(_mlir_libs._mlir)
@@ -55,8 +49,6 @@ CASTS = frozenset(
     }
 )
 LOOPS = frozenset({"scf.for", "scf.while"})
-# Element types of the torch dialect, with PyTorch's numbers of them.
-DTYPES = {"ui8": 0, "si8": 1, "si16": 2, "si32": 3, "si64": 4, "f16": 5, "f32": 6, "f64": 7, "bf16": 15}
 
 
 def walk(root: ir.Operation) -> Iterator[ir.Operation]:
@@ -92,26 +84,6 @@ def source_lines(ops: Iterable[ir.Operation]) -> list[int]:
     """Return the lines of the text given to iree-compile that ops of its IR come from, sorted."""
     places = {str(op.location) for op in ops}
     return sorted({int(line) for place in places for line in _LINE.findall(place)})
-
-
-def is_tensor(value: ir.Value) -> bool:
-    """Whether a value is a ranked builtin tensor."""
-    return str(value.type).startswith("tensor<")
-
-
-def is_any_tensor(value: ir.Value) -> bool:
-    """Whether a value is a builtin tensor, or one of torch's of known rank."""
-    return is_tensor(value) or str(value.type).startswith("!torch.vtensor<[")
-
-
-def tensor_type(value: ir.Value) -> ir.RankedTensorType:
-    """Return the ranked tensor type of a value for which `is_tensor` holds."""
-    return ir.RankedTensorType(value.type)
-
-
-def is_dynamic(value: ir.Value) -> bool:
-    """Whether a builtin tensor has a dynamic size."""
-    return not tensor_type(value).has_static_shape
 
 
 def definer(value: ir.Value) -> ir.Operation | None:
@@ -204,12 +176,21 @@ def constant_integer(value: ir.Value) -> int | None:
     return None
 
 
-def constant_number(value: ir.Value) -> float | None:
-    """Return the number of a `torch.constant.int` or `torch.constant.float`; None for others."""
+def constant_number(value: ir.Value) -> int | float | None:
+    """Return the number of a scalar constant, an int for a bool; None if the value is none."""
     op = definer(value)
-    if op is not None and op.name == "torch.constant.float":
-        return float(ir.FloatAttr(op.attributes["value"]).value)
-    return constant_integer(value)
+    if op is None:
+        return None
+    if op.name in ("torch_c.from_i64", "torch_c.from_f64", "torch_c.from_i1", "torch.derefine"):
+        return constant_number(op.operands[0])
+    if op.name not in ("torch.constant.int", "torch.constant.float", "torch.constant.bool", "arith.constant"):
+        return None
+    attribute_ = op.attributes["value"]
+    if isinstance(attribute_, ir.FloatAttr):
+        return float(attribute_.value)
+    if isinstance(attribute_, (ir.BoolAttr, ir.IntegerAttr)):
+        return int(attribute_.value)
+    return None
 
 
 def torch_integer(number: int, where: ir.InsertionPoint) -> ir.Value:
@@ -217,17 +198,6 @@ def torch_integer(number: int, where: ir.InsertionPoint) -> ir.Value:
     context = where.block.owner.context
     attribute_ = {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), number)}
     return build("torch.constant.int", [ir.Type.parse("!torch.int", context)], [], where, attribute_).results[0]
-
-
-def element_of(type_: ir.Type) -> str:
-    """Return the element type of a value tensor of the torch dialect as it is written, `f16`; "" for other types."""
-    text = str(type_)
-    return text[:-1].rpartition("],")[2] if text.startswith("!torch.vtensor<[") else ""
-
-
-def with_element(type_: ir.Type, element: str) -> ir.Type:
-    """Return the type of a value tensor of the torch dialect with other elements."""
-    return ir.Type.parse(f"{str(type_)[:-1].rpartition(',')[0]},{element}>", type_.context)
 
 
 def converted(value: ir.Value, element: str, where: ir.InsertionPoint) -> ir.Value:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from .bindings import build, constant_i32, is_tensor, tensor_type
+from .bindings import build, constant_i32
+from .types import is_tensor, tensor_type
 
 __all__ = ["after", "barrier", "builtin_type", "dynamic_sizes", "opaque_copy"]
 

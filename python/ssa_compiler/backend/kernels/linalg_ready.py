@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from iree.compiler import ir
 
 from ..callbacks.callbacks import erase_unused, torch_operator
-from ..ir.bindings import build, element_of, is_tensor, main_function, walk
+from ..ir.bindings import build, main_function, walk
 from ..ir.copies import builtin_type, dynamic_sizes
+from ..ir.types import element_of, is_tensor
 from ..toolchain.compile_attempt import user_location
 from ..workarounds.masks import INDEX_PUTS, listed
 from .library_calls import call_library, call_op, is_kernel_op

@@ -12,8 +12,9 @@ import os
 from iree.compiler import ir
 
 from ..callbacks.callbacks import EFFECT, is_callback
-from ..ir.bindings import LOOPS, build, defining_block, element_of, main_function, walk
+from ..ir.bindings import LOOPS, build, defining_block, main_function, walk
 from ..ir.copies import builtin_type
+from ..ir.types import element_of
 from ..workarounds.constants import hide_constants
 from .kernels import Kernel, NoKernelError, form_kernel
 from .library_calls import is_kernel_op

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 
 from iree.compiler import ir
 
-from ..ir.bindings import LOOPS, cast_root, defining_block, equivalents, is_behind_barrier, is_tensor, walk
+from ..ir.bindings import LOOPS, cast_root, defining_block, equivalents, is_behind_barrier, walk
 from ..ir.copies import barrier
 from ..ir.region_edges import forwarded_to
+from ..ir.types import is_tensor
 
 __all__ = ["hide_awaited"]
 

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ..ir.bindings import LOOPS, build, is_behind_barrier, is_dynamic, is_tensor, walk
+from ..ir.bindings import LOOPS, build, is_behind_barrier, walk
 from ..ir.copies import barrier, dynamic_sizes
+from ..ir.types import is_dynamic, is_tensor
 
 __all__ = ["branch_to_tensors", "carry_sizes", "hide_places", "loosen_loops"]
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ..ir.bindings import build, cast_root, is_tensor, walk
+from ..ir.bindings import build, cast_root, walk
 from ..ir.copies import barrier, opaque_copy
+from ..ir.types import is_tensor
 
 __all__ = ["align_whiles"]
 

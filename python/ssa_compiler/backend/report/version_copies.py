@@ -15,6 +15,7 @@ from iree.compiler import ir
 from ...process.forks import new_context
 from ..buffers.buffer_reuse import memory_root
 from ..ir.bindings import source_lines, walk
+from ..ir.types import holds_tensor
 from ..verify.kernel_access import kernel_function
 from .copy_count import runs_again
 
@@ -74,13 +75,9 @@ def _copied(module: ir.Module) -> dict[int, int | None]:
         line = ir.FileLineColLoc(op.location).start_line
         if isinstance(owner, ir.Block):
             found[line] = None
-        elif owner.operation.regions or any(_is_tensor(operand) for operand in owner.operation.operands):
+        elif owner.operation.regions or any(holds_tensor(operand) for operand in owner.operation.operands):
             found[line] = ir.FileLineColLoc(owner.operation.location).start_line
     return found
-
-
-def _is_tensor(value: ir.Value) -> bool:
-    return str(value.type).startswith(("tensor<", "!torch.vtensor<", "!torch.list<vtensor"))
 
 
 def _is_copy(dispatch: ir.Operation, program: ir.Module, sources: dict[int, int | None]) -> bool:

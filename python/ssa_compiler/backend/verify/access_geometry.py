@@ -7,6 +7,7 @@ import re
 from iree.compiler import ir
 
 from ..ir.affine_offsets import LinearForm, linear_form, plus, times
+from ..ir.types import is_resource
 
 __all__ = [
     "DYNAMIC",
@@ -213,7 +214,7 @@ def resource_position(dispatch: ir.Operation, segments: list[int], operand: int)
     The segments are: workload, operands, operand sizes, offsets, ends, lengths, result sizes.
     """
     base = segments[0]
-    return sum(str(dispatch.operands[base + other].type).startswith("!stream.resource") for other in range(operand))
+    return sum(is_resource(dispatch.operands[base + other]) for other in range(operand))
 
 
 def is_multiple(offset: ir.Value, length: ir.Value) -> bool:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from iree.compiler import ir
 
 from ..ir.bindings import source_lines, walk
+from ..ir.types import is_resource
 from .kernel_access import dispatch_lines, kernel_function, may_run_in_place, reads_beside_what_it_writes, writes_apart
 from .missing_awaits import find_lost_waits
 from .reductions import find_constant_reductions
@@ -242,7 +243,7 @@ class _Function:
             owner = _GIVEN if "consume" in op.attributes else _EXTERNAL
             step.renames = {result: [*step.uses, owner] for result in step.results}
         elif op.name == "util.call":
-            resources = [value for value in op.operands if str(value.type).startswith("!stream.resource")]
+            resources = [value for value in op.operands if is_resource(value)]
             passed = self._tracked_numbers(resources)
             step.renames = {result: [*passed, _EXTERNAL] for result in step.results if passed}
         elif op.name not in _FRESH and step.results:

@@ -16,6 +16,7 @@ from iree.compiler import ir
 
 from ..ir.affine_offsets import linear_form, plus
 from ..ir.bindings import source_lines, walk
+from ..ir.types import is_resource
 from .access_geometry import (
     block_of,
     constant_of,
@@ -95,9 +96,7 @@ def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable
         return False
     tied = ties[0]
     read = [
-        number
-        for number, binding in enumerate(bindings)
-        if number != tied and str(binding.type).startswith("!stream.resource") and shares(binding)
+        number for number, binding in enumerate(bindings) if number != tied and is_resource(binding) and shares(binding)
     ]
     stores = _accesses(arguments[tied], _STORE)
     if stores is None or len(stores) != 1:

@@ -15,6 +15,7 @@ import re
 from iree.compiler import ir
 
 from ..ir.bindings import walk
+from ..ir.types import is_resource
 from .kernel_access import dispatch_lines
 
 __all__ = ["MOST_BINDINGS", "MOST_CONSTANTS", "find_overloaded", "find_untranslated"]
@@ -54,7 +55,7 @@ def find_overloaded(before: ir.Module, scheduled: ir.Module) -> list[list[int]]:
 def _may_be_overloaded(dispatch: ir.Operation) -> bool:
     """Each operand may be two numbers, each buffer bring an offset."""
     values = [*dispatch.operands, *dispatch.results]
-    buffers = sum(str(value.type).startswith("!stream.resource") for value in values)
+    buffers = sum(is_resource(value) for value in values)
     return buffers > MOST_BINDINGS or 2 * len(values) > MOST_CONSTANTS
 
 

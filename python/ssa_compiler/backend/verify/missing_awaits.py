@@ -16,6 +16,7 @@ from iree.compiler import ir
 
 from ..ir.bindings import walk
 from ..ir.region_edges import region_edges
+from ..ir.types import is_resource
 
 __all__ = ["find_lost_waits"]
 
@@ -86,7 +87,7 @@ def _is_chained(tensor: ir.Value) -> bool:
 
 
 def _is_resource(value: ir.Value) -> bool:
-    return str(value.type).startswith("!stream.resource")
+    return is_resource(value)
 
 
 def _inside_execution(op: ir.Operation) -> bool:

@@ -121,7 +121,7 @@ def _suffix(type_: str) -> str:
 
 def _through_global(value: ir.Value, where: ir.InsertionPoint, kept: dict[str, str]) -> ir.Value:
     """Store a value in a global and read it again: another value to the register allocator."""
-    name = kept.setdefault(str(value.type), f"_handed_on_{len(kept)}")
+    name = kept.setdefault(str(value.type), f"_forwarded_{len(kept)}")
     symbol = {"global": ir.FlatSymbolRefAttr.get(name)}
     suffix = _suffix(str(value.type))
     build(f"vm.global.store.{suffix}", [], [value], where, symbol)

@@ -12,10 +12,10 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ..callbacks.callbacks import erase_unused
-from ..ir.bindings import build, walk
+from ..ir.bindings import build, constant_number, walk
 from ..ir.copies import barrier, builtin_type
 
-__all__ = ["FILLING", "constant_number", "hide_constants"]
+__all__ = ["FILLING", "hide_constants"]
 
 _ZERO, _ONE = "zero", "one"
 FILLING: dict[str, str | int] = {
@@ -115,21 +115,3 @@ def _wrapped(number: int, element: str) -> int:
     bits = int(element.lstrip("siu"))
     number &= (1 << bits) - 1
     return number if element.startswith("u") or number < 1 << (bits - 1) else number - (1 << bits)
-
-
-def constant_number(value: ir.Value) -> int | float | None:
-    """Return the number of a scalar constant, None if the value is none."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return None
-    op = owner.operation
-    if op.name in ("torch_c.from_i64", "torch_c.from_f64", "torch_c.from_i1", "torch.derefine"):
-        return constant_number(op.operands[0])
-    if op.name not in ("torch.constant.int", "torch.constant.float", "torch.constant.bool", "arith.constant"):
-        return None
-    attribute = op.attributes["value"]
-    if isinstance(attribute, ir.FloatAttr):
-        return float(attribute.value)
-    if isinstance(attribute, ir.BoolAttr):
-        return int(attribute.value)
-    return int(attribute.value) if isinstance(attribute, ir.IntegerAttr) else None

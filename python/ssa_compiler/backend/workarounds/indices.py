@@ -14,7 +14,8 @@ from iree.compiler import ir
 from ..callbacks.callbacks import erase_unused, torch_operator
 from ..ir.bindings import build, walk
 from ..ir.copies import barrier
-from .masks import INDEX_PUTS, is_mask, listed, sizes
+from ..ir.types import element_of, is_mask, is_torch_tensor, sizes, with_sizes
+from .masks import INDEX_PUTS, listed
 
 __all__ = ["rewrite_indices"]
 
@@ -64,7 +65,7 @@ def rewrite_indices(module: ir.Module) -> int:
 def _indices(op: ir.Operation) -> _Indices | None:
     """The indices of an op if one of them has a dynamic size."""
     given = listed(op.operands[1])
-    places = [n for n, value in enumerate(given) if str(value.type).startswith("!torch.vtensor<[")]
+    places = [n for n, value in enumerate(given) if is_torch_tensor(value)]
     tensors = [given[n] for n in places]
     if not tensors or any(map(is_mask, tensors)) or not any("?" in sizes(tensor) for tensor in tensors):
         return None
@@ -159,7 +160,7 @@ class _Builder:
         shape = sizes(base)
         inner = shape[first : first + count]
         total = "?" if "?" in inner else str(_product([int(size) for size in inner]))
-        type_ = _tensor_type(base, [*shape[:first], total, *shape[first + count :]])
+        type_ = with_sizes(base.type, [*shape[:first], total, *shape[first + count :]])
         flat = self.call(
             "torch.aten.flatten.using_ints", type_, base, self.integer(first), self.integer(first + count - 1)
         )
@@ -171,7 +172,7 @@ class _Builder:
                 place = tensor
                 continue
             scaled = self.call("torch.aten.mul.Scalar", place.type, place, bound)
-            type_ = _tensor_type(place, _broadcast(sizes(scaled), sizes(tensor)))
+            type_ = with_sizes(place.type, _broadcast(sizes(scaled), sizes(tensor)))
             place = self.call("torch.aten.add.Tensor", type_, scaled, tensor, self.integer(1))
         assert place is not None
         return flat, place
@@ -187,7 +188,7 @@ class _Builder:
         """The values that are stored at an index, in the shape of what they are stored in."""
         whole = sizes(target)
         shape = [*whole[:first], *sizes(index), *whole[first + 1 :]]
-        type_ = _tensor_type(values, shape)
+        type_ = with_sizes(values.type, shape)
         if values.type == type_:
             return values
         given = sizes(values)
@@ -201,23 +202,18 @@ class _Builder:
         """A tensor with a dimension in the place of the first, and the first in its place."""
         shape = sizes(value)
         shape[0], shape[dim] = shape[dim], shape[0]
-        type_ = _tensor_type(value, shape)
+        type_ = with_sizes(value.type, shape)
         return self.call("torch.aten.transpose.int", type_, value, self.integer(0), self.integer(dim))
 
     def sized(self, value: ir.Value, shape: list[str]) -> ir.Value:
         """A tensor as one whose sizes are those that are known to be its own."""
         known = [b if a == "?" else a for a, b in zip(sizes(value), shape)]
-        if known == sizes(value) or not str(value.type).endswith(",si64>"):
+        if known == sizes(value) or element_of(value.type) != "si64":
             return value
         before, after = (f"tensor<{'x'.join([*s, 'i64'])}>" for s in (sizes(value), known))
         tensor = self.call("torch_c.to_builtin_tensor", before, value)
         cast = self.call("tensor.cast", after, tensor)
-        return self.call("torch_c.from_builtin_tensor", _tensor_type(value, known), cast)
-
-
-def _tensor_type(like: ir.Value, shape: list[str]) -> ir.Type:
-    element = str(like.type)[:-1].partition("],")[2]
-    return ir.Type.parse(f"!torch.vtensor<[{','.join(shape)}],{element}>", like.context)
+        return self.call("torch_c.from_builtin_tensor", with_sizes(value.type, known), cast)
 
 
 def _broadcast(one: list[str], other: list[str]) -> list[str]:

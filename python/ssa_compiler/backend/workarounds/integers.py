@@ -13,7 +13,8 @@ from collections.abc import Callable
 from iree.compiler import ir
 
 from ..callbacks.callbacks import erase_unused
-from ..ir.bindings import build, constant_integer, converted, element_of, torch_integer, with_element
+from ..ir.bindings import build, constant_integer, converted, torch_integer
+from ..ir.types import element_of, is_torch, with_element
 from .scalar_rounding import number_tensor
 
 __all__ = ["DIVISIONS", "avoid_overflow", "divide_integers", "divides_exactly"]
@@ -24,7 +25,6 @@ _QUOTIENTS = frozenset(
 )
 DIVISIONS = _REMAINDERS | _QUOTIENTS
 _SIGNED = ("si8", "si16", "si32", "si64")
-_INT64 = ",si64>"
 _EQUAL, _UNSIGNED_LESS_EQUAL = 0, 7
 """Predicates of `arith.cmpi`."""
 
@@ -35,7 +35,7 @@ def divides_exactly(op: ir.Operation) -> bool:
     Args:
         op: any op of an `iree`-stage module.
     """
-    if op.name not in _QUOTIENTS or not str(op.results[0].type).endswith(_INT64) or _mode(op) is None:
+    if op.name not in _QUOTIENTS or element_of(op.results[0].type) != "si64" or _mode(op) is None:
         return False
     divisor = op.operands[1].type
     return element_of(op.operands[0].type) == "si64" and (element_of(divisor) == "si64" or str(divisor) == "!torch.int")
@@ -51,7 +51,7 @@ def _mode(op: ir.Operation) -> str | None:
 
 
 def _is_known_later(divisor: ir.Value) -> bool:
-    return str(divisor.type) == "!torch.int" and constant_integer(divisor) is None
+    return is_torch(divisor, "int") and constant_integer(divisor) is None
 
 
 def divide_integers(op: ir.Operation) -> int:
@@ -74,7 +74,7 @@ def divide_integers(op: ir.Operation) -> int:
     x, y = list(op.operands)[:2]
     if _is_known_later(y):
         y = number_tensor(y, "si64", where)
-    kind = "Scalar" if str(y.type) == "!torch.int" else "Tensor"
+    kind = "Scalar" if is_torch(y, "int") else "Tensor"
     constant = constant_integer(y) if kind == "Scalar" else None
 
     def emit(name: str, *operands: ir.Value) -> ir.Value:
@@ -120,7 +120,7 @@ def avoid_overflow(op: ir.Operation) -> int:
     if element_of(divisor.type) in _SIGNED:
         return _avoid_elements(op, element)
     # Bools and smaller dtypes do not have the smallest number; int8 and a number are computed by PyTorch.
-    if element_of(op.operands[0].type) != element or str(divisor.type) != "!torch.int" or element == "si8":
+    if element_of(op.operands[0].type) != element or not is_torch(divisor, "int") or element == "si8":
         return 0
     number = constant_integer(divisor)
     if number not in (None, -1):

@@ -11,16 +11,8 @@ from functools import cache
 from iree.compiler import ir
 
 from ..callbacks.callbacks import overload_of, torch_operator
-from ..ir.bindings import (
-    DTYPES,
-    build,
-    constant_integer,
-    constant_number,
-    converted,
-    element_of,
-    torch_integer,
-    with_element,
-)
+from ..ir.bindings import build, constant_integer, constant_number, converted, torch_integer
+from ..ir.types import DTYPES, element_of, with_element
 
 __all__ = ["widen_low_precision"]
 

@@ -12,8 +12,9 @@ from iree.compiler import ir
 
 from ..callbacks.callbacks import erase_unused, torch_operator
 from ..ir.bindings import build, walk
+from ..ir.types import element_of, is_mask, is_torch_tensor, sizes
 
-__all__ = ["INDEX_PUTS", "choose_at_masks", "is_mask", "listed", "mask_write", "replaces", "sizes"]
+__all__ = ["INDEX_PUTS", "choose_at_masks", "listed", "mask_write", "replaces"]
 
 INDEX_PUTS = frozenset({"aten::index_put", "aten::index_put.hacked_twin"})
 
@@ -39,17 +40,6 @@ def listed(value: ir.Value) -> list[ir.Value]:
     return [item for operand in op.operands for item in listed(operand)]
 
 
-def is_mask(value: ir.Value) -> bool:
-    """Whether a value is a torch tensor of bools."""
-    text = str(value.type)
-    return text.startswith("!torch.vtensor<[") and text.endswith(",i1>")
-
-
-def sizes(value: ir.Value) -> list[str]:
-    """The sizes of a torch tensor as its type writes them: "?" for one that is dynamic."""
-    return [size for size in str(value.type).partition("[")[2].partition("]")[0].split(",") if size]
-
-
 def replaces(op: ir.Operation) -> bool:
     """Whether an `index_put` certainly replaces the elements, and does not add to them."""
     flag = op.operands[3].owner
@@ -69,7 +59,7 @@ def mask_write(op: ir.Operation) -> MaskWrite | None:
     if torch_operator(op) not in INDEX_PUTS or not replaces(op):
         return None
     indices = listed(op.operands[1])
-    given = [number for number, index in enumerate(indices) if str(index.type).startswith("!torch.vtensor<[")]
+    given = [number for number, index in enumerate(indices) if is_torch_tensor(index)]
     if len(given) != 1 or not is_mask(indices[given[0]]):
         return None
     mask = indices[given[0]]
@@ -110,7 +100,7 @@ def _unsqueezed(value: ir.Value, dimension: int, where: ir.InsertionPoint) -> ir
     context = value.context
     shape = sizes(value)
     shape.insert(dimension, "1")
-    element = str(value.type)[:-1].rpartition("],")[2]
+    element = element_of(value.type)
     made = ir.Type.parse(f"!torch.vtensor<[{','.join(shape)}],{element}>", context)
     integer = ir.Type.parse("!torch.int", context)
     number = {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), dimension)}

@@ -13,7 +13,8 @@ from functools import cache
 from iree.compiler import ir
 
 from ..callbacks.callbacks import overload_of, torch_operator
-from ..ir.bindings import DTYPES, build, converted, element_of, with_element
+from ..ir.bindings import build, converted
+from ..ir.types import DTYPES, element_of, with_element
 
 __all__ = ["widen_integers"]
 

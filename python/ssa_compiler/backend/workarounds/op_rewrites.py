@@ -10,23 +10,14 @@ import math
 from iree.compiler import ir
 
 from ..callbacks.callbacks import erase_unused
-from ..ir.bindings import (
-    build,
-    constant_integer,
-    constant_number,
-    converted,
-    definer,
-    element_of,
-    torch_integer,
-    walk,
-    with_element,
-)
+from ..ir.bindings import build, constant_integer, constant_number, converted, definer, torch_integer, walk
 from ..ir.copies import barrier
+from ..ir.types import element_of, is_torch, sizes, with_element
 from .bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from .diagonals import TRIANGLES, bound_diagonal
 from .integers import DIVISIONS, avoid_overflow, divide_integers
 from .low_precision import widen_low_precision
-from .masks import listed, sizes
+from .masks import listed
 from .narrow_integers import widen_integers
 from .paddings import PADDINGS, cut_before_padding
 from .pooling_windows import cut_to_windows, is_pooling
@@ -147,7 +138,7 @@ def _keep_nan(op: ir.Operation) -> int:
     kept = build("torch.aten.where.self", [type_], [missing, operands[0], bounded], where).results[0]
     of_threshold = op.name == "torch.aten.threshold"
     for bound in operands[1:2] if of_threshold else operands[1:]:
-        if str(bound.type) == "!torch.float" and constant_number(bound) is None:
+        if is_torch(bound, "float") and constant_number(bound) is None:
             number = number_tensor(bound, element_of(type_), where)
             chosen = [_is_nan(number, where), operands[0] if of_threshold else number, kept]
             kept = build("torch.aten.where.self", [type_], chosen, where).results[0]
@@ -189,7 +180,7 @@ def _given(value: ir.Value) -> ir.Value | None:
     """A tensor that may be left out, as it was before it became one of that kind; None for none."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name != "torch.derefine":
-        return None if str(value.type) == "!torch.none" else value
+        return None if is_torch(value, "none") else value
     return _given(owner.operation.operands[0])
 
 
@@ -243,7 +234,7 @@ def _choose_number(op: ir.Operation) -> int:
     if isinstance(owner, ir.Block) or owner.operation.name != "arith.extui":
         return 0
     flag = owner.operation.operands[0]
-    if str(flag.type) != "i1":
+    if flag.type != ir.IntegerType.get_signless(1, flag.context):
         return 0
     where = ir.InsertionPoint(op)
     type_ = op.results[0].type
@@ -374,8 +365,7 @@ def _count_from_start(op: ir.Operation) -> int:
     dimension, index = constant_integer(op.operands[2]), constant_integer(op.operands[3])
     if dimension is None or index is None or index >= 0:
         return 0
-    sizes = str(op.operands[0].type).partition("[")[2].partition("]")[0].split(",")
-    size = sizes[dimension]
+    size = sizes(op.operands[0])[dimension]
     if not size.isdigit():
         return 0
     integer = ir.IntegerType.get_signless(64, op.context)

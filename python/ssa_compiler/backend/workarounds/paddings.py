@@ -9,7 +9,8 @@ from iree.compiler import ir
 
 from ..callbacks.callbacks import erase_unused
 from ..ir.bindings import build, constant_integer, torch_integer
-from .masks import listed, sizes
+from ..ir.types import element_of, sizes
+from .masks import listed
 
 __all__ = ["PADDINGS", "cut_before_padding"]
 
@@ -52,7 +53,7 @@ def _cut(value: ir.Value, dim: int, start: int, end: int, where: ir.InsertionPoi
     shape = sizes(value)
     if shape[dim].isdigit():
         shape[dim] = str(int(shape[dim]) - start + end)
-    element = str(value.type)[:-1].rpartition("],")[2]
+    element = element_of(value.type)
     type_ = ir.Type.parse(f"!torch.vtensor<[{','.join(shape)}],{element}>", value.context)
     last = torch_integer(end, where)
     if not end:

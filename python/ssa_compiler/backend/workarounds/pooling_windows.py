@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from ..ir.bindings import build, constant_integer, torch_integer
-from .masks import listed, sizes
+from ..ir.types import element_of, sizes
+from .masks import listed
 
 __all__ = ["cut_to_windows", "is_pooling", "reads_beyond_window"]
 
@@ -91,7 +92,7 @@ def cut_to_windows(op: ir.Operation) -> int:
         assert window.window is not None
         shape = sizes(value)
         shape[window.dimension] = str(window.window)
-        element = str(value.type)[:-1].rpartition("],")[2]
+        element = element_of(value.type)
         type_ = ir.Type.parse(f"!torch.vtensor<[{','.join(shape)}],{element}>", op.context)
         bounds = [torch_integer(number, where) for number in (window.dimension, 0, window.window, 1)]
         value = build("torch.aten.slice.Tensor", [type_], [value, *bounds], where).results[0]

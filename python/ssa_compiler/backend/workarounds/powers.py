@@ -9,7 +9,8 @@ import math
 
 from iree.compiler import ir
 
-from ..ir.bindings import build, converted, element_of, torch_integer, with_element
+from ..ir.bindings import build, converted, torch_integer
+from ..ir.types import element_of, with_element
 
 __all__ = ["raise_negatives"]
 

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from iree.compiler import ir
 
 from ..callbacks.callbacks import erase_unused
-from ..ir.bindings import DTYPES, build, constant_integer, element_of, torch_integer
+from ..ir.bindings import build, constant_integer, torch_integer
 from ..ir.copies import builtin_type
-from .masks import listed, sizes
+from ..ir.types import DTYPES, element_of, is_torch_tensor, sizes
+from .masks import listed
 
 __all__ = ["VIEWS", "forget_sizes", "regroup"]
 
@@ -68,7 +69,7 @@ def forget_sizes(op: ir.Operation) -> int:
         1 if it was rewritten, else 0.
     """
     (source,), (result,) = op.operands, op.results
-    if not str(source.type).startswith("!torch.vtensor<[") or not str(result.type).startswith("!torch.vtensor<["):
+    if not is_torch_tensor(source) or not is_torch_tensor(result):
         return 0
     if not any(after == "?" != before for before, after in zip(sizes(source), sizes(result))):
         return 0
@@ -127,7 +128,7 @@ def _product(counts: Sequence[str]) -> str:
 
 
 def _typed(value: ir.Value, shape: Sequence[str]) -> ir.Type:
-    element = str(value.type)[:-1].rpartition("],")[2]
+    element = element_of(value.type)
     return ir.Type.parse(f"!torch.vtensor<[{','.join(shape)}],{element}>", value.type.context)
 
 

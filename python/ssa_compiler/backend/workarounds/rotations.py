@@ -15,7 +15,8 @@ from iree.compiler import ir
 
 from ..ir.bindings import build, constant_integer
 from ..ir.copies import barrier
-from .masks import listed, sizes
+from ..ir.types import is_torch, is_torch_tensor, sizes
+from .masks import listed
 
 __all__ = ["part_rotations"]
 
@@ -70,7 +71,7 @@ def _origin(value: ir.Value) -> ir.Value | None:
             return None
         if op.name == _SLICE:
             return op.operands[0] if step else None
-        tensors = [operand for operand in op.operands if str(operand.type).startswith("!torch.vtensor<[")]
+        tensors = [operand for operand in op.operands if is_torch_tensor(operand)]
         op = _definer(tensors[0]) if len({*tensors}) == 1 else None
     return None
 
@@ -96,8 +97,8 @@ def _bounds(part: ir.Operation | None, size: int) -> tuple[int, int] | None:
     dimension, start, end, step = list(part.operands)[1:]
     if constant_integer(dimension) not in (-1, len(sizes(part.results[0])) - 1) or constant_integer(step) != 1:
         return None
-    first = 0 if str(start.type) == "!torch.none" else constant_integer(start)
-    last = size if str(end.type) == "!torch.none" else constant_integer(end)
+    first = 0 if is_torch(start, "none") else constant_integer(start)
+    last = size if is_torch(end, "none") else constant_integer(end)
     if first is None or last is None or first < 0 or last < 0:
         return None
     return first, min(last, size)

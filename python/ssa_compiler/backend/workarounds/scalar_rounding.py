@@ -10,7 +10,8 @@ from functools import cache
 from iree.compiler import ir
 
 from ..callbacks.callbacks import overload_of, torch_operator
-from ..ir.bindings import DTYPES, build, constant_number, element_of, torch_integer
+from ..ir.bindings import build, constant_number, torch_integer
+from ..ir.types import DTYPES, element_of, is_torch
 
 __all__ = ["float_constant", "number_tensor", "round_numbers"]
 
@@ -52,7 +53,7 @@ def round_numbers(op: ir.Operation) -> int:
             op.operands[place] = float_constant(rounded, where)
             changed = 1
     if op.name in _COMPARISONS and constant_number(op.operands[1]) is None:
-        if element == "f64" and str(op.operands[1].type) == "!torch.float":
+        if element == "f64" and is_torch(op.operands[1], "float"):
             return changed
         one = number_tensor(op.operands[1], element, where)
         name = op.name.replace(".Scalar", ".Tensor")

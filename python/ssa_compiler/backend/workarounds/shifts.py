@@ -8,7 +8,8 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ..callbacks.callbacks import erase_unused
-from ..ir.bindings import build, constant_integer, converted, element_of, torch_integer, with_element
+from ..ir.bindings import build, constant_integer, converted, torch_integer
+from ..ir.types import element_of, is_torch, sizes, with_element
 
 __all__ = ["SHIFTS", "shift_integers"]
 
@@ -58,10 +59,10 @@ def _only_number(amount: ir.Value) -> ir.Value | None:
     """The number that a tensor without dimensions is made of."""
     owner = amount.owner
     made = None if isinstance(owner, ir.Block) else owner.operation
-    if made is None or made.name != "torch.aten.full" or "[]" not in str(amount.type):
+    if made is None or made.name != "torch.aten.full" or sizes(amount):
         return None
     number: ir.Value = made.operands[1]
-    return number if element_of(amount.type) == "si64" and str(number.type) == "!torch.int" else None
+    return number if element_of(amount.type) == "si64" and is_torch(number, "int") else None
 
 
 def _within(number: ir.Value, instead: int, width: int, where: ir.InsertionPoint) -> tuple[ir.Value, ir.Value]:

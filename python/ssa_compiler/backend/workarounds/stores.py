@@ -10,8 +10,8 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ..callbacks.callbacks import torch_operator
-from ..ir.bindings import build, walk
-from .masks import sizes
+from ..ir.bindings import build, constant_integer, walk
+from ..ir.types import is_torch, sizes
 
 __all__ = ["clamp_stores"]
 
@@ -36,8 +36,8 @@ def clamp_stores(module: ir.Module) -> int:
 
 def _clamp_index(op: ir.Operation) -> bool:
     base, _, dim, index = op.operands
-    number = _constant(dim)
-    if number is None or _constant(index) is not None:
+    number = constant_integer(dim)
+    if number is None or constant_integer(index) is not None:
         return False
     emit = _Emitter(ir.InsertionPoint(op))
     size = emit.size(base, number)
@@ -49,10 +49,10 @@ def _clamp_index(op: ir.Operation) -> bool:
 def _clamp_slice(op: ir.Operation) -> bool:
     """Let a slice have the length of what is stored and end at the last row at most, as it does if the check holds."""
     base, source, dim, start, end, step = op.operands
-    number, stride = _constant(dim), _constant(step)
-    if number is None or stride is None or str(start.type) != "!torch.int":
+    number, stride = constant_integer(dim), constant_integer(step)
+    if number is None or stride is None or not is_torch(start, "int"):
         return False
-    if _constant(start) is not None and (_constant(end) is not None or str(end.type) == "!torch.none"):
+    if constant_integer(start) is not None and (constant_integer(end) is not None or is_torch(end, "none")):
         return False
     emit = _Emitter(ir.InsertionPoint(op))
     size, length = emit.size(base, number), emit.size(source, number)
@@ -106,10 +106,3 @@ class _Emitter:
         constant = {"value": ir.IntegerAttr.get(self._i64, dim)}
         which = build("torch.constant.int", [type_], [], self._where, constant).results[0]
         return self.integer(build("torch.aten.size.int", [type_], [tensor, which], self._where).results[0])
-
-
-def _constant(value: ir.Value) -> int | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "torch.constant.int":
-        return None
-    return int(ir.IntegerAttr(owner.operation.attributes["value"]).value)

@@ -15,10 +15,11 @@ from ...semantics.functionalized import original_operator
 from ...semantics.ignored_functions import is_ignored
 from ..callbacks.callbacks import is_random, overload_of, torch_operator
 from ..callbacks.dtype_emulation import has_carried
-from ..ir.bindings import constant_integer
-from .constants import FILLING, constant_number
+from ..ir.bindings import constant_integer, constant_number
+from ..ir.types import element_of, is_mask, is_torch, is_torch_tensor, sizes
+from .constants import FILLING
 from .integers import divides_exactly
-from .masks import INDEX_PUTS, is_mask, listed, mask_write, replaces, sizes
+from .masks import INDEX_PUTS, listed, mask_write, replaces
 from .pooling_windows import reads_beyond_window
 
 __all__ = ["must_call_back"]
@@ -26,11 +27,7 @@ __all__ = ["must_call_back"]
 
 def _element(op: ir.Operation) -> str:
     """Element type of the first tensor operand, "" without one."""
-    for operand in op.operands:
-        text = str(operand.type)
-        if text.startswith("!torch.vtensor<["):
-            return text[:-1].partition("],")[2]
-    return ""
+    return next((element_of(operand.type) for operand in op.operands if is_torch_tensor(operand)), "")
 
 
 def _is_int64(op: ir.Operation) -> bool:
@@ -54,7 +51,7 @@ def _averages_bytes(op: ir.Operation) -> bool:
 
 def _is_scalar(op: ir.Operation) -> bool:
     """Whether the first tensor operand has no dimensions."""
-    return next((not sizes(operand) for operand in op.operands if ".vtensor<[" in str(operand.type)), False)
+    return next((not sizes(operand) for operand in op.operands if is_torch_tensor(operand)), False)
 
 
 def _is_tanh_form(op: ir.Operation) -> bool:
@@ -107,7 +104,7 @@ def _spreads_over_unknown(op: ir.Operation) -> bool:
 
     Masks that become `where` do not count, and neither do accumulating ones, which are rejected for another reason.
     """
-    indices = [index for index in listed(op.operands[1]) if str(index.type).startswith("!torch.vtensor<[")]
+    indices = [index for index in listed(op.operands[1]) if is_torch_tensor(index)]
     if mask_write(op) is not None or not any(is_mask(index) or "?" in sizes(index) for index in indices):
         return False
     # Each mask counts for one dimension of indices; the values have those dimensions, and those that are not indexed.
@@ -137,7 +134,7 @@ def _computes_with_nan(op: ir.Operation) -> bool:
     """Whether an op computes with a constant that is NaN."""
     if op.name in _PLACING:
         return False
-    numbers = [constant_number(v) for v in op.operands if str(v.type) in ("!torch.float", "!torch.number")]
+    numbers = [constant_number(v) for v in op.operands if is_torch(v, "float") or is_torch(v, "number")]
     return any(number is not None and number != number for number in numbers)
 
 

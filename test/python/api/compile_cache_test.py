@@ -18,7 +18,7 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler.backend import forget_ops
-from ssa_compiler.backend.driver import compilation, driver
+from ssa_compiler.backend.driver import compilation
 from ssa_compiler.backend.toolchain import op_bisect
 from ssa_compiler.backend.toolchain.cache import ProgramCache, open_cache
 from ssa_compiler.process.child_processes import Completed
@@ -225,7 +225,7 @@ def test_what_the_clock_stopped_is_not_kept(folder: Path, monkeypatch: pytest.Mo
     def program(a: Tensor) -> Tensor:
         return a.clone() - 3
 
-    run, runs = driver.run_tool, []
+    run, runs = compilation.run_tool, []
 
     def slow_once(command: list[str], **limits: Any) -> Completed:
         runs.append(command)

@@ -38,6 +38,8 @@ def literal(attribute: Any, resources: dict[str, bytes]) -> torch.Tensor:
     if kind.dtype is None or kind.sizes is None:
         raise InterpreterError(f"unsupported: literal of type {kind.text}")
     shape = [size or 0 for size in kind.sizes]
+    if 0 in shape:  # of no elements NumPy's strides are not those of a contiguous tensor
+        return torch.empty(shape, dtype=kind.dtype)
     text = str(attribute)
     if match := re.match(r'dense_resource<"?([^">]+)"?>', text):
         return _from_bytes(resources[match[1]], kind.dtype, shape)

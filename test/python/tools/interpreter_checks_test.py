@@ -113,6 +113,7 @@ def test_literals(text: str, kind: str, expected: torch.Tensor) -> None:
     (result,) = interpret(module)
     assert result.dtype == expected.dtype
     assert torch.equal(result, expected)
+    assert result.stride() == expected.stride()
 
 
 def test_complex_literals_are_rejected() -> None:

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ssa_compiler._opt import find_ssa_opt
+from ssa_compiler.testing.markdown import markdown_table
 
 __all__ = ["Size", "convert", "measure", "write_program"]
 
@@ -141,19 +142,16 @@ def measure(size: Size, repeats: int) -> dict[str, float | int]:
 
 
 def _markdown(results: dict[str, list[dict[str, float | int]]]) -> str:
-    lines = []
+    tables = []
     for sweep, rows in results.items():
-        lines += [
-            f"| {sweep} | median, s | ms per {sweep.removesuffix('s')} | ops before | ops after |",
-            "|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {row[sweep]} | {row['median_s']:.2f} | {row['median_s'] * 1e3 / row[sweep]:.2f} | {row['ops_before']} "
-            f"| {row['ops_after']} |"
+        head = (sweep, "median, s", f"ms per {sweep.removesuffix('s')}", "ops before", "ops after")
+        cells = [
+            (f"{row[sweep]}", f"{row['median_s']:.2f}", f"{row['median_s'] * 1e3 / row[sweep]:.2f}")
+            + (f"{row['ops_before']}", f"{row['ops_after']}")
             for row in rows
         ]
-        lines.append("")
-    return "\n".join(lines)
+        tables.append(markdown_table(head, cells))
+    return "\n\n".join(tables) + "\n"
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ import torch
 
 from ssa_compiler.errors import ProgramError, ScriptError, SsaCompilerError
 from ssa_compiler.testing import StageMismatch, check
+from ssa_compiler.testing.markdown import markdown_table
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs/Mutation.md"
@@ -293,8 +294,8 @@ def _table(title: str, about: str, schemas: list[Any], folder: Path) -> str:
     rows: dict[str, list[str]] = {}
     for schema in schemas:
         rows.setdefault(fate(schema, folder), []).append(_name(schema))
-    lines = [f"\n## {title}\n\n{about}\n", "| what becomes of it | operators |", "|---|---|"]
-    lines += [f"| {what} | {', '.join(f'`{name}`' for name in names)} |" for what, names in sorted(rows.items())]
+    cells = [(what, ", ".join(f"`{name}`" for name in names)) for what, names in sorted(rows.items())]
+    lines = [f"\n## {title}\n\n{about}\n", markdown_table(("what becomes of it", "operators"), cells)]
     return "\n".join(lines) + "\n"
 
 

@@ -146,8 +146,13 @@ def _markdown(results: dict[str, list[dict[str, float | int]]]) -> str:
     for sweep, rows in results.items():
         head = (sweep, "median, s", f"ms per {sweep.removesuffix('s')}", "ops before", "ops after")
         cells = [
-            (f"{row[sweep]}", f"{row['median_s']:.2f}", f"{row['median_s'] * 1e3 / row[sweep]:.2f}")
-            + (f"{row['ops_before']}", f"{row['ops_after']}")
+            (
+                f"{row[sweep]}",
+                f"{row['median_s']:.2f}",
+                f"{row['median_s'] * 1000.0 / row[sweep]:.2f}",
+                f"{row['ops_before']}",
+                f"{row['ops_after']}",
+            )
             for row in rows
         ]
         tables.append(markdown_table(head, cells))

@@ -24,6 +24,31 @@ def pytest_configure(config: object) -> None:
     add("filterwarnings", "ignore:.*torch.jit.*:FutureWarning")
 
 
+class _NotCompiled:
+    """Stands for a program that `--interpreted` does not compile: a test that looks at it is skipped."""
+
+    def __getattr__(self, name: str) -> object:
+        pytest.skip("it looks at the compiled program")
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        pytest.skip("it calls the compiled program")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--interpreted", action="store_true", help="compile nothing; skip what needs a compiled program")
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare the stages under the interpreter only, where that is asked for."""
+    if request.config.getoption("--interpreted"):
+        from ssa_compiler import backend
+        from ssa_compiler.testing import harness
+
+        monkeypatch.setattr(harness, "NOT_COMPILED", _NotCompiled())
+        monkeypatch.setattr(backend, "compile_module", lambda *_, **__: pytest.skip("it compiles"), raising=False)
+
+
 @pytest.fixture(autouse=True)
 def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make no kernels in tests of the backend, which are about dispatches."""

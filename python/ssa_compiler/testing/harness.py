@@ -43,6 +43,8 @@ __all__ = [
 
 Model = Callable[..., Any]
 COMPILED = "compiled"
+NOT_COMPILED: Any = None
+"""What stands for the compiled program where none was asked for; if it is not None, `check` compiles nothing."""
 VERIFY_VARIABLE = "SSA_COMPILER_VERIFY_KERNELS"
 """Not empty: programs that are one kernel run with each access to memory checked (`verified_kernels`)."""
 _VALUE_STAGES = ("tensorssa", "iree")  # where tensors are values and the runtime writes arguments back
@@ -127,7 +129,8 @@ def check(
     if not sets:
         raise ValueError("expected at least one input set")
     oracle = _copy(model)
-    runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled and not lenient else None
+    compiled &= not lenient and NOT_COMPILED is None
+    runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None
     if runner is not None and not isinstance(model, torch.nn.Module):
         checked = Checked(runner.program.imported, dict(runner.program.stages))
     else:  # ignored methods run on the module that was imported: the compiled program's is its own
@@ -136,7 +139,7 @@ def check(
         with untouched(own, sets[0].args, sets[0].kwargs):
             imported = import_program(own, sets[0].args, sets[0].kwargs, dynamic_shapes=shapes, lenient=lenient)
         checked = Checked(imported, dict(run_pipeline(imported.module).stages))
-    checked.compiled = runner.program if runner is not None else None
+    checked.compiled = runner.program if runner is not None else NOT_COMPILED
     program = checked.program
     interpreters = {stage: Interpreted(program, checked.stages[stage], stage) for stage in STAGES}
     for number, call in enumerate(sets):
@@ -376,7 +379,7 @@ class Interpreted:
                 self._state[number] = value
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over the state of another side."""
+        """Start from the state of another side."""
         for parameter, tensor in zip(self._program.parameters, self._state, strict=True):
             tensor.copy_(state[parameter.name])
         self._numbers = [state[attribute.name] for attribute in self._program.attributes]
@@ -424,7 +427,7 @@ class _Compiled:
         return outcome
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over the state of another side."""
+        """Start from the state of another side."""
         for name, value in _state(self._model).items():
             if isinstance(value, torch.Tensor):
                 value.copy_(state[name])

@@ -65,7 +65,7 @@ _MAX_ATTEMPTS = 40
 _KERNEL_TIMEOUT_S = 60.0
 # After so many attempts, repairs that still find something to do are not trusted to come to an end.
 _PATIENCE = 16
-# IREE's analyses take 32 steps; how many handovers are one is not known for all of them.
+# IREE's analyses take 32 steps; how many forwards are one step is not known for all of them.
 _REACH = 16
 
 

@@ -14,7 +14,7 @@ A choice between two tensors (`arith.select`) IREE makes element by element, in 
 
 And IREE forgets where in its block a tensor lies that comes from one branch of an `scf.if`, or goes round in a loop, where it
 knows the place of what comes from the other branch, or enters the loop: a number that it cannot bound (`util.align` of a size
-known only at run time) it takes for none, and the number that it knows for that of both (`iree-util-optimize-int-arithmetic`).
+that is dynamic) it takes for none, and the number that it knows for that of both (`iree-util-optimize-int-arithmetic`).
 It does so with the size of the block, too, also for tensors of known sizes: one that is as large as the block seems to be, it
 takes for the block. A tensor behind a barrier is a buffer of its own, and begins at its first byte.
 """

@@ -49,7 +49,7 @@ def _align(loop: ir.Operation) -> int:
             if start is None:
                 return 0
             starts.append(start)
-            # Handed on as it came: what the first region passes on at this place is always new.
+            # Forwarded as it came: what the first region passes on at this place is always new.
             forwarded.append(after.arguments[number])
     for start in starts[len(before.arguments) :]:
         before.add_argument(start.type, location)

@@ -146,7 +146,7 @@ class _References:
         (self.null.add if null else self.null.discard)(register)
 
     def join(self, other: _References) -> bool:
-        """Take over what holds on another path as well; returns whether anything is new."""
+        """Adopt what holds on another path as well; returns whether anything is new."""
         before = len(self.gone), len(self.null)
         self.gone |= other.gone
         self.null &= other.null

@@ -126,7 +126,7 @@ class _Order:
     # Expressions.
 
     def _test(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr:
-        """Take apart a condition, of which only its truth matters."""
+        """Split a condition, of which only its truth matters."""
         if isinstance(node, ast.Compare) and len(node.ops) > 1 and _has_effects(node):
             return self._chained(node, before, truth=True)
         return self._part(node, before) if _has_effects(node) else node

@@ -1,1 +1,3 @@
-"""How ssa-compiler stands beside what a user would pick instead: `python -m benchmarks --help`, README.md in this folder."""
+"""How ssa-compiler stands beside what a user would pick instead: `python -m benchmarks --help`, README.md in this
+folder.
+"""

@@ -151,7 +151,9 @@ class _Child:
         return result
 
     def _compare(self, program: Program, result: Any, number: int) -> None:
-        """Compare with eager's result, or, where that differs by more than the tolerance, with that of double precision."""
+        """Compare with eager's result, or, where that differs by more than the tolerance, with that of double
+        precision.
+        """
         actual, expected = program.fetch(result), self.expected[number]
         try:
             measure.check_result(actual, expected, self.workload.rtol, self.workload.atol)

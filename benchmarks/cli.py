@@ -110,7 +110,9 @@ def _run(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let SIGTERM interrupt the body as Ctrl-C does, and SIGINT also where a shell has it ignored for background processes."""
+    """Let SIGTERM interrupt the body as Ctrl-C does, and SIGINT also where a shell has it ignored for background
+    processes.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,7 +1,9 @@
-"""Time from a model to its first result, in fresh processes: ssa-compiler and torch.compile, each with and without its cache.
+"""Time from a model to its first result, in fresh processes: ssa-compiler and torch.compile, each with and without its
+cache.
 
-`python -m benchmarks.compile_time [--rounds N] [workload ...]` prints a table in Markdown. Counted is what a user waits for after
-`import torch` and the model are there: importing the compiler, compiling, and the first call; of several rounds the least.
+`python -m benchmarks.compile_time [--rounds N] [workload ...]` prints a table in Markdown. Counted is what a user waits
+for after `import torch` and the model are there: importing the compiler, compiling, and the first call; of several
+rounds the least.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How the time of TensorSSA conversion grows with writes, regions and tensors.
 
-Writes a program in the Torch dialect with in-place writes to slices of several tensors under nested loops and branches, and
-runs `ssa-opt --torch-to-scf --convert-to-tensorssa` on it. Prints JSON and a Markdown table (README.md in this folder).
+Writes a program in the Torch dialect with in-place writes to slices of several tensors under nested loops and branches,
+and runs `ssa-opt --torch-to-scf --convert-to-tensorssa` on it. Prints JSON and a Markdown table (README.md in this
+folder).
 """
 
 from __future__ import annotations

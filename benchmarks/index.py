@@ -1,4 +1,6 @@
-"""Keeps the table of published runs in docs/benchmarks/README.md: date, machine and command of each, and a link to its report."""
+"""Keeps the table of published runs in docs/benchmarks/README.md: date, machine and command of each, and a link to its
+report.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ _START, _END = "<!-- runs -->\n", "<!-- end of runs -->"
 
 
 def published_runs(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the runs of the harness whose JSON files lie in a folder, by file name without extension, the latest first.
+    """Return the runs of the harness whose JSON files lie in a folder, by file name without extension, the latest
+    first.
 
     Args:
         folder: docs/benchmarks; JSON files of other programs are left out.

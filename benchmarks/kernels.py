@@ -1,4 +1,5 @@
-"""Times each workload that has kernels against the same program without kernels and eager PyTorch, interleaved in one process.
+"""Times each workload that has kernels against the same program without kernels and eager PyTorch, interleaved in one
+process.
 
 `python -m benchmarks.kernels [workload ...]` prints a table in Markdown.
 """

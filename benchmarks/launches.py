@@ -1,9 +1,9 @@
 """Counts what one call of a compiled program launches.
 
 iree-compile's scheduled IR says which kernels and copies each block launches; how often a block runs is known from the
-interpreter, which runs the `iree` stage on the same arguments. IREE keeps loops and branches in their order, but may test a
-loop's condition at its end, and may make a selection of a branch. `matching_flows` tries these forms; the counts are given
-only if, in the control-flow graph, the flow into each block is then the flow out of it, in one way.
+interpreter, which runs the `iree` stage on the same arguments. IREE keeps loops and branches in their order, but may
+test a loop's condition at its end, and may make a selection of a branch. `matching_flows` tries these forms; the counts
+are given only if, in the control-flow graph, the flow into each block is then the flow out of it, in one way.
 """
 
 from __future__ import annotations

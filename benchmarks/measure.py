@@ -1,4 +1,6 @@
-"""Measures the peers of one workload in one process: correctness first, then times, interleaved, then memory and counts."""
+"""Measures the peers of one workload in one process: correctness first, then times, interleaved, then memory and
+counts.
+"""
 
 from __future__ import annotations
 
@@ -252,8 +254,8 @@ def measure_latency(
 def peak_memory(program: Program, placed: Sequence[Any], device: str) -> int | None:
     """Return the memory that a call takes at its peak beyond what was in use before, in bytes.
 
-    On the CPU it is the growth of resident memory, with pages freed earlier given back first; on CUDA it is what PyTorch's
-    allocator reports, which does not see memory of IREE's. None where it cannot be measured.
+    On the CPU it is the growth of resident memory, with pages freed earlier given back first; on CUDA it is what
+    PyTorch's allocator reports, which does not see memory of IREE's. None where it cannot be measured.
     """
     gc.collect()
     if device == "cuda":

@@ -1,8 +1,8 @@
 """Whether a loop updates its tensor in place: the time of an iteration must not depend on the size of the tensor.
 
-`python -m benchmarks.row_slope`. The slope (T(2n) - T(n)) / n leaves out what a call costs once, such as the clone of the
-argument; `ratio` is the slope at the largest number of rows over that at the smallest. A loop that copied its tensor would
-show a ratio near that of the rows.
+`python -m benchmarks.row_slope`. The slope (T(2n) - T(n)) / n leaves out what a call costs once, such as the clone of
+the argument; `ratio` is the slope at the largest number of rows over that at the smallest. A loop that copied its
+tensor would show a ratio near that of the rows.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def measure_slopes(size: Size) -> dict[str, Any]:
     Args:
         size: how large.
     Returns:
-        By number of rows: `slopes_us` of the compiled program, `eager_us`, and `loop_copies`, the copies of the tensor inside
-        the loop; and `ratio`.
+        By number of rows: `slopes_us` of the compiled program, `eager_us`, and `loop_copies`, the copies of the tensor
+        inside the loop; and `ratio`.
     Raises:
         AssertionError: the compiled program does not do what eager does.
     """
@@ -74,8 +74,8 @@ def measure_slopes(size: Size) -> dict[str, Any]:
         torch.testing.assert_close(compiled(x, touched, 5), model(x, touched, 5))
         for _ in range(size.warmup):
             compiled(x, touched, n)
-        # The shorter and the longer run alternate, so that a change of the machine's speed falls on both; the quickest of
-        # each is taken, because what disturbs a run only ever makes it slower.
+        # The shorter and the longer run alternate, so that a change of the machine's speed falls on both; the quickest
+        # of each is taken, because what disturbs a run only ever makes it slower.
         short, long = [], []
         for _ in range(size.repeats):
             short.append(_seconds(compiled, x, touched, n))

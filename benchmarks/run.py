@@ -1,7 +1,8 @@
 """Runs workloads, each in a process of its own, and collects what the processes write.
 
-A process that does not come back from a compilation is killed, what it compiled is written down as too slow, and the workload
-starts again without that peer. The result file is written after every workload, so that an interruption keeps what there is.
+A process that does not come back from a compilation is killed, what it compiled is written down as too slow, and the
+workload starts again without that peer. The result file is written after every workload, so that an interruption keeps
+what there is.
 """
 
 from __future__ import annotations
@@ -212,7 +213,8 @@ def _run_child(
     """Run the process once.
 
     Returns:
-        The peer whose compilation it did not come back from, or that crashed it, None if there is none; and what happened.
+        The peer whose compilation it did not come back from, or that crashed it, None if there is none; and what
+        happened.
     """
     command = [sys.executable, "-m", "benchmarks.child", "--workload", run.workload]
     command += ["--sizes", json.dumps(run.changes), "--peers", ",".join(plan.peers), "--skip", ",".join(skip)]
@@ -241,7 +243,9 @@ def _run_child(
 
 
 def _watch(process: subprocess.Popen[bytes], plan: Plan, lines: Path, tell: Any) -> bool:
-    """Wait for the process; kill it if it says nothing for longer than a compilation may take. Returns whether it did."""
+    """Wait for the process; kill it if it says nothing for longer than a compilation may take. Returns whether it
+    did.
+    """
     size, since = -1, time.perf_counter()
     while process.poll() is None:
         time.sleep(0.05)

@@ -29,8 +29,8 @@ def child_environment(threads: int, cache: str | os.PathLike[str]) -> dict[str, 
 
     Args:
         threads: threads of each peer; 0 leaves the choice to each.
-        cache: an empty folder for the caches of torch.compile, JAX and ssa-compiler, so that the first compilation finds
-            nothing.
+        cache: an empty folder for the caches of torch.compile, JAX and ssa-compiler, so that the first compilation
+            finds nothing.
     """
     environment = {**os.environ, **ALLOCATOR, "TOKENIZERS_PARALLELISM": "false"}
     environment["TORCHINDUCTOR_CACHE_DIR"] = str(Path(cache) / "inductor")

@@ -25,10 +25,11 @@ class Built:
 
     Attributes:
         model: the program, in inference mode (`eval`), on the CPU.
-        inputs: input sets by name. All peers compile for the first; the others differ in what the program's control flow
-            depends on. No program writes its arguments, so that calls can be repeated.
+        inputs: input sets by name. All peers compile for the first; the others differ in what the program's control
+            flow depends on. No program writes its arguments, so that calls can be repeated.
         facts: what a result says of its input: how many boxes reached NMS, how long a decoded sequence is.
-        jax: makes the same program for JAX from the model: a function of the same arguments as arrays. None if there is none.
+        jax: makes the same program for JAX from the model: a function of the same arguments as arrays. None if there is
+            none.
     """
 
     model: torch.nn.Module

@@ -1,4 +1,6 @@
-"""What the harness asks of every peer: compile a model, run it on arguments in the peer's own form, give results as torch's."""
+"""What the harness asks of every peer: compile a model, run it on arguments in the peer's own form, give results as
+torch's.
+"""
 
 from __future__ import annotations
 

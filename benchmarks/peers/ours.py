@@ -81,7 +81,9 @@ class Ours(Peer):
         return self.made(built, args, device)
 
     def made(self, built: Built, args: tuple[Any, ...], device: str, **options: Any) -> Program:
-        """Compile a workload with options of `ssa_compiler.compile`, in a cache that no other variant of this peer fills."""
+        """Compile a workload with options of `ssa_compiler.compile`, in a cache that no other variant of this peer
+        fills.
+        """
         self.forget()
         shared = os.environ.get(_CACHE, "")
         if not shared:

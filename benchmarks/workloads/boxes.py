@@ -73,8 +73,8 @@ def multiclass_nms(
         before: the most pairs that take part, the best ones.
         limit: the most boxes to keep.
     Returns:
-        Boxes with scores, float32 [limit, 5], zeros after the last; their classes, int64 [limit]; how many were kept; how
-        many took part.
+        Boxes with scores, float32 [limit, 5], zeros after the last; their classes, int64 [limit]; how many were kept;
+        how many took part.
     """
     n, classes = scores.shape
     pairs = boxes[:, None, :].expand(n, classes, 4).reshape(-1, 4)
@@ -222,7 +222,9 @@ class OffsetToBox(nn.Module):
     """Boxes from anchors and predicted offsets."""
 
     def forward(self, anchors: torch.Tensor, offsets: torch.Tensor, size: float) -> torch.Tensor:
-        """Return boxes, float32 [batch, n, 4], of anchors [n, 4] and offsets [batch, n, 4] in an image of `size` pixels."""
+        """Return boxes, float32 [batch, n, 4], of anchors [n, 4] and offsets [batch, n, 4] in an image of `size`
+        pixels.
+        """
         return decode_deltas(anchors, offsets, 0.1, size)
 
 

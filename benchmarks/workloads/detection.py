@@ -3,7 +3,8 @@
 The networks are not run: their outputs are the inputs, drawn so that a known number of boxes reaches NMS.
 """
 
-# TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
+# TorchScript reads the annotations of buffers, and does not know them as strings: no
+# `from __future__ import annotations`.
 import math
 from typing import Any, NamedTuple
 
@@ -103,8 +104,8 @@ class YOLOv3Head(nn.Module):
             middle: likewise, of a finer grid.
             small: likewise, of the finest.
         Returns:
-            Boxes with scores, float32 [batch, limit, 5]; classes, int64 [batch, limit]; for each image how many were kept
-            and how many reached NMS, int64 [batch].
+            Boxes with scores, float32 [batch, limit, 5]; classes, int64 [batch, limit]; for each image how many were
+            kept and how many reached NMS, int64 [batch].
         """
         p = torch.cat(
             [
@@ -151,7 +152,9 @@ def build_yolov3(*, size: int, coarse: int, classes: int, batch: int, before: in
 
 
 class _SSDLevels(NamedTuple):
-    """The six levels of SSD: how many pixels from cell to cell, edges of priors as parts of the image, ratios of sides."""
+    """The six levels of SSD: how many pixels from cell to cell, edges of priors as parts of the image, ratios of
+    sides.
+    """
 
     strides: tuple[int, ...]
     edges: tuple[float, ...]  # one more: a level has a prior between its edge and the next one's
@@ -215,11 +218,12 @@ class SSDHead(nn.Module):
         """Find boxes.
 
         Args:
-            scores: for each level float32 [batch, anchors * (classes + 1), grid, grid]; the last class is the background.
+            scores: for each level float32 [batch, anchors * (classes + 1), grid, grid]; the last class is the
+                background.
             deltas: for each level float32 [batch, anchors * 4, grid, grid].
         Returns:
-            Boxes with scores, float32 [batch, limit, 5]; classes, int64 [batch, limit]; for each image how many were kept
-            and how many reached NMS, int64 [batch].
+            Boxes with scores, float32 [batch, limit, 5]; classes, int64 [batch, limit]; for each image how many were
+            kept and how many reached NMS, int64 [batch].
         """
         batch = scores[0].shape[0]
         flat_scores = [level.permute(0, 2, 3, 1).reshape(batch, -1, self.classes + 1) for level in scores]
@@ -338,8 +342,8 @@ class FCOSHead(nn.Module):
             distances: for each level float32 [batch, 4, grid, grid].
             centres: for each level float32 [batch, 1, grid, grid].
         Returns:
-            Boxes with scores, float32 [batch, limit, 5]; classes, int64 [batch, limit]; for each image how many were kept
-            and how many reached NMS, int64 [batch].
+            Boxes with scores, float32 [batch, limit, 5]; classes, int64 [batch, limit]; for each image how many were
+            kept and how many reached NMS, int64 [batch].
         """
         points = [self.points0, self.points1, self.points2, self.points3, self.points4]
         batch = scores[0].shape[0]

@@ -81,7 +81,9 @@ def _union_find_jax(model: Any) -> Callable[..., Any]:
 
 
 def build_union_find(*, nodes: int, edges: int) -> Built:
-    """Make the search: of random edges, of a path whose edges come in random order, and of few nodes with most edges."""
+    """Make the search: of random edges, of a path whose edges come in random order, and of few nodes with most
+    edges.
+    """
     path = torch.stack([torch.arange(nodes - 1), torch.arange(1, nodes)], dim=1)
     path = path[torch.arange(edges) % (nodes - 1)][torch.randperm(edges)]
     sets = {

@@ -1,10 +1,13 @@
-"""Post-processing of YOLOv3, SSD, FCOS and YOLACT at the sizes that FuncTs was measured at: a 320 x 320 image, 80 classes.
+"""Post-processing of YOLOv3, SSD, FCOS and YOLACT at the sizes that FuncTs was measured at: a 320 x 320 image, 80
+classes.
 
-As in mmdetection, whose heads FuncTs took: anchors are made in each call, and a filter by score decides how many boxes there
-are, so that sizes depend on the data. In `detection` and `masks` the tensors have one size and what does not count is masked.
+As in mmdetection, whose heads FuncTs took: anchors are made in each call, and a filter by score decides how many boxes
+there are, so that sizes depend on the data. In `detection` and `masks` the tensors have one size and what does not
+count is masked.
 """
 
-# TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
+# TorchScript reads the annotations of buffers, and does not know them as strings: no
+# `from __future__ import annotations`.
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -279,8 +282,8 @@ class FilteredYOLACT(nn.Module):
             coefficients: for each level float32 [1, 3 * kinds, grid, grid].
             prototypes: float32 [1, kinds, height, width].
         Returns:
-            Boxes with scores, float32 [k, 5]; classes, int64 [k]; masks, float32 [k, height, width]; how many boxes were
-            confident.
+            Boxes with scores, float32 [k, 5]; classes, int64 [k]; masks, float32 [k, height, width]; how many boxes
+            were confident.
         """
         boxes: list[torch.Tensor] = []
         chances: list[torch.Tensor] = []

@@ -1,6 +1,7 @@
 """Post-processing of YOLACT: box decode, fast NMS, masks from prototypes, and cutting them to their boxes."""
 
-# TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
+# TorchScript reads the annotations of buffers, and does not know them as strings: no
+# `from __future__ import annotations`.
 import math
 from typing import Any
 

@@ -1,6 +1,7 @@
 """Numeric loops: stencil sweeps, recurrences, a Kalman and an adaptive filter, and steps of differential equations."""
 
-# TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
+# TorchScript reads the annotations of buffers, and does not know them as strings: no
+# `from __future__ import annotations`.
 from collections.abc import Callable
 from typing import Any
 
@@ -354,7 +355,9 @@ def _adaptive_jax(model: Any) -> Callable[..., Any]:
 
 
 def build_adaptive(*, steps: int, taps: int) -> Built:
-    """Make the filter, which finds an echo of white noise and of a signal whose samples are alike, slowly and quickly."""
+    """Make the filter, which finds an echo of white noise and of a signal whose samples are alike, slowly and
+    quickly.
+    """
     echo = torch.randn(taps) * torch.exp(-4.0 * torch.arange(taps) / taps)
 
     def inputs(signal: torch.Tensor, rate: float) -> tuple[Any, ...]:

@@ -43,7 +43,8 @@ class StackedLSTM(nn.Module):
             c0: float32 [layers, 1, batch, hidden], cell states at the start.
             steps: how many steps, at most `time`.
         Returns:
-            Outputs of the last layer, float32 [time, batch, hidden], zero after `steps`; the last hidden and cell states.
+            Outputs of the last layer, float32 [time, batch, hidden], zero after `steps`; the last hidden and cell
+            states.
         """
         h = h0.clone()
         c = c0.clone()

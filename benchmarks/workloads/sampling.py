@@ -138,8 +138,8 @@ class Sampler(nn.Module):
 
         Args:
             state: float32 [batch, hidden], where the decoder starts.
-            noise: float32 [time, batch, choices], drawn from Gumbel's distribution: the largest sum of it and a logarithmic
-                probability is a sample.
+            noise: float32 [time, batch, choices], drawn from Gumbel's distribution: the largest sum of it and a
+                logarithmic probability is a sample.
             probability: p of top-p.
             steps: how many tokens, at most `time`.
         Returns:
@@ -245,7 +245,9 @@ def _top_p_jax(model: Any) -> Callable[..., Any]:
 
 
 def _undisputed(sums: torch.Tensor, wanted: float) -> float:
-    """A number near `wanted` that is far from all cumulative sums, so that rounding errors do not decide what is taken."""
+    """A number near `wanted` that is far from all cumulative sums, so that rounding errors do not decide what is
+    taken.
+    """
     numbers = wanted + torch.linspace(-0.01, 0.01, 101, dtype=torch.float64)
     distance = torch.stack([(row[:, None] - numbers).abs().amin(dim=0) for row in sums]).amin(dim=0)
     return float(numbers[distance.argmax()])

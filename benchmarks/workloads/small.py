@@ -1,6 +1,7 @@
 """Small programs that show one effect: a row of a big tensor, channels that change places, a pointwise network."""
 
-# TorchScript reads the annotations of buffers, and does not know them as strings: no `from __future__ import annotations`.
+# TorchScript reads the annotations of buffers, and does not know them as strings: no
+# `from __future__ import annotations`.
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,9 @@ class RowUpdate(nn.Module):
     """Updates rows of a big tensor that a loop carries: a compiler that copies it in each step shows here."""
 
     def forward(self, x: torch.Tensor, touched: int, steps: int) -> torch.Tensor:
-        """Return a copy of x, float32 [rows, columns], with 1 added to its first `touched` rows in turn, `steps` times."""
+        """Return a copy of x, float32 [rows, columns], with 1 added to its first `touched` rows in turn, `steps`
+        times.
+        """
         b = x.clone()
         for step in range(steps):
             row = step % touched

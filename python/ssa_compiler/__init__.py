@@ -1,7 +1,7 @@
 """ssa-compiler: compile imperative TorchScript programs through TensorSSA and IREE.
 
-`compile` is the entry point; the errors it raises derive from `SsaCompilerError`. Nothing heavy is imported before it is
-needed.
+`compile` is the entry point; the errors it raises derive from `SsaCompilerError`. Nothing heavy is imported before it
+is needed.
 """
 
 from __future__ import annotations

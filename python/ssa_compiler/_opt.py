@@ -1,7 +1,7 @@
 """Find and run `ssa-opt`, the C++ side of the compiler.
 
-It is looked for in this order: an explicit path, the environment variable SSA_OPT, the build folder of a source tree, the
-scripts folder of the Python environment (where the wheel puts it), PATH.
+It is looked for in this order: an explicit path, the environment variable SSA_OPT, the build folder of a source tree,
+the scripts folder of the Python environment (where the wheel puts it), PATH.
 """
 
 from __future__ import annotations

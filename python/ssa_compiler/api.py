@@ -1,7 +1,7 @@
 """`compile`, `script`, and the callable that they return: a program with its specialisations.
 
-A call that does not fit what the program was compiled for compiles it again for its arguments (`specialisation.py`); what was
-compiled is kept.
+A call that does not fit what the program was compiled for compiles it again for its arguments (`specialisation.py`);
+what was compiled is kept.
 """
 
 from __future__ import annotations
@@ -56,37 +56,37 @@ def compile(
     """Compile a PyTorch program.
 
     Args:
-        model: function, nn.Module, method of one, ScriptModule or ScriptFunction, what `torch.jit.trace` gives, the path of
-            a file that `torch.jit.save` wrote, or what a registered front end takes.
+        model: function, nn.Module, method of one, ScriptModule or ScriptFunction, what `torch.jit.trace` gives, the
+            path of a file that `torch.jit.save` wrote, or what a registered front end takes.
         example_inputs: positional arguments. Tensors give dtypes, shapes and the device; ints, floats and bools stay
             dynamic where the program does not need them as constants; strings, None and the others are specialised
-            (`explain()` lists them). They are neither run nor changed. A call whose arguments differ in what is not dynamic
-            compiles the program again for them; so does a call after a change of what the program read from its module as
-            a constant (the training flag, `self.eps`).
+            (`explain()` lists them). They are neither run nor changed. A call whose arguments differ in what is not
+            dynamic compiles the program again for them; so does a call after a change of what the program read from its
+            module as a constant (the training flag, `self.eps`).
         example_kwargs: keyword arguments, likewise.
-        dynamic_shapes: the sizes that are not fixed, as `torch.export.export` takes them: `{"x": {0: torch.export.Dim("n")}}`,
-            by name or by position (docs/Shapes.md).
+        dynamic_shapes: the sizes that are not fixed, as `torch.export.export` takes them:
+            `{"x": {0: torch.export.Dim("n")}}`, by name or by position (docs/Shapes.md).
         max_specialisations: how often the program may be compiled, this time included; a call that would need more is
             rejected. 1 rejects every call that differs from the example.
         target: "cpu", "cuda", "cuda:sm_80" to "cuda:sm_90", or "auto" for the device of the examples and parameters.
         data_tiling: tile matrix operands and use microkernels on the CPU; None leaves the choice to the compiler.
-        index_checks: raise, as eager does, when a number in an index tensor is out of range, or in a tensor that integers are
-            divided by is 0. Without it such a number is undefined behaviour: anything may be read or written, and no error is
-            raised.
-        strict: raise UnsupportedOpError, with each op, line and reason, where an op would run in PyTorch from inside the
-            compiled program. Random ops are such: they draw from PyTorch's stream.
-        dump_dir: folder that receives the IR of every stage, and the input of a tool that fails; a further specialisation
-            gets a folder `specialisation-<number>` in it.
+        index_checks: raise, as eager does, when a number in an index tensor is out of range, or in a tensor that
+            integers are divided by is 0. Without it such a number is undefined behaviour: anything may be read or
+            written, and no error is raised.
+        strict: raise UnsupportedOpError, with each op, line and reason, where an op would run in PyTorch from inside
+            the compiled program. Random ops are such: they draw from PyTorch's stream.
+        dump_dir: folder that receives the IR of every stage, and the input of a tool that fails; a further
+            specialisation gets a folder `specialisation-<number>` in it.
         ssa_opt: the ssa-opt executable; searched for if None.
         timeout_s: wall-clock limit of each tool run in seconds.
         cache: take the program, or its compiled code, from the cache on disk if it is there, and keep it there if not
-            (docs/Backend.md); with `dump_dir` it is always made anew. The environment variable SSA_COMPILER_CACHE=off turns
-            the cache off everywhere.
-        gradients: what a call does where eager would record gradients, as a parameter or an argument requires grad and grad
-            mode is on: "raise" ArgumentValueError, or "detach" the results. Compiled programs record none.
+            (docs/Backend.md); with `dump_dir` it is always made anew. The environment variable SSA_COMPILER_CACHE=off
+            turns the cache off everywhere.
+        gradients: what a call does where eager would record gradients, as a parameter or an argument requires grad and
+            grad mode is on: "raise" ArgumentValueError, or "detach" the results. Compiled programs record none.
         kernels: on the CPU, make one native kernel of the program, or of each loop of it, where that can be
-            (docs/Kernels.md); else IREE launches one for each op. The environment variable SSA_COMPILER_KERNELS=off turns
-            this off everywhere.
+            (docs/Kernels.md); else IREE launches one for each op. The environment variable SSA_COMPILER_KERNELS=off
+            turns this off everywhere.
     Returns:
         A callable with the model's signature. It takes and returns torch tensors.
     Raises:
@@ -115,8 +115,8 @@ def script(model: Any = None, /, *, max_specialisations: int = 8, **options: Any
     Use it as a decorator, `@ssa_compiler.script` or `@ssa_compiler.script(dynamic_shapes=...)`, or as a function.
 
     Args:
-        model: what `compile` takes; or a subclass of nn.Module, of which each instance is compiled when it is called. None
-            to get the decorator.
+        model: what `compile` takes; or a subclass of nn.Module, of which each instance is compiled when it is called.
+            None to get the decorator.
         max_specialisations: how often the program may be compiled; of a class, each instance.
         **options: further keyword arguments of `compile`.
     Returns:
@@ -163,8 +163,8 @@ def _script_class(kind: type, options: Options, max_specialisations: int) -> typ
 class CompiledProgram(ModelWrapper):
     """A program and what was compiled of it. Call it like the model.
 
-    The attributes `imported`, `stages`, `artifact`, `signature`, `driver` and `seconds`, and the methods below, are those of
-    the first specialisation; `specialisations[i]` has them for each.
+    The attributes `imported`, `stages`, `artifact`, `signature`, `driver` and `seconds`, and the methods below, are
+    those of the first specialisation; `specialisations[i]` has them for each.
 
     Args:
         model: the user's program.
@@ -419,7 +419,9 @@ class CompiledProgram(ModelWrapper):
         return self._first.mlir(stage)
 
     def explain(self) -> Explanation:
-        """Return how the program was compiled, which ops run in PyTorch, and which further specialisations there are."""
+        """Return how the program was compiled, which ops run in PyTorch, and which further specialisations there
+        are.
+        """
         others = [
             f"specialisation {n}: {made}, as {made.reason or 'asked for'}" for n, made in enumerate(self._made, 1)
         ]

@@ -1,9 +1,9 @@
 """The exceptions of ssa-compiler: one family, each also a subclass of the fitting builtin.
 
-`SsaCompilerError` is the base. What the user can repair (`ScriptError`, `ArgumentError`, ...) is kept apart from what the
-compiler cannot do yet (`UnsupportedOpError`, `UnsupportedProgramError`), from what the compiled program itself raises
-(`ProgramError` and its subclasses), from failures of the toolchain (`ToolError`) and from defects of this compiler
-(`InternalError`).
+`SsaCompilerError` is the base. What the user can repair (`ScriptError`, `ArgumentError`, ...) is kept apart from what
+the compiler cannot do yet (`UnsupportedOpError`, `UnsupportedProgramError`), from what the compiled program itself
+raises (`ProgramError` and its subclasses), from failures of the toolchain (`ToolError`) and from defects of this
+compiler (`InternalError`).
 """
 
 from __future__ import annotations
@@ -189,7 +189,9 @@ _PROGRAM_ERRORS: dict[str, type[ProgramError]] = {
 
 
 def program_error_name(kind: type[BaseException]) -> str:
-    """Return the word by which `program_error` knows an exception class: its name, with the module if it is no builtin."""
+    """Return the word by which `program_error` knows an exception class: its name, with the module if it is no
+    builtin.
+    """
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
@@ -202,7 +204,9 @@ def eager_error_name(error: Exception) -> str:
 
 
 def _named_class(name: str) -> type[Exception] | None:
-    """The exception class of a name as TorchScript gives it: of a builtin, or with its module, without classes around it."""
+    """The exception class of a name as TorchScript gives it: of a builtin, or with its module, without classes around
+    it.
+    """
     module, dot, own = name.rpartition(".")
     holder = sys.modules.get(module if dot else "builtins")
     found = getattr(holder, own, None)
@@ -240,9 +244,9 @@ def program_error(text: str) -> ProgramError | UnsupportedProgramError:
     """Turn the text of a run-time assertion, `"IndexError: message [file.py:12]"`, into the exception it names.
 
     Args:
-        text: the assertion's message. The word before the first colon is a Python exception name, with its module if it is
-            no builtin (`program_error_name`); an unknown one gives a plain `ProgramError`. A trailing `[file:line]` becomes
-            the error's location.
+        text: the assertion's message. The word before the first colon is a Python exception name, with its module if it
+            is no builtin (`program_error_name`); an unknown one gives a plain `ProgramError`. A trailing `[file:line]`
+            becomes the error's location.
     Returns:
         The exception, not raised: of a class that is a `ProgramError` and of the class that is named. For the word
         `unsupported` it is an `UnsupportedProgramError`: only at run time it shows that the program cannot be computed.

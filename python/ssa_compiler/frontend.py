@@ -1,8 +1,8 @@
 """What stands between the user's model and the passes: the interface of a front end.
 
 A front end turns a program in some form into a module of the Torch dialect, as docs/Architecture.md describes the stage
-`imported`, and says how Python calls it. Everything after it (passes, backend, runtime) knows no more than that. TorchScript is
-the front end of this package; others are added with `register_front_end`.
+`imported`, and says how Python calls it. Everything after it (passes, backend, runtime) knows no more than that.
+TorchScript is the front end of this package; others are added with `register_front_end`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Source(Protocol):
             kwargs: keyword arguments.
             options: what was asked for.
         Returns:
-            `module`: the text of the imported module, whose locations are the source map (user's file and line of each op);
-            `parameters` and `attributes`: the state that its `@main` takes after the arguments, and where it is held;
-            `arguments` and `results`: the calling convention; `assumptions`: what each call has to check.
+            `module`: the text of the imported module, whose locations are the source map (user's file and line of each
+            op); `parameters` and `attributes`: the state that its `@main` takes after the arguments, and where it is
+            held; `arguments` and `results`: the calling convention; `assumptions`: what each call has to check.
         Raises:
             SsaCompilerError: it cannot be imported; the message has the user's line and the remedy.
         """
@@ -54,7 +54,9 @@ class Source(Protocol):
 
 @runtime_checkable
 class KeyedSource(Source, Protocol):
-    """A source that can tell what its imports depend on, so that a compiled program is found in the cache without an import."""
+    """A source that can tell what its imports depend on, so that a compiled program is found in the cache without an
+    import.
+    """
 
     def key(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: ImportOptions) -> str | None:
         """Return a digest of all that an import of the model as it is now depends on.

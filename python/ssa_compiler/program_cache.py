@@ -1,7 +1,8 @@
 """Whole programs in the cache on disk: the calling convention and the IR of each stage, beside the compiled code.
 
-A program is found by what its import depends on (`KeyedSource.key`) without importing it, so that neither the importer nor the
-compilers are loaded. The code is an entry of its own, which the backend finds by the text of a module (`backend/toolchain/cache.py`).
+A program is found by what its import depends on (`KeyedSource.key`) without importing it, so that neither the importer
+nor the compilers are loaded. The code is an entry of its own, which the backend finds by the text of a module
+(`backend/toolchain/cache.py`).
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ class ProgramEntry:
         return CachedProgram(imported.owned_by(self.source.owner(), read), stages, artifact, signature)
 
     def keep(self, program: CachedProgram) -> None:
-        """Keep a program, if another process can use it: the names of Python functions that it calls are this process's own."""
+        """Keep a program, if another process can use it: the names of Python functions that it calls are this process's
+        own.
+        """
         artifact, imported = program.artifact, program.imported
         if not artifact.entry or any(site.op.startswith(f"{NAMESPACE}::") for site in artifact.callbacks):
             return
@@ -138,7 +141,9 @@ def find_entry(
 
 @cache
 def _sources() -> str:
-    """A digest of which sources the compiler consists of, by size and time: reading them all would take longer than a hit."""
+    """A digest of which sources the compiler consists of, by size and time: reading them all would take longer than a
+    hit.
+    """
     package = Path(__file__).resolve().parent
     found = []
     for source in sorted(package.rglob("*.py")):

@@ -1,7 +1,7 @@
 """What became of each write of a program: which version it made, whether it is in place, and which copies are needed.
 
-`CompiledProgram.report()` returns a `Report`. It is what `ssa-opt --tssa-report` says (docs/Report.md), with the number of
-copies that the compiled program makes beside it.
+`CompiledProgram.report()` returns a `Report`. It is what `ssa-opt --tssa-report` says (docs/Report.md), with the number
+of copies that the compiled program makes beside it.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Mutation:
         callees: lines of the functions in which the op is, called from `location`, the outermost first.
         regions: the loops and branches around it, the outermost first.
         alternatives: how many tensors the written name may be; 1 unless control flow chooses.
-        fate: "in place", "copy", "whole" (every element is written, so that nothing is kept), "carried" (the loop carries
-            what is written as a value of its own), "overwritten" or "dead" (no version is made).
+        fate: "in place", "copy", "whole" (every element is written, so that nothing is kept), "carried" (the loop
+            carries what is written as a value of its own), "overwritten" or "dead" (no version is made).
         copies: copies that this update needs, or that what it updates starts from.
     """
 

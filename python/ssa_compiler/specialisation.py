@@ -68,13 +68,16 @@ class Explanation:
         callbacks: the ops that run in PyTorch.
         copies: copies that were put in so that IREE updates no tensor that is still needed.
         attempts: how often iree-compile ran.
-        specialised: the arguments that the program is specialised on, as `name=value`, with why a number or bool had to be.
-        sizes: the sizes that `dynamic_shapes` asked for: dynamic, or static and why, and what was taken for granted of them.
+        specialised: the arguments that the program is specialised on, as `name=value`, with why a number or bool had to
+            be.
+        sizes: the sizes that `dynamic_shapes` asked for: dynamic, or static and why, and what was taken for granted of
+            them.
         others: one line for each further specialisation, with why it was made; see `Specialisation`.
-        native_ops: how many ops of PyTorch's IREE compiles, as they stand in the program that it is given, ops on numbers and
-            those of decompositions and library programs included; each once, however often it runs. `callbacks` are the others.
-        native_time: the part of the time of all calls, from 0 to 1, that was not spent in PyTorch; what IREE needs to get there
-            and back counts as native. 1 before the first call. CPU kernels run on one thread, the caller's.
+        native_ops: how many ops of PyTorch's IREE compiles, as they stand in the program that it is given, ops on
+            numbers and those of decompositions and library programs included; each once, however often it runs.
+            `callbacks` are the others.
+        native_time: the part of the time of all calls, from 0 to 1, that was not spent in PyTorch; what IREE needs to
+            get there and back counts as native. 1 before the first call. CPU kernels run on one thread, the caller's.
         cached: whether the compiled code comes from the cache on disk.
         compile_s: seconds that `compile` took, of the first specialisation.
         kernel: whether the whole program is one native kernel (docs/Kernels.md).
@@ -134,8 +137,9 @@ class Specialisation:
         artifact: the compiled code and how it was made.
         signature: what the compiled `@main` takes and returns.
         driver: the IREE driver that runs it.
-        seconds: compile time by step, from "modules", which loads what the compiler consists of, to "load"; `pipeline/...`
-            and `backend/...` are parts of `pipeline` and `backend`. One that comes from the cache has "modules" and "cache".
+        seconds: compile time by step, from "modules", which loads what the compiler consists of, to "load";
+            `pipeline/...` and `backend/...` are parts of `pipeline` and `backend`. One that comes from the cache has
+            "modules" and "cache".
         reason: why it was made: how a call differed from the specialisation used before it; "" for the first.
         detach: whether results are detached where eager records gradients.
     """
@@ -313,7 +317,8 @@ def compile_one(
     artifact = found.artifact
     if options.strict and (sites := [site for site in artifact.callbacks if not is_message(site.op)]):
         raise _not_native(sites)
-    # Not "local-task": with it, loops whose tensors are replaced gave wrong results in 1 of 100 calls (docs/Backend.md).
+    # Not "local-task": with it, loops whose tensors are replaced gave wrong results in 1 of 100 calls
+    # (docs/Backend.md).
     driver = "cuda" if chosen.kind == "cuda" else "local-sync"
     detach = options.gradients == "detach"
     return Specialisation(found.imported, found.stages, artifact, found.signature, driver, seconds, reason, detach)

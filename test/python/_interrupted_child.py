@@ -1,4 +1,6 @@
-"""Compiles a program, interrupted at one moment after the other; prints how often it was, and how often it came too late."""
+"""Compiles a program, interrupted at one moment after the other; prints how often it was, and how often it came too
+late.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""What becomes of each of PyTorch's view ops and in-place ops: found by importing, converting and running a small program each.
+"""What becomes of each of PyTorch's view ops and in-place ops: found by importing, converting and running a small
+program each.
 
     python test/python/_mutation_table.py    # writes docs/Mutation.md
 
-The programs are made from the operators' schemas, so that an operator that a new PyTorch brings is noticed. A test compares
-the tables with docs/Mutation.md.
+The programs are made from the operators' schemas, so that an operator that a new PyTorch brings is noticed. A test
+compares the tables with docs/Mutation.md.
 """
 
 from __future__ import annotations

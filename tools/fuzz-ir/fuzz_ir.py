@@ -2,9 +2,9 @@
 
     python tools/fuzz-ir/fuzz_ir.py --ssa-opt build/asan/bin/ssa-opt --inputs 4000 --seed 1
 
-Starts from the lit tests and (with --programs) from imported test programs, changes the text at random (ir_mutations.py),
-and runs the pipelines and each pass on what still parses. Best used with a build with sanitizers, see docs/Testing.md.
-Findings are written to --out, one file for each cause. The exit status is 1 if there are any.
+Starts from the lit tests and (with --programs) from imported test programs, changes the text at random
+(ir_mutations.py), and runs the pipelines and each pass on what still parses. Best used with a build with sanitizers,
+see docs/Testing.md. Findings are written to --out, one file for each cause. The exit status is 1 if there are any.
 """
 
 from __future__ import annotations

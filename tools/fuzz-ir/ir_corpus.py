@@ -1,4 +1,6 @@
-"""The programs that fuzz_ir.py starts from: the pieces of the lit tests, and test programs as the importer sees them."""
+"""The programs that fuzz_ir.py starts from: the pieces of the lit tests, and test programs as the importer sees
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Runs ssa-opt on pieces of MLIR, many in one process, and says which of them it crashed on, hung on or made invalid."""
+"""Runs ssa-opt on pieces of MLIR, many in one process, and says which of them it crashed on, hung on or made
+invalid.
+"""
 
 from __future__ import annotations
 

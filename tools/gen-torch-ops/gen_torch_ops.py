@@ -3,9 +3,9 @@
     python tools/gen-torch-ops/gen_torch_ops.py            # writes the table
     python tools/gen-torch-ops/gen_torch_ops.py --check    # says whether the table is up to date
 
-A row holds the op's name, its schema, its functional counterpart, the kinds of dtypes that the counterpart keeps, and what
-PyTorch's tags say. Which ops there are is what torch-mlir's bindings register. What writes and what aliases is in the
-schema, corrected by schema_exceptions.py. The counterpart of an in-place op is found by name and by running both.
+A row holds the op's name, its schema, its functional counterpart, the kinds of dtypes that the counterpart keeps, and
+what PyTorch's tags say. Which ops there are is what torch-mlir's bindings register. What writes and what aliases is in
+the schema, corrected by schema_exceptions.py. The counterpart of an in-place op is found by name and by running both.
 """
 
 from __future__ import annotations
@@ -225,7 +225,8 @@ def kept_kinds(in_place: Any, functional: Any) -> tuple[str, str]:
 
 
 def all_isolated(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
-    """What `function` returns for each argument, computed in child processes: operators given strange arguments may crash.
+    """What `function` returns for each argument, computed in child processes: operators given strange arguments may
+    crash.
 
     Args:
         function: returns something that JSON can hold.

@@ -132,7 +132,8 @@ FUNCTIONAL_NAMES: dict[str, str] = {
     "torch.aten.normal_": "torch.aten.normal_functional",
 }
 
-# In-place ops whose functional form could not be run, but is known to be right: the kinds of dtypes it keeps, the reason.
+# In-place ops whose functional form could not be run, but is known to be right: the kinds of dtypes it keeps, the
+# reason.
 TRUSTED_FUNCTIONAL: dict[str, tuple[str, str]] = {}
 
 # In-place ops that must not be given a functional form although one of the right name and types exists.

@@ -1,6 +1,7 @@
 """Mutants made without thought: a statement deleted, a condition negated, two arguments swapped, a number off by one.
 
-Works on the text of C++ sources with comments and strings blanked out. Some mutants do not compile; they are not counted.
+Works on the text of C++ sources with comments and strings blanked out. Some mutants do not compile; they are not
+counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Mutation testing of the TensorSSA conversion: changes its source in one place at a time and sees whether a test fails.
+"""Mutation testing of the TensorSSA conversion: changes its source in one place at a time and sees whether a test
+fails.
 
     python tools/mutation-testing/mutation_test.py --work build/mutation-testing
     python tools/mutation-testing/mutation_test.py --kernels
@@ -6,8 +7,9 @@
 Half of the mutants are mistakes that people make (mistakes.txt), half are made mechanically (mechanical.py). Each is
 applied to a copy of the tree, built, and run through the lit tests and, if it survives them, through the interpreted
 programs (programs_check.py). With --kernels it is the passes that make kernels (kernel_mistakes.txt), and the programs
-are those of the tests of kernels, compiled, and again with every access to memory checked. A mutant that survives both is a gap in the tests, unless equivalent.txt says why no
-program can show the difference. Results are kept in the work folder, so that an interrupted run goes on.
+are those of the tests of kernels, compiled, and again with every access to memory checked. A mutant that survives both
+is a gap in the tests, unless equivalent.txt says why no program can show the difference. Results are kept in the work
+folder, so that an interrupted run goes on.
 """
 
 from __future__ import annotations

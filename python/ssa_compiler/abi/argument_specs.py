@@ -36,8 +36,8 @@ class TensorSpec:
         index: position among `@main`'s arguments.
         dtype: its dtype, always checked.
         shape: the sizes of the example, always checked; `ImportedProgram.sizes` says which may differ.
-        strides: the strides of the example (elements), expressions of Python over `SizeChecks.roots` where they follow from sizes
-            that may differ; to be checked only where a `StridesAsExample` assumption says so.
+        strides: the strides of the example (elements), expressions of Python over `SizeChecks.roots` where they follow
+            from sizes that may differ; to be checked only where a `StridesAsExample` assumption says so.
     """
 
     path: str
@@ -71,8 +71,8 @@ class ConstantSpec:
     Attributes:
         path: its name as the user sees it.
         value: the value the program was imported with.
-        reason: why a bool, int or float, which otherwise stays dynamic, had to be a constant: what the import failed with;
-            "" for others.
+        reason: why a bool, int or float, which otherwise stays dynamic, had to be a constant: what the import failed
+            with; "" for others.
     """
 
     path: str

@@ -11,8 +11,8 @@ __all__ = ["DistinctStorage", "FlagOff", "NotInferred", "SameObject", "StorageAs
 class StridesAsExample:
     """The text is right only if argument `index` of `@main` has the strides recorded in its spec.
 
-    Taken where an op aliases or copies depending on strides (`reshape`, `contiguous`, ...) and that can be told. Dimensions
-    of size 1 do not matter, unless the assumption is `exact`.
+    Taken where an op aliases or copies depending on strides (`reshape`, `contiguous`, ...) and that can be told.
+    Dimensions of size 1 do not matter, unless the assumption is `exact`.
     """
 
     index: int
@@ -38,7 +38,9 @@ class FlagOff:
 
 @dataclass(frozen=True)
 class NotInferred:
-    """The text is right only if argument `index` of `@main`, an int, is not -1: the op `op` takes that for a size to infer."""
+    """The text is right only if argument `index` of `@main`, an int, is not -1: the op `op` takes that for a size to
+    infer.
+    """
 
     index: int
     op: str
@@ -65,7 +67,9 @@ class StorageAsExample:
 
 @dataclass(frozen=True)
 class DistinctStorage:
-    """The text is right only if argument `index`, which the program writes, shares no memory with any other argument."""
+    """The text is right only if argument `index`, which the program writes, shares no memory with any other
+    argument.
+    """
 
     index: int
     reason: str
@@ -73,7 +77,8 @@ class DistinctStorage:
 
 @dataclass(frozen=True)
 class SameObject:
-    """The program asks whether two tensor arguments are one object (`query is key`) and was imported for the answer `same`.
+    """The program asks whether two tensor arguments are one object (`query is key`) and was imported for the answer
+    `same`.
 
     Attributes:
         first: index among `@main`'s arguments.

@@ -1,4 +1,6 @@
-"""Ops of a program that run in PyTorch: what the compiled program calls, and how the runtime rebuilds the op's arguments."""
+"""Ops of a program that run in PyTorch: what the compiled program calls, and how the runtime rebuilds the op's
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ class CallbackSite:
         op: the operator as PyTorch writes it, `aten::index.Tensor`.
         arguments: how to rebuild its arguments, in schema order; `Passed` ones in the order in which they are passed.
         results: what it returns.
-        convention: IREE's calling convention, such as `0rI_rI`; the last operand and result are the token (`effect_order`).
+        convention: IREE's calling convention, such as `0rI_rI`; the last operand and result are the token
+            (`effect_order`).
         location: the user's line.
         reason: why it is not compiled.
     """

@@ -1,7 +1,7 @@
 """Containers of the caller's whose contents a program changes: `cache.append(key)`, `states["h"] = h`.
 
-What they hold at the end that they did not hold at the start is among the results of `@main`, and is put into the caller's own
-list, dict or object after the call.
+What they hold at the end that they did not hold at the start is among the results of `@main`, and is put into the
+caller's own list, dict or object after the call.
 """
 
 from __future__ import annotations

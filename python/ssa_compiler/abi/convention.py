@@ -1,4 +1,5 @@
-"""The calling convention of an imported program: how Python arguments become `@main`'s arguments, and results come back.
+"""The calling convention of an imported program: how Python arguments become `@main`'s arguments, and results come
+back.
 
 The importer returns an `ImportedProgram`: the module's text and everything that the text has no place for (tuples,
 lists, dicts, None, specialised values, defaults, parameters and the assumptions under which the text is right).
@@ -11,8 +12,8 @@ their `index`, then one argument for each entry of `ImportedProgram.attributes`,
 2. walk each value along its spec (`flatten_arguments` does 1 and 2 and checks Python types and specialised constants);
 3. check dtype and shape of each tensor leaf, then the `assumptions`;
 4. call, with the storages of the tensors in `ImportedProgram.storages` for them (`take_storages`), give the tensors in
-   `ImportedProgram.changed` their new shapes (`change_objects`), and the containers in `ImportedProgram.containers` their new
-   contents (`change_containers`), rebuild the user's result from `ImportedProgram.results`
+   `ImportedProgram.changed` their new shapes (`change_objects`), and the containers in `ImportedProgram.containers`
+   their new contents (`change_containers`), rebuild the user's result from `ImportedProgram.results`
    (`build_result`), and give the module its new `attributes` (`store_attributes`).
 """
 
@@ -150,7 +151,8 @@ class ImportedProgram:
         return replace(self, parameters=parameters, attributes=attributes, rebindings=rebindings, facts=None)
 
     def owned_by(self, owner: Any, read: Iterable[str] | None) -> ImportedProgram:
-        """Return the program with a module of the user's, as it is now, in the place of that which `without_owner` has left out.
+        """Return the program with a module of the user's, as it is now, in the place of that which `without_owner` has
+        left out.
 
         Args:
             owner: the module, or a function.
@@ -259,8 +261,8 @@ def flatten_arguments(
         args: positional arguments of the call.
         kwargs: keyword arguments of the call.
     Returns:
-        One tensor, bool, int or float per argument of `@main`. Tensors are the caller's own (no copies); their dtypes and
-        shapes are not checked here.
+        One tensor, bool, int or float per argument of `@main`. Tensors are the caller's own (no copies); their dtypes
+        and shapes are not checked here.
     Raises:
         ArgumentTypeError: wrong number or Python type of arguments.
         ArgumentValueError: a specialised value, length or key differs.

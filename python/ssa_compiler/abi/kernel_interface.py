@@ -9,8 +9,8 @@ from typing import Any
 __all__ = ["FIRST_SCALAR", "INTERRUPT", "INTERRUPTED", "NO_SPACE", "KernelInterface", "PlacedResult"]
 
 INTERRUPT, FIRST_SCALAR = 1, 2
-"""Words of the status buffer: what is not 0 while the kernel is to stop, and the first scalar result; the very first says what
-has failed."""
+"""Words of the status buffer: what is not 0 while the kernel is to stop, and the first scalar result; the very first
+says what has failed."""
 INTERRUPTED, NO_SPACE = "interrupted", "workspace"
 """Messages that are not of the program: the kernel was told to stop; its workspace is too small."""
 
@@ -34,8 +34,8 @@ class PlacedResult:
 class KernelInterface:
     """How a program that is one kernel is called: with its arguments, then the status buffer, then the workspace.
 
-    It returns new tensors only, but for those in the workspace: arguments are updated in place, scalar results are in the status
-    buffer.
+    It returns new tensors only, but for those in the workspace: arguments are updated in place, scalar results are in
+    the status buffer.
 
     Attributes:
         messages: of its assertions, in their order.

@@ -1,8 +1,8 @@
 """What a program takes for granted of the user's module: structure, hooks, and the attributes that were constants.
 
-The program reads parameters, buffers and assigned numbers at each call. Everything else that it read from the module was
-folded in: the training flag, `self.eps`, `__constants__`, which submodules there are. `ModuleFacts` remembers that and says
-what has changed since.
+The program reads parameters, buffers and assigned numbers at each call. Everything else that it read from the module
+was folded in: the training flag, `self.eps`, `__constants__`, which submodules there are. `ModuleFacts` remembers that
+and says what has changed since.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class ModuleFacts:
         return self._look()
 
     def _has_same_attributes(self) -> bool:
-        """Whether parts of the module have the class, parameters, buffers and attributes they had, as far as that matters."""
+        """Whether parts of the module have the class, parameters, buffers and attributes they had, as far as that
+        matters.
+        """
         return (
             all(type(module) is kind for module, kind in self._classes)
             and all((name in space) is there for space, name, there in self._asked)
@@ -284,7 +286,9 @@ def _absences(space: dict[str, Any]) -> list[tuple[str, bool]]:
 
 
 def _chosen(module: torch.nn.Module) -> dict[str, Any]:
-    """The attributes that say what is computed: what can be called (`self.act = F.relu`), which may hide methods, and enums."""
+    """The attributes that say what is computed: what can be called (`self.act = F.relu`), which may hide methods, and
+    enums.
+    """
     if isinstance(module, torch.jit.ScriptModule):
         return {}
     own = vars(torch.nn.Module())

@@ -98,8 +98,8 @@ class RebindingSpec:
         name: qualified name, `layers.0.state`.
         owner: the user's own module.
         result: what it is after the call, a tensor or None.
-        source: an int, which object that is: -1 if the program did not assign it, the number of an argument of `@main`, or
-            a smaller number, one for each new object.
+        source: an int, which object that is: -1 if the program did not assign it, the number of an argument of `@main`,
+            or a smaller number, one for each new object.
         returned: new objects that the user gets as well, by number.
     """
 

@@ -1,8 +1,8 @@
 """What became of tensor objects of the caller's or the module's whose shape, strides or storage a program changes.
 
-`x.t_()` changes no memory: it changes the object `x`, which the caller holds as well. In `@main` the object is a view of the
-argument from there on (`metadata_mutation.py`). After the call the caller's own object is given the sizes, strides and storage offset
-that the view has then, which are known at import or are results of `@main`.
+`x.t_()` changes no memory: it changes the object `x`, which the caller holds as well. In `@main` the object is a view
+of the argument from there on (`metadata_mutation.py`). After the call the caller's own object is given the sizes,
+strides and storage offset that the view has then, which are known at import or are results of `@main`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class ChangedObject:
 
 @dataclass(frozen=True)
 class OwnObject:
-    """The program changes the shape of the tensor object that is argument `index`: no other argument may be the same object.
+    """The program changes the shape of the tensor object that is argument `index`: no other argument may be the same
+    object.
 
     Attributes:
         index: index among `@main`'s arguments.

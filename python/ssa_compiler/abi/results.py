@@ -1,7 +1,7 @@
 """How the user's result is built from the results of `@main`: tensors and numbers in tuples, lists, dicts, or None.
 
-A list, dict or object that is in several places of the result, or of what the caller's containers get, is one spec, and is
-built once.
+A list, dict or object that is in several places of the result, or of what the caller's containers get, is one spec, and
+is built once.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class OutputLeaf:
     Attributes:
         index: its number.
         kind: torch.Tensor, int, float or bool.
-        renewed: the user gets another tensor object that shows the same memory (`return x.detach()`), one for all leaves
-            of this number.
+        renewed: the user gets another tensor object that shows the same memory (`return x.detach()`), one for all
+            leaves of this number.
     """
 
     index: int
@@ -72,7 +72,9 @@ class OutputOptional:
 
 @dataclass(frozen=True)
 class OutputTuple:
-    """A tuple; `fields` are the names and `type_name` the class's qualified name if it is a named tuple or `TORCH_SIZE`."""
+    """A tuple; `fields` are the names and `type_name` the class's qualified name if it is a named tuple or
+    `TORCH_SIZE`.
+    """
 
     elements: tuple[OutputSpec, ...]
     fields: tuple[str, ...] = ()
@@ -111,7 +113,9 @@ class OutputObject(OutputDict):
 
 @dataclass(frozen=True)
 class OutputArgument:
-    """A list, dict or object of the caller's: the position of the argument that it is, or is in, and the steps to it."""
+    """A list, dict or object of the caller's: the position of the argument that it is, or is in, and the steps to
+    it.
+    """
 
     route: tuple[Step, ...]
 

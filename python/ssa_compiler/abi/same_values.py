@@ -1,7 +1,7 @@
 """Whether a program that was compiled for one value may run for another: nothing in Python tells the two apart.
 
-`==` does not say that. It takes 1, 1.0 and True for one value, and 0.0 and -0.0, alone and in containers, and dicts whose items
-come in another order; and it takes NaN for none.
+`==` does not say that. It takes 1, 1.0 and True for one value, and 0.0 and -0.0, alone and in containers, and dicts
+whose items come in another order; and it takes NaN for none.
 """
 
 from __future__ import annotations

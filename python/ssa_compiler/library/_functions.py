@@ -1,7 +1,8 @@
 """What programs of special functions are made of: polynomials, Chebyshev series, sines of large arguments, erf.
 
-IREE has exp, log and sqrt of float64 that are exact to a few units in the last place, but no sine or erf of float64, and its
-float32 sine loses digits beyond 1,000. Coefficients are those of the Cephes library (S. Moshier), which PyTorch's kernels use.
+IREE has exp, log and sqrt of float64 that are exact to a few units in the last place, but no sine or erf of float64,
+and its float32 sine loses digits beyond 1,000. Coefficients are those of the Cephes library (S. Moshier), which
+PyTorch's kernels use.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def is_real(arguments: Mapping[str, Any]) -> bool:
 
 
 def has_dimensions(arguments: Mapping[str, Any]) -> bool:
-    """Whether an op has one such tensor with dimensions: on scalars iree-compile comes to no end with long recurrences."""
+    """Whether an op has one such tensor with dimensions: on scalars iree-compile comes to no end with long
+    recurrences.
+    """
     return is_real(arguments) and all(
         value.dim() > 0 for value in arguments.values() if isinstance(value, torch.Tensor)
     )
@@ -81,7 +84,9 @@ def polynomial(x: Tensor, coefficients: list[float]) -> Tensor:
 
 
 def series(x: Tensor, coefficients: list[float]) -> Tensor:
-    """A Chebyshev series as Cephes writes it, by Clenshaw's recurrence; the coefficient of the highest order comes first."""
+    """A Chebyshev series as Cephes writes it, by Clenshaw's recurrence; the coefficient of the highest order comes
+    first.
+    """
     this = torch.full_like(x, coefficients[0])
     before = torch.zeros_like(x)
     last = torch.zeros_like(x)
@@ -135,7 +140,8 @@ def _cosine(x: Tensor) -> Tensor:
 def sine_and_cosine(x: Tensor) -> tuple[Tensor, Tensor]:
     """The sine and cosine of float64 numbers up to 8e9; of larger ones some numbers of at most 1.
 
-    The multiple of pi/2 is taken off in four parts, of which products with a number of 33 bits are exact but for the last.
+    The multiple of pi/2 is taken off in four parts, of which products with a number of 33 bits are exact but for the
+    last.
     """
     count = torch.round(x * 0.6366197723675814)
     rest = x - count * 1.5707950592041016

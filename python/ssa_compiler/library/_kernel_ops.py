@@ -1,6 +1,7 @@
 """Ops that only native kernels have: functions of `lib/Kernels/Library`, which go through their elements one by one.
 
-They are what `ssa-opt --link-kernel-library` defines. Where a program cannot have a kernel for one, it runs here, in PyTorch.
+They are what `ssa-opt --link-kernel-library` defines. Where a program cannot have a kernel for one, it runs here, in
+PyTorch.
 """
 
 from __future__ import annotations

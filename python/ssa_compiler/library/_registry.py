@@ -61,7 +61,8 @@ class OpProgram:
     Attributes:
         function: the Python function.
         applies: whether it does, for arguments by name; FakeTensors, symbols and Python values.
-        laid_out: whether its results are new tensors that lie in memory as the operator's do; otherwise they are copied.
+        laid_out: whether its results are new tensors that lie in memory as the operator's do; otherwise they are
+            copied.
         kernels: whether it is for native kernels only.
     """
 

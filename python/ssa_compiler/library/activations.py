@@ -1,7 +1,7 @@
 """Activations that choose, for each element, between two functions of it.
 
-torch-mlir adds the two parts (`max(x, 0) + slope * min(x, 0)`), so that a slope of infinity or NaN reaches elements that the
-other part is for; eager chooses.
+torch-mlir adds the two parts (`max(x, 0) + slope * min(x, 0)`), so that a slope of infinity or NaN reaches elements
+that the other part is for; eager chooses.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def _has_known_weights(arguments: Mapping[str, Any]) -> bool:
 
 @implements("aten::prelu", where=_has_known_weights)
 def prelu(self: Tensor, weight: Tensor) -> Tensor:
-    """Positive elements as they are, others times a weight: one for all, or one for each index of the second dimension."""
+    """Positive elements as they are, others times a weight: one for all, or one for each index of the second
+    dimension.
+    """
     if weight.numel() == 1:
         weight = weight.reshape([])
     elif self.dim() > 1:

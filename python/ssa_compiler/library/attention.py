@@ -1,7 +1,7 @@
 """The fused ops that `nn.MultiheadAttention` and `nn.TransformerEncoderLayer` call where no gradients are recorded.
 
-PyTorch's kernel returns an undefined tensor for weights that nobody wants, which is None to Python, and has no kernel for
-FakeTensors that says so. Decomposed, all of it is compiled.
+PyTorch's kernel returns an undefined tensor for weights that nobody wants, which is None to Python, and has no kernel
+for FakeTensors that says so. Decomposed, all of it is compiled.
 """
 
 from __future__ import annotations

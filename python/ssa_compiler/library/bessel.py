@@ -1,7 +1,8 @@
-"""Bessel functions of the first and second kind and Airy's, from the rational approximations of Cephes, which PyTorch uses.
+"""Bessel functions of the first and second kind and Airy's, from the rational approximations of Cephes, which PyTorch
+uses.
 
-They are computed in the dtype of their argument, as eager does it, but for sines and cosines: those of large arguments need
-more digits than IREE's have.
+They are computed in the dtype of their argument, as eager does it, but for sines and cosines: those of large arguments
+need more digits than IREE's have.
 """
 
 from __future__ import annotations

@@ -71,8 +71,9 @@ def nms_one_by_one(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor
 def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     """The boxes that no better one overlaps, which is kept itself, the best first.
 
-    Boxes are decided on in blocks, the best block first. Within a block all decisions are made at once, and again on the
-    grounds of what they were, until they stay: the first box is decided rightly at once, and each time at least one more.
+    Boxes are decided on in blocks, the best block first. Within a block all decisions are made at once, and again on
+    the grounds of what they were, until they stay: the first box is decided rightly at once, and each time at least one
+    more.
     """
     n = scores.size(0)
     if dets.size(0) != n:

@@ -1,7 +1,9 @@
-"""Quotients that are rounded down and what is left of divisions, angles and sums of exponentials: of two floating-point numbers.
+"""Quotients that are rounded down and what is left of divisions, angles and sums of exponentials: of two floating-point
+numbers.
 
-torch-mlir takes `floor(x / y)` for `x // y`, which makes `1.0 // 0.1` 10 instead of 9, and `x - trunc(x / y) * y` for fmod;
-what IREE has for the others is NaN, or is not, at zeros and infinities. The remainder with the sign of the divisor is exact.
+torch-mlir takes `floor(x / y)` for `x // y`, which makes `1.0 // 0.1` 10 instead of 9, and `x - trunc(x / y) * y` for
+fmod; what IREE has for the others is NaN, or is not, at zeros and infinities. The remainder with the sign of the
+divisor is exact.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def _is_float(arguments: Mapping[str, Any]) -> bool:
 
 
 def _divides_to_float(arguments: Mapping[str, Any]) -> bool:
-    """Whether a quotient is a float: of any real numbers, unless the default dtype is one in which eager rounds otherwise."""
+    """Whether a quotient is a float: of any real numbers, unless the default dtype is one in which eager rounds
+    otherwise.
+    """
     complex_ = any(arguments[name].dtype.is_complex for name in ("self", "other"))
     return not complex_ and (_is_float(arguments) or torch.get_default_dtype() in (torch.float32, torch.float64))
 

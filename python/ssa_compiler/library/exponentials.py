@@ -1,6 +1,7 @@
 """Logarithms of sums of exponentials: the largest exponent is taken out first, so that no exponential is infinite.
 
-torch-mlir takes the logarithm of what `exp`, `sigmoid` and `cumsum` give, and IREE that of `1 + x` for `log1p` of float64.
+torch-mlir takes the logarithm of what `exp`, `sigmoid` and `cumsum` give, and IREE that of `1 + x` for `log1p` of
+float64.
 """
 
 from __future__ import annotations

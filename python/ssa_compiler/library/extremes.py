@@ -1,8 +1,8 @@
 """The largest and smallest elements of floating point and where they are.
 
-IREE's own search compares a candidate with the best so far, which is never true of NaN. PyTorch gives NaN where there is one,
-and the place of the first; of equal elements the first, too. Here the extreme is found first (`amax` and `amin` keep NaN),
-then the first place that has it: two reductions that vectorise.
+IREE's own search compares a candidate with the best so far, which is never true of NaN. PyTorch gives NaN where there
+is one, and the place of the first; of equal elements the first, too. Here the extreme is found first (`amax` and `amin`
+keep NaN), then the first place that has it: two reductions that vectorise.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def _has_floats(arguments: Mapping[str, Any]) -> bool:
 
 
 def _first(x: Tensor, best: Tensor, dim: int) -> Tensor:
-    """The first place along a dimension of the extreme, or of NaN: int64, with the dimension; there is NaN if it is that."""
+    """The first place along a dimension of the extreme, or of NaN: int64, with the dimension; there is NaN if it is
+    that.
+    """
     n = x.size(dim)
     place = torch.arange(n, dtype=torch.int32, device=x.device)
     shape = [1] * x.dim()

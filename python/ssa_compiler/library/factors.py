@@ -1,7 +1,8 @@
-"""Sums of products whose factors are 0: what is multiplied by 0 is not read, so that its NaN and infinities do not count.
+"""Sums of products whose factors are 0: what is multiplied by 0 is not read, so that its NaN and infinities do not
+count.
 
-`beta` 0 says so for every op and dtype. `alpha` 0 does in the kernels of BLAS; the others multiply. What is not read becomes
-zeros here.
+`beta` 0 says so for every op and dtype. `alpha` 0 does in the kernels of BLAS; the others multiply. What is not read
+becomes zeros here.
 """
 
 from __future__ import annotations
@@ -153,7 +154,9 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: fl
 
 
 def _has_dynamic_beta(arguments: Mapping[str, Any]) -> bool:
-    """Whether it may turn out that the summand is not read, of numbers that are rounded or multiplied in another way."""
+    """Whether it may turn out that the summand is not read, of numbers that are rounded or multiplied in another
+    way.
+    """
     dtype = arguments["self"].dtype
     numbers = (dtype.is_floating_point or dtype.is_complex) and dtype not in _REAL
     return numbers and isinstance(arguments["beta"], (torch.SymFloat, torch.SymInt))

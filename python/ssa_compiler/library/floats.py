@@ -171,7 +171,9 @@ def _is_half(arguments: Mapping[str, Any]) -> bool:
 
 @implements("aten::softshrink", where=_is_half)
 def softshrink(self: Tensor, lambd: float) -> Tensor:
-    """Numbers moved towards 0 by what eager rounds to their dtype; torch-mlir's lowering moves those below 0 away from it."""
+    """Numbers moved towards 0 by what eager rounds to their dtype; torch-mlir's lowering moves those below 0 away from
+    it.
+    """
     bound = torch.full([], lambd, dtype=self.dtype, device=self.device)
     moved = torch.where(self > bound, self - bound, self + bound)
     return torch.where(self.abs() <= bound, self * 0.0, moved)

@@ -1,7 +1,7 @@
 """The gamma function's relatives: lgamma, digamma, polygamma, zeta, mvlgamma.
 
-Computed in float64, also for float32: eager's results are as exact as float32 allows nearly everywhere, and float32 arithmetic
-here would differ from eager's in the last places where results are near zero.
+Computed in float64, also for float32: eager's results are as exact as float32 allows nearly everywhere, and float32
+arithmetic here would differ from eager's in the last places where results are near zero.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ __all__: list[str] = []
 
 
 def log_gamma(x: Tensor) -> Tensor:
-    """log(abs(gamma(x))) of float64 numbers, by Lanczos' approximation with Godfrey's coefficients, and by reflection."""
+    """log(abs(gamma(x))) of float64 numbers, by Lanczos' approximation with Godfrey's coefficients, and by
+    reflection.
+    """
     reflected = x < 0.5
     z = torch.where(reflected, 1.0 - x, x)
     terms = [

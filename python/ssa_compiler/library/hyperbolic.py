@@ -1,8 +1,8 @@
 """Hyperbolic functions and their inverses, of numbers of any size and sign.
 
-torch-mlir takes the logarithm of `x + sqrt(x * x + 1)`: of large negative numbers that is 0, and the square of large numbers is
-infinite. `acosh` of numbers below 1 is NaN. The sum of exp(x) and exp(-x) is infinite before its half is, and their difference has
-few digits near 0; so has the logarithm of `(1 + x) / (1 - x)`.
+torch-mlir takes the logarithm of `x + sqrt(x * x + 1)`: of large negative numbers that is 0, and the square of large
+numbers is infinite. `acosh` of numbers below 1 is NaN. The sum of exp(x) and exp(-x) is infinite before its half is,
+and their difference has few digits near 0; so has the logarithm of `(1 + x) / (1 - x)`.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ def lu_factor(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Factor matrices [b, m, n] with partial pivoting.
 
     Returns:
-        L and U in one matrix; the row that each row was exchanged with, int32 [b, min(m, n)], from 1; the first column without
-        a pivot from 1, or 0: int32 [b].
+        L and U in one matrix; the row that each row was exchanged with, int32 [b, min(m, n)], from 1; the first column
+        without a pivot from 1, or 0: int32 [b].
     """
     b, m, n = a.size(0), a.size(1), a.size(2)
     k_max = min(m, n)

@@ -23,7 +23,9 @@ def _applies(arguments: Mapping[str, Any]) -> bool:
 def _likelihood(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    """Of log probabilities (N, C, ...) and classes (N, ...): the loss of each, their sum or mean, and the sum of the weights."""
+    """Of log probabilities (N, C, ...) and classes (N, ...): the loss of each, their sum or mean, and the sum of the
+    weights.
+    """
     counts = target != ignore_index
     known = torch.where(counts, target, 0)
     picked = self.gather(1, known.unsqueeze(1)).squeeze(1)
@@ -143,7 +145,8 @@ def multi_margin_loss(
     weight: Optional[Tensor],  # noqa: UP045
     reduction: int,
 ) -> Tensor:
-    """How far the other classes of rows (N, C), or of one (C), come nearer to the right one than a margin; NaN does not.
+    """How far the other classes of rows (N, C), or of one (C), come nearer to the right one than a margin; NaN does
+    not.
 
     Raises RuntimeError, as eager does, for a class that there is not.
     """

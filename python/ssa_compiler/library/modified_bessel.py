@@ -1,4 +1,6 @@
-"""Modified Bessel functions, from the Chebyshev series of Cephes, which PyTorch's kernels use, in the dtype of the argument."""
+"""Modified Bessel functions, from the Chebyshev series of Cephes, which PyTorch's kernels use, in the dtype of the
+argument.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Variances, which eager adds up in double precision, so that squares of large numbers do not overflow.
 
-torch-mlir adds up in single precision, and divides by the number of elements less the correction also where that is negative:
-eager divides by 0 then.
+torch-mlir adds up in single precision, and divides by the number of elements less the correction also where that is
+negative: eager divides by 0 then.
 """
 
 from __future__ import annotations

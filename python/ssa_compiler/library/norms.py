@@ -1,7 +1,7 @@
 """Norms as `linalg.vector_norm`: torch-mlir computes the others as powers, which infinity and 0 are not.
 
-That of one element is its absolute value in eager, which neither overflows nor underflows as its square and its cube do. The
-root mean square has an epsilon where none is given, which torch-mlir takes for 0.
+That of one element is its absolute value in eager, which neither overflows nor underflows as its square and its cube
+do. The root mean square has an epsilon where none is given, which torch-mlir takes for 0.
 """
 
 from __future__ import annotations
@@ -175,7 +175,9 @@ def rms_norm(input: Tensor, normalized_shape: List[int], weight: Optional[Tensor
 
 
 def _averages_dynamically(arguments: Mapping[str, Any]) -> bool:
-    """Whether batch statistics are averaged with a factor that is dynamic: `momentum=None` makes it of a count of batches."""
+    """Whether batch statistics are averaged with a factor that is dynamic: `momentum=None` makes it of a count of
+    batches.
+    """
     return arguments["training"] is True and isinstance(arguments["momentum"], torch.SymFloat)
 
 
@@ -224,7 +226,9 @@ def instance_norm(
 
 
 def _normalizes_by_input(arguments: Mapping[str, Any]) -> bool:
-    """Whether torch-mlir does not lower an `instance_norm` without running statistics, or to NaN: that of dynamic sizes."""
+    """Whether torch-mlir does not lower an `instance_norm` without running statistics, or to NaN: that of dynamic
+    sizes.
+    """
     input, statistics = arguments["input"], (arguments["running_mean"], arguments["running_var"])
     if arguments["use_input_stats"] is not True or statistics != (None, None) or input.dim() < 2:
         return False

@@ -46,7 +46,9 @@ def _cosine(x: Tensor) -> Tensor:
 
 
 def _times_plus(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """a * b + c, rounded once if in float32, as PyTorch's kernels have it: where terms cancel, the first digits depend on it."""
+    """a * b + c, rounded once if in float32, as PyTorch's kernels have it: where terms cancel, the first digits depend
+    on it.
+    """
     return like(wide(a) * wide(b) + wide(c), a)
 
 

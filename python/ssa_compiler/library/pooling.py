@@ -42,9 +42,10 @@ def roi_align(
 ) -> Tensor:
     """The mean of bilinear samples in each bin of each region, [regions, channels, pooled_height, pooled_width].
 
-    A region is image, left, top, right, bottom; its bins are a grid of pooled_height x pooled_width. With sampling_ratio <= 0
-    a bin has a sample for each element it spans, so regions have grids of their own: all take part in each of the samples
-    of the largest, those that have no such sample with weight 0. Source: He et al., Mask R-CNN, section 3 (RoIAlign).
+    A region is image, left, top, right, bottom; its bins are a grid of pooled_height x pooled_width. With
+    sampling_ratio <= 0 a bin has a sample for each element it spans, so regions have grids of their own: all take part
+    in each of the samples of the largest, those that have no such sample with weight 0. Source: He et al., Mask R-CNN,
+    section 3 (RoIAlign).
     """
     height, width = input.size(2), input.size(3)
     image = rois[:, 0].to(torch.int64)

@@ -1,4 +1,5 @@
-"""Powers with a number for the exponent or the base, of which IREE loses what has no logarithm: as powers of two tensors.
+"""Powers with a number for the exponent or the base, of which IREE loses what has no logarithm: as powers of two
+tensors.
 
 The backend puts into those what IEEE 754 says of negative numbers, zeros and infinities.
 """
@@ -60,7 +61,9 @@ def _needs_a_logarithm(arguments: Mapping[str, Any]) -> bool:
 
 
 def _takes_roots(arguments: Mapping[str, Any]) -> bool:
-    """Whether eager takes the square root for an exponent of 0.5, and its inverse for -0.5: of -inf and -0.0 those differ."""
+    """Whether eager takes the square root for an exponent of 0.5, and its inverse for -0.5: of -inf and -0.0 those
+    differ.
+    """
     return arguments["self"].dtype in (torch.bfloat16, torch.float32, torch.float64)
 
 

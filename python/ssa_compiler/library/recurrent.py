@@ -1,8 +1,8 @@
 """Recurrent layers (`nn.LSTM`, `nn.GRU`, `nn.RNN`) as loops over the steps of a sequence.
 
-Decomposed by PyTorch they are as many copies of a step as the example is long. A packed sequence (`pack_padded_sequence`) has
-a row for each step of each sequence that is not over yet; here it is padded, and a state stays as it is where a sequence is
-over, or has not begun yet when it is read backwards.
+Decomposed by PyTorch they are as many copies of a step as the example is long. A packed sequence
+(`pack_padded_sequence`) has a row for each step of each sequence that is not over yet; here it is padded, and a state
+stays as it is where a sequence is over, or has not begun yet when it is read backwards.
 """
 
 from __future__ import annotations

@@ -91,7 +91,9 @@ def _is_flat(arguments: Mapping[str, Any]) -> bool:
 
 
 def _runs(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The first element of each run of equal ones, the number of its run for each element, and the lengths of the runs."""
+    """The first element of each run of equal ones, the number of its run for each element, and the lengths of the
+    runs.
+    """
     n = x.size(0)
     starts = torch.ones([n], dtype=torch.bool, device=x.device)
     starts[1:] = x[1:] != x[:-1]
@@ -154,7 +156,9 @@ def embedding_bag(
     per_sample_weights: Tensor,
     include_last_offset: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Sums of rows, each times its weight, which torch-mlir leaves out: the bags are of rows that have been multiplied."""
+    """Sums of rows, each times its weight, which torch-mlir leaves out: the bags are of rows that have been
+    multiplied.
+    """
     wide = torch.float64 if weight.dtype == torch.float64 else torch.float32
     rows = weight.index_select(0, indices).to(wide) * per_sample_weights.to(wide).unsqueeze(1)
     places = torch.arange(indices.size(0), dtype=indices.dtype, device=indices.device)

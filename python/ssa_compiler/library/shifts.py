@@ -36,7 +36,9 @@ def _repeats(arguments: Mapping[str, Any]) -> bool:
 
 @implements("aten::pad", where=_repeats)
 def pad(self: Tensor, pad: List[int], mode: str) -> Tensor:
-    """A tensor that goes on at its ends: from the start again, or with its last element; cut where less is asked for."""
+    """A tensor that goes on at its ends: from the start again, or with its last element; cut where less is asked
+    for.
+    """
     result = self
     for number in range(len(pad) // 2):
         dim = self.dim() - 1 - number

@@ -1,8 +1,8 @@
 """Sorting and the largest elements.
 
-IREE sorts by bubble sort, and finds the k largest of n elements in about k * n steps that it does not vectorise: 0.6 s and
-5 s for ten thousand elements. Here few elements are ranked by comparing each with each, which vectorises well; many are sorted
-four bits at a time (radix sort). All of it is stable, and places NaN where PyTorch does: above all numbers.
+IREE sorts by bubble sort, and finds the k largest of n elements in about k * n steps that it does not vectorise: 0.6 s
+and 5 s for ten thousand elements. Here few elements are ranked by comparing each with each, which vectorises well; many
+are sorted four bits at a time (radix sort). All of it is stable, and places NaN where PyTorch does: above all numbers.
 """
 
 from __future__ import annotations
@@ -224,11 +224,12 @@ def _true_places(mask: Tensor, k: int) -> Tensor:
 
 
 def _nth(mask: Tensor, number: Tensor) -> Tensor:
-    """The places of true elements of each row, counted from 0 on: int64 [rows, q] of bool [rows, n] and int32 [rows, q].
+    """The places of true elements of each row, counted from 0 on: int64 [rows, q] of bool [rows, n] and int32 [rows,
+    q].
 
-    A number that a row has too few true elements for gets a meaningless place. The elements are counted in blocks of 32 and in blocks of
-    blocks, through which each number looks for its own: where there are far fewer numbers than elements, that is quicker than
-    `_true_places`, whose cumulative sum and scatter of all elements are not vectorised.
+    A number that a row has too few true elements for gets a meaningless place. The elements are counted in blocks of 32
+    and in blocks of blocks, through which each number looks for its own: where there are far fewer numbers than
+    elements, that is quicker than `_true_places`, whose cumulative sum and scatter of all elements are not vectorised.
     """
     rows, n, q = mask.size(0), mask.size(1), number.size(1)
     outer = (n + 1023) // 1024

@@ -1,9 +1,9 @@
 """Sine, cosine and tangent of float32 and smaller numbers; degrees.
 
-IREE reduces an angle to one period in float32, whose error grows with the angle: 8e-6 at 300, 0.03 at a million. Its tangent
-is wrong by 2e-4 near its poles. Here angles are reduced, and the functions computed, in float64. The reduction is exact up to
-4e8, and wrong by 1e-7 at 1e9; beyond, neighbouring float32 numbers are farther apart than a period is long, and the results
-are those of some angle.
+IREE reduces an angle to one period in float32, whose error grows with the angle: 8e-6 at 300, 0.03 at a million. Its
+tangent is wrong by 2e-4 near its poles. Here angles are reduced, and the functions computed, in float64. The reduction
+is exact up to 4e8, and wrong by 1e-7 at 1e9; beyond, neighbouring float32 numbers are farther apart than a period is
+long, and the results are those of some angle.
 
 Source: the reduction and the polynomials are those of FreeBSD's msun (`e_rem_pio2f.c`, `k_sinf.c`, `k_cosf.c`).
 """
@@ -32,7 +32,9 @@ def _rounded(x: Tensor) -> Tensor:
 
 
 def _sine_and_cosine(self: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Sine and cosine of what an angle is beyond a multiple of pi / 2, float64; and which multiple: 0, 1, -1, 2 or -2."""
+    """Sine and cosine of what an angle is beyond a multiple of pi / 2, float64; and which multiple: 0, 1, -1, 2 or
+    -2.
+    """
     x = self.to(torch.float64)
     n = _rounded(x * 0.63661977236758134308)
     r = (x - n * 1.57079631090164184570) - n * 1.58932547735281966916e-08

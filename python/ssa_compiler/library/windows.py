@@ -1,8 +1,8 @@
 """The largest element of each window, and where it is: pooling that returns indices, and adaptive pooling.
 
-IREE's kernels lose NaN, or where it is. PyTorch gives NaN where a window has one, and the place of the last; of equal elements
-the place of the first. A window is written as the places of its elements; one that has fewer than others repeats its first
-or last element, which changes none of these.
+IREE's kernels lose NaN, or where it is. PyTorch gives NaN where a window has one, and the place of the last; of equal
+elements the place of the first. A window is written as the places of its elements; one that has fewer than others
+repeats its first or last element, which changes none of these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""torchvision's operators, defined where torchvision is not installed: schemas, shapes, and what they compute in PyTorch."""
+"""torchvision's operators, defined where torchvision is not installed: schemas, shapes, and what they compute in
+PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ _LIBRARIES: list[Any] = []
 def define_missing() -> tuple[str, ...]:
     """Define the operators of torchvision that nobody has defined.
 
-    Where torchvision is installed, it is left to whoever uses it to import it; nothing is defined, as it could not define
-    its own then.
+    Where torchvision is installed, it is left to whoever uses it to import it; nothing is defined, as it could not
+    define its own then.
 
     Returns:
         The names of the operators that were defined.
@@ -87,7 +89,9 @@ def _check_regions(input: Tensor, rois: Tensor) -> None:
 
 
 def _samples(start: Any, size: Any, bins: int, ratio: int, extent: int) -> list[list[tuple[int, int, float] | None]]:
-    """For each bin of a region along one dimension, its samples: two elements and the weight of the second; None outside."""
+    """For each bin of a region along one dimension, its samples: two elements and the weight of the second; None
+    outside.
+    """
     count = ratio if ratio > 0 else int(torch.ceil(size / bins))
     found: list[list[tuple[int, int, float] | None]] = []
     for number in range(bins):

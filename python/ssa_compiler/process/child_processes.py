@@ -1,7 +1,8 @@
 """Child processes: ssa-opt and iree-compile run over MLIR text, within limits, and their failures become errors.
 
-Both tools are native code built on different versions of LLVM, so each runs in a process of its own: a crash or an endless
-loop of one is an error message here, and so is one that would take all memory. A failure keeps the input, so that the command printed with it repeats it.
+Both tools are native code built on different versions of LLVM, so each runs in a process of its own: a crash or an
+endless loop of one is an error message here, and so is one that would take all memory. A failure keeps the input, so
+that the command printed with it repeats it.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def memory_limit() -> int | None:
 def _limit_memory(process: int, limit: int) -> None:
     """Limit what a process may allocate, in bytes.
 
-    Writable private memory is what counts. Address space is limited more loosely, for systems that count only the heap as
+    Writable private memory is what counts. Address space is limited more loosely, for systems that count only the heap
+    as
     data: each thread reserves some that it never uses.
     """
     with contextlib.suppress(OSError, ValueError):  # gone already, or a stricter limit is in force

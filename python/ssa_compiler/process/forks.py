@@ -1,7 +1,7 @@
 """What a forked process must not wait for: threads that it does not have, and locks that these held.
 
-A worker of a DataLoader that meets a new shape compiles in a process which was forked, perhaps while another thread of its
-parent compiled or called. Of its parent's threads it has one.
+A worker of a DataLoader that meets a new shape compiles in a process which was forked, perhaps while another thread of
+its parent compiled or called. Of its parent's threads it has one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _locks: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def new_context(ir: Any) -> Any:
-    """Make an MLIR context that has no threads: MLIR starts some by default, and waits for them in a forked process, too.
+    """Make an MLIR context that has no threads: MLIR starts some by default, and waits for them in a forked process,
+    too.
 
     Args:
         ir: the bindings it belongs to: `torch_mlir.ir` or `iree.compiler.ir`.

@@ -1,7 +1,8 @@
 """No garbage collections while a program is compiled.
 
-A compilation makes many objects that stay, beside the millions that PyTorch, SymPy and the MLIR bindings consist of: the collector
-would look through all of them again and again, for a fifth of the time. What became unreachable is collected afterwards.
+A compilation makes many objects that stay, beside the millions that PyTorch, SymPy and the MLIR bindings consist of:
+the collector would look through all of them again and again, for a fifth of the time. What became unreachable is
+collected afterwards.
 """
 
 from __future__ import annotations

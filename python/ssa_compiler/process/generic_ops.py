@@ -1,9 +1,9 @@
 """MLIR's Python bindings without their Python classes for ops.
 
-The bindings import the Python module of an op's dialect when they first show an op of it. The generated modules of torch, hal, vm,
-llvm and others take 0.3 s to load, and this package treats every op as a generic `ir.Operation`. An empty module for each of
-these dialects, searched first, stands for the generated one. Where the wheel has no module for a dialect, it also spares a failing
-import for every op that is shown.
+The bindings import the Python module of an op's dialect when they first show an op of it. The generated modules of
+torch, hal, vm, llvm and others take 0.3 s to load, and this package treats every op as a generic `ir.Operation`. An
+empty module for each of these dialects, searched first, stands for the generated one. Where the wheel has no module for
+a dialect, it also spares a failing import for every op that is shown.
 """
 
 from __future__ import annotations

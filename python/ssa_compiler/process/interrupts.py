@@ -1,8 +1,8 @@
 """Ctrl-C while a program is compiled: it may come at any moment, but for those that would break the next compilation.
 
-A module whose import is interrupted stays half loaded: PyTorch, SymPy and the MLIR bindings load parts of themselves when they
-are first needed, and cannot do it again. A context that is left halfway stays as it is, and so does what is registered once.
-An interrupt that comes at such a moment is raised when it is over.
+A module whose import is interrupted stays half loaded: PyTorch, SymPy and the MLIR bindings load parts of themselves
+when they are first needed, and cannot do it again. A context that is left halfway stays as it is, and so does what is
+registered once. An interrupt that comes at such a moment is raised when it is over.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def uninterrupted(function: _Function) -> _Function:
 
 
 class InterruptGuard:
-    """Defers interrupts of the main thread that come while a module is loaded, or a context entered or left, in its body."""
+    """Defers interrupts of the main thread that come while a module is loaded, or a context entered or left, in its
+    body.
+    """
 
     _active = False
 

@@ -1,7 +1,7 @@
 """Logs of what is compiled, by Python's `logging`, and a line on the terminal while that takes long.
 
-`SSA_COMPILER_LOGS=recompiles,+backend` sends logs to standard error, in the manner of PyTorch's TORCH_LOGS: names of `LOGS`,
-`all` for all of them, with `+` in front for debug messages, `-` for errors only.
+`SSA_COMPILER_LOGS=recompiles,+backend` sends logs to standard error, in the manner of PyTorch's TORCH_LOGS: names of
+`LOGS`, `all` for all of them, with `+` in front for debug messages, `-` for errors only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What each call checks of what the program takes for granted: of its arguments, of the module, of PyTorch's settings."""
+"""What each call checks of what the program takes for granted: of its arguments, of the module, of PyTorch's
+settings.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The PyTorch side of callbacks: a VM module whose functions run one operator each.
 
-An exception in an operator cannot pass through IREE, which turns it into an error text; it is kept here and raised again
-by the caller, as eager would raise it.
+An exception in an operator cannot pass through IREE, which turns it into an error text; it is kept here and raised
+again by the caller, as eager would raise it.
 """
 
 from __future__ import annotations

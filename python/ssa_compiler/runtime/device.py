@@ -66,8 +66,8 @@ class Device:
         """Return a buffer view of a tensor's own memory, which kernels may write.
 
         Args:
-            tensor: dense and aligned to `ALIGNMENT`; uint8 is passed as int8, IREE's integers being signless, and what IREE
-                does not compute with as integers of its width.
+            tensor: dense and aligned to `ALIGNMENT`; uint8 is passed as int8, IREE's integers being signless, and what
+                IREE does not compute with as integers of its width.
         """
         if tensor.dtype in self._passed_as:
             tensor = tensor.view(self._passed_as[tensor.dtype])

@@ -1,7 +1,8 @@
 """Ctrl-C during a call of a kernel.
 
-Python's own handler runs when the main thread is back in Python; a kernel may be long in coming back. The handler underneath
-writes a byte to a file descriptor at once (`signal.set_wakeup_fd`), which a thread waits for: it tells the kernel to stop.
+Python's own handler runs when the main thread is back in Python; a kernel may be long in coming back. The handler
+underneath writes a byte to a file descriptor at once (`signal.set_wakeup_fd`), which a thread waits for: it tells the
+kernel to stop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A loaded program that is one kernel.
 
-It updates arguments in place, returns new tensors only, and tells what failed, and its scalar results, in a status buffer. That and
-its scratch memory are kept between calls: fresh memory costs page faults.
+It updates arguments in place, returns new tensors only, and tells what failed, and its scalar results, in a status
+buffer. That and its scratch memory are kept between calls: fresh memory costs page faults.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ __all__ = ["CurrentParameters"]
 class CurrentParameters:
     """Reads the parameters that the user's module holds now, without walking its attributes at every call.
 
-    A parameter may be replaced (`model.weight = ...`), and so may a submodule: the dictionaries that hold them are kept, and
-    that they still are the module's is checked at each call.
+    A parameter may be replaced (`model.weight = ...`), and so may a submodule: the dictionaries that hold them are
+    kept, and that they still are the module's is checked at each call.
     """
 
     def __init__(self, parameters: Sequence[ParameterSpec]) -> None:

@@ -1,8 +1,8 @@
 """A loaded program: tensors and numbers in, tensors and numbers out, with the sharing that the signature states.
 
-Dense tensors that are aligned to 64 bytes are passed as they are; others are copied, and copied back if the program writes
-them. A result never shares memory with an argument or with another result unless the signature says that it is one: IREE
-may return the buffer that it was given, or one buffer twice, and such results are copied.
+Dense tensors that are aligned to 64 bytes are passed as they are; others are copied, and copied back if the program
+writes them. A result never shares memory with an argument or with another result unless the signature says that it is
+one: IREE may return the buffer that it was given, or one buffer twice, and such results are copied.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class Program:
             number for number, argument in enumerate(signature.arguments) if argument.kind == "tensor"
         )
         self._written = tuple(number for number, argument in enumerate(signature.arguments) if argument.written)
-        # Parameters by argument: (tensor, address, view, span). Their memory is shared, so that in-place updates are seen;
-        # what else may have become of the tensor (`p.t_()`, `p.data = p.data.t()`) is asked of it.
+        # Parameters by argument: (tensor, address, view, span). Their memory is shared, so that in-place updates are
+        # seen; what else may have become of the tensor (`p.t_()`, `p.data = p.data.t()`) is asked of it.
         self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int]]] = {}
 
     def _view_maker(self, info: ArgumentInfo) -> Callable[[torch.Tensor], Any]:

@@ -1,4 +1,6 @@
-"""Calls that PyTorch traces or transforms: compiled code neither shows what it does nor takes tensors that stand for others."""
+"""Calls that PyTorch traces or transforms: compiled code neither shows what it does nor takes tensors that stand for
+others.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ _REMEDY = "a compiled program cannot be part of it; call the model itself there"
 def tracing_checker() -> Callable[[Sequence[Any]], None]:
     """Make the check that a call is made for its results, and on tensors that have numbers.
 
-    It costs a fifth of a microsecond: the results would be constants of what is traced, and gradients be missing, without a word.
+    It costs a fifth of a microsecond: the results would be constants of what is traced, and gradients be missing,
+    without a word.
 
     Returns:
         A function of the leaves of the arguments. It raises ArgumentValueError.

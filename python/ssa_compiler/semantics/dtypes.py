@@ -21,8 +21,8 @@ class ElementType:
         number: PyTorch's ScalarType number, which TorchScript passes for dtypes.
         torch: its element type in the Torch dialect as text.
         mlir: its builtin element type as text; signless, so uint8 and int8 share `i8`.
-        carrier: builtin element type of the same width as which compiled programs hand its tensors on, between ops that all run
-            in PyTorch; "" for a type that IREE computes with.
+        carrier: builtin element type of the same width as which compiled programs hand its tensors on, between ops that
+            all run in PyTorch; "" for a type that IREE computes with.
     """
 
     dtype: torch.dtype

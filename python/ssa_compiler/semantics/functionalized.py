@@ -1,12 +1,12 @@
 """Operators that have no form on values get one: `functionalized::aten.fill_diagonal_`.
 
-The functional form of an in-place operator that PyTorch has none of: copy what it writes, run it on the copies, and return
-them, followed by what it returns besides. A list that it writes or returns becomes its elements. The operator travels through
-the IR as `torch.operator "torch.functionalized.<namespace>.<name>"`, with a schema that writes nothing.
+The functional form of an in-place operator that PyTorch has none of: copy what it writes, run it on the copies, and
+return them, followed by what it returns besides. A list that it writes or returns becomes its elements. The operator
+travels through the IR as `torch.operator "torch.functionalized.<namespace>.<name>"`, with a schema that writes nothing.
 
-Values have no strides. An operator whose outcome depends on those of its arguments, as random ones do that draw in the order
-of memory, gets them as a last operand, a list of the strides of all its tensors. Complex numbers, which the IR has no type
-for, are passed as tensors without dimensions.
+Values have no strides. An operator whose outcome depends on those of its arguments, as random ones do that draw in the
+order of memory, gets them as a last operand, a list of the strides of all its tensors. Complex numbers, which the IR
+has no type for, are passed as tensors without dimensions.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def on_copies(overload: Any, call: Callable[..., Any]) -> Callable[..., tuple[An
         overload: the OpOverload.
         call: runs it, given one value per schema argument, in that order.
     Returns:
-        A function of the same values, and of the strides of the tensors among them if they matter: it returns the written
-        copies in order, and then the results that are not among them, lists opened.
+        A function of the same values, and of the strides of the tensors among them if they matter: it returns the
+        written copies in order, and then the results that are not among them, lists opened.
     """
     schema = overload._schema
 

@@ -1,9 +1,9 @@
 """Python functions that TorchScript ignores, as operators: `ssa_ignored::log.call3`.
 
-`@torch.jit.ignore` leaves a function to Python. Each call of one becomes an operator of its own, which takes the tensors and
-numbers among the arguments and returns those among the results; everything else about the call is fixed at import and checked
-when it runs. What Python does unseen (writing an argument that the source does not show to be written, returning an argument
-where that matters, changing the module) is found when the operator runs, and raises.
+`@torch.jit.ignore` leaves a function to Python. Each call of one becomes an operator of its own, which takes the
+tensors and numbers among the arguments and returns those among the results; everything else about the call is fixed at
+import and checked when it runs. What Python does unseen (writing an argument that the source does not show to be
+written, returning an argument where that matters, changing the module) is found when the operator runs, and raises.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class IgnoredCall:
         results: what it returns, leaves numbered as the operator's results.
         tensors: what is known of the tensors among them, by number.
         written: the operator's arguments that it may write.
-        checked_new: whether a result that shares memory with an argument or another result is an error; if not, it is copied.
+        checked_new: whether a result that shares memory with an argument or another result is an error; if not, it is
+            copied.
         reads: names of the tensors that the program reads from the owner's root, with how to find them.
         location: the user's line.
     """

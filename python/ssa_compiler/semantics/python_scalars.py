@@ -1,9 +1,11 @@
-"""What Python makes of TorchScript's ops on ints, floats, bools and strings: eager runs Python, and TorchScript differs from it.
+"""What Python makes of TorchScript's ops on ints, floats, bools and strings: eager runs Python, and TorchScript differs
+from it.
 
-TorchScript's kernels return where Python raises (`math.exp(1000.0)`), compare ints with floats in double precision, find text
-from -1 where Python counts from the end, and more. So an op whose operands are numbers or strings is computed by the functions
-here wherever it is computed in Python: when constants are folded, in callbacks, and by the interpreter of the tests. They go by
-full name, which other libraries' ops do not share. An int that does not fit 64 bits wraps around.
+TorchScript's kernels return where Python raises (`math.exp(1000.0)`), compare ints with floats in double precision,
+find text from -1 where Python counts from the end, and more. So an op whose operands are numbers or strings is computed
+by the functions here wherever it is computed in Python: when constants are folded, in callbacks, and by the interpreter
+of the tests. They go by full name, which other libraries' ops do not share. An int that does not fit 64 bits wraps
+around.
 """
 
 from __future__ import annotations

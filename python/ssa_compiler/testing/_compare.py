@@ -1,4 +1,6 @@
-"""Compares what two sides of a call did: results, arguments afterwards, module state, errors, and what shares memory."""
+"""Compares what two sides of a call did: results, arguments afterwards, module state, errors, and what shares
+memory.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +56,8 @@ class StageMismatch(AssertionError):
 class Outcome:
     """What one side did: a result or an error, and the arguments and module state afterwards.
 
-    `copies` are the tensors of the result that the conversion documents as copies of what may be an argument, `random` the state
-    of PyTorch's random numbers.
+    `copies` are the tensors of the result that the conversion documents as copies of what may be an argument, `random`
+    the state of PyTorch's random numbers.
     """
 
     result: Any = None
@@ -238,8 +240,8 @@ def _is_object(value: Any) -> bool:
 def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:
     """A result that is an argument, or an earlier result, in eager must be so everywhere.
 
-    Except those that the conversion documents as copies: an argument, or an earlier result, in some runs and not in others.
-    A second object for the same memory will do.
+    Except those that the conversion documents as copies: an argument, or an earlier result, in some runs and not in
+    others. A second object for the same memory will do.
     """
     left = leaves(expected.arguments) + leaves(expected.result)
     right = leaves(actual.arguments) + leaves(actual.result)

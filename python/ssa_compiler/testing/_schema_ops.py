@@ -121,8 +121,8 @@ def _own_layout(call: Callable[..., Any]) -> Callable[..., Any]:
 def _in_own_layout(op: Operation, overload: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     """An op on values that depends on how they lie in memory, which is taken as contiguous.
 
-    Random ops draw in the order of memory; `select_scatter` and its like keep the strides of what they copy, and write an element
-    of a window that overlaps others into these, too.
+    Random ops draw in the order of memory; `select_scatter` and its like keep the strides of what they copy, and write
+    an element of a window that overlaps others into these, too.
     """
     mutable = any(operand.tensor == "mutable" for operand in op.operand_types)
     scatters = overload._schema.name.endswith("_scatter") and overload is not torch.ops.aten.as_strided_scatter.default
@@ -141,7 +141,9 @@ def _from_its_start(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def own_storage(value: torch.Tensor) -> torch.Tensor:
-    """The tensor in a layout that its value alone decides: contiguous, at the start of its storage, not lazily conjugated."""
+    """The tensor in a layout that its value alone decides: contiguous, at the start of its storage, not lazily
+    conjugated.
+    """
     contiguous = value.resolve_conj().resolve_neg().contiguous()
     return contiguous.clone() if contiguous.storage_offset() else contiguous
 

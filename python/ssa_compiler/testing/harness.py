@@ -2,8 +2,8 @@
 
 Eager is the oracle. Each side gets its own copy of the arguments and of the module's state, copied together, so that
 what aliases in the original aliases in the copy; compared are results (structure, dtype, shape, values), the arguments
-afterwards, module state afterwards, which results are arguments or share memory, and errors by their type. Each side of a
-call draws random numbers from the same seed.
+afterwards, module state afterwards, which results are arguments or share memory, and errors by their type. Each side of
+a call draws random numbers from the same seed.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def check(
     Returns:
         The stages' texts and block counts.
     Raises:
-        StageMismatch: a stage differs from eager; the first one is named. Also if compiling changes anything that outlives
-            it, random numbers and warnings included.
+        StageMismatch: a stage differs from eager; the first one is named. Also if compiling changes anything that
+            outlives it, random numbers and warnings included.
         SsaCompilerError: the model cannot be imported or compiled.
     """
     from ..importer import import_program

@@ -2,9 +2,10 @@
 
     python -m ssa_compiler.testing.scalar_registry
 
-Every op of the registry is a Python expression (`EXPRESSIONS`), or named with the reason why it is none (`NOT_COMPARED`); one that
-is neither is an error, so that a new PyTorch cannot add one unseen. Ops on numbers run on arguments, many in one program that an
-argument chooses from, on the interpreter at every stage and compiled; and on literals. Strings are always constants.
+Every op of the registry is a Python expression (`EXPRESSIONS`), or named with the reason why it is none
+(`NOT_COMPARED`); one that is neither is an error, so that a new PyTorch cannot add one unseen. Ops on numbers run on
+arguments, many in one program that an argument chooses from, on the interpreter at every stage and compiled; and on
+literals. Strings are always constants.
 """
 
 from __future__ import annotations
@@ -156,7 +157,9 @@ def values_of(case: Case, count: int | None, draw: random.Random) -> list[tuple[
 
 
 def outcome(run: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call returns, as text that tells types, signs of zero and NaN apart, or the type of what it raises."""
+    """Return what a call returns, as text that tells types, signs of zero and NaN apart, or the type of what it
+    raises.
+    """
     try:
         return shown(run(*arguments))
     except Exception as error:  # noqa: BLE001 - whatever is raised is compared

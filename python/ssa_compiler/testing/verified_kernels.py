@@ -1,8 +1,9 @@
 """Kernels with every access to memory checked: MLIR's run-time verification, compiled by its execution engine.
 
-A kernel that reads or writes outside of a buffer may go unnoticed: what lies there belongs to the process. Here the function that
-`--lower-kernels` made is lowered with a check in front of each access, and stands for the program that IREE compiled. Its scratch
-memory has exactly the bytes that it asks for. A check that fails prints the access and ends the process.
+A kernel that reads or writes outside of a buffer may go unnoticed: what lies there belongs to the process. Here the
+function that `--lower-kernels` made is lowered with a check in front of each access, and stands for the program that
+IREE compiled. Its scratch memory has exactly the bytes that it asks for. A check that fails prints the access and ends
+the process.
 """
 
 from __future__ import annotations
@@ -134,7 +135,9 @@ class VerifiedProgram(KernelProgram):
 
 
 class _Parameter:
-    """A parameter of a kernel: its role, and its type, dtype and shape; no dtype for a number, None for dynamic sizes."""
+    """A parameter of a kernel: its role, and its type, dtype and shape; no dtype for a number, None for dynamic
+    sizes.
+    """
 
     def __init__(self, role: str, type_: Any) -> None:
         self.role, self.type = role, str(type_)

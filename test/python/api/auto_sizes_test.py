@@ -1,4 +1,6 @@
-"""`dynamic_shapes=Dim.AUTO`: programs whose sizes are odd, even, 0, 1 and larger than the example's, on one artefact or several."""
+"""`dynamic_shapes=Dim.AUTO`: programs whose sizes are odd, even, 0, 1 and larger than the example's, on one artefact or
+several.
+"""
 
 from __future__ import annotations
 

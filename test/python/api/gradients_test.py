@@ -1,4 +1,6 @@
-"""Compiled programs record no gradients: where eager would, a call raises, or detaches what it returns if it was asked to."""
+"""Compiled programs record no gradients: where eager would, a call raises, or detaches what it returns if it was asked
+to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Whole programs in the cache: what they depend on, what has no key, and that what comes from the cache is checked as before."""
+"""Whole programs in the cache: what they depend on, what has no key, and that what comes from the cache is checked as
+before.
+"""
 
 import json
 import pickle

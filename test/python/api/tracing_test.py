@@ -1,4 +1,6 @@
-"""Calls of compiled programs that PyTorch traces or transforms are rejected: their results would be constants of what is traced."""
+"""Calls of compiled programs that PyTorch traces or transforms are rejected: their results would be constants of what
+is traced.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What may be passed to `compile`: modules, methods, scripted and traced ones, files; and what is rejected with a remedy."""
+"""What may be passed to `compile`: modules, methods, scripted and traced ones, files; and what is rejected with a
+remedy.
+"""
 
 from __future__ import annotations
 

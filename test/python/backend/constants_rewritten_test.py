@@ -182,7 +182,9 @@ def test_sizes_that_a_cast_forgets_stay_forgotten() -> None:
 
 
 def test_parts_without_elements_have_their_sizes() -> None:
-    """IREE takes the other part for the result, which is of another type, where a part does not say that it is empty."""
+    """IREE takes the other part for the result, which is of another type, where a part does not say that it is
+    empty.
+    """
     text = """module {
   func.func @main(%a: tensor<1xf32>, %b: tensor<0xf32>) -> tensor<?xf32> {
     %zero = torch.constant.int 0

@@ -37,7 +37,9 @@ func.func @main(%a: tensor<3x4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>
 
 @pytest.mark.parametrize(("one", "other", "copies"), [(1, 2, 0), (2, 2, 1)])
 def test_values_that_iree_may_merge_are_one(one: int, other: int, copies: int) -> None:
-    """Two ops of one name and with equal operands and attributes are one value, and those of constants 1 and 2 are not."""
+    """Two ops of one name and with equal operands and attributes are one value, and those of constants 1 and 2 are
+    not.
+    """
     for _ in range(20):
         with ir.Context() as context:
             module = ir.Module.parse(PAIR.format(one=one, other=other), context)

@@ -1,4 +1,6 @@
-"""Tensors that loops and branches forward in another size or from a shared block, and tensors of run-time size in nested loops."""
+"""Tensors that loops and branches forward in another size or from a shared block, and tensors of run-time size in
+nested loops.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Kernels with more operands than IREE's runtime passes to one: 32 buffers, 64 numbers of 32 bits; and not translated ones.
+"""Kernels with more operands than IREE's runtime passes to one: 32 buffers, 64 numbers of 32 bits; and not translated
+ones.
 
 And longer chains of branches than IREE's analyses follow.
 """

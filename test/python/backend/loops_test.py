@@ -1,7 +1,8 @@
 """In-place loops: right for every shape of loop tried, and without copies for the row update.
 
 The modules are of the `iree` stage and hand-written, so that each holds exactly the sharing that is to be tried. Each
-`wrong_as_is` one was seen to give wrong results, or to fail, when IREE compiles it without the protection of the backend.
+`wrong_as_is` one was seen to give wrong results, or to fail, when IREE compiles it without the protection of the
+backend.
 """
 
 from __future__ import annotations
@@ -369,8 +370,8 @@ def test_nested_row_update_copies_nothing_in_the_loops() -> None:
 @pytest.mark.parametrize("target", ["cpu", "cuda:sm_80"])
 @pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if case.wrong_as_is))
 def test_check_finds_what_iree_gets_wrong(name: str, target: str) -> None:
-    # The protection is worth nothing if IREE was right all along: as it is, each of these is found or repaired. CUDA code is
-    # checked on the stream IR that it is made from, where there is no GPU.
+    # The protection is worth nothing if IREE was right all along: as it is, each of these is found or repaired. CUDA
+    # code is checked on the stream IR that it is made from, where there is no GPU.
     artifact = compile_module(_module(CASES[name]), resolve_target(target))
     assert artifact.copies > 0 or artifact.attempts > 1
     assert find_bad_moves(artifact.path) == []

@@ -1,4 +1,6 @@
-"""Ops that iree-compile crashes on, fails on without a location, or fails on only together: programs with them compile."""
+"""Ops that iree-compile crashes on, fails on without a location, or fails on only together: programs with them
+compile.
+"""
 
 from __future__ import annotations
 

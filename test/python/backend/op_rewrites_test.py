@@ -188,7 +188,9 @@ def test_remainder_of_one() -> None:
 
 
 def test_while_that_passes_on_what_it_computes() -> None:
-    """Of two numbers computed in the first region, one takes the place of an unused argument and one gets a new place."""
+    """Of two numbers computed in the first region, one takes the place of an unused argument and one gets a new
+    place.
+    """
     text = """module {
   func.func @main(%a: tensor<4xf32>, %n: i64) -> (tensor<4xf32>, i64, i64) {
     %zero = arith.constant 0 : i64

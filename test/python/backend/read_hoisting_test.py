@@ -1,4 +1,6 @@
-"""What a program reads before it updates a tensor is read before it (backend/buffers/read_hoisting.py, backend/verify/kernel_access.py)."""
+"""What a program reads before it updates a tensor is read before it (backend/buffers/read_hoisting.py,
+backend/verify/kernel_access.py).
+"""
 
 from __future__ import annotations
 
@@ -110,7 +112,9 @@ def part_of_a_row(x: Tensor, n: int) -> Tensor:
 
 
 def test_a_part_of_a_row_is_changed_by_one_kernel() -> None:
-    """The kernel reads the place that it writes, which is computed from a dynamic scalar (backend/ir/affine_offsets.py)."""
+    """The kernel reads the place that it writes, which is computed from a dynamic scalar
+    (backend/ir/affine_offsets.py).
+    """
     check(part_of_a_row, *calls())
     compiled = ssa_compiler.compile(part_of_a_row, calls()[0])
     assert compiled.explain().attempts == 1

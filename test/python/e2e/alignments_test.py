@@ -1,4 +1,6 @@
-"""A kernel that one dispatch starts at a multiple of 64 bytes, and another behind a tensor of dynamic size, is right in both."""
+"""A kernel that one dispatch starts at a multiple of 64 bytes, and another behind a tensor of dynamic size, is right in
+both.
+"""
 
 from __future__ import annotations
 

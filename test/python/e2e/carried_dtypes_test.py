@@ -1,4 +1,6 @@
-"""Tensors of dtypes that IREE does not compute with: ops on them run in PyTorch, the rest of the program is compiled."""
+"""Tensors of dtypes that IREE does not compute with: ops on them run in PyTorch, the rest of the program is
+compiled.
+"""
 
 from __future__ import annotations
 

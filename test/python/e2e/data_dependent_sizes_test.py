@@ -1,7 +1,7 @@
 """Sizes and numbers that are computed from data: whatever op takes them, one artefact does what eager does for each.
 
-An op that decides by such numbers, and that FakeTensors cannot follow, runs in PyTorch; one that IREE or torch-mlir compile as
-if the numbers were others is written otherwise, or runs in PyTorch as well.
+An op that decides by such numbers, and that FakeTensors cannot follow, runs in PyTorch; one that IREE or torch-mlir
+compile as if the numbers were others is written otherwise, or runs in PyTorch as well.
 """
 
 from __future__ import annotations

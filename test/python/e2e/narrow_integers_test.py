@@ -1,4 +1,6 @@
-"""Integers of 8 to 32 bits: what is extended has its sign, what does not fit wraps or is rejected, nothing is divided by 0."""
+"""Integers of 8 to 32 bits: what is extended has its sign, what does not fit wraps or is rejected, nothing is divided
+by 0.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Compiles every program of `programs` once and compares all stages with eager on all its inputs.
 
-A quarter of them runs as kernels as well, all if SSA_COMPILER_NIGHTLY is set. Dispatches make as many copies of whole tensors as
-the conversion has marked (docs/Report.md).
+A quarter of them runs as kernels as well, all if SSA_COMPILER_NIGHTLY is set. Dispatches make as many copies of whole
+tensors as the conversion has marked (docs/Report.md).
 """
 
 from __future__ import annotations

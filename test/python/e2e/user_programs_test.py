@@ -176,7 +176,8 @@ def test_exceptions_say_the_numbers_of_the_run() -> None:
     agree(converged, *((ROWS, n) for n in (0, 1, 3, 5)))
 
 
-# --- what TorchScript rejects ------------------------------------------------------------------------------------------
+# --- what TorchScript rejects
+# ------------------------------------------------------------------------------------------
 
 
 def floor_divided(x: Tensor, n: int):

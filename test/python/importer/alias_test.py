@@ -113,7 +113,8 @@ def test_composite_views_are_base_views() -> None:
     assert "aten.transpose.int" in names
 
 
-# --- writes that TorchScript lost, should it not compile the source as it was rewritten -----------------------------------
+# --- writes that TorchScript lost, should it not compile the source as it was rewritten
+# -----------------------------------
 
 
 def written_through_type_as(x: Tensor) -> Tensor:

@@ -1,4 +1,6 @@
-"""Programs that change the shape of tensor objects of the caller's or the module's: the caller sees what eager shows it."""
+"""Programs that change the shape of tensor objects of the caller's or the module's: the caller sees what eager shows
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Questions about TorchScript and about types, which have eager's answers; functions that are unused only by TorchScript."""
+"""Questions about TorchScript and about types, which have eager's answers; functions that are unused only by
+TorchScript.
+"""
 
 from typing import Dict, List, Optional, Tuple, Union  # noqa: UP035 - as TorchScript reads them
 

@@ -149,7 +149,8 @@ def test_a_length_that_changes_while_iterating_is_rejected(program) -> None:  # 
         import_program(program, ([3],))
 
 
-# Errors. ---------------------------------------------------------------------------------------------------------------
+# Errors.
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def unused_remove(n: List[int]):
@@ -242,7 +243,8 @@ def test_nans_that_may_be_one_object() -> None:
     assert compiled([2.0, -math.inf], 1.0) == [-math.inf, 2.0]
 
 
-# Which objects are one. ------------------------------------------------------------------------------------------------
+# Which objects are one.
+# ------------------------------------------------------------------------------------------------
 
 
 def returns_its_own(a: List[int], d: Dict[str, List[int]], t: Tuple[List[int], int]):
@@ -299,7 +301,8 @@ def test_identity_of_arguments_is_rejected() -> None:
         import_program(asks_for_identity, ([1], [1]))
 
 
-# Tensors as lists. -----------------------------------------------------------------------------------------------------
+# Tensors as lists.
+# -----------------------------------------------------------------------------------------------------
 
 
 def as_lists(x: Tensor, y: Tensor):
@@ -327,7 +330,8 @@ def test_tolist_of_another_type_is_rejected() -> None:
         import_program(as_other_list, (torch.ones(2),))
 
 
-# Modules. --------------------------------------------------------------------------------------------------------------
+# Modules.
+# --------------------------------------------------------------------------------------------------------------
 
 
 class Holder(torch.nn.Module):
@@ -394,7 +398,8 @@ def test_a_list_of_the_callers_is_set_anywhere() -> None:
     check(set_anywhere, *(([3, 1, 2], [0.5, 1.5, 2.5], i) for i in (1, 0, -1, -3, 2, 3, -4)))
 
 
-# Made in loops and branches. -------------------------------------------------------------------------------------------
+# Made in loops and branches.
+# -------------------------------------------------------------------------------------------
 
 
 def returned_from_a_loop(x: Tensor, n: int):

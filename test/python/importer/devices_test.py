@@ -1,4 +1,6 @@
-"""Devices that a program names: it raises what eager raises for one that is not there, and never uses another silently."""
+"""Devices that a program names: it raises what eager raises for one that is not there, and never uses another
+silently.
+"""
 
 from __future__ import annotations
 

@@ -216,7 +216,9 @@ def roots(x: Tensor, h: Tensor, e: float, n: int) -> list[Tensor]:
 
 
 def test_powers_that_are_roots_of_infinities_and_zeros() -> None:
-    """Eager takes roots for exponents of 0.5 and -0.5, but not of float16; reciprocals tell zeros of two signs apart."""
+    """Eager takes roots for exponents of 0.5 and -0.5, but not of float16; reciprocals tell zeros of two signs
+    apart.
+    """
     x = torch.tensor([-INF, -0.0, 0.0, 4.0, -2.0, INF, math.nan])
     check(roots, *[(x, x.half(), e, n) for e, n in ((0.5, 0), (-0.5, 0), (1.5, 0), (0.5, 1), (1.0, 3))])
 

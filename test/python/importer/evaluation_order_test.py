@@ -67,7 +67,8 @@ def test_effects_happen_once(function) -> None:  # type: ignore[no-untyped-def]
     check(function, (X, [0], count), (X + 1, [1], count + 2), (-X, [3], count + 8), compiled=False)
 
 
-# Forms of expressions and statements, with calls of ignored functions: f and g give ints and bools, t tensors, l lists, s strings.
+# Forms of expressions and statements, with calls of ignored functions: f and g give ints and bools, t tensors, l lists,
+# s strings.
 _FORMS = """f(k) + n;f(k) % n;n % f(k);f(k) // n;n ** f(k);-f(k);not g(k);g(k) and g(k);f(k) < n < f(k);n < f(k) < n;f(k) in y;
 n in l(k);y[f(k)];l(k)[0];l(k)[n:f(k)];t(k)[f(k)];t(k)[n:f(k):n];t(k)[t(k)];t(k)[..., f(k)];t(k)[[f(k)]];x[f(k), f(k)];[f(k)][0];
 (f(k), f(k))[1];{1: f(k)}[1];str(f(k));float(f(k));min(f(k), n);len(l(k));[f(i) for i in y];[i for i in l(k)];

@@ -180,7 +180,9 @@ def items_as_operands(x: Tensor, flags: Tensor):
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.float32], ids=str)
 def test_items_keep_their_type(dtype: torch.dtype) -> None:
-    """TorchScript makes floats of what `item()` returns wherever one is declared or could be: 2**53 + 1 is 2**53 then."""
+    """TorchScript makes floats of what `item()` returns wherever one is declared or could be: 2**53 + 1 is 2**53
+    then.
+    """
     x = torch.tensor([2**53 + 1, 3, 5]).to(dtype)
     check(items_stored, (x, 2), (x, 0), compiled=dtype is torch.int64)
     check(items_declared, (x, {"m": 0.0}), compiled=False)

@@ -1,7 +1,7 @@
 """Imported programs, run by the interpreter, against eager: operators, containers, scalars and control flow.
 
-The end-to-end tests compare the later stages on other programs; here the importer alone is under test, so that it can be
-tried on more.
+The end-to-end tests compare the later stages on other programs; here the importer alone is under test, so that it can
+be tried on more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Functions that call functions, methods that call methods, modules that call modules, with arguments that are written."""
+"""Functions that call functions, methods that call methods, modules that call modules, with arguments that are
+written.
+"""
 
 from __future__ import annotations
 

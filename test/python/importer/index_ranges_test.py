@@ -1,4 +1,6 @@
-"""Indices that are surely in range are not checked, and those that may not be are, whatever dynamic sizes are in between."""
+"""Indices that are surely in range are not checked, and those that may not be are, whatever dynamic sizes are in
+between.
+"""
 
 from __future__ import annotations
 

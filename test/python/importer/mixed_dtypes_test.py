@@ -1,4 +1,6 @@
-"""Ops on tensors of several floating dtypes, whose results have the dtypes that eager gives them: FakeTensors promote."""
+"""Ops on tensors of several floating dtypes, whose results have the dtypes that eager gives them: FakeTensors
+promote.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""nn.TransformerEncoder with padding: eager drops the padding, runs the layers on a nested tensor, and pads with zeros."""
+"""nn.TransformerEncoder with padding: eager drops the padding, runs the layers on a nested tensor, and pads with
+zeros.
+"""
 
 from __future__ import annotations
 

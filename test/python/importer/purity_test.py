@@ -1,4 +1,6 @@
-"""Importing only describes a program: what has effects runs when the program does, as often and in the order of eager."""
+"""Importing only describes a program: what has effects runs when the program does, as often and in the order of
+eager.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What TorchScript takes otherwise than Python: classes of exceptions, ints for floats, dtypes as texts, attributes of modules."""
+"""What TorchScript takes otherwise than Python: classes of exceptions, ints for floats, dtypes as texts, attributes of
+modules.
+"""
 
 import enum
 import re

@@ -1,4 +1,6 @@
-"""What TorchScript drops or changes while scripting, and eager does: the importer sees all of it (importer/torchscript/source_rewrite.py)."""
+"""What TorchScript drops or changes while scripting, and eager does: the importer sees all of it
+(importer/torchscript/source_rewrite.py).
+"""
 
 from __future__ import annotations
 

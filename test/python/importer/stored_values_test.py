@@ -1,4 +1,6 @@
-"""`x[...] = v` where v is a part of x: eager broadcasts v before it asks whether the two overlap, and `x[t]` is a view."""
+"""`x[...] = v` where v is a part of x: eager broadcasts v before it asks whether the two overlap, and `x[t]` is a
+view.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The work of an import grows with the program's text, not with its nesting, and memoised traces are those of fresh runs."""
+"""The work of an import grows with the program's text, not with its nesting, and memoised traces are those of fresh
+runs.
+"""
 
 from __future__ import annotations
 

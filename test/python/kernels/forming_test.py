@@ -1,4 +1,6 @@
-"""Programs that are one native kernel: equal to eager, also when called again, and left to dispatches where they cannot be."""
+"""Programs that are one native kernel: equal to eager, also when called again, and left to dispatches where they cannot
+be.
+"""
 
 from __future__ import annotations
 

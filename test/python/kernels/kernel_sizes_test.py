@@ -1,4 +1,6 @@
-"""Kernels whose sizes are dynamic: slices that change from trip to trip, sizes of arguments, sizes that numbers or data decide."""
+"""Kernels whose sizes are dynamic: slices that change from trip to trip, sizes of arguments, sizes that numbers or data
+decide.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Ops that native kernels have as functions of their own: sorting, the smallest elements, boxes; against eager, ties included."""
+"""Ops that native kernels have as functions of their own: sorting, the smallest elements, boxes; against eager, ties
+included.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Sums, products and large tensors in kernels: as exact as eager's, whatever the sizes, layouts and neighbours in memory."""
+"""Sums, products and large tensors in kernels: as exact as eager's, whatever the sizes, layouts and neighbours in
+memory.
+"""
 
 from __future__ import annotations
 

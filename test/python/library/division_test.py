@@ -1,4 +1,6 @@
-"""Divisions that are rounded down, what is left of them, angles: floating-point numbers of every kind, against eager."""
+"""Divisions that are rounded down, what is left of them, angles: floating-point numbers of every kind, against
+eager.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,9 @@ def test_rows_in_a_loop() -> None:
 
 
 def of_smallest(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
-    """The smallest integer divided by -1: on x86 the instruction ends the process. Eager's `trunc` of 32 bits does so."""
+    """The smallest integer divided by -1: on x86 the instruction ends the process. Eager's `trunc` of 32 bits does
+    so.
+    """
     one, by = x[:1], y[:1]
     narrow = y.to(torch.int8)
     found = [one % by, torch.fmod(one, by), one // by, torch.div(one, by, rounding_mode="floor"), one % n, one // n]

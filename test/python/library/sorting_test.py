@@ -1,4 +1,6 @@
-"""Ops that are imported as programs of the library: sorting. Values and order are those of eager, compiled without callbacks."""
+"""Ops that are imported as programs of the library: sorting. Values and order are those of eager, compiled without
+callbacks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The benchmarks run at their smallest sizes: the harness on two workloads, every program, the counts, the comparison."""
+"""The benchmarks run at their smallest sizes: the harness on two workloads, every program, the counts, the
+comparison.
+"""
 
 from __future__ import annotations
 
@@ -384,7 +386,8 @@ def test_flow_leaves_out_a_branch_that_became_a_selection() -> None:
 
 
 def test_flow_of_nested_loops_that_are_tested_at_their_end() -> None:
-    # The inner loop is reached 4 times, 3 of them run it, 9 turns in all; block 4 is its body, 1 and 5 belong to the outer.
+    # The inner loop is reached 4 times, 3 of them run it, 9 turns in all; block 4 is its body, 1 and 5 belong to the
+    # outer.
     graph = [(1, 6), (2,), (3, 5), (4,), (4, 5), (2, 6), ()]
     inner = launches.Loop(9, 4, 3)
     assert launches.flow_of_blocks(graph, [launches.Loop(4, 1, 1, inside=(inner,))]) == [1, 1, 4, 3, 9, 4, 1]

@@ -324,7 +324,9 @@ def _overlap_is_noticed(program: Callable[..., Any]) -> bool:
 @pytest.mark.parametrize("write", _EXPANDED)
 @pytest.mark.parametrize("view", _VIEWS)
 def test_writes_of_repeated_elements(write: str, view: str, tmp_path: Path) -> None:
-    """They raise where eager does, only if they are reached, and are rejected where eager does something all the same."""
+    """They raise where eager does, only if they are reached, and are rejected where eager does something all the
+    same.
+    """
     text = f"""import torch
 
 
@@ -363,7 +365,9 @@ def test_writes_of_overlapping_windows_are_rejected() -> None:
 
 
 def test_every_view_and_write_is_documented() -> None:
-    """A new operator, or one that is gone, changes docs/Mutation.md: `python test/python/_mutation_table.py` writes it."""
+    """A new operator, or one that is gone, changes docs/Mutation.md: `python test/python/_mutation_table.py` writes
+    it.
+    """
     schemas = {_name(schema) for schema in (*view_schemas(), *in_place_schemas(), *list_schemas())}
     assert schemas == set(listed()), f"{DOCUMENT.name} is out of date"
 

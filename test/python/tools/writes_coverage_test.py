@@ -1,4 +1,6 @@
-"""Writes: operators of the user's own, operators on lists, dtypes that do not fit, and all in-place operators of PyTorch."""
+"""Writes: operators of the user's own, operators on lists, dtypes that do not fit, and all in-place operators of
+PyTorch.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Let the branches of an `scf.if` reuse the tensors that they capture, where nobody needs them afterwards.
 
-IREE judges whether the memory of a tensor may be updated by the last use that it finds in the same region. A tensor from
-outside is never found to be used for the last time, so that an update under a branch copies the whole tensor, in a loop once
-in each iteration. Behind a barrier at the start of the branch the tensor is a value of that region. Where the tensor is
-needed later nothing is done, so that IREE copies it; that the result is right is checked by `in_place` in any case.
+IREE judges whether the memory of a tensor may be updated by the last use that it finds in the same region. A tensor
+from outside is never found to be used for the last time, so that an update under a branch copies the whole tensor, in a
+loop once in each iteration. Behind a barrier at the start of the branch the tensor is a value of that region. Where the
+tensor is needed later nothing is done, so that IREE copies it; that the result is right is checked by `in_place` in any
+case.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which values are tensors that the program updates: their memory is reused by what the update makes.
 
 `select_scatter(x, ...)` keeps most of `x`, and IREE makes its result in the memory of `x`. A tensor that nothing reuses
-may lie in memory that others use too, also where control flow forwards it. The conversion marks versions by the same rule
-(docs/Report.md); here it saves copies and attempts, and what IREE does is checked by `in_place` in any case.
+may lie in memory that others use too, also where control flow forwards it. The conversion marks versions by the same
+rule (docs/Report.md); here it saves copies and attempts, and what IREE does is checked by `in_place` in any case.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def updated_operand(op: ir.Operation) -> int | None:
 
 
 def updates_part_of_another(op: ir.Operation) -> bool:
-    """Whether an op updates, at indices that are data, what a slice shows: IREE 3.13.0 does not compile the two as one kernel."""
+    """Whether an op updates, at indices that are data, what a slice shows: IREE 3.13.0 does not compile the two as one
+    kernel.
+    """
     number = updated_operand(op)
     if number is None or _SCATTERS.search(_name(op)) is None:
         return False

@@ -1,11 +1,11 @@
 """Give every tensor that enters a loop, or leaves a region, memory of its own.
 
-IREE updates a carried tensor in place when it believes that the value it starts from is not used again. It takes function
-arguments for shared (and copies them in every iteration), and it misses that one value may be passed on twice, that a
-value from outside a loop is used again by the next iteration, and that the result of an `scf.if` may be a value that is
-still needed. So this rewriting puts an opaque copy wherever a tensor is forwarded that is not certainly dead afterwards
-and certainly different from the others forwarded with it. A tensor that is only passed on (the carried tensor of an
-outer loop that starts an inner one) is moved and costs nothing.
+IREE updates a carried tensor in place when it believes that the value it starts from is not used again. It takes
+function arguments for shared (and copies them in every iteration), and it misses that one value may be passed on twice,
+that a value from outside a loop is used again by the next iteration, and that the result of an `scf.if` may be a value
+that is still needed. So this rewriting puts an opaque copy wherever a tensor is forwarded that is not certainly dead
+afterwards and certainly different from the others forwarded with it. A tensor that is only passed on (the carried
+tensor of an outer loop that starts an inner one) is moved and costs nothing.
 
 These are choices for speed; that the result is right is checked on IREE's own output by `in_place`.
 """
@@ -97,8 +97,8 @@ def copy_forwarded(module: ir.Module) -> int:
 def own_updates(module: ir.Module) -> int:
     """Copy each tensor that IREE would update although it is not the program's, or is needed by the next iteration.
 
-    IREE puts a copy in front of each update, and takes those away that it believes not to be needed: so it updates arguments
-    of the caller where nothing reads them afterwards, and what a loop captures.
+    IREE puts a copy in front of each update, and takes those away that it believes not to be needed: so it updates
+    arguments of the caller where nothing reads them afterwards, and what a loop captures.
 
     Args:
         module: an `iree`-stage module, rewritten in place.
@@ -149,8 +149,8 @@ def copy_all_forwarded(module: ir.Module) -> int:
 def cut_chains(module: ir.Module, reach: int) -> int:
     """Copy tensors so that none is forwarded, with or without updates, more than some number of times.
 
-    IREE's analyses follow a tensor from one region to the next, one in each step, and give up after 32 steps. They do not
-    follow it through a kernel that makes it anew.
+    IREE's analyses follow a tensor from one region to the next, one in each step, and give up after 32 steps. They do
+    not follow it through a kernel that makes it anew.
 
     Args:
         module: an `iree`-stage module, rewritten in place.

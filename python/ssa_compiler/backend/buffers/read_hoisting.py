@@ -1,10 +1,11 @@
 """Let what is computed from a tensor before its update be there when the update is made.
 
-IREE computes ops in the kernels that use their results, and reads slices where it needs them. Where a part of a tensor is
-read, the tensor updated, and the part used (`a = x[0].clone(); x[0] = x[1]; x[1] = a`), the kernel after the update reads the
-version before it, and IREE copies the whole tensor for it. Behind a barrier the part is a tensor of its own, made before the
-update. A barrier is worth its price only where there is such a copy, so this runs on the copies that IREE has made, and on the
-updates that are not verified, which would get one; that what it does afterwards is right is checked by `in_place` in any case.
+IREE computes ops in the kernels that use their results, and reads slices where it needs them. Where a part of a tensor
+is read, the tensor updated, and the part used (`a = x[0].clone(); x[0] = x[1]; x[1] = a`), the kernel after the update
+reads the version before it, and IREE copies the whole tensor for it. Behind a barrier the part is a tensor of its own,
+made before the update. A barrier is worth its price only where there is such a copy, so this runs on the copies that
+IREE has made, and on the updates that are not verified, which would get one; that what it does afterwards is right is
+checked by `in_place` in any case.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def read_before_update(op: ir.Operation) -> int:
     """Put a barrier on what is computed from a tensor that an op updates, where it is used after the update.
 
     Args:
-        op: an op that updates a tensor, or passes it to what does, of an `iree`-stage module that is rewritten in place.
+        op: an op that updates a tensor, or passes it to what does, of an `iree`-stage module that is rewritten in
+            place.
     Returns:
         The number of barriers.
     """

@@ -1,9 +1,9 @@
 """Callbacks: an op that IREE cannot compile runs in PyTorch from inside the compiled program.
 
 The op becomes a call of an imported function. Tensors pass as buffer views, so shapes may be dynamic; ints,
-floats and bools pass as scalars; constants and the structure of lists are kept here, in a `CallbackSite`, from which the
-runtime rebuilds the arguments of `torch.ops.<namespace>.<name>.<overload>`. There is no list of op names: whatever can be
-described this way can be called.
+floats and bools pass as scalars; constants and the structure of lists are kept here, in a `CallbackSite`, from which
+the runtime rebuilds the arguments of `torch.ops.<namespace>.<name>.<overload>`. There is no list of op names: whatever
+can be described this way can be called.
 """
 
 from __future__ import annotations

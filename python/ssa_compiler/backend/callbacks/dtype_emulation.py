@@ -1,4 +1,6 @@
-"""Tensors of dtypes that IREE does not compute with: between the ops, all callbacks, they are integers of the same width."""
+"""Tensors of dtypes that IREE does not compute with: between the ops, all callbacks, they are integers of the same
+width.
+"""
 
 from __future__ import annotations
 

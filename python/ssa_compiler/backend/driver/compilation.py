@@ -1,9 +1,9 @@
 """Drive iree-compile over an `iree`-stage module until the result is both compiled and verified.
 
 One attempt compiles the module and, in the same run, prints the stream IR on which `in_place` checks what IREE does in
-place. An op that does not compile becomes a callback (`op_bisect`); an update that is not verified gets a copy or a barrier at the
-op it comes from. Then the module is compiled again. Ops are recognised by line: the module is printed without locations, and
-iree-compile's own locations then are lines of that text.
+place. An op that does not compile becomes a callback (`op_bisect`); an update that is not verified gets a copy or a
+barrier at the op it comes from. Then the module is compiled again. Ops are recognised by line: the module is printed
+without locations, and iree-compile's own locations then are lines of that text.
 """
 
 from __future__ import annotations
@@ -228,8 +228,8 @@ class Compilation(ModuleAtWork):
         """Compile the module as it is now.
 
         Returns:
-            What was compiled; and the artifact, or what could not be verified. Nothing of either if the module was changed,
-            so that another attempt may get further.
+            What was compiled; and the artifact, or what could not be verified. Nothing of either if the module was
+            changed, so that another attempt may get further.
         """
         start = time.perf_counter()
         hide_places(self._module)

@@ -45,12 +45,14 @@ def compile_module(
         timeout_s: wall-clock limit of each run of iree-compile in seconds.
         dump_dir: folder that receives the inputs of failing runs.
         extra_flags: further flags for iree-compile.
-        cache: look the program up, and keep it when it is compiled. Neither happens with `dump_dir` or `extra_flags`, which
-            ask to see how iree-compile runs.
-        kernels: make a kernel of a program that can be one, or of its loops that can, on the CPU (`kernels`, `loop_kernels`).
+        cache: look the program up, and keep it when it is compiled. Neither happens with `dump_dir` or `extra_flags`,
+            which ask to see how iree-compile runs.
+        kernels: make a kernel of a program that can be one, or of its loops that can, on the CPU (`kernels`,
+            `loop_kernels`).
         ssa_opt: the executable that makes it; searched for if None.
     Returns:
-        The artifact. Its file is removed when the artifact dies or the process exits; a loaded program goes on without it.
+        The artifact. Its file is removed when the artifact dies or the process exits; a loaded program goes on without
+        it.
     Raises:
         ToolError: iree-compile fails for a reason that no callback cures, or its result cannot be verified.
     """

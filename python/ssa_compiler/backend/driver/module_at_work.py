@@ -143,10 +143,10 @@ class ModuleAtWork:
     def _cure_failure(self, attempt: Attempt, completed: Completed) -> bool:
         """Change the module so that iree-compile may get further; returns whether there was something to change.
 
-        Ops that fail alone become callbacks: those that iree-compile names, else any other. Where none does, the run may
-        have needed more memory, or the failure is of ops that were fused, and barriers keep all of them apart. What
-        iree-compile names after that becomes a callback. A run that comes to no end gets barriers in front of its loops, and
-        one with an analysis that gives up gets copies between them, and between branches.
+        Ops that fail alone become callbacks: those that iree-compile names, else any other. Where none does, the run
+        may have needed more memory, or the failure is of ops that were fused, and barriers keep all of them apart. What
+        iree-compile names after that becomes a callback. A run that comes to no end gets barriers in front of its
+        loops, and one with an analysis that gives up gets copies between them, and between branches.
         """
         if _NO_FIXED_POINT in completed.stderr and self._cut_chains():
             return True
@@ -237,7 +237,9 @@ class ModuleAtWork:
             )
 
     def _dump(self, number: int, attempt: Attempt, messages: list[str]) -> None:
-        """Write a module that did not compile or was not verified, followed by why, to the folder for dumps if there is one."""
+        """Write a module that did not compile or was not verified, followed by why, to the folder for dumps if there is
+        one.
+        """
         if self._dump_dir is None:
             return
         folder = Path(self._dump_dir)

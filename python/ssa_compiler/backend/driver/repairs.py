@@ -1,7 +1,7 @@
 """Repair an in-place update that could not be verified: a barrier or a copy at the ops that it was made from.
 
-A dispatch that IREE placed into a larger tensor is kept apart from it by a barrier on its result. Any other update gets a
-copy of the tensor that it overwrites. Each op is repaired at most once in each way, so that repairing ends.
+A dispatch that IREE placed into a larger tensor is kept apart from it by a barrier on its result. Any other update gets
+a copy of the tensor that it overwrites. Each op is repaired at most once in each way, so that repairing ends.
 """
 
 from __future__ import annotations
@@ -134,7 +134,9 @@ class Repairs:
         return made
 
     def _hide_sources(self, ops: list[ir.Operation]) -> int:
-        """Put a barrier on what an op puts into a tensor, so that it is read before: it may be a part of that tensor."""
+        """Put a barrier on what an op puts into a tensor, so that it is read before: it may be a part of that
+        tensor.
+        """
         made = 0
         for op in ops:
             base = updated_operand(op)

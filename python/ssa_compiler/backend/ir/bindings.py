@@ -165,7 +165,9 @@ def constant_i32(number: int, where: ir.InsertionPoint) -> ir.Value:
 
 
 def constant_integer(value: ir.Value) -> int | None:
-    """Return the number of a `torch.constant.int`, or of an `arith.constant` cast to a torch integer; None for others."""
+    """Return the number of a `torch.constant.int`, or of an `arith.constant` cast to a torch integer; None for
+    others.
+    """
     op = definer(value)
     if op is None:
         return None
@@ -201,7 +203,9 @@ def torch_integer(number: int, where: ir.InsertionPoint) -> ir.Value:
 
 
 def converted(value: ir.Value, element: str, where: ir.InsertionPoint) -> ir.Value:
-    """Return a value tensor of the torch dialect with other elements, one of `DTYPES`; create the conversion if needed."""
+    """Return a value tensor of the torch dialect with other elements, one of `DTYPES`; create the conversion if
+    needed.
+    """
     if element_of(value.type) == element:
         return value
     dtype = torch_integer(DTYPES[element], where)

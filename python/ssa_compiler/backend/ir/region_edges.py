@@ -1,4 +1,6 @@
-"""Where control flow forwards values: from operands of loops, branches and terminators to block arguments and results."""
+"""Where control flow forwards values: from operands of loops, branches and terminators to block arguments and
+results.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ def region_edges(op: ir.Operation) -> Iterator[tuple[int, ir.Value]]:
     Args:
         op: any op; those that are neither loops nor terminators forward nothing.
     Returns:
-        Pairs of the number of an operand, and a value that it becomes: an argument of a block, or a result of the op around.
-        A loop that may have no trip forwards what it starts from to its results, too.
+        Pairs of the number of an operand, and a value that it becomes: an argument of a block, or a result of the op
+        around. A loop that may have no trip forwards what it starts from to its results, too.
     """
     if op.name == "scf.for":
         yield from _into(op, range(3, len(op.operands)), 0, first=1)

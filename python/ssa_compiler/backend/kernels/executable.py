@@ -1,7 +1,7 @@
 """The form in which IREE takes a kernel: an executable with a function on buffers, and a function that dispatches it.
 
-The kernel's function reads its arguments from bindings and constants; dynamic sizes are constants. The function around it
-(`kernel_call`) passes them.
+The kernel's function reads its arguments from bindings and constants; dynamic sizes are constants. The function around
+it (`kernel_call`) passes them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _SSA_NAME = re.compile(r"%[\w$.-]+")
 _MOST_SCALARS, _MOST_BUFFERS = MOST_CONSTANTS // 2, MOST_BINDINGS - 2
 """Numbers of 64 bits; buffers beside scratch memory and the status."""
 _ALIGNMENT = 64
-"""Of scratch memory, in bytes; nothing is known of where the caller's tensors begin but that it suits their elements."""
+"""Of scratch memory, in bytes; nothing is known of where the caller's tensors begin but that it suits their
+elements.
+"""
 
 
 class OperandLimitError(Exception):
@@ -136,7 +138,9 @@ def _load_scalar(name: str, type_: str, ordinal: int, layout: str) -> list[str]:
 
 
 def _inline(sizes: ir.Operation, inputs: list[Argument]) -> tuple[list[str], list[str]]:
-    """The body of the function that computes sizes, as lines of the host's function, and the names of what it returns."""
+    """The body of the function that computes sizes, as lines of the host's function, and the names of what it
+    returns.
+    """
     body = sizes.regions[0].blocks[0]
     given = [name for number, argument in enumerate(inputs) for name in host_names(number, argument)]
     names = {argument.get_name(): name for argument, name in zip(body.arguments, given, strict=True)}

@@ -1,8 +1,8 @@
 """Programs, and loops of programs, that are one native kernel: lowered by torch-mlir and ssa-opt, called once.
 
-torch-mlir lowers a function to upstream dialects, `--form-kernels` decides whether it can be a kernel, and `--lower-kernels` makes
-of it a function on buffers that returns nothing (docs/Kernels.md), which gets the shape in which IREE takes foreign code
-(`executable`).
+torch-mlir lowers a function to upstream dialects, `--form-kernels` decides whether it can be a kernel, and
+`--lower-kernels` makes of it a function on buffers that returns nothing (docs/Kernels.md), which gets the shape in
+which IREE takes foreign code (`executable`).
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ __all__ = [
 # IREE's own kernels are vectorised before LLVM sees them; ours are plain loops.
 KERNEL_FLAGS = ("--iree-llvmcpu-loop-vectorization", "--iree-llvmcpu-slp-vectorization")
 
-# One of MLIR's patterns gives a carried tensor the static size with which the loop begins, though it may yield another size. It has
-# the name that the compiler which built torch-mlir gives its class.
+# One of MLIR's patterns gives a carried tensor the static size with which the loop begins, though it may yield another
+# size. It has the name that the compiler which built torch-mlir gives its class.
 _CANONICALIZE = (
     'canonicalize{disable-patterns="{anonymous}::ForOpTensorCastFolder,(anonymous namespace)::ForOpTensorCastFolder"}'
 )
-# torch-backend-to-linalg-on-tensors-backend-pipeline, without the check at its end, which takes no calls: `--form-kernels` checks.
+# torch-backend-to-linalg-on-tensors-backend-pipeline, without the check at its end, which takes no calls:
+# `--form-kernels` checks.
 _TO_LINALG = (
     "builtin.module(func.func(torch-reduce-op-variants,"
     f"torch-decompose-complex-ops{{legal-ops=aten.flatten.using_ints}}),{_CANONICALIZE},cse,"
@@ -55,7 +56,9 @@ _NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\
 _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
 _COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
 _COPIED, _COPIED_PER_OP, _COPIED_IN_LOOPS = 1 << 20, 1 << 15, 1 << 16
-"""Bytes of whole tensors that a kernel may copy, and of which more for each op: more take longer than the launches that it saves."""
+"""Bytes of whole tensors that a kernel may copy, and of which more for each op: more take longer than the launches that
+it saves.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Rewrite an `iree`-stage module so that torch-mlir's own pipeline lowers it to linalg, for kernels.
 
-Some ops have a meaning to IREE alone: barriers, and the choice between whole tensors. For others torch-mlir has no lowering.
+Some ops have a meaning to IREE alone: barriers, and the choice between whole tensors. For others torch-mlir has no
+lowering.
 """
 
 from __future__ import annotations
@@ -148,7 +149,8 @@ _BROADCASTS = "unsupported: a copy broadcasts a dynamic size of 1"
 def _copy_of_same_size(op: ir.Operation) -> None:
     """Replace a copy by its source where the sizes are equal.
 
-    torch-mlir looks at run time which of the dynamic sizes are 1 and broadcasts these; the importer rejects programs that do.
+    torch-mlir looks at run time which of the dynamic sizes are 1 and broadcasts these; the importer rejects programs
+    that do.
     """
     target, source = op.operands[:2]
     type_ = op.results[0].type

@@ -1,8 +1,8 @@
 """Make kernels of the loops of a program that is no kernel as a whole.
 
-A loop that qualifies is taken out into a function of its own, which becomes a kernel like a whole program (`kernels`), and its
-dispatch takes the loop's place. A loop that does not is looked into for others. What a loop uses from around it becomes an
-argument, but for constants, which are copied.
+A loop that qualifies is taken out into a function of its own, which becomes a kernel like a whole program (`kernels`),
+and its dispatch takes the loop's place. A loop that does not is looked into for others. What a loop uses from around it
+becomes an argument, but for constants, which are copied.
 """
 
 from __future__ import annotations

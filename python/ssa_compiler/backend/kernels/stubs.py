@@ -1,7 +1,7 @@
 """Kernels without their bodies, which the first half of iree-compile takes as they are.
 
-It would run dozens of passes over them and print them, and changes nothing; they are inserted before the second half. What stands
-for a kernel has its name in an op that no pass erases: of executables that look alike IREE keeps one.
+It would run dozens of passes over them and print them, and changes nothing; they are inserted before the second half.
+What stands for a kernel has its name in an op that no pass erases: of executables that look alike IREE keeps one.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Barriers that keep IREE from following a tensor that the host waits for into branches and loops.
 
-Where the host waits for a tensor, `%b = await %t => %a`, IREE lets later work that uses `%b` wait for `%t` and use `%a` instead.
-It follows `%b` also through what branches and loops forward, and takes `%a` for the result of a branch whatever the other
-branch forwards (seen with 3.13.0, after the IR that `in_place` checks). The host waits for what a barrier hides and for what
-a callback gets. Where such a tensor enters a loop, or leaves a region from outside of which it comes, it gets a barrier, and
-IREE does not follow it.
+Where the host waits for a tensor, `%b = await %t => %a`, IREE lets later work that uses `%b` wait for `%t` and use `%a`
+instead. It follows `%b` also through what branches and loops forward, and takes `%a` for the result of a branch
+whatever the other branch forwards (seen with 3.13.0, after the IR that `in_place` checks). The host waits for what a
+barrier hides and for what a callback gets. Where such a tensor enters a loop, or leaves a region from outside of which
+it comes, it gets a barrier, and IREE does not follow it.
 
-And it forgets to wait for an argument of a loop that a barrier hides or a callback gets (`missing_awaits`). Whatever a loop is
-given, or forwards, at the place of such an argument gets a barrier too: the host waits for it there.
+And it forgets to wait for an argument of a loop that a barrier hides or a callback gets (`missing_awaits`). Whatever a
+loop is given, or forwards, at the place of such an argument gets a barrier too: the host waits for it there.
 """
 
 from __future__ import annotations

@@ -1,22 +1,25 @@
 """Keep sizes and places of tensors that loops carry and branches yield, where a size is dynamic.
 
-IREE 3.13 takes a tensor that an `scf.for` carries for one of the size that it has before the loop, whatever the body makes
-of it: a buffer that grows has its first size after the loop. It does so as well for the bytes of its memory, which nothing
-can tell it. Tensors that are made together lie in one block of memory; if the size of the block is dynamic,
-IREE forgets where in it a tensor lies that an `scf.for` carries, and another one is read. Neither is true of `scf.while`,
-which each `scf.for` of such a program becomes.
+IREE 3.13 takes a tensor that an `scf.for` carries for one of the size that it has before the loop, whatever the body
+makes of it: a buffer that grows has its first size after the loop. It does so as well for the bytes of its memory,
+which nothing can tell it. Tensors that are made together lie in one block of memory; if the size of the block is
+dynamic, IREE forgets where in it a tensor lies that an `scf.for` carries, and another one is read. Neither is true of
+`scf.while`, which each `scf.for` of such a program becomes.
 
-What an `scf.if` yields has sizes that IREE does not always find ("'tensor.dim' op unexpected during shape cleanup"). So each
-is yielded as an `index` of its own, and the tensor is tied to it. So are those of the tensors that an `scf.while` carries: IREE
-forgets the size in one of the two regions ("region branch point has 3 operands, but region successor needs 4 inputs").
+What an `scf.if` yields has sizes that IREE does not always find ("'tensor.dim' op unexpected during shape cleanup"). So
+each is yielded as an `index` of its own, and the tensor is tied to it. So are those of the tensors that an `scf.while`
+carries: IREE forgets the size in one of the two regions ("region branch point has 3 operands, but region successor
+    needs 4 inputs").
 
-A choice between two tensors (`arith.select`) IREE makes element by element, in the size of the first: it becomes an `scf.if`.
+A choice between two tensors (`arith.select`) IREE makes element by element, in the size of the first: it becomes an
+`scf.if`.
 
-And IREE forgets where in its block a tensor lies that comes from one branch of an `scf.if`, or goes round in a loop, where it
-knows the place of what comes from the other branch, or enters the loop: a number that it cannot bound (`util.align` of a size
-that is dynamic) it takes for none, and the number that it knows for that of both (`iree-util-optimize-int-arithmetic`).
-It does so with the size of the block, too, also for tensors of known sizes: one that is as large as the block seems to be, it
-takes for the block. A tensor behind a barrier is a buffer of its own, and begins at its first byte.
+And IREE forgets where in its block a tensor lies that comes from one branch of an `scf.if`, or goes round in a loop,
+where it knows the place of what comes from the other branch, or enters the loop: a number that it cannot bound
+(`util.align` of a size that is dynamic) it takes for none, and the number that it knows for that of both
+(`iree-util-optimize-int-arithmetic`). It does so with the size of the block, too, also for tensors of known sizes: one
+that is as large as the block seems to be, it takes for the block. A tensor behind a barrier is a buffer of its own, and
+begins at its first byte.
 """
 
 from __future__ import annotations
@@ -173,7 +176,9 @@ def _rewrite_loop(op: ir.Operation) -> int:
 
 
 def _hidden_sizes(values: list[ir.Value], where: ir.InsertionPoint) -> list[ir.Value]:
-    """The sizes of tensors, each behind a barrier: what IREE finds to be the same everywhere is dropped in one region only."""
+    """The sizes of tensors, each behind a barrier: what IREE finds to be the same everywhere is dropped in one region
+    only.
+    """
     sizes = [size for value in values if is_tensor(value) for size in dynamic_sizes(value, where)]
     return [build("util.optimization_barrier", [size.type], [size], where).results[0] for size in sizes]
 

@@ -1,13 +1,13 @@
 """Keep what a program does to the world in program order: callbacks and assertions.
 
-IREE sorts the ops of a block by what they use when it decides what the device runs together (`sortTopologically`, 3.13.0).
-Of two calls it leaves the first in front only if the operands of both are ready: `print("a", x[0].item(), x.sum())` waits for
-the device, and `print("b")` behind it is called first. Program order is therefore made a matter of operands: each callback takes
-a number, the token, and returns the next one; an assertion takes it together with its condition, and branches and loops hand
-it on.
+IREE sorts the ops of a block by what they use when it decides what the device runs together (`sortTopologically`,
+3.13.0). Of two calls it leaves the first in front only if the operands of both are ready:
+`print("a", x[0].item(), x.sum())` waits for the device, and `print("b")` behind it is called first. Program order is
+therefore made a matter of operands: each callback takes a number, the token, and returns the next one; an assertion
+takes it together with its condition, and branches and loops hand it on.
 
-Without callbacks, an assertion about what the device computes must not come after one that needs no device: that one waits
-for the condition of the other, too.
+Without callbacks, an assertion about what the device computes must not come after one that needs no device: that one
+waits for the condition of the other, too.
 """
 
 from __future__ import annotations

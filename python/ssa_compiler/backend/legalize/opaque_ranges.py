@@ -1,13 +1,14 @@
 """Keep IREE from conclusions about the integers of a program that calls back.
 
-`arith-unsigned-when-equivalent`, which runs over the whole module in the second half of iree-compile, makes comparisons and
-bounds of integers unsigned where an analysis of their ranges says that they are not negative. The analysis of IREE 3.13 never
-learns anything about the results of a function without a body, and takes a block that gets such a result for one that is not
-reached. A callback is such a function. What reaches a later block by way of a branch with a callback is then left out: an index
-that is 0 there, or -1 after the callback, is taken for 0, -1 is not counted from the end, and a row behind the last one is
-read or written.
+`arith-unsigned-when-equivalent`, which runs over the whole module in the second half of iree-compile, makes comparisons
+and bounds of integers unsigned where an analysis of their ranges says that they are not negative. The analysis of IREE
+3.13 never learns anything about the results of a function without a body, and takes a block that gets such a result for
+one that is not reached. A callback is such a function. What reaches a later block by way of a branch with a callback is
+then left out: an index that is 0 there, or -1 after the callback, is taken for 0, -1 is not counted from the end, and a
+row behind the last one is read or written.
 
-Only what blocks get as arguments is affected, as a value dominates its uses. So each integer among them goes through a barrier.
+Only what blocks get as arguments is affected, as a value dominates its uses. So each integer among them goes through a
+barrier.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Give both regions of an `scf.while` the same arguments, and keep them.
 
-IREE 3.13 converts the arguments of the second region as if they were those of the first: a loop that carries a flag for its
-condition and does not pass it on is rejected ("failed to legalize unresolved target materialization", "region branch point
-has 4 operands", or a crash). So each value that the first region passes on is given a place among its own arguments: its own
-if it is one of them, else the place of an argument of its type that is not passed on, else that of an argument made for it.
-At the other places the first region passes on its arguments as they are. Barriers keep IREE from dropping them again: each
-argument is used, and neither what the loop starts from nor what it forwards is found to be always the same.
+IREE 3.13 converts the arguments of the second region as if they were those of the first: a loop that carries a flag for
+its condition and does not pass it on is rejected ("failed to legalize unresolved target materialization", "region
+branch point has 4 operands", or a crash). So each value that the first region passes on is given a place among its own
+arguments: its own if it is one of them, else the place of an argument of its type that is not passed on, else that of
+an argument made for it. At the other places the first region passes on its arguments as they are. Barriers keep IREE
+from dropping them again: each argument is used, and neither what the loop starts from nor what it forwards is found to
+be always the same.
 """
 
 from __future__ import annotations
@@ -134,7 +135,9 @@ def _told_apart(values: list[ir.Value], where: ir.InsertionPoint) -> list[ir.Val
 
 
 def _may_stay(value: ir.Value) -> bool:
-    """Whether what a loop forwards may be found to be always the same: a scalar, or a tensor that is not computed there."""
+    """Whether what a loop forwards may be found to be always the same: a scalar, or a tensor that is not computed
+    there.
+    """
     return not is_tensor(value) or isinstance(cast_root(value).owner, ir.Block)
 
 

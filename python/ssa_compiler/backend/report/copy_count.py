@@ -1,7 +1,7 @@
 """Count what one pass over a program's stream IR does: copies, fills and dispatches, inside and outside loops.
 
-The counts are of the scheduled IR (`--compile-to=stream`), so they need neither a device nor a clock: a carried tensor that
-is copied in every iteration shows as a copy inside a loop.
+The counts are of the scheduled IR (`--compile-to=stream`), so they need neither a device nor a clock: a carried tensor
+that is copied in every iteration shows as a copy inside a loop.
 """
 
 from __future__ import annotations

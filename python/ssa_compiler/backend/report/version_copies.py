@@ -1,9 +1,9 @@
 """Count the copies of whole tensors in a compiled program: what IREE makes for the versions that are still needed.
 
-A copy is a `stream.async.clone`, which IREE puts in front of an update of a tensor that has another use, or an opaque copy
-(`copies`) of a tensor. An opaque copy that is one kernel with what computes the tensor, or of a tensor that is created from
-nothing (`zeros`), passes over no memory of its own and is not counted. Slices and updates of a part of a tensor are what the
-program asks for, and not counted either.
+A copy is a `stream.async.clone`, which IREE puts in front of an update of a tensor that has another use, or an opaque
+copy (`copies`) of a tensor. An opaque copy that is one kernel with what computes the tensor, or of a tensor that is
+created from nothing (`zeros`), passes over no memory of its own and is not counted. Slices and updates of a part of a
+tensor are what the program asks for, and not counted either.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def count_version_copies(module: str, stream: str) -> VersionCopies:
 
 
 def _copied(module: ir.Module) -> dict[int, int | None]:
-    """The line of each opaque copy, with the line of the op that makes what it copies; None for an argument of a block."""
+    """The line of each opaque copy, with the line of the op that makes what it copies; None for an argument of a
+    block.
+    """
     found: dict[int, int | None] = {}
     for op in walk(module.operation):
         # Only `copies` makes these.

@@ -1,4 +1,6 @@
-"""A compiled program with what is known of how it was made, and its form on disk: two MLIR texts, the code, and JSON."""
+"""A compiled program with what is known of how it was made, and its form on disk: two MLIR texts, the code, and
+JSON.
+"""
 
 from __future__ import annotations
 

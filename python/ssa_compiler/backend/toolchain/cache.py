@@ -1,9 +1,9 @@
 """The cache on disk: what was compiled once is not compiled again by the next process.
 
-An entry is a folder of files, named by a digest of everything that the result depends on. It is written elsewhere and renamed,
-so that it is there as a whole or not at all, also with several processes at work; a table of digests in it tells a file that
-has changed since, and such an entry is removed. Entries that were not used for longest go when all together take too
-much. Nothing that goes wrong here, such as a full disk, keeps a program from being compiled.
+An entry is a folder of files, named by a digest of everything that the result depends on. It is written elsewhere and
+renamed, so that it is there as a whole or not at all, also with several processes at work; a table of digests in it
+tells a file that has changed since, and such an entry is removed. Entries that were not used for longest go when all
+together take too much. Nothing that goes wrong here, such as a full disk, keeps a program from being compiled.
 """
 
 from __future__ import annotations

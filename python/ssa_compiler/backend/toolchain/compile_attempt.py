@@ -1,4 +1,6 @@
-"""What one run of iree-compile is given and prints: the text of a module with the op on each line, and IR among messages."""
+"""What one run of iree-compile is given and prints: the text of a module with the op on each line, and IR among
+messages.
+"""
 
 from __future__ import annotations
 

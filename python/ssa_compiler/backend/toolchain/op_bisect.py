@@ -1,10 +1,10 @@
 """Find the op that iree-compile fails on by compiling each op alone.
 
-iree-compile can crash, run out of memory, or fail without saying where. It can also blame an op that is not at fault. So
-each torch op of a module, with the types of its operands and its constant operands, is put into a function of its own, and
-the functions are compiled together with the flags of the program; a group that fails is halved until the ops that fail
-alone are known. What was learnt about an op is kept for the life of the process, and that it fails in the cache on disk: the
-next program with it does without an attempt that fails.
+iree-compile can crash, run out of memory, or fail without saying where. It can also blame an op that is not at fault.
+So each torch op of a module, with the types of its operands and its constant operands, is put into a function of its
+own, and the functions are compiled together with the flags of the program; a group that fails is halved until the ops
+that fail alone are known. What was learnt about an op is kept for the life of the process, and that it fails in the
+cache on disk: the next program with it does without an attempt that fails.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ def known_to_fail(
 
 
 def is_lasting(reason: str) -> bool:
-    """Whether an op that does not compile for this reason will not another time: nothing stopped it that depends on the hour.
+    """Whether an op that does not compile for this reason will not another time: nothing stopped it that depends on the
+    hour.
 
     Args:
         reason: what `failing_ops` or `known_to_fail` said.

@@ -1,7 +1,7 @@
 """Targets: which device a program is compiled for, and the iree-compile flags and module attributes that say so.
 
-CPU code is for the machine at hand. CUDA code is compiled without a GPU. IREE's own flag knows architectures up to sm_89;
-for sm_90 the executable target is written out, with `iree_codegen.target_info` for the architecture.
+CPU code is for the machine at hand. CUDA code is compiled without a GPU. IREE's own flag knows architectures up to
+sm_89; for sm_90 the executable target is written out, with `iree_codegen.target_info` for the architecture.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Target:
     __hash__ = object.__hash__
 
 
-# Constants are computed in the program, not by iree-compile, whose computations cannot be checked, and not when the program
-# is loaded: IREE makes one of two constants that one kernel computes.
+# Constants are computed in the program, not by iree-compile, whose computations cannot be checked, and not when the
+# program is loaded: IREE makes one of two constants that one kernel computes.
 _COMMON = (
     "--iree-input-type=torch",
     "--iree-input-demote-f64-to-f32=false",

@@ -1,16 +1,17 @@
 """Check, on the IR that IREE has decided its copies on, that no update destroys a value that is still needed.
 
-IREE's copy elision and its placement of results into larger tensors are not always right (docs/Backend.md lists what was
-found). It also moves updates ahead of loops that read what they overwrite. This module reads the asynchronous stream IR after
-all of these and verifies each in-place update, or reports it:
+IREE's copy elision and its placement of results into larger tensors are not always right (docs/Backend.md lists what
+was found). It also moves updates ahead of loops that read what they overwrite. This module reads the asynchronous
+stream IR after all of these and verifies each in-place update, or reports it:
 
 - a control-flow graph is built from the structured ops;
 - liveness is computed backwards over it;
-- a may-alias relation between live values is computed forwards. An op's result is fresh unless the op ties it to an operand
-  (an in-place update) or merely renames it; a region or block argument aliases what the values passed to it alias.
+- a may-alias relation between live values is computed forwards. An op's result is fresh unless the op ties it to an
+  operand (an in-place update) or merely renames it; a region or block argument aliases what the values passed to it
+  alias.
 
-An update of a value is in order when neither the value nor anything that may share its memory is live afterwards, and when
-its memory is the program's own.
+An update of a value is in order when neither the value nor anything that may share its memory is live afterwards, and
+when its memory is the program's own.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def find_violations(module: ir.Module, *, fills_arguments: bool = True) -> list[
 
     Args:
         module: asynchronous stream IR, after `iree-stream-propagate-timepoints`: ops are in their final order.
-        fills_arguments: whether the runtime lets fills and copies, not only kernels, write arguments (`Device.writable_view`).
+        fills_arguments: whether the runtime lets fills and copies, not only kernels, write arguments
+            (`Device.writable_view`).
     Returns:
         What is not verified; empty if everything is.
     Raises:
@@ -349,7 +351,9 @@ class _Function:
         return found
 
     def _is_emplaced(self, op: ir.Operation) -> bool:
-        """Whether a dispatch only writes its tied operand, so that it had memory of its own before it was placed there."""
+        """Whether a dispatch only writes its tied operand, so that it had memory of its own before it was placed
+        there.
+        """
         if op.name != "stream.async.dispatch":
             return False
         kernel = kernel_function(op, self._module)

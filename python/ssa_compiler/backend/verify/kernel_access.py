@@ -1,10 +1,10 @@
 """Decide whether a dispatch may write its result over the tensor that it reads.
 
 IREE places the result of a dispatch straight into the part of a larger tensor that it is inserted into, even where the
-dispatch reads the same tensor: `x[i] = x[i].flip(0)` then reads elements that it has already overwritten. It is right when
-each element is computed from the element at its own place, and from others that are certainly elsewhere. This module
-verifies the common case: the written block and every block read from the same tensor are aligned to their common size, and
-the kernel is elementwise. What it cannot verify is kept apart by a barrier.
+dispatch reads the same tensor: `x[i] = x[i].flip(0)` then reads elements that it has already overwritten. It is right
+when each element is computed from the element at its own place, and from others that are certainly elsewhere. This
+module verifies the common case: the written block and every block read from the same tensor are aligned to their common
+size, and the kernel is elementwise. What it cannot verify is kept apart by a barrier.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def kernel_function(dispatch: ir.Operation, module: ir.Module) -> ir.Operation |
 
 
 def dispatch_lines(dispatch: ir.Operation, module: ir.Module) -> list[int]:
-    """Return the lines of the compiled text that a `stream.async.dispatch`, and the kernel it runs, was made from, sorted."""
+    """Return the lines of the compiled text that a `stream.async.dispatch`, and the kernel it runs, was made from,
+    sorted.
+    """
     kernel = kernel_function(dispatch, module)
     return source_lines([dispatch, *(walk(kernel) if kernel is not None else ())])
 
@@ -114,7 +116,8 @@ def may_run_in_place(dispatch: ir.Operation, module: ir.Module, shares: Callable
 def reads_beside_what_it_writes(dispatch: ir.Operation, module: ir.Module) -> bool:
     """Whether a kernel may read elements of a tensor that it has overwritten before, through one and the same binding.
 
-    `x[1:] = x[:-1].clone()` becomes a kernel that loads one part of a tensor and stores it to another one, which overlaps.
+    `x[1:] = x[:-1].clone()` becomes a kernel that loads one part of a tensor and stores it to another one, which
+    overlaps.
 
     Args:
         dispatch: a `stream.async.dispatch`.

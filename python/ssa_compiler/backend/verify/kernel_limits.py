@@ -1,11 +1,12 @@
-"""Find the kernels that take more operands than IREE's runtime passes to one, and those that its code generator gives up.
+"""Find the kernels that take more operands than IREE's runtime passes to one, and those that its code generator gives
+up.
 
-IREE fuses without a limit, and its runtime rejects the program when it is loaded, or at the first call. How many operands a
-kernel has is known only after scheduling: buffers that are slices of one are one operand and an offset, equal numbers are
-passed once, and numbers of 64 bits are passed as two.
+IREE fuses without a limit, and its runtime rejects the program when it is loaded, or at the first call. How many
+operands a kernel has is known only after scheduling: buffers that are slices of one are one operand and an offset,
+equal numbers are passed once, and numbers of 64 bits are passed as two.
 
-Some fused kernels are not lowered to the end (gathers from strided columns, indices that are vectors). The message has no line, but
-shows the functions.
+Some fused kernels are not lowered to the end (gathers from strided columns, indices that are vectors). The message has
+no line, but shows the functions.
 """
 
 from __future__ import annotations

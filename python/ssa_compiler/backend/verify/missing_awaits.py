@@ -1,11 +1,11 @@
 """Find ops that use a tensor before it is certain to be computed.
 
-In the asynchronous stream IR each tensor comes with a timepoint. A kernel gets the timepoints of what it reads; any other op
-(`util.optimization_barrier`, the export of a tensor to a callback, a call) works on a tensor that the host has waited for.
-IREE 3.13 forgets to wait where such an op reads an argument of a loop (`iree-stream-propagate-timepoints` leaves it to the
-consumers, and knows only some of them): nothing is known to need the timepoint any more, and the kernel that computes the
-tensor is removed. So does `hide_awaited` (`await_barriers`) let no such argument be without a wait in front of the loop; here it is
-verified.
+In the asynchronous stream IR each tensor comes with a timepoint. A kernel gets the timepoints of what it reads; any
+other op (`util.optimization_barrier`, the export of a tensor to a callback, a call) works on a tensor that the host has
+waited for. IREE 3.13 forgets to wait where such an op reads an argument of a loop (`iree-stream-propagate-timepoints`
+leaves it to the consumers, and knows only some of them): nothing is known to need the timepoint any more, and the
+kernel that computes the tensor is removed. So does `hide_awaited` (`await_barriers`) let no such argument be without a
+wait in front of the loop; here it is verified.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Take back what IREE claims of the alignment of offsets that it does not know.
 
-A kernel gets the places of its tensors as offsets into larger allocations, and loads and stores whole vectors where it is told
-that an offset is a multiple of their size. `iree-stream-annotate-dispatch-arguments` of IREE 3.13 collects that from all places
-that start the kernel, and passes over those of which it knows nothing: where one place passes a multiple of 64, and another the
-end of a tensor of dynamic size (the result is put behind it, as in `torch.cat`), the kernel is compiled for multiples of 64, and
-the process ends at the other place. So the offsets are looked at once more, in what the first half of iree-compile wrote.
+A kernel gets the places of its tensors as offsets into larger allocations, and loads and stores whole vectors where it
+is told that an offset is a multiple of their size. `iree-stream-annotate-dispatch-arguments` of IREE 3.13 collects that
+from all places that start the kernel, and passes over those of which it knows nothing: where one place passes a
+multiple of 64, and another the end of a tensor of dynamic size (the result is put behind it, as in `torch.cat`), the
+kernel is compiled for multiples of 64, and the process ends at the other place. So the offsets are looked at once more,
+in what the first half of iree-compile wrote.
 """
 
 from __future__ import annotations

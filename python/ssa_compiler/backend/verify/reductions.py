@@ -1,10 +1,10 @@
 """Find reductions that IREE is about to compile wrongly.
 
-IREE folds a tensor filled with one number into the ops that read it. Where that leaves a reduction whose body reads none of
-its inputs (`torch.full((9,), 7.0).sum()` becomes "add 7 to the result, nine times"), the vectoriser of IREE 3.13 adds the
-number once for each vector instead of once for each element. A product of matrices of which one is filled in the same kernel
-(`torch.addmm(b, torch.zeros(5, 16), w)`) is such a reduction after it was decomposed: what is added to it is added several
-times. Such reductions are found in the kernels of the stream IR.
+IREE folds a tensor filled with one number into the ops that read it. Where that leaves a reduction whose body reads
+none of its inputs (`torch.full((9,), 7.0).sum()` becomes "add 7 to the result, nine times"), the vectoriser of IREE
+3.13 adds the number once for each vector instead of once for each element. A product of matrices of which one is filled
+in the same kernel (`torch.addmm(b, torch.zeros(5, 16), w)`) is such a reduction after it was decomposed: what is added
+to it is added several times. Such reductions are found in the kernels of the stream IR.
 """
 
 from __future__ import annotations

@@ -1,15 +1,18 @@
 """Check the register moves of a compiled program: IREE's virtual machine gets some of them wrong.
 
-IREE 3.13 allocates registers when it writes the bytecode, and makes two mistakes where a branch passes values to a block:
+IREE 3.13 allocates registers when it writes the bytecode, and makes two mistakes where a branch passes values to a
+block:
 
-- moves of different widths are ordered by the whole of a 64-bit value: `i10 -> i8, i8+9 -> i2+3` reads `i8` after it has
-  been overwritten, and the program goes on with a wrong number;
+- moves of different widths are ordered by the whole of a 64-bit value: `i10 -> i8, i8+9 -> i2+3` reads `i8` after it
+  has been overwritten, and the program goes on with a wrong number;
 - a reference that is forwarded twice, once in the register that it lies in, is moved out of that register all the same
-  (`R12 -> r14` while `r12` is read in the target): the program fails with "indirect buffer reference slot 0 is out range".
+  (`R12 -> r14` while `r12` is read in the target): the program fails with "indirect buffer reference slot 0 is out
+  range".
 
 The bytecode is disassembled and executed symbolically: no move may read what an earlier move of the same branch has
-overwritten, and no instruction may read a reference that has been moved away on some path to it. A third mistake, two values in
-one register, cannot be seen in registers: `register_rewrite.find_shared_registers` looks for it before they are allocated.
+overwritten, and no instruction may read a reference that has been moved away on some path to it. A third mistake, two
+values in one register, cannot be seen in registers: `register_rewrite.find_shared_registers` looks for it before they
+are allocated.
 """
 
 from __future__ import annotations
@@ -36,8 +39,8 @@ _BRANCHES = ("vm.br ", "vm.cond_br ", "vm.br_table ")
 # Letting go of a register that is empty does nothing.
 _DISCARD = "vm.discard.refs"
 _NULL = " = vm.const.ref.zero"
-# A join leaves out empty fences. One that is named twice, and moved the first time, is waited for all the same; one that
-# was moved away before is not, which only matters where work is not done in program order.
+# A join leaves out empty fences. One that is named twice, and moved the first time, is waited for all the same; one
+# that was moved away before is not, which only matters where work is not done in program order.
 _JOIN = "@hal.fence.join"
 
 
@@ -93,7 +96,9 @@ def _functions(disassembly: str) -> list[tuple[str, dict[str, _Block]]]:
 
 
 def _targets(line: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The targets of a branch and the moves to each, as (source, destination); `R` is a reference that is moved away."""
+    """The targets of a branch and the moves to each, as (source, destination); `R` is a reference that is moved
+    away.
+    """
     return [
         (block, [(kind + number, to.lower() + place) for kind, number, to, place in _MOVE.findall(moves)])
         for block, moves in _TARGET.findall(line)

@@ -1,13 +1,15 @@
-"""Rewrite a program for IREE's virtual machine so that its register allocation has nothing to get wrong (`register_moves`).
+"""Rewrite a program for IREE's virtual machine so that its register allocation has nothing to get wrong
+(`register_moves`).
 
-At branches, numbers of 32 bits are forwarded in 64 bits, so that all moves are of the same width; a reference that a branch
-or a call forwards twice is read again from a global for the second time, so that it is another value to the register allocator;
-an empty reference is made where it is forwarded, as one that lives longer may get the register of what it is forwarded as.
+At branches, numbers of 32 bits are forwarded in 64 bits, so that all moves are of the same width; a reference that a
+branch or a call forwards twice is read again from a global for the second time, so that it is another value to the
+register allocator; an empty reference is made where it is forwarded, as one that lives longer may get the register of
+what it is forwarded as.
 
-A value that a branch forwards, and that the target's first instruction reads last, gets the register of the argument that it is
-forwarded as, whatever other branches put there (`find_shared_registers`): for `^t(%m)`, `%m - %n` becomes `%n - %n` or
-`%m - %m`. IREE counts from the same number when an argument begins and what the first instruction reads ends. Such a value is
-forwarded by way of a global too.
+A value that a branch forwards, and that the target's first instruction reads last, gets the register of the argument
+that it is forwarded as, whatever other branches put there (`find_shared_registers`): for `^t(%m)`, `%m - %n` becomes
+`%n - %n` or `%m - %m`. IREE counts from the same number when an argument begins and what the first instruction reads
+ends. Such a value is forwarded by way of a global too.
 """
 
 from __future__ import annotations

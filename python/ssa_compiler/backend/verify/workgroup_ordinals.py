@@ -1,13 +1,13 @@
 """Repair kernels that IREE would start with too few workgroups.
 
 A kernel for tensors of dynamic sizes is started with numbers from which the count of its workgroups is computed: its
-*workload*. Inside the kernel, `iree_tensor_ext.dispatch.workload.ordinal %v, n` says that `%v` is the n-th of them, that is,
-the n-th operand of `workgroup_count_from_slice` in the export. Where two numbers of the workload turn out to be equal at all
-places that start the kernel, `iree-stream-fold-uniform-operands` of IREE 3.13 passes one of them, and renumbers the ordinals:
-the one that is dropped gets 0 (it should get the number of the one that is kept), and the operands of
-`workgroup_count_from_slice` stay as many as they were, so that the others are off as well. A kernel that writes a slice then
-gets as many workgroups as the slice's *offset* says: none if that is 0. The ordinals that the kernel had before are right for
-these operands, so they are put back.
+*workload*. Inside the kernel, `iree_tensor_ext.dispatch.workload.ordinal %v, n` says that `%v` is the n-th of them,
+that is, the n-th operand of `workgroup_count_from_slice` in the export. Where two numbers of the workload turn out to
+be equal at all places that start the kernel, `iree-stream-fold-uniform-operands` of IREE 3.13 passes one of them, and
+renumbers the ordinals: the one that is dropped gets 0 (it should get the number of the one that is kept), and the
+operands of `workgroup_count_from_slice` stay as many as they were, so that the others are off as well. A kernel that
+writes a slice then gets as many workgroups as the slice's *offset* says: none if that is 0. The ordinals that the
+kernel had before are right for these operands, so they are put back.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Bools: IREE computes sums of them in one bit, where True and True add up to False, and fills with the last bit of a number."""
+"""Bools: IREE computes sums of them in one bit, where True and True add up to False, and fills with the last bit of a
+number.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def reduce_bools(op: ir.Operation) -> int:
 
 @cache
 def _filling(operator: str) -> int | None:
-    """Which operand of an operator is a number that elements of the result are set to; None of an operator that has none."""
+    """Which operand of an operator is a number that elements of the result are set to; None of an operator that has
+    none.
+    """
     chosen = overload_of(operator)
     arguments = chosen._schema.arguments if chosen is not None else ()
     return next((n for n, argument in enumerate(arguments) if argument.name in ("value", "fill_value")), None)

@@ -1,10 +1,10 @@
 """Make constant tensors in a way that torch-mlir does not know, so that it folds nothing.
 
 torch-mlir computes ops on constant tensors while it compiles, and some wrongly: -3 % 5 is -3 to it (`fmod`), and int32
--3 // 5 is 858993664, as it reads the constants with a width that they do not have. It folds what `zeros`, `full` and alike
-make, what decomposes to those, and builtin constants behind `torch_c.from_builtin_tensor`. It does not look into `linalg.fill`,
-nor behind a barrier; what IREE folds of those is right, but for NaN, which is always behind one. Tensors that no torch op
-computes with stay as they are: IREE sees better what they are made of.
+-3 // 5 is 858993664, as it reads the constants with a width that they do not have. It folds what `zeros`, `full` and
+alike make, what decomposes to those, and builtin constants behind `torch_c.from_builtin_tensor`. It does not look into
+`linalg.fill`, nor behind a barrier; what IREE folds of those is right, but for NaN, which is always behind one. Tensors
+that no torch op computes with stay as they are: IREE sees better what they are made of.
 """
 
 from __future__ import annotations

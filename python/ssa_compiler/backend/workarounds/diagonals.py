@@ -1,4 +1,5 @@
-"""Triangles of matrices: torch-mlir adds the number of the diagonal to that of a row, which wraps around for the largest numbers.
+"""Triangles of matrices: torch-mlir adds the number of the diagonal to that of a row, which wraps around for the
+largest numbers.
 
 Numbers beyond 2**62 in size are taken for that, beyond all rows and columns that there are.
 """

@@ -1,8 +1,8 @@
 """Indexing with tensors whose sizes are dynamic, rewritten so that IREE compiles it.
 
-IREE rejects several such tensors side by side (`x[i, j]`): they become one, positions in the flattened dimensions. When it
-stores one value for all indices it repeats the value once even where there is no index at all, and writes somewhere: so values
-get the shape of what they are stored in. And it has no kernel that gathers from a column of a tensor.
+IREE rejects several such tensors side by side (`x[i, j]`): they become one, positions in the flattened dimensions. When
+it stores one value for all indices it repeats the value once even where there is no index at all, and writes somewhere:
+so values get the shape of what they are stored in. And it has no kernel that gathers from a column of a tensor.
 """
 
 from __future__ import annotations

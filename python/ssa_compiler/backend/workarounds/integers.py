@@ -1,9 +1,9 @@
 """Ops on integers that torch-mlir or LLVM gets wrong.
 
-Floor division of int64 goes through floating point: wrong beyond 2**53. Division towards zero is exact, and what is left over
-says whether the quotient has to be one less. A division by 0, which the program's check rejects, may run before the host has
-read what the check found; it ends the process. A division of the smallest number by -1 is not defined in LLVM, nor is what is
-left of it: on x86 it ends the process. In PyTorch the quotient is the number itself.
+Floor division of int64 goes through floating point: wrong beyond 2**53. Division towards zero is exact, and what is
+left over says whether the quotient has to be one less. A division by 0, which the program's check rejects, may run
+before the host has read what the check found; it ends the process. A division of the smallest number by -1 is not
+defined in LLVM, nor is what is left of it: on x86 it ends the process. In PyTorch the quotient is the number itself.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def divide_integers(op: ir.Operation) -> int:
 
 
 def avoid_overflow(op: ir.Operation) -> int:
-    """Divide integers by 1 where they are divided by 0 or -1: by -1 nothing is left either, and the quotient is negated.
+    """Divide integers by 1 where they are divided by 0 or -1: by -1 nothing is left either, and the quotient is
+    negated.
 
     Args:
         op: one of `DIVISIONS`; erased if another op stands for it.

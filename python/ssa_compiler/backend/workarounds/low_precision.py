@@ -1,7 +1,7 @@
 """Ops on half precision, computed in single precision and rounded once.
 
-So does eager on the CPU. torch-mlir writes functions as several ops, and rounds after each; sums and products over a dimension
-are rounded after each element (10,000 ones add up to 2,048), and `baddbmm` rounds the product before it adds.
+So does eager on the CPU. torch-mlir writes functions as several ops, and rounds after each; sums and products over a
+dimension are rounded after each element (10,000 ones add up to 2,048), and `baddbmm` rounds the product before it adds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Writes at a boolean mask: `x[mask] = v` chooses between `v` and `x` for each element, where `v` is the same for all.
 
-torch-mlir makes a list of the indices at which the mask is true, and repeats the values for as many as there are, but at
-least once: where there is none, memory is overwritten at an index that was never computed. A choice needs no indices.
+torch-mlir makes a list of the indices at which the mask is true, and repeats the values for as many as there are, but
+at least once: where there is none, memory is overwritten at an index that was never computed. A choice needs no
+indices.
 """
 
 from __future__ import annotations

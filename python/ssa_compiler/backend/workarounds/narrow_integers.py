@@ -1,9 +1,10 @@
 """Integers of fewer than 64 bits, where torch-mlir or IREE take them for something else.
 
-torch-mlir extends uint8 as if it had a sign wherever an op computes in another dtype: `x.sum()`, `x / 3`, `x == y`; to complex
-numbers it converts neither uint8 nor bools rightly, of which True becomes -1. IREE's virtual machine has no conversion of such
-integers to float64, `float(x[0])`. Conversions of floating-point numbers that fewer than 32 bits do not hold depend on how many
-there are: processors have none, and LLVM may saturate what they give for 32 bits. Other conversions of tensors are right.
+torch-mlir extends uint8 as if it had a sign wherever an op computes in another dtype: `x.sum()`, `x / 3`, `x == y`; to
+complex numbers it converts neither uint8 nor bools rightly, of which True becomes -1. IREE's virtual machine has no
+conversion of such integers to float64, `float(x[0])`. Conversions of floating-point numbers that fewer than 32 bits do
+not hold depend on how many there are: processors have none, and LLVM may saturate what they give for 32 bits. Other
+conversions of tensors are right.
 """
 
 from __future__ import annotations

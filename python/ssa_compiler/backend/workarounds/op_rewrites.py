@@ -126,7 +126,9 @@ _LOSES_NAN = frozenset(
 
 
 def _keep_nan(op: ir.Operation) -> int:
-    """What bounds a number leaves NaN as it is, and a bound that is NaN bounds nothing: of `clamp` NaN is the result then."""
+    """What bounds a number leaves NaN as it is, and a bound that is NaN bounds nothing: of `clamp` NaN is the result
+    then.
+    """
     type_ = op.results[0].type
     if element_of(type_) not in _FLOATS:
         return 0
@@ -291,7 +293,9 @@ _SHOWN_AGAIN = frozenset(
 
 
 def _overflow_first(op: ir.Operation) -> int:
-    """`exp(x) - y`: LLVM takes the last product of the exponential and the difference for one step, in which nothing overflows."""
+    """`exp(x) - y`: LLVM takes the last product of the exponential and the difference for one step, in which nothing
+    overflows.
+    """
     type_, where = op.results[0].type, ir.InsertionPoint(op)
     if element_of(type_) != "f32" or op.operands[0].type != type_ or not _is_summed(op.results[0]):
         return 0

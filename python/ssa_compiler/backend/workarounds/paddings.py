@@ -1,4 +1,5 @@
-"""Padding with a constant that takes elements away: `pad(x, [-1, 1])`, which torch-mlir folds where the size stays the same.
+"""Padding with a constant that takes elements away: `pad(x, [-1, 1])`, which torch-mlir folds where the size stays the
+same.
 
 Where it does not, IREE rejects the negative amount. So a slice takes away first, and what is left to add is added.
 """

@@ -1,7 +1,8 @@
 """Pooling with one window along a dimension, of a tensor whose other sizes are dynamic.
 
-IREE 3.13.0 drops the dimension of the result that has one element, and takes the number of elements in a window from the
-tensor then, all of it. MLIR's verifier would tell where all sizes are known. A tensor that is cut to the window has no more.
+IREE 3.13.0 drops the dimension of the result that has one element, and takes the number of elements in a window from
+the tensor then, all of it. MLIR's verifier would tell where all sizes are known. A tensor that is cut to the window has
+no more.
 """
 
 from __future__ import annotations

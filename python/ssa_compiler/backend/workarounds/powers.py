@@ -1,4 +1,5 @@
-"""Powers of floating point: IREE computes `exp(y * log(x))`, which is NaN below zero, of `x ** 0.0` for 0 and infinity, and of 1.
+"""Powers of floating point: IREE computes `exp(y * log(x))`, which is NaN below zero, of `x ** 0.0` for 0 and infinity,
+and of 1.
 
 So the power of the size is taken, and the sign and what has no logarithm are put in as IEEE 754 has them for `pow`.
 """

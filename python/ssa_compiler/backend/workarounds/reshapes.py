@@ -1,8 +1,8 @@
 """Views of tensors whose sizes are dynamic, dimension by dimension.
 
-torch-mlir takes a size of the result that it does not know for the size of the tensor in the same place: `x.view(-1, 2)` of
-three rows of four has three rows then. So the dimensions that stay are told apart from those that become others, and these are
-made one, and that one is split.
+torch-mlir takes a size of the result that it does not know for the size of the tensor in the same place:
+`x.view(-1, 2)` of three rows of four has three rows then. So the dimensions that stay are told apart from those that
+become others, and these are made one, and that one is split.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def regroup(op: ir.Operation) -> int:
 def forget_sizes(op: ir.Operation) -> int:
     """Replace a cast of a torch tensor to a type of fewer known sizes by a cast of a builtin tensor.
 
-    torch-mlir sees through its own cast while it decomposes ops such as `select_scatter`: the result gets the sizes known
-    before the cast, which its users do not expect.
+    torch-mlir sees through its own cast while it decomposes ops such as `select_scatter`: the result gets the sizes
+    known before the cast, which its users do not expect.
 
     Returns:
         1 if it was rewritten, else 0.

@@ -1,10 +1,10 @@
 """Parts of a tensor that are put together again, one of them negated.
 
-IREE 3.13.0 knows the rotation of a half turn, `cat([-x[.., h:], x[.., :h]], -1)`, and takes what looks like it for it: any
-part of a tensor, negated, before any other part of it, whichever these are; where sizes are dynamic, also of an
-odd number of columns. So does it for parts that are written into another tensor. It asks whether both are parts of one value,
-so the second gets one of its own. What is a negation is decided late (`x * -1` is none, `-0.0 - x` is), so any function of the
-first part counts.
+IREE 3.13.0 knows the rotation of a half turn, `cat([-x[.., h:], x[.., :h]], -1)`, and takes what looks like it for it:
+any part of a tensor, negated, before any other part of it, whichever these are; where sizes are dynamic, also of an
+odd number of columns. So does it for parts that are written into another tensor. It asks whether both are parts of one
+value, so the second gets one of its own. What is a negation is decided late (`x * -1` is none, `-0.0 - x` is), so any
+function of the first part counts.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def _origin(value: ir.Value) -> ir.Value | None:
 
 
 def _is_half_turn(op: ir.Operation, parts: Sequence[ir.Value]) -> bool:
-    """Whether `cat` puts the second half of a tensor, negated, before its first half, along a last dimension of known size."""
+    """Whether `cat` puts the second half of a tensor, negated, before its first half, along a last dimension of known
+    size.
+    """
     shape, negation = sizes(op.results[0]), _definer(parts[0])
     if negation is None or negation.name != "torch.aten.neg" or not shape[-1].isdigit():
         return False

@@ -1,10 +1,10 @@
 """Scalar floating point on IREE's virtual machine, which takes floats for real numbers.
 
-It folds `(x - y) + y` to x, `x * 0.0` to 0, `x + 0.0` to x, `0.0 / x` to 0, `x % 1.0` to 0 and `x == x` to true, makes `not x > y`
-into `x <= y` and `x >= y` into `not x < y`, contracts `x * y + z` to a fused multiply-add, and stores the constant -0.0 as 0.0.
-All of these look at what defines an operand. So every operand stands behind an optimization barrier of its own, which is gone
-when the program runs, and comparisons are written with those predicates that the machine has. What it takes for the remainder of
-a division that truncates is that of one that rounds.
+It folds `(x - y) + y` to x, `x * 0.0` to 0, `x + 0.0` to x, `0.0 / x` to 0, `x % 1.0` to 0 and `x == x` to true, makes
+`not x > y` into `x <= y` and `x >= y` into `not x < y`, contracts `x * y + z` to a fused multiply-add, and stores the
+constant -0.0 as 0.0. All of these look at what defines an operand. So every operand stands behind an optimization
+barrier of its own, which is gone when the program runs, and comparisons are written with those predicates that the
+machine has. What it takes for the remainder of a division that truncates is that of one that rounds.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _ARITHMETIC = frozenset(
 )
 _FROM_INTEGERS = frozenset({"arith.sitofp", "arith.uitofp"})
 _OEQ, _OLT, _OLE, _UNE = 1, 4, 5, 13
-# What holds for two numbers, as: whether the operands are exchanged, a predicate that the machine has, whether it is negated.
-# MLIR numbers the predicates oeq, ogt, oge, olt, ole, one, ord, ueq, ugt, uge, ult, ule, une, uno from 1.
+# What holds for two numbers, as: whether the operands are exchanged, a predicate that the machine has, whether it is
+# negated. MLIR numbers the predicates oeq, ogt, oge, olt, ole, one, ord, ueq, ugt, uge, ult, ule, une, uno from 1.
 _COMPARED = {
     1: (False, _OEQ, False),
     2: (True, _OLT, False),
@@ -85,7 +85,9 @@ def _is_in_kernel(op: ir.Operation) -> bool:
 
 
 def _truncate(op: ir.Operation) -> int:
-    """The remainder with the sign of the dividend, of the one that is nearest to zero; adding the divisor to that is exact."""
+    """The remainder with the sign of the dividend, of the one that is nearest to zero; adding the divisor to that is
+    exact.
+    """
     if not all(map(_is_number, op.operands)) or _is_in_kernel(op):
         return 0
     (x, y), type_, where = op.operands, op.results[0].type, ir.InsertionPoint(op)

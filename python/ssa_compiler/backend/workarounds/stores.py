@@ -1,8 +1,8 @@
 """Keep what is stored at an index or in a slice inside of the tensor, whatever the index is.
 
-A check in front of the store raises if the index is out of range, or the slice has another length than what is stored. But IREE
-runs kernels before the host has read what the check asks for, and clamps a start to the number of rows: it would write behind the
-last one.
+A check in front of the store raises if the index is out of range, or the slice has another length than what is stored.
+But IREE runs kernels before the host has read what the check asks for, and clamps a start to the number of rows: it
+would write behind the last one.
 """
 
 from __future__ import annotations

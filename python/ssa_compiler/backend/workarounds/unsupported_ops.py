@@ -1,8 +1,8 @@
 """Ops that are not given to IREE: its result is wrong, it takes all memory, or they draw random numbers.
 
-What IREE rejects is found out by asking it (`driver`); only what it gets wrong silently, and what makes the asking slow, has
-to be written down. Each entry has its reason and says which op it is about by operator name and operand type, so that the
-rest of the op's uses compile.
+What IREE rejects is found out by asking it (`driver`); only what it gets wrong silently, and what makes the asking
+slow, has to be written down. Each entry has its reason and says which op it is about by operator name and operand type,
+so that the rest of the op's uses compile.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ _GENERAL_NORM = "torch-mlir computes the norms of order 0 and infinity as those 
 _CUT = "torch-mlir adds elements where some are to be taken away"
 _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 
-# operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it wrong,
-# or expects the failure.
+# operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it
+# wrong, or expects the failure.
 _REJECTED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::floor_divide": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
     "aten::floor_divide.Scalar": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),

@@ -1,7 +1,8 @@
-"""Lists, dicts and objects among the arguments whose contents a program changes: `cache.append(key)`, `states["h"] = h`.
+"""Lists, dicts and objects among the arguments whose contents a program changes: `cache.append(key)`,
+`states["h"] = h`.
 
-Inside the program a container is a cell of the heap. What its cell holds at the end that it did not hold at the start becomes
-results of `@main`, and is put into the caller's own container after the call.
+Inside the program a container is a cell of the heap. What its cell holds at the end that it did not hold at the start
+becomes results of `@main`, and is put into the caller's own container after the call.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def changed_containers(state: State, output: Callable[[Value], OutputSpec]) -> t
 
 
 def _kept(before: Sequence[Any], now: Sequence[Any]) -> Sequence[Any]:
-    """The keys that a dict need not lose to have its keys in the order `now`: what comes first and is in the old order."""
+    """The keys that a dict need not lose to have its keys in the order `now`: what comes first and is in the old
+    order.
+    """
     rest = iter(before)
     for count, key in enumerate(now):
         if key not in rest:  # which goes on to behind it

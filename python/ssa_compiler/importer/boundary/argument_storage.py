@@ -1,9 +1,10 @@
-"""Tensor objects of the caller's and the module's that change shape: what `@main` returns about them, and capacity for more.
+"""Tensor objects of the caller's and the module's that change shape: what `@main` returns about them, and capacity for
+more.
 
-`metadata_mutation.py` makes their values stand for other views while the program is imported. Here, before the first op, an argument
-whose storage the program makes larger is given one that is as large from the start, and one whose storage the program looks at
-(`as_strided.py`) becomes a view of the storage, which `@main` takes instead; and at the end it is collected what the caller's
-own objects have to become (`changed_objects.py`).
+`metadata_mutation.py` makes their values stand for other views while the program is imported. Here, before the first
+op, an argument whose storage the program makes larger is given one that is as large from the start, and one whose
+storage the program looks at (`as_strided.py`) becomes a view of the storage, which `@main` takes instead; and at the
+end it is collected what the caller's own objects have to become (`changed_objects.py`).
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class CallersObjects:
         self._extended: dict[int, TensorValue] = {}
 
     def prepare(self) -> None:
-        """Let arguments of which an earlier import found that their storage matters be views of it, or of a larger one."""
+        """Let arguments of which an earlier import found that their storage matters be views of it, or of a larger
+        one.
+        """
         state = self.state
         for index, value in state.arguments.items():
             if (WHOLE_STORAGE, ("argument", index)) in state.plan.retries:

@@ -55,7 +55,8 @@ class Attributes:
         )
 
     def _check_shared_state(self, new: NewObject) -> None:
-        """Reject an attribute that shares memory with another one in some runs, or with a part of it: it would be a copy.
+        """Reject an attribute that shares memory with another one in some runs, or with a part of it: it would be a
+        copy.
 
         That is no difference as long as nothing writes what is shared.
         """

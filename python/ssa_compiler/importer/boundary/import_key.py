@@ -1,9 +1,9 @@
 """The key of an import: what the imported program depends on, found without importing it.
 
-Two imports with the same key give the same program. The key has the TorchScript graphs of everything that the program may call
-with their constants, the files that they come from (some messages and checks go by the user's text), the module's attributes,
-what is visible of the examples (never the numbers in tensors), and PyTorch's settings. A program that depends on more, such as
-one that calls Python or uses classes of the user's, has no key.
+Two imports with the same key give the same program. The key has the TorchScript graphs of everything that the program
+may call with their constants, the files that they come from (some messages and checks go by the user's text), the
+module's attributes, what is visible of the examples (never the numbers in tensors), and PyTorch's settings. A program
+that depends on more, such as one that calls Python or uses classes of the user's, has no key.
 """
 
 from __future__ import annotations

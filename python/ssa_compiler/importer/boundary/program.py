@@ -46,12 +46,12 @@ def import_program(
             dynamic, unless the program needs one as a constant; str and None are specialised. They are neither run nor
             changed.
         example_kwargs: keyword arguments.
-        index_checks: check at run time that the numbers in index tensors are in range, as eager does. Without it a number
-            that is out of range is undefined behaviour: anything may be read or written, no error is raised, and a GPU
-            need not wait for the host.
+        index_checks: check at run time that the numbers in index tensors are in range, as eager does. Without it a
+            number that is out of range is undefined behaviour: anything may be read or written, no error is raised, and
+            a GPU need not wait for the host.
         dynamic_shapes: which sizes are not fixed, in torch.export's vocabulary (`dynamic_shapes.py`).
-        lenient: make static what `dynamic_shapes` wants open and the program cannot have so for these examples, and leave
-            out of it what does not fit them: for a further specialisation.
+        lenient: make static what `dynamic_shapes` wants open and the program cannot have so for these examples, and
+            leave out of it what does not fit them: for a further specialisation.
         kernels: use ops that only native kernels have, such as `ssa_compiler::order`; elsewhere they run in PyTorch.
     Returns:
         The module's text and the calling convention.
@@ -60,7 +60,8 @@ def import_program(
         ArgumentTypeError: the examples do not fit the signature.
         UnsupportedOpError: an op cannot be imported.
         UnsupportedProgramError: the program's meaning cannot be kept.
-        ProgramError: the program surely raises this for arguments like these, and nothing before; else a call raises it.
+        ProgramError: the program surely raises this for arguments like these, and nothing before; else a call raises
+            it.
     """
     with quiet():
         importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks, kernels)
@@ -81,7 +82,8 @@ class _Importer:
 
     Attributes:
         plan: the decisions so far.
-        scalars: the paths of the bool, int and float arguments that stayed dynamic in the last import that was rejected.
+        scalars: the paths of the bool, int and float arguments that stayed dynamic in the last import that was
+            rejected.
     """
 
     def __init__(

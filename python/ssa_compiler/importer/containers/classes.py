@@ -158,8 +158,8 @@ def named_tuple_type(kind: Any) -> tuple[tuple[str, ...], str]:
 def tuple_class(node: Any) -> tuple[tuple[str, ...], str]:
     """Return the field names and the class's qualified name of a tuple that is made.
 
-    All results of one of PyTorch's ops are a tuple of a class in `torch.return_types`, which TorchScript has no name for;
-    those of an operator of the user's are a plain tuple in eager.
+    All results of one of PyTorch's ops are a tuple of a class in `torch.return_types`, which TorchScript has no name
+    for; those of an operator of the user's are a plain tuple in eager.
 
     Args:
         node: a prim::TupleConstruct.
@@ -188,7 +188,9 @@ def _fields(text: str) -> tuple[str, ...]:
 
 
 def python_class(type_name: str) -> type | None:
-    """Return the Python class that was scripted under a qualified name (without `__torch__.`), None if it is not known."""
+    """Return the Python class that was scripted under a qualified name (without `__torch__.`), None if it is not
+    known.
+    """
     found = torch.jit._state._get_python_class(f"__torch__.{type_name}")  # type: ignore[no-untyped-call]
     return found if isinstance(found, type) else None
 

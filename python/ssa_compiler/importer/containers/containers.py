@@ -1,4 +1,6 @@
-"""Lists, tuples and dicts: resolved while importing, where their structure is known; other lists are `dynamic_lists`."""
+"""Lists, tuples and dicts: resolved while importing, where their structure is known; other lists are
+`dynamic_lists`.
+"""
 
 from __future__ import annotations
 

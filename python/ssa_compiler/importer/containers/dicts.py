@@ -1,7 +1,8 @@
-"""TorchScript's ops on dicts, whose keys are known while importing; an object of a scripted class is a dict of its attributes.
+"""TorchScript's ops on dicts, whose keys are known while importing; an object of a scripted class is a dict of its
+attributes.
 
-What `keys()`, `values()` and `items()` return is a list to TorchScript, and shows the dict as it is now to Python. So such a
-list is noted as a view of the dict, and its elements are looked up when they are read.
+What `keys()`, `values()` and `items()` return is a list to TorchScript, and shows the dict as it is now to Python. So
+such a list is noted as a view of the dict, and its elements are looked up when they are read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """TorchScript's ops on lists whose length is dynamic (`dynamic_list_value`), and how much capacity such lists have.
 
-A loop with a known trip count reserves capacity for all that it may append before it starts; the buffer then keeps its size, and
-is written row by row. Everywhere else an append looks whether there is capacity, and doubles the buffer if there is none.
+A loop with a known trip count reserves capacity for all that it may append before it starts; the buffer then keeps its
+size, and is written row by row. Everywhere else an append looks whether there is capacity, and doubles the buffer if
+there is none.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class ReservedCapacity:
     """Counts what may be appended to each list, so that loops can reserve capacity for it.
 
     Attributes:
-        added: how many elements each list may have got since the start of the loop body that is being imported; infinite
-            if that depends on run-time values.
+        added: how many elements each list may have got since the start of the loop body that is being imported;
+            infinite if that depends on run-time values.
         reserved: the lists that have capacity for all that this body appends to them.
     """
 

@@ -1,8 +1,9 @@
-"""What lists of known length do with the values of their elements: compare, search, sort and reduce them, as Python does.
+"""What lists of known length do with the values of their elements: compare, search, sort and reduce them, as Python
+does.
 
 Elements that are constants are compared at import. Where some are dynamic the outcome is computed from
-comparisons: the position of an element is the number of those in front of it that differ, a list is sorted by exchanging
-neighbours.
+comparisons: the position of an element is the number of those in front of it that differ, a list is sorted by
+exchanging neighbours.
 """
 
 from __future__ import annotations

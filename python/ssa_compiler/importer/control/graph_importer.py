@@ -1,4 +1,6 @@
-"""Walking TorchScript graphs: one method per kind of node; calls are inlined here, so that locations stay call sites."""
+"""Walking TorchScript graphs: one method per kind of node; calls are inlined here, so that locations stay call
+sites.
+"""
 
 from __future__ import annotations
 
@@ -213,7 +215,9 @@ class GraphImporter(Operators):
         return [self.python_calls.call(node, inputs)][: node.outputsSize()]
 
     def _check_call(self, name: str, graph: Any, arguments: Sequence[Value]) -> None:
-        """Reject `embedding(..., max_norm=...)` where the user scripted it: TorchScript drops the write to the weight."""
+        """Reject `embedding(..., max_norm=...)` where the user scripted it: TorchScript drops the write to the
+        weight.
+        """
         if not _EMBEDDING.match(name) or "embedding_renorm_" in str(graph):
             return
         for spec, value in zip(graph.inputs(), arguments):

@@ -1,9 +1,9 @@
 """Importing prim::If and prim::Loop.
 
 A branch on a known condition is imported alone. Otherwise both branches are imported into regions of a
-`torch.prim.If`; a branch that surely raises becomes an assertion, and the other one is imported in line. A loop's body is
-imported again and again, each time knowing less about what it carries, until the end of the body knows no less than its
-head (`join`).
+`torch.prim.If`; a branch that surely raises becomes an assertion, and the other one is imported in line. A loop's body
+is imported again and again, each time knowing less about what it carries, until the end of the body knows no less than
+its head (`join`).
 """
 
 from __future__ import annotations
@@ -310,8 +310,8 @@ class Control:
     def _foreseen(self, site: Site, initial: Sequence[Value], before: Heap) -> list[Abstract]:
         """What to assume at the head of a loop first: what it came to when the loop around it was imported before.
 
-        A loop of depth d would be imported 2 ** d times otherwise. Tensors of which more is known, such as views, begin with
-        all that is known of them.
+        A loop of depth d would be imported 2 ** d times otherwise. Tensors of which more is known, such as views, begin
+        with all that is known of them.
         """
         head = [abstract(value) for value in initial]
         for number, earlier in enumerate(self._heads.get(site, ())):
@@ -349,7 +349,9 @@ class Control:
 
 
 def _is_seen(block: Any) -> bool:
-    """Whether a block does something that is seen though what it computes is not: prints, draws, or raises by itself."""
+    """Whether a block does something that is seen though what it computes is not: prints, draws, or raises by
+    itself.
+    """
     ops = [view.operation for view in block.operations]
     return any(
         "tssa.random" in op.attributes

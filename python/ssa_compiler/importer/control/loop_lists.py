@@ -1,4 +1,6 @@
-"""The lists that a loop makes longer or shorter: how the loop gets them, and whether they have capacity for what it appends."""
+"""The lists that a loop makes longer or shorter: how the loop gets them, and whether they have capacity for what it
+appends.
+"""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ _AUGMENTED = {
     "aten::__lshift__": "__ilshift__",
     "aten::__rshift__": "__irshift__",
 }
-"""The op that an augmented assignment to a tensor is in eager, by what TorchScript may make of it: for some operators, and
-for elements of dicts, the op that makes a new tensor."""
+"""The op that an augmented assignment to a tensor is in eager, by what TorchScript may make of it: for some operators,
+and for elements of dicts, the op that makes a new tensor."""
 
 
 class Operators(Blocks):
@@ -210,7 +210,9 @@ class Operators(Blocks):
         return with_eagers_dtypes(self.tensors, op, arguments, self._tensor_op(op, arguments))
 
     def _check_function(self, node: Any, arguments: list[Value]) -> None:
-        """Reject Python's `round` of a tensor, which raises there, and a function in `math` where TorchScript makes it a tensor."""
+        """Reject Python's `round` of a tensor, which raises there, and a function in `math` where TorchScript makes it
+        a tensor.
+        """
         name = highlighted(node).partition("(")[0]
         if not any(isinstance(value, TensorValue) for value in arguments):
             return
@@ -223,9 +225,11 @@ class Operators(Blocks):
             raise self.state.unsupported_op(f"{name} of a tensor, which is a number; write float(x)")
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
-        """Import an op on tensors; with a run-time bool, or a value that may be None, among its operands, once for either case.
+        """Import an op on tensors; with a run-time bool, or a value that may be None, among its operands, once for
+        either case.
 
-        These decide what an op does (`keepdim`, `accumulate`, `bias`), so its operand has to be known to be one or the other.
+        These decide what an op does (`keepdim`, `accumulate`, `bias`), so its operand has to be known to be one or the
+        other.
         """
         if (nested := self.nested.call(op, arguments)) is not None:
             return nested
@@ -263,7 +267,9 @@ class Operators(Blocks):
         return result
 
     def _unwrap(self, value: Value) -> Any:
-        """Return the Python value of constants, and lists and tuples of constants; raises ValueError if something is unknown."""
+        """Return the Python value of constants, and lists and tuples of constants; raises ValueError if something is
+        unknown.
+        """
         if isinstance(value, ConstValue):
             return value.value
         if isinstance(value, ObjectRef):

@@ -1,6 +1,7 @@
 """PyTorch's decompositions of batch norm in training, with the means of its kernels.
 
-The decompositions take the mean from `var_mean`, which makes NaN of infinities; the kernels, which take the plain mean, do not.
+The decompositions take the mean from `var_mean`, which makes NaN of infinities; the kernels, which take the plain mean,
+do not.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Ops that FakeTensors cannot run: their results are learnt from running them on real tensors.
 
-PyTorch has no kernel for FakeTensors for some ops, and the composite kernels of others read numbers out of tensors. If such an
-op neither writes nor aliases, it can be imported whole, and run in PyTorch: all that the importer has to know is what its
-results look like. It runs on several real tensors of the sizes, strides and dtypes at hand; where these, or numbers that the op
-takes, are dynamic, for several sizes and numbers. Sizes of results that are not the same each time are known at
-run time only; the others are checked then.
+PyTorch has no kernel for FakeTensors for some ops, and the composite kernels of others read numbers out of tensors. If
+such an op neither writes nor aliases, it can be imported whole, and run in PyTorch: all that the importer has to know
+is what its results look like. It runs on several real tensors of the sizes, strides and dtypes at hand; where these, or
+numbers that the op takes, are dynamic, for several sizes and numbers. Sizes of results that are not the same each time
+are known at run time only; the others are checked then.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
         args: one Python value per schema argument: FakeTensors, symbols, constants as torch.ops takes them. Symbols are
             given several numbers.
     Returns:
-        FakeTensors for tensors, numbers as they came; None if the op writes or aliases, does not run, or its results do not
-        always have the same dtypes and ranks.
+        FakeTensors for tensors, numbers as they came; None if the op writes or aliases, does not run, or its results do
+        not always have the same dtypes and ranks.
     """
     schema = op._schema
     if any(spec.alias_info is not None for spec in (*schema.arguments, *schema.returns)) or not schema.returns:
@@ -149,8 +149,9 @@ _LOW_PRECISION = (torch.float16, torch.bfloat16)
 def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) -> Any:
     """Return what an op's results look like, if they do not look as FakeTensors say; what FakeTensors say otherwise.
 
-    Some kernels for FakeTensors know of fast paths for single precision only (`embedding_bag`), and few of what eager returns
-    early where there are no elements (`bincount` of none with weights), so ops on such tensors that are seldom used are asked.
+    Some kernels for FakeTensors know of fast paths for single precision only (`embedding_bag`), and few of what eager
+    returns early where there are no elements (`bincount` of none with weights), so ops on such tensors that are seldom
+    used are asked.
 
     Args:
         state: the interpretation.
@@ -191,10 +192,11 @@ _agreements: dict[Any, bool] = {}
 
 
 def agrees_on_examples(op: Any, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """Whether a decomposition rounds as the op does, where its tensors are of half precision, and does what it does to bools.
+    """Whether a decomposition rounds as the op does, where its tensors are of half precision, and does what it does to
+    bools.
 
-    Most kernels compute in single precision and round once, as most decompositions do; some of either round after each step.
-    Few decompositions were written with bools in mind.
+    Most kernels compute in single precision and round once, as most decompositions do; some of either round after each
+    step. Few decompositions were written with bools in mind.
 
     Args:
         op: an OpOverload.

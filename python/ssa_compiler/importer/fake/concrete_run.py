@@ -1,7 +1,7 @@
 """Running ops on real tensors while a program is imported, to see what they do.
 
-Only ops that do nothing but compute are tried, and the caller's random numbers stay as they were. For other threads that draw
-meanwhile these are not kept: that is only done where an op draws.
+Only ops that do nothing but compute are tried, and the caller's random numbers stay as they were. For other threads
+that draw meanwhile these are not kept: that is only done where an op draws.
 """
 
 from __future__ import annotations

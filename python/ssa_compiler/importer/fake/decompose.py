@@ -1,9 +1,9 @@
 """PyTorch's own decompositions of ops that IREE cannot compile.
 
-torch-mlir does not know every op, and has no lowering for some that it knows. PyTorch has decompositions of many of them,
-made for its own compilers: tables of functions, among them the reference implementations, which consist of `prims` ops; these
-in turn say which ATen op they are. One is used if everything that it consists of can be compiled; an op without one runs in
-PyTorch.
+torch-mlir does not know every op, and has no lowering for some that it knows. PyTorch has decompositions of many of
+them, made for its own compilers: tables of functions, among them the reference implementations, which consist of
+`prims` ops; these in turn say which ATen op they are. One is used if everything that it consists of can be compiled; an
+op without one runs in PyTorch.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def decomposition(emitter: Emitter, op: Any, leaves: list[Any]) -> Callable[...,
         op: an OpOverload.
         leaves: the tensors and constants that it is called with.
     Returns:
-        The function; None if IREE may compile the op itself, PyTorch has no function, it may mean something else (for ops
-        that write or alias, that draw random numbers, and for dynamic scalars), or IREE computes with none
+        The function; None if IREE may compile the op itself, PyTorch has no function, it may mean something else (for
+        ops that write or alias, that draw random numbers, and for dynamic scalars), or IREE computes with none
         of its parts either.
     """
     if is_compiled(emitter, op) or torch.Tag.nondeterministic_seeded in op.tags or not is_built_in(op.name()):

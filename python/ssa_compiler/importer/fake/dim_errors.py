@@ -1,4 +1,6 @@
-"""Numbers out of range that some ops take without a word on FakeTensors, or that Python's syntax rejects with its own error."""
+"""Numbers out of range that some ops take without a word on FakeTensors, or that Python's syntax rejects with its own
+error.
+"""
 
 from __future__ import annotations
 

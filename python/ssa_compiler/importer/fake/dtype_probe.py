@@ -27,8 +27,8 @@ _ABOUT_TYPES = re.compile(r"(?i:scalar type|\bd?types?\b|\bdata ?types?\b)")
 """What is said of several floating dtypes; of others, it may be the example's numbers that do not fit."""
 _INDICES = (torch.int8, torch.int16, torch.int32, torch.int64)
 _SIZES = (3, 12, 2)
-"""How many elements examples have along each dimension: windows may be larger than the smaller ones, or want an even number,
-and places in images have two coordinates."""
+"""How many elements examples have along each dimension: windows may be larger than the smaller ones, or want an even
+number, and places in images have two coordinates."""
 _UNKNOWN = 3
 """A size that is dynamic."""
 _LARGEST = 1 << 20
@@ -36,7 +36,8 @@ _LARGEST = 1 << 20
 
 
 def describe(arguments: Sequence[Value], sized: bool = False) -> Described:
-    """Return what decides how an op takes numbers and dtypes: its tensors' dtypes, ranks and devices, and constants, and lists of such.
+    """Return what decides how an op takes numbers and dtypes: its tensors' dtypes, ranks and devices, and constants,
+    and lists of such.
 
     Args:
         arguments: the op's.
@@ -106,7 +107,8 @@ def _rejects_bools(op: Any, described: Described, places: tuple[int, ...]) -> st
 
 
 def mixed_dtypes(op: Any, arguments: Sequence[Value]) -> tuple[torch.dtype | None, ...]:
-    """Return the dtypes of an op's results, None for what is no tensor; () if its operands are not of several floating dtypes.
+    """Return the dtypes of an op's results, None for what is no tensor; () if its operands are not of several floating
+    dtypes.
 
     Args:
         op: an OpOverload.

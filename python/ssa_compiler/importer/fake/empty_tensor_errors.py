@@ -1,9 +1,10 @@
-"""What eager rejects of tensors without elements, and FakeTensors take: `x.max()`, `argmax` along no elements, images without pixels.
+"""What eager rejects of tensors without elements, and FakeTensors take: `x.max()`, `argmax` along no elements, images
+without pixels.
 
-Eager is asked: an op runs on real tensors of the sizes at hand with 0 for one that may be 0. If it raises then, whatever the
-other sizes are, and does not if no size is 0, the program raises that at run time. Of ops on several tensors, whose sizes depend
-on one another, only those are asked whose sizes are known, and that take no indices, which zeros need not be; what they raise
-has to be the same whatever the numbers are.
+Eager is asked: an op runs on real tensors of the sizes at hand with 0 for one that may be 0. If it raises then,
+whatever the other sizes are, and does not if no size is 0, the program raises that at run time. Of ops on several
+tensors, whose sizes depend on one another, only those are asked whose sizes are known, and that take no indices, which
+zeros need not be; what they raise has to be the same whatever the numbers are.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ def _rejection(op: Any, python: Sequence[Any], tensor: torch.Tensor, sizes: list
 
 
 def _rejection_of_known(op: Any, python: Sequence[Any], tensors: Sequence[torch.Tensor]) -> str | None:
-    """What eager raises for several tensors of numbers of which one has no elements; None if it does not, or it is not known."""
+    """What eager raises for several tensors of numbers of which one has no elements; None if it does not, or it is not
+    known.
+    """
     sizes = [size for tensor in tensors for size in tensor.shape]
     floats = all(tensor.is_floating_point() or tensor.is_complex() for tensor in tensors)
     if not floats or not all(type(size) is int for size in sizes) or all(sizes):
@@ -118,7 +121,9 @@ def _ask(
     shapes: dict[int, list[int]],
     filled: Callable[..., torch.Tensor] = torch.zeros,
 ) -> str | None:
-    """What eager raises for tensors of these shapes, by the FakeTensors that they stand for; of zeros unless filled otherwise."""
+    """What eager raises for tensors of these shapes, by the FakeTensors that they stand for; of zeros unless filled
+    otherwise.
+    """
     if sum(map(math.prod, shapes.values())) > _LARGEST:
         return None
     given = [python_argument(value, argument) for argument, value in zip(op._schema.arguments, python)]

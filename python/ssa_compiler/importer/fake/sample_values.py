@@ -1,7 +1,7 @@
 """Numbers for what is dynamic, to try an op with.
 
-A valuation gives each symbol a number within its bounds. Some make all symbols alike, as sizes often have to be; the others
-draw them, with a fixed seed.
+A valuation gives each symbol a number within its bounds. Some make all symbols alike, as sizes often have to be; the
+others draw them, with a fixed seed.
 """
 
 from __future__ import annotations

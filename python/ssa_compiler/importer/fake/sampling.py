@@ -1,7 +1,8 @@
-"""Decompositions of interpolation and sampling that hold for infinities and NaN: PyTorch's own, written as eager's kernels are.
+"""Decompositions of interpolation and sampling that hold for infinities and NaN: PyTorch's own, written as eager's
+kernels are.
 
-PyTorch's decompositions weigh two elements as `a + (b - a) * w`, which of infinities is NaN, and give elements that lie outside
-the weight 0 instead of reading 0 in their place, so that NaN in the first element spreads to all of these.
+PyTorch's decompositions weigh two elements as `a + (b - a) * w`, which of infinities is NaN, and give elements that lie
+outside the weight 0 instead of reading 0 in their place, so that NaN in the first element spreads to all of these.
 """
 
 from __future__ import annotations

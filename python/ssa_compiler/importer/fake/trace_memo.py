@@ -1,14 +1,14 @@
 """Traces of ops, memoised: the same op on tensors with the same metadata does the same.
 
-Loop bodies are imported until nothing new is known of what they carry, library programs at each of their calls, and a program
-again if a decision about it was wrong; most ops then run on tensors like those of a run before. FakeTensors take about a
-millisecond for each, several where sizes are symbols.
+Loop bodies are imported until nothing new is known of what they carry, library programs at each of their calls, and a
+program again if a decision about it was wrong; most ops then run on tensors like those of a run before. FakeTensors
+take about a millisecond for each, several where sizes are symbols.
 
-The key of a run has all that its outcome depends on: the op, the metadata of tensors (dtype, sizes, strides, which of them share
-storage, ...), other arguments, and PyTorch's global settings. Symbols are renamed in the order in which they appear, and stand in
-the key with what is known of each, so that a trace serves tensors whose sizes have other names, in every import of the process.
-A relation that a trace requires or guesses is written in the order of names, and so are these in its key. A trace that made
-symbols, made a size static or changed the metadata of an argument is not kept.
+The key of a run has all that its outcome depends on: the op, the metadata of tensors (dtype, sizes, strides, which of
+them share storage, ...), other arguments, and PyTorch's global settings. Symbols are renamed in the order in which they
+appear, and stand in the key with what is known of each, so that a trace serves tensors whose sizes have other names, in
+every import of the process. A relation that a trace requires or guesses is written in the order of names, and so are
+these in its key. A trace that made symbols, made a size static or changed the metadata of an argument is not kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Ops that write an argument although their schema does not say so.
 
-`aten::native_batch_norm(..., bool training, ...)` updates its running statistics. Such ops are replaced by PyTorch's own
-decomposition, which writes with `copy_`, or by the same op under a schema that announces the writes. Ops that are not in the table are tried once on small real tensors.
+`aten::native_batch_norm(..., bool training, ...)` updates its running statistics. Such ops are replaced by PyTorch's
+own decomposition, which writes with `copy_`, or by the same op under a schema that announces the writes. Ops that are
+not in the table are tried once on small real tensors.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ _LOW_PRECISION = (torch.float16, torch.bfloat16)
 
 
 def _native_batch_norm(*args: Any) -> Any:
-    """The same kernel, whose schema announces the writes: it rounds otherwise than the decomposition, in half precision."""
+    """The same kernel, whose schema announces the writes: it rounds otherwise than the decomposition, in half
+    precision.
+    """
     return torch.ops.aten._native_batch_norm_legit.default(*args)
 
 

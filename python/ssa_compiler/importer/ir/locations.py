@@ -62,15 +62,17 @@ _CALL = re.compile(r"\w+(\.\w+)+(\(.*)?", re.DOTALL)
 
 
 def is_call(text: str) -> bool:
-    """Whether the text of an op is a function in a module, `math.pow`, and no operator: of a call it is what is called."""
+    """Whether the text of an op is a function in a module, `math.pow`, and no operator: of a call it is what is
+    called.
+    """
     return _CALL.fullmatch(text) is not None
 
 
 class Locations:
     """The location of the node being imported, inside the calls that lead to it.
 
-    `frames` holds one location per active call, outermost first; the innermost is replaced node by node. `kind` is what the node
-    does, `aten::append`.
+    `frames` holds one location per active call, outermost first; the innermost is replaced node by node. `kind` is what
+    the node does, `aten::append`.
     """
 
     def __init__(self) -> None:
@@ -79,7 +81,9 @@ class Locations:
         self._node: Any = None
 
     def enter_node(self, node: Any) -> None:
-        """Move to `node`; one without source range, or of a builtin of TorchScript's, keeps the location of the node before it."""
+        """Move to `node`; one without source range, or of a builtin of TorchScript's, keeps the location of the node
+        before it.
+        """
         self.kind, self._node = node.kind(), node
         match = _RANGE.search(node.sourceRange())
         if match and match.group(1) != "<string>":
@@ -90,7 +94,9 @@ class Locations:
         return highlighted(self._node) if self._node is not None else ""
 
     def enter_function(self, function: Any) -> None:
-        """Locate nodes in front of the first one that has a source range at the definition of the function, if it is known."""
+        """Locate nodes in front of the first one that has a source range at the definition of the function, if it is
+        known.
+        """
         code = getattr(function, "__code__", None)
         if self.frames[-1] is None and code is not None:
             self.frames[-1] = SourceLocation(code.co_filename, code.co_firstlineno)
@@ -112,7 +118,9 @@ class Locations:
         return known[0] if known else None
 
     def mlir(self) -> ir.Location:
-        """Return the MLIR location: `callsite(callee at caller)`, whose last caller is a line of the outermost function."""
+        """Return the MLIR location: `callsite(callee at caller)`, whose last caller is a line of the outermost
+        function.
+        """
         known = [frame for frame in self.frames if frame]
         if not known:
             return ir.Location.unknown()

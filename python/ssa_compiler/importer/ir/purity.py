@@ -1,12 +1,13 @@
 """Which ops may be computed while a program is imported, and what becomes of the others.
 
-An op that does something beside computing its results, or whose results depend on more than its arguments, runs when the program
-does: as often as in eager, in order, or not at all. Ops of PyTorch's own namespaces are taken for pure where their schemas leave
-no place for anything else; of an op of anybody else's nothing is known, whatever its schema says.
+An op that does something beside computing its results, or whose results depend on more than its arguments, runs when
+the program
+does: as often as in eager, in order, or not at all. Ops of PyTorch's own namespaces are taken for pure where their
+schemas leave no place for anything else; of an op of anybody else's nothing is known, whatever its schema says.
 
-TorchScript believes schemas. While scripting it computes such ops of others that are called with constants, and drops those whose
-results nobody uses. It is therefore shown a twin of each, of a kind that it leaves alone (`unfolded`); the importer takes the
-twin for the op (`original`).
+TorchScript believes schemas. While scripting it computes such ops of others that are called with constants, and drops
+those whose results nobody uses. It is therefore shown a twin of each, of a kind that it leaves alone (`unfolded`); the
+importer takes the twin for the op (`original`).
 """
 
 from __future__ import annotations

@@ -56,7 +56,8 @@ def registered_name(schema: Any) -> str:
 def find_op(schema: Any) -> Any:
     """Return the OpOverload of a schema, None if torch.ops has none.
 
-    For TorchScript, ops on lists of optional tensors have a twin on lists of tensors; of those the original is returned.
+    For TorchScript, ops on lists of optional tensors have a twin on lists of tensors; of those the original is
+    returned.
     """
     namespace, _, name = schema.name.partition("::")
     overload = schema.overload_name
@@ -149,7 +150,9 @@ def with_numbers(op: Any, numbers: set[int]) -> Any:
 
 
 def in_place_of(op: Any, name: str) -> Any:
-    """Return the in-place op `name` of the namespace of `op` that takes the same arguments, `op` itself if there is none."""
+    """Return the in-place op `name` of the namespace of `op` that takes the same arguments, `op` itself if there is
+    none.
+    """
     expected = [str(argument.type) for argument in op._schema.arguments]
     packet = getattr(getattr(torch.ops, op.namespace), name)
     for overload in packet.overloads():
@@ -160,7 +163,9 @@ def in_place_of(op: Any, name: str) -> Any:
 
 
 def overload_of(packet: Any, types: Sequence[str]) -> Any:
-    """Return the overload whose first arguments are of these types and whose others have defaults, None if there is none."""
+    """Return the overload whose first arguments are of these types and whose others have defaults, None if there is
+    none.
+    """
     for candidate in (getattr(packet, overload) for overload in packet.overloads()):
         arguments = candidate._schema.arguments
         found = [str(argument.type) for argument in arguments[: len(types)]]

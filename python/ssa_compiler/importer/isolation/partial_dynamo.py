@@ -1,11 +1,13 @@
 """The parts of torch._dynamo that FakeTensors need, without loading all of torch.compile.
 
-FakeTensorMode and ShapeEnv import `torch._dynamo.config`, `.exc`, `.utils` and `.source`, and with these the package around them:
-the whole of torch.compile and torch.distributed, more than half a second of a first compilation. Here the package is a module
-that has these four, and runs its `__init__` when somebody asks for anything else of it, or imports another submodule.
+FakeTensorMode and ShapeEnv import `torch._dynamo.config`, `.exc`, `.utils` and `.source`, and with these the package
+around them: the whole of torch.compile and torch.distributed, more than half a second of a first compilation. Here the
+package is a module that has these four, and runs its `__init__` when somebody asks for anything else of it, or imports
+another submodule.
 
-PyTorch's own Python functions for ops are kept out of what torch.compile traces (`torch._disable_dynamo`), by a wrapper that asks
-the package for `disable` at the function's first call. As long as nothing can be traced, the function itself is what it gets.
+PyTorch's own Python functions for ops are kept out of what torch.compile traces (`torch._disable_dynamo`), by a wrapper
+that asks the package for `disable` at the function's first call. As long as nothing can be traced, the function itself
+is what it gets.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ class _Deferred(ModuleType):
 
 
 class _Finder(MetaPathFinder):
-    """Runs the package's `__init__` before a submodule is imported: they import one another in an order that it begins."""
+    """Runs the package's `__init__` before a submodule is imported: they import one another in an order that it
+    begins.
+    """
 
     def __init__(self) -> None:
         self.running = threading.RLock()

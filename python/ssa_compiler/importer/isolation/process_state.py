@@ -1,6 +1,7 @@
 """What an import must not touch of the process around it: warnings and random numbers.
 
-Ops and functions run on FakeTensors, and some on examples, so that PyTorch warns of them where the program has not run yet.
+Ops and functions run on FakeTensors, and some on examples, so that PyTorch warns of them where the program has not run
+yet.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _saved = ExitStack()
 def quiet() -> Iterator[None]:
     """Let no warnings through.
 
-    Filters belong to the process: of threads that import at once, the first changes them and the last changes them back.
-    PyTorch's warnings that are given once stay to be given.
+    Filters belong to the process: of threads that import at once, the first changes them and the last changes them
+    back. PyTorch's warnings that are given once stay to be given.
     """
     global _depth
     with _lock:

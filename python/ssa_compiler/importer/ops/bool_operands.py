@@ -1,7 +1,8 @@
 """Bools where a schema has a number: `mask ^ True`, `torch.full([2], flag)`.
 
-TorchScript converts them to ints, and so changes the dtype of the result: in eager `mask + True` is a tensor of bools. The
-conversion shows in the graph (for literals thanks to `source_rewrite.py`), and is taken back here. What `item()` returns is not converted.
+TorchScript converts them to ints, and so changes the dtype of the result: in eager `mask + True` is a tensor of bools.
+The conversion shows in the graph (for literals thanks to `source_rewrite.py`), and is taken back here. What `item()`
+returns is not converted.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ def call_with_bools(
 def converted_bools(
     node: Any, numbers: Iterable[int], scalars: ScalarOps, lookup: Callable[[Any], Value]
 ) -> dict[int, Value]:
-    """Return the bools among some operands of a node, also those that TorchScript, not the user's `int()`, makes ints, by position."""
+    """Return the bools among some operands of a node, also those that TorchScript, not the user's `int()`, makes ints,
+    by position.
+    """
     found: dict[int, Value] = {}
     sources = list(node.inputs())
     for number in numbers:

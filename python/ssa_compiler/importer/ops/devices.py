@@ -1,7 +1,7 @@
 """Devices that the program names: all tensors of a compiled program are on the device of its arguments and parameters.
 
-What eager makes on another device would silently be made there. Eager raises for a device that PyTorch does not have; so does the
-program. Anything else is rejected.
+What eager makes on another device would silently be made there. Eager raises for a device that PyTorch does not have;
+so does the program. Anything else is rejected.
 """
 
 from __future__ import annotations

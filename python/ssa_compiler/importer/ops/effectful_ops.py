@@ -1,4 +1,6 @@
-"""Ops that do more than compute their results, and `warnings.warn`, as calls of Python from inside the compiled program."""
+"""Ops that do more than compute their results, and `warnings.warn`, as calls of Python from inside the compiled
+program.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
 """Tensors where TorchScript has numbers: it reads a tensor that is given for an int or float, which Python does not.
 
-In `scale(x, x.sum())` the parameter is declared a float, and Python passes the tensor; `3 << t` is `Tensor.__rlshift__`.
-So a tensor stays one (`aten::IntImplicit` reads nothing) until something takes it. Python's operators compute with it, ops that
-have an overload for tensors take that one, and what else takes a number reads it there, as PyTorch's argument parser does.
+In `scale(x, x.sum())` the parameter is declared a float, and Python passes the tensor; `3 << t` is
+`Tensor.__rlshift__`. So a tensor stays one (`aten::IntImplicit` reads nothing) until something takes it. Python's
+operators compute with it, ops that have an overload for tensors take that one, and what else takes a number reads it
+there, as PyTorch's argument parser does.
 
-TorchScript also converts what `item()` returns to the type that is declared where it goes; in Python it stays what it is.
+TorchScript also converts what `item()` returns to the type that is declared where it goes; in Python it stays what it
+is.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ _OF_ANYTHING = frozenset({"aten::round", "aten::divmod", "prim::min", "prim::max
 
 
 def converts_item(node: Any) -> bool:
-    """Whether a node is TorchScript's conversion of a number of unknown type, where Python has none: no `int(x)`, `float(x)`."""
+    """Whether a node is TorchScript's conversion of a number of unknown type, where Python has none: no `int(x)`,
+    `float(x)`.
+    """
     if node.kind() not in ("aten::Int", "aten::Float") or node.input().type().kind() != "NumberType":
         return False
     return highlighted(node) not in ("int", "float")
@@ -86,8 +90,8 @@ class Implicit:
 
         Args:
             value: a number or a tensor.
-            kind: int for what counts or is an index, which only an integer can be; bool for a condition; float, or None for
-                a number of any kind.
+            kind: int for what counts or is an index, which only an integer can be; bool for a condition; float, or None
+                for a number of any kind.
         Raises:
             ProgramRaises: no such tensor is taken there.
         """
@@ -133,7 +137,8 @@ class Implicit:
         if name == "div":
             return self._op("mul", [*self._op("reciprocal", [tensor]), number])
         if name == "floordiv":
-            # floor_divide has no overload for a number in front: here it is a tensor of the dtype that both are promoted to.
+            # floor_divide has no overload for a number in front: here it is a tensor of the dtype that both are
+            # promoted to.
             ones = self._op("new_ones", [tensor, self._containers.new_list([])])
             number = self._op("mul", [*ones, number])[0]
         return self._op(called, [number, tensor])
@@ -160,7 +165,8 @@ class Implicit:
             schema: its schema.
             arguments: its operands.
         Raises:
-            UnsupportedOpError: it is a function of Python's, and what type its result has depends on its operands' types.
+            UnsupportedOpError: it is a function of Python's, and what type its result has depends on its operands'
+                types.
         """
         given = _given(node, arguments) if schema.name not in _OF_BOTH else []
         on_tensors = any("Tensor" in str(spec.type) for spec in (*schema.arguments, *schema.returns))

@@ -86,7 +86,8 @@ class OpPrograms:
     def _call_in_place(self, op: Any, arguments: Sequence[Value]) -> list[Value] | None:
         """Import an in-place op as the program of its functional form, whose result is copied into the target.
 
-        Only where the result has the target's dtype and sizes: whatever else eager does, or rejects, is not decided here.
+        Only where the result has the target's dtype and sizes: whatever else eager does, or rejects, is not decided
+        here.
         """
         functional = _functional_form(op)
         if functional is None:
@@ -165,7 +166,9 @@ def _strides(fake: torch.Tensor) -> list[int] | None:
 
 
 def _functional_form(op: Any) -> Any:
-    """Return the overload that computes what an in-place op writes into its first argument, whatever the order of arguments."""
+    """Return the overload that computes what an in-place op writes into its first argument, whatever the order of
+    arguments.
+    """
     schema = op._schema
     if written_arguments(schema) != [0] or schema.arguments[0].is_out or not schema.name.endswith("_"):
         return None

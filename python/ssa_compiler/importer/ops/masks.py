@@ -1,11 +1,12 @@
-"""Masks as indices, as PyTorch's Python front end understands them, and what they stand for: the places where they hold.
+"""Masks as indices, as PyTorch's Python front end understands them, and what they stand for: the places where they
+hold.
 
-`x[m]` with a mask `m` of no dimensions is `x[None][m[None]]`: no row or one. TorchScript leaves that to `aten::index`, which
-cannot do it. A mask of bytes stands for the bools `m != 0`.
+`x[m]` with a mask `m` of no dimensions is `x[None][m[None]]`: no row or one. TorchScript leaves that to `aten::index`,
+which cannot do it. A mask of bytes stands for the bools `m != 0`.
 
-A mask of bools stands for as many lists of positions as it has dimensions, those of `nonzero(m)`, so that `x[m]` becomes
-`x[i, j]`. A mask remains one only where the same is stored at all places at which it holds (`x[m] = 1.`): whoever compiles
-that chooses for each element, and need not know how many places there are.
+A mask of bools stands for as many lists of positions as it has dimensions, those of `nonzero(m)`, so that `x[m]`
+becomes `x[i, j]`. A mask remains one only where the same is stored at all places at which it holds (`x[m] = 1.`):
+whoever compiles that chooses for each element, and need not know how many places there are.
 """
 
 from __future__ import annotations
@@ -168,7 +169,9 @@ def _stores_same(base: TensorValue, given: Sequence[Value], rest: Sequence[Value
 
 
 def _check_sizes(tensors: TensorOps, given: Sequence[Value], base: TensorValue) -> None:
-    """Make the program raise where there are more indices than dimensions, or a mask has other sizes than what it indexes."""
+    """Make the program raise where there are more indices than dimensions, or a mask has other sizes than what it
+    indexes.
+    """
     indexed = tuple(base.fake.shape)
     spans = [index.fake.dim() if isinstance(index, TensorValue) and _is_mask(index) else 1 for index in given]
     if sum(spans) > len(indexed):

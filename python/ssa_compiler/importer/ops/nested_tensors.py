@@ -1,7 +1,9 @@
-"""Nested tensors, as far as nn.TransformerEncoder makes them of a padded batch: the padded tensor, and which positions are valid.
+"""Nested tensors, as far as nn.TransformerEncoder makes them of a padded batch: the padded tensor, and which positions
+are valid.
 
-In eval mode and without gradients the encoder drops the padding, runs its layers on what is left, and pads the result with
-zeros. Here the layers run on the padded tensor, and do not see the padding; what they make of it is replaced at the end.
+In eval mode and without gradients the encoder drops the padding, runs its layers on what is left, and pads the result
+with zeros. Here the layers run on the padded tensor, and do not see the padding; what they make of it is replaced at
+the end.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What eager rejects of the sizes and dtypes of indices, masks and of what is stored there, and FakeTensors take.
 
 Ops that move elements have checks of their own in eager's kernels, of which those for FakeTensors leave out some. They
-compute next to nothing, so eager is asked: the op runs on real tensors of zeros, where all sizes are known. What is stored into
-a part of a tensor has to have the part's sizes, which are compared at run time if they are known only then.
+compute next to nothing, so eager is asked: the op runs on real tensors of zeros, where all sizes are known. What is
+stored into a part of a tensor has to have the part's sizes, which are compared at run time if they are known only then.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _NAMES = frozenset({"index", "indices", "mask", "source", "src"})
 _PARTS = {"aten::select_scatter": torch.ops.aten.select.int, "aten::slice_scatter": torch.ops.aten.slice.Tensor}
 """Ops that store into a part of a tensor, and the views that are this part."""
 _fitting: set[Any] = set()
-"""Ops with what is known of operands that eager takes: a loop's body is imported several times, and the op costs what it costs."""
+"""Ops with what is known of operands that eager takes: a loop's body is imported several times, and the op costs what
+it costs.
+"""
 _MOST_FITTING = 10_000
 
 
@@ -58,7 +60,8 @@ def check_operands(state: State, op: Any, python: Sequence[Any]) -> None:
 
 
 def check_stored(tensors: TensorOps, op: Any, args: Sequence[Any]) -> None:
-    """Make the program raise what eager raises where what is stored into a part of a tensor has other sizes than the part.
+    """Make the program raise what eager raises where what is stored into a part of a tensor has other sizes than the
+    part.
 
     Args:
         tensors: emits ops.

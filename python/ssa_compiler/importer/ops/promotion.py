@@ -1,8 +1,8 @@
 """What operands are before an op computes with them, where torch-mlir computes in another dtype than eager.
 
-Numbers may not fit the dtype of the tensors they are given to: `x == 300` with x of uint8, `x.masked_fill(m, -1e9)` of float16.
-Eager takes some modulo the dtype's, rejects others, and computes with the rest in another dtype. Which of these an op does
-is asked of the op: it runs on a small tensor, with a number that does not fit.
+Numbers may not fit the dtype of the tensors they are given to: `x == 300` with x of uint8, `x.masked_fill(m, -1e9)` of
+float16. Eager takes some modulo the dtype's, rejects others, and computes with the rest in another dtype. Which of
+these an op does is asked of the op: it runs on a small tensor, with a number that does not fit.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Calls of Python functions that TorchScript ignores: `@torch.jit.ignore`.
 
-Such a call stays a call of Python (`semantics/ignored_functions.py`). What it returns has to be known at import. Where the declared type does
-not say it (a tensor has a dtype and a shape, a list a length), the function runs once: on FakeTensors, or on zeros where it
-needs numbers. Which arguments it writes is read off its source.
+Such a call stays a call of Python (`semantics/ignored_functions.py`). What it returns has to be known at import. Where
+the declared type does not say it (a tensor has a dtype and a shape, a list a length), the function runs once: on
+FakeTensors, or on zeros where it needs numbers. Which arguments it writes is read off its source.
 """
 
 from __future__ import annotations

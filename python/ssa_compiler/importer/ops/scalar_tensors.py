@@ -1,7 +1,7 @@
 """Tensors without dimensions that ops take for a number: `x.masked_fill(m, torch.tensor(-1e9))`.
 
-Eager reads the number and raises if the dtype of what it is stored in does not hold it. Which ops do so is asked of them:
-they raise for a number that is too large. A tensor of the same dtype stays one, for nobody can tell.
+Eager reads the number and raises if the dtype of what it is stored in does not hold it. Which ops do so is asked of
+them: they raise for a number that is too large. A tensor of the same dtype stays one, for nobody can tell.
 """
 
 from __future__ import annotations

@@ -287,7 +287,9 @@ class Metadata:
         return self.tensor(leaves, shape, None if wanted is None else number[wanted])
 
     def _check_stored(self, arguments: Sequence[Value]) -> None:
-        """Check a number that `x[i] = number` makes a tensor of, by an op that rejects more than `torch.tensor` does."""
+        """Check a number that `x[i] = number` makes a tensor of, by an op that rejects more than `torch.tensor`
+        does.
+        """
         number, dtype = arguments[0], arguments[1]
         if self.scalars.are_numbers([number]) and isinstance(dtype, ConstValue) and dtype.value is not None:
             none, op = ConstValue(None), torch.ops.aten.scalar_tensor.default

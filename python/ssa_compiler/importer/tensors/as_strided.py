@@ -1,9 +1,10 @@
 """Importing `as_strided`, which looks at the storage of its base and not at its elements.
 
-It is emitted on the tensor that owns the storage, at an explicit position. That tensor has to be contiguous, so that the
-storage is the flattened tensor. A tensor that an op of the program made fills its storage. One of the caller's may begin
-anywhere in a larger one: where that matters, a call has to be like the example in that, and is checked. Where an argument is not
-contiguous, or elements beyond it are wanted, the import starts again with the storage for the argument (`argument_storage.py`).
+It is emitted on the tensor that owns the storage, at an explicit position. That tensor has to be contiguous, so that
+the storage is the flattened tensor. A tensor that an op of the program made fills its storage. One of the caller's may
+begin anywhere in a larger one: where that matters, a call has to be like the example in that, and is checked. Where an
+argument is not contiguous, or elements beyond it are wanted, the import starts again with the storage for the argument
+(`argument_storage.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from .tensor_emitter import TensorEmitter
 __all__ = ["WHOLE_STORAGE", "Strided"]
 
 WHOLE_STORAGE = "whole storage"
-"""`(WHOLE_STORAGE, site)` is the key of the `AnotherPlan` that lets `@main` take the storage of an argument, made at the site."""
+"""`(WHOLE_STORAGE, site)` is the key of the `AnotherPlan` that lets `@main` take the storage of an argument, made at
+the site.
+"""
 
 
 class Strided:
@@ -70,7 +73,8 @@ class Strided:
         return [owner, args[1], args[2], self.tensors.symbolic(position)], offset
 
     def ask_for_storage(self, owner: TensorValue) -> None:
-        """Start again with the whole storage of an argument for its tensor, unless that was done, or its sizes are not fixed.
+        """Start again with the whole storage of an argument for its tensor, unless that was done, or its sizes are not
+        fixed.
 
         Args:
             owner: the tensor that owns the storage.

@@ -1,7 +1,8 @@
 """Comparisons, which torch-mlir computes in another dtype than eager: it takes a number for one of the tensor's dtype.
 
-Tensors of two dtypes are compared in the one that eager promotes both to, in which tensors without dimensions count less;
-tensors of integers or bools in a floating-point dtype if the number is a float, tensors of bools in int64 if it is an int.
+Tensors of two dtypes are compared in the one that eager promotes both to, in which tensors without dimensions count
+less; tensors of integers or bools in a floating-point dtype if the number is a float, tensors of bools in int64 if it
+is an int.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ def is_comparison(op: Any) -> bool:
 
 
 def compared_alike(tensors: TensorEmitter, op: Any, arguments: list[Any]) -> list[Any]:
-    """Convert the tensors that an op compares to the dtype that it compares in; a number is rounded to it by the backend.
+    """Convert the tensors that an op compares to the dtype that it compares in; a number is rounded to it by the
+    backend.
 
     Args:
         tensors: emits conversions.

@@ -1,4 +1,5 @@
-"""Complex numbers among the operands of an op, for which the IR has no constants: they become tensors without dimensions.
+"""Complex numbers among the operands of an op, for which the IR has no constants: they become tensors without
+dimensions.
 
 To PyTorch such a tensor counts as a number of its kind does, if it is of the dtype that the result has.
 """
@@ -22,7 +23,8 @@ def has_complex(args: list[Any]) -> bool:
 
 
 def with_tensors(op: Any, numbers: list[int]) -> Any:
-    """Return the overload of an op that takes tensors instead of these operands, and otherwise the same; None if there is none.
+    """Return the overload of an op that takes tensors instead of these operands, and otherwise the same; None if there
+    is none.
 
     Args:
         op: an OpOverload.
@@ -48,8 +50,8 @@ def without_complex(tensors: TensorEmitter, op: Any, args: list[Any], out: Any) 
         args: its arguments.
         out: its outcome.
     Returns:
-        The overload that takes tensors instead; the op itself if there is none. Then it has to be emitted in the form that runs
-        on copies (`takes_tensors`).
+        The overload that takes tensors instead; the op itself if there is none. Then it has to be emitted in the form
+        that runs on copies (`takes_tensors`).
     """
     numbers = [n for n, value in enumerate(args) if isinstance(value, ConstValue) and isinstance(value.value, complex)]
     if not numbers:

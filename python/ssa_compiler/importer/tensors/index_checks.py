@@ -1,8 +1,8 @@
 """Run-time checks of the numbers in tensors, as eager makes them: indices are in range, integers are not divided by 0.
 
-Compiled code would read or write outside of the tensor, or somewhere else in it, and divide to some number. The table says
-for each op which argument holds indices, along which dimension, whether negative ones count from the end, and what eager
-raises; a test compares each entry with eager.
+Compiled code would read or write outside of the tensor, or somewhere else in it, and divide to some number. The table
+says for each op which argument holds indices, along which dimension, whether negative ones count from the end, and what
+eager raises; a test compares each entry with eager.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ __all__ = ["Check", "checks", "demands", "divides_integers", "is_checked"]
 
 @dataclass(frozen=True)
 class Check:
-    """All numbers of `tensor` have to be in [low, high), those that are no integers in [low, high - 1], or equal to `ignored`.
+    """All numbers of `tensor` have to be in [low, high), those that are no integers in [low, high - 1], or equal to
+    `ignored`.
 
     Attributes:
         tensor: the index tensor, a FakeTensor.

@@ -1,8 +1,8 @@
 """Indexing with tensors: 0-d integer tensors, which eager takes for ints, and checks of index tensors.
 
 In eager `x[i]` with a 0-d integer tensor is `x.select(0, int(i))`: a view, but reading the number needs the host.
-TorchScript makes it an advanced index. Here it is a gather of one row, which needs no host, as long as nobody can tell it
-from the view; where somebody could, the import starts again (`AnotherPlan`) with the view at that place.
+TorchScript makes it an advanced index. Here it is a gather of one row, which needs no host, as long as nobody can tell
+it from the view; where somebody could, the import starts again (`AnotherPlan`) with the view at that place.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def stored_value(tensors: TensorEmitter, target: TensorValue, value: TensorValue
 def _interferes(
     base: TensorValue, numbers: list[int], row: TensorValue, target: TensorValue, value: TensorValue
 ) -> bool:
-    """Whether `target` shares some elements, or may, with the row of `base` that `value` is in, but not all of them alike."""
+    """Whether `target` shares some elements, or may, with the row of `base` that `value` is in, but not all of them
+    alike.
+    """
     fake = base.fake
     strides = [fake.stride(dim) for dim in range(fake.dim()) if dim not in numbers]
     apart = math.gcd(*(stride if type(stride := fake.stride(dim)) is int else 1 for dim in numbers))
@@ -183,8 +185,8 @@ class Indexing:
             args: its arguments.
         Returns:
             The arguments to emit it with. What is written is indexed from the front, as IREE writes somewhere else at
-            negative indices, and an index that a check may reject is clamped: IREE may run the op before the host has read
-            what the check found.
+            negative indices, and an index that a check may reject is clamped: IREE may run the op before the host has
+            read what the check found.
         """
         if not is_checked(op) or self.state.in_library or op is self._checked_op:
             return args
@@ -207,7 +209,8 @@ class Indexing:
         return args
 
     def _check_values(self, op: Any, args: list[Any]) -> list[Any]:
-        """Make the program raise where indices do not fit one another, or values what is indexed; FakeTensors do not ask.
+        """Make the program raise where indices do not fit one another, or values what is indexed; FakeTensors do not
+        ask.
 
         Returns:
             The arguments, with values that are known to be repeated.

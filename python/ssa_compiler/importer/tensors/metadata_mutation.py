@@ -1,13 +1,14 @@
 """Ops that change a tensor object rather than its contents: `t_`, `unsqueeze_`, `resize_`, `detach_`, `requires_grad_`.
 
-A `TensorValue` stands for one tensor object, whatever names, lists and tuples hold it. Where that is sure to be so, the value
-itself is made to stand for another view: the one that the op's functional form gives, or, where it has none that is a view, the
-one that the op leaves a FakeTensor as. It is sure for what an op in the same block made, and for arguments and parameters
-in the block of `@main`, as long as no join has made another value of them; inside a branch or loop a value from outside cannot
-be changed, as the change would have to depend on whether the code is reached.
+A `TensorValue` stands for one tensor object, whatever names, lists and tuples hold it. Where that is sure to be so, the
+value itself is made to stand for another view: the one that the op's functional form gives, or, where it has none that
+is a view, the one that the op leaves a FakeTensor as. It is sure for what an op in the same block made, and for
+arguments and parameters in the block of `@main`, as long as no join has made another value of them; inside a branch or
+loop a value from outside cannot be changed, as the change would have to depend on whether the code is reached.
 
 What became of the caller's objects is told by `changed_objects.py`. A storage that becomes larger has to be so from the
-start, so that all views of it are views of one tensor: the import starts again (`AnotherPlan`) with capacity for the elements.
+start, so that all views of it are views of one tensor: the import starts again (`AnotherPlan`) with capacity for the
+elements.
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ def _is_callers(state: State, target: TensorValue) -> bool:
 
 
 def _check_own(state: State, op: Any, target: TensorValue) -> None:
-    """Check that this value is all that stands for the object, and that the code is reached whenever the object exists."""
+    """Check that this value is all that stands for the object, and that the code is reached whenever the object
+    exists.
+    """
     owner = target.ssa.owner
     if isinstance(owner, ir.Block):  # an object of its own that shows the same as an argument: `x.detach()`
         made_here = target.renewed and not state.conditional and owner == state.emitter.scope.block

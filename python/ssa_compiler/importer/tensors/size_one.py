@@ -1,7 +1,7 @@
 """Sizes that are 1, though they are computed: `x[:1]` of a dynamic size, `x[k : k + 1]` at a run-time position.
 
-PyTorch takes a size that it cannot tell from 1 for none, so that nothing is broadcast and the other sizes have to be equal.
-Here a guard of calls, or an assertion, says that the size is 1, and the op gets a tensor whose type says so.
+PyTorch takes a size that it cannot tell from 1 for none, so that nothing is broadcast and the other sizes have to be
+equal. Here a guard of calls, or an assertion, says that the size is 1, and the op gets a tensor whose type says so.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Importing ATen ops on tensors: which op is emitted, and what its result aliases.
 
-An op runs on FakeTensors first (`fake_run.run`). A fresh result comes from the op itself, where torch-mlir knows it; what
-aliases, and composite ops that torch-mlir does not know, are emitted as the base ops that they consist of, so that
+An op runs on FakeTensors first (`fake_run.run`). A fresh result comes from the op itself, where torch-mlir knows it;
+what aliases, and composite ops that torch-mlir does not know, are emitted as the base ops that they consist of, so that
 aliasing is always said by a view op.
 """
 
@@ -161,7 +161,8 @@ class TensorOps(TensorEmitter):
         return outcome if len(op._schema.returns) != 1 else [outcome]
 
     def _with_static_strides(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> list[Any] | None:
-        """Import an op that aliases or copies (`reshape`) as a copy, if control flow decides on the layout of its operand.
+        """Import an op that aliases or copies (`reshape`) as a copy, if control flow decides on the layout of its
+        operand.
 
         Eager may alias: the results must not be written, nor read after the operand is written.
         """
@@ -203,8 +204,8 @@ class TensorOps(TensorEmitter):
             return self._base(op, args, trace.out)
         annotated = any(result.alias_info is not None for result in op._schema.returns)
         writes = any(_writes_into(record, inputs) for record in trace.records)
-        # A composite op whose schema announces an alias, but which copied, has to show the copy it made; so has one that
-        # writes, which only its parts announce.
+        # A composite op whose schema announces an alias, but which copied, has to show the copy it made; so has one
+        # that writes, which only its parts announce.
         named = not shared and not writes and (self._name_known(op) or not trace.records or _checks(trace))
         named = named and not (op.name() in _REGROUPING and any(map(_is_empty, inputs)))
         with self.indexing.already_checked(op):

@@ -114,8 +114,8 @@ class Views:
     def _parts_windows(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> bool:
         """Whether a view shows elements once, of a base that shows some several times (windows of `unfold`).
 
-        What is written through it is not what the base shows there: it has to be a view of the storage. Only `select` is
-        checked at run time, and that here.
+        What is written through it is not what the base shows there: it has to be a view of the storage. Only `select`
+        is checked at run time, and that here.
         """
         if not meets_itself(base.fake) or meets_itself(out) is not False or not self.strided.knows(base):
             return False
@@ -269,5 +269,7 @@ class Views:
 
 
 def _is_checked(args: list[Argument], base: TensorValue) -> bool:
-    """Whether the index of a `select` and the size it is of are both known, so that FakeTensors have raised what it raises."""
+    """Whether the index of a `select` and the size it is of are both known, so that FakeTensors have raised what it
+    raises.
+    """
     return isinstance(args[2], ConstValue) and type(base.fake.shape[args[1].value]) is int

@@ -1,8 +1,8 @@
 """Importing ops that write a tensor in place: which form of the op is emitted.
 
 The op itself is emitted where the passes know its functional form and it means the same; otherwise the functional form,
-whose result `copy_` stores in the target. An op that writes several tensors, or lists of them, is decomposed: into the op
-on each element of the lists, or into a call on copies (`semantics/functionalized.py`), which `copy_` stores.
+whose result `copy_` stores in the target. An op that writes several tensors, or lists of them, is decomposed: into the
+op on each element of the lists, or into a call on copies (`semantics/functionalized.py`), which `copy_` stores.
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ class Writes:
             self.tensors.call_arguments(element, chosen)
 
     def _alone(self, op: Any, args: list[Any], python: list[Any], index: int) -> bool:
-        """Emit an op that writes one tensor and returns nothing else; false, and nothing emitted, if there is no way."""
+        """Emit an op that writes one tensor and returns nothing else; false, and nothing emitted, if there is no
+        way.
+        """
         state, schema, target = self.state, op._schema, args[index]
         if any(result.alias_info is None for result in schema.returns) or self.draws_in_memory_order(op, args):
             return False
@@ -202,7 +204,9 @@ class Writes:
         return any(not _surely_contiguous(value.fake) for argument in args for value in tensor_values(argument))
 
     def emit_on_copies(self, op: Any, args: list[Any], results: Sequence[Any]) -> list[Any]:
-        """Emit an op that runs on copies of what it writes (`semantics/functionalized.py`) and return its SSA results."""
+        """Emit an op that runs on copies of what it writes (`semantics/functionalized.py`) and return its SSA
+        results.
+        """
         emitter = self.state.emitter
         operands = [self.tensors.operand(value, str(spec.type)) for spec, value in zip(op._schema.arguments, args)]
         laid_out = self.draws_in_memory_order(op, args)

@@ -1,7 +1,7 @@
 """What a program that asks about TorchScript, or about types, is told: what eager tells it.
 
-`torch.jit.is_scripting()` is False in eager, and `@torch.jit.unused` functions run there as any other. TorchScript says True, and
-makes an exception of such a function. A bool is an int to Python, and none to TorchScript.
+`torch.jit.is_scripting()` is False in eager, and `@torch.jit.unused` functions run there as any other. TorchScript says
+True, and makes an exception of such a function. A bool is an int to Python, and none to TorchScript.
 """
 
 from __future__ import annotations

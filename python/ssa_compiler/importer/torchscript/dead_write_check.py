@@ -1,11 +1,11 @@
 """Finding writes that TorchScript dropped, in programs that `source_rewrite.py` could not rewrite.
 
 While scripting, TorchScript removes what it believes to be dead code. It goes by alias annotations, and some ops return
-an alias without saying so: after `y = x.type_as(x)` it removes `y += 1`, though eager changes x. So it does after `y = x[i]`
-with a 0-d tensor `i`, which is a view in eager. The graph shows nothing of it, so the source is compared with the graph:
-a statement that writes and of which no node is left was removed. So it does with ops that write the
-tensors in a list, if nobody uses the list again. Only functions that call such an op, and writes to what was indexed with a
-variable, are looked at, as TorchScript is right about all others.
+an alias without saying so: after `y = x.type_as(x)` it removes `y += 1`, though eager changes x. So it does after
+`y = x[i]` with a 0-d tensor `i`, which is a view in eager. The graph shows nothing of it, so the source is compared
+with the graph: a statement that writes and of which no node is left was removed. So it does with ops that write the
+tensors in a list, if nobody uses the list again. Only functions that call such an op, and writes to what was indexed
+with a variable, are looked at, as TorchScript is right about all others.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Expressions that TorchScript computes several times, computed once and in Python's order.
 
-TorchScript computes the indices of `x[f()]` up to three times, as it looks at their types first; the middle of `a < f() < b`,
-the left side of `f() % n` and what `dict()` is made of, twice. If that has effects (`x[stack.pop()]`, a module that counts its
-calls, random numbers), the whole expression is decomposed before TorchScript sees it: each part gets a name, by statements in
-front of the one that it stands in, in the order in which Python computes them.
+TorchScript computes the indices of `x[f()]` up to three times, as it looks at their types first; the middle of
+`a < f() < b`, the left side of `f() % n` and what `dict()` is made of, twice. If that has effects (`x[stack.pop()]`, a
+module that counts its calls, random numbers), the whole expression is decomposed before TorchScript sees it: each part
+gets a name, by statements in front of the one that it stands in, in the order in which Python computes them.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ def variables_of(definition: Any) -> frozenset[str]:
 
 
 def let_defaults_be(arguments: ast.arguments) -> None:
-    """Turn keyword-only parameters with defaults, which TorchScript rejects, into ones that may be passed by position too.
+    """Turn keyword-only parameters with defaults, which TorchScript rejects, into ones that may be passed by position
+    too.
 
     The calling convention knows what they are (`OpenedModel.keyword_only`).
     """

@@ -1,4 +1,5 @@
-"""Literals of numbers and strings that are hidden from TorchScript, as it would compute with them otherwise than Python.
+"""Literals of numbers and strings that are hidden from TorchScript, as it would compute with them otherwise than
+Python.
 
 They are rewritten in the syntax tree by `source_rewrite.py`: `5 << 70` becomes `[5][0] << 70`.
 """
@@ -32,7 +33,8 @@ _BUILTINS = frozenset("abs bin chr divmod float hex int len max min oct ord pow 
 
 
 def converted(call: ast.Call) -> ast.expr:
-    """A call of `int`, `float` or `bool` such that it is in the graph although TorchScript believes that it does nothing.
+    """A call of `int`, `float` or `bool` such that it is in the graph although TorchScript believes that it does
+    nothing.
 
     It leaves out `float(n ** 2)`, and `int(n)` of a parameter that is declared an int, which may be a tensor to Python.
     """
@@ -47,7 +49,9 @@ def converted(call: ast.Call) -> ast.expr:
 
 
 def converts(node: Any) -> type | None:
-    """Return int or float for a node of a graph that is what `converted` makes of `int(x)` or `float(x)`, None for others."""
+    """Return int or float for a node of a graph that is what `converted` makes of `int(x)` or `float(x)`, None for
+    others.
+    """
     if node.kind() != "aten::mul":
         return None
     factor = list(node.inputs())[1].node()
@@ -91,7 +95,9 @@ _MOST = 2**63 - 1
 
 
 def large_literal(value: ast.expr) -> ast.expr | None:
-    """`2**63 - 1` or `-2**63` as the number that it is: on the way there TorchScript makes a float of `2**63`; None for others."""
+    """`2**63 - 1` or `-2**63` as the number that it is: on the way there TorchScript makes a float of `2**63`; None for
+    others.
+    """
     number, largest = _computed(value)
     if number is None or largest <= _MOST or not -_MOST - 1 <= number <= _MOST:
         return None

@@ -118,7 +118,9 @@ def loaded(model: Any) -> Any:
 
 
 def has_own_functions(scripted: Any) -> bool:
-    """Whether a part of a model came from a file: what its functions are called may be something else in this process."""
+    """Whether a part of a model came from a file: what its functions are called may be something else in this
+    process.
+    """
     if not isinstance(scripted, torch.jit.ScriptModule):
         return False
     unit = torch.jit._state._python_cu

@@ -1,9 +1,9 @@
 """Attributes of a module that are a tensor or None, where only its `__init__` says so.
 
-TorchScript takes the type of an attribute from the class's annotations, else from its value: an attribute that is None for now
-may never be anything else. Python programs say `self.state: Optional[Tensor] = None` in `__init__`, or nothing, and assign a
-tensor in forward. Where TorchScript rejects such an assignment, the module is scripted again with the types that follow from
-its source.
+TorchScript takes the type of an attribute from the class's annotations, else from its value: an attribute that is None
+for now may never be anything else. Python programs say `self.state: Optional[Tensor] = None` in `__init__`, or nothing,
+and assign a tensor in forward. Where TorchScript rejects such an assignment, the module is scripted again with the
+types that follow from its source.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def _optionals(module: torch.nn.Module) -> dict[str, Any]:
 
 
 def _assigned(kind: type) -> dict[str, Any]:
-    """The attributes that methods of a class assign, if some say that they are optional, or assign None and others do not."""
+    """The attributes that methods of a class assign, if some say that they are optional, or assign None and others do
+    not.
+    """
     annotated: dict[str, Any] = {}
     nothing, something = set[str](), set[str]()
     for owner in kind.__mro__:

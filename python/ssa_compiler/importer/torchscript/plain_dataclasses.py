@@ -1,8 +1,8 @@
 """Dataclasses that the user has not scripted.
 
-TorchScript scripts the classes that a program meets, and takes dataclasses that are decorated with `torch.jit.script`. Of
-others it wants the source of `__init__`, to look up the names in it, and dataclasses write theirs themselves. It also scripts
-`__eq__` and the like of all of them, which fails for dataclasses in dataclasses.
+TorchScript scripts the classes that a program meets, and takes dataclasses that are decorated with `torch.jit.script`.
+Of others it wants the source of `__init__`, to look up the names in it, and dataclasses write theirs themselves. It
+also scripts `__eq__` and the like of all of them, which fails for dataclasses in dataclasses.
 """
 
 from __future__ import annotations

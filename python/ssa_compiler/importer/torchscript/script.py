@@ -147,10 +147,11 @@ def _attempt(script: Callable[[], Any], rejections: list[Exception] | None = Non
 
 
 def _further(plain: Exception, rewritten: Exception) -> Exception:
-    """Return why TorchScript rejects a program: of two rejections, of the text as it is and rewritten, the one that it gets to later.
+    """Return why TorchScript rejects a program: of two rejections, of the text as it is and rewritten, the one that it
+    gets to later.
 
-    What it rejects first in the text as it is (`x //= y`) is in other words in the rewritten one, unless that is rejected before:
-    then it is for what was added.
+    What it rejects first in the text as it is (`x //= y`) is in other words in the rewritten one, unless that is
+    rejected before: then it is for what was added.
     """
     parses = [isinstance(error, NotSupportedError) for error in (plain, rewritten)]
     if parses[0] != parses[1]:  # a function is compiled when all of it is parsed

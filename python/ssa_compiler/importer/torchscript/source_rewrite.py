@@ -1,16 +1,17 @@
 """Scripting a program so that TorchScript neither drops what eager does nor changes what a literal means.
 
-While scripting, TorchScript removes what it believes to be dead code. It goes by alias annotations, and some ops return an
-alias without saying so: `x[i].add_(1)` with a 0-d tensor `i` writes x in eager, and leaves nothing in the graph. What is dead
-may also raise: `x.expand(2, 3).add_(1)` does in eager. And a bool literal where a schema has a number becomes an int, so that
-`torch.full([2], True)` gives integers.
+While scripting, TorchScript removes what it believes to be dead code. It goes by alias annotations, and some ops return
+an alias without saying so: `x[i].add_(1)` with a 0-d tensor `i` writes x in eager, and leaves nothing in the graph.
+What is dead may also raise: `x.expand(2, 3).add_(1)` does in eager. And a bool literal where a schema has a number
+becomes an int, so that `torch.full([2], True)` gives integers.
 
-Nothing of this can be told from the graph, therefore the syntax tree is changed before TorchScript compiles it. A value that
-a statement makes or writes is *kept*: printed with a mark that the importer knows, as TorchScript never removes a print. A
-bool literal among the operands of an op that takes numbers becomes `[True][0]`, whose conversion TorchScript cannot compute
-and the importer sees (`ops/bool_operands.py`). So do numbers of which TorchScript would compute something other than Python (`5 << 70`),
-or that it would lose (-0.0, which it takes for 0.0). `float(x)`, which it leaves out of what it believes to be a float
-(`float(n ** 2)`), is multiplied by 1.0, `int(x)` by 1. Line and column stay, so that locations and messages are the user's.
+Nothing of this can be told from the graph, therefore the syntax tree is changed before TorchScript compiles it. A value
+that a statement makes or writes is *kept*: printed with a mark that the importer knows, as TorchScript never removes a
+print. A bool literal among the operands of an op that takes numbers becomes `[True][0]`, whose conversion TorchScript
+cannot compute and the importer sees (`ops/bool_operands.py`). So do numbers of which TorchScript would compute
+something other than Python (`5 << 70`), or that it would lose (-0.0, which it takes for 0.0). `float(x)`, which it
+leaves out of what it believes to be a float (`float(n ** 2)`), is multiplied by 1.0, `int(x)` by 1. Line and column
+stay, so that locations and messages are the user's.
 
 TorchScript's caches are put aside meanwhile: what the user scripts himself has nothing of this.
 """
@@ -57,7 +58,8 @@ def script_all(
 
     Args:
         script: scripts it.
-        methods: let `x.f()` be `torch.f(x)` where tensors of Python have such a method and those of TorchScript have none.
+        methods: let `x.f()` be `torch.f(x)` where tensors of Python have such a method and those of TorchScript have
+            none.
         scripted: whether eager runs TorchScript, too.
         repeated: receives the places of what TorchScript would compute several times.
     Returns:
@@ -123,7 +125,9 @@ def _private_caches() -> Iterator[None]:
 
 @contextmanager
 def _renormalising() -> Iterator[None]:
-    """Let `embedding(..., max_norm=...)` write its weight: TorchScript's own op for it has a schema that writes nothing."""
+    """Let `embedding(..., max_norm=...)` write its weight: TorchScript's own op for it has a schema that writes
+    nothing.
+    """
     from torch.jit import _builtins
 
     key = id(torch.nn.functional._no_grad_embedding_renorm_)  # type: ignore[attr-defined]

@@ -92,7 +92,8 @@ class Rewriter(ast.NodeTransformer):
             out += found if isinstance(found, list) else [found]
         return out
 
-    # Statements. -------------------------------------------------------------------------------------------------------
+    # Statements.
+    # -------------------------------------------------------------------------------------------------------
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         self.generic_visit(node)
@@ -176,7 +177,9 @@ class Rewriter(ast.NodeTransformer):
         return [node, _keep(node, _load(node.target))] if isinstance(node.target, ast.Name) else node
 
     def _divide(self, node: ast.AugAssign) -> Any:
-        """`x //= y`, which TorchScript does not know: `x = x // y`, of which the importer sees that it is in place; or `%=`."""
+        """`x //= y`, which TorchScript does not know: `x = x // y`, of which the importer sees that it is in place; or
+        `%=`.
+        """
         if isinstance(node.target, ast.Subscript):
             return self._update_part(node, node.target)
         read = copy.deepcopy(node.target)
@@ -223,7 +226,8 @@ class Rewriter(ast.NodeTransformer):
         before.append(ast.copy_location(ast.Assign([store], value), value))
         return ast.copy_location(ast.Name(name, ast.Load()), value)
 
-    # Expressions. ------------------------------------------------------------------------------------------------------
+    # Expressions.
+    # ------------------------------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         if (number := large_literal(node)) is not None:
@@ -239,7 +243,9 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def _meaning(self, expression: ast.expr) -> Any:
-        """What `torch.linalg` means; None for anything but names of other modules and functions and their attributes."""
+        """What `torch.linalg` means; None for anything but names of other modules and functions and their
+        attributes.
+        """
         if isinstance(expression, ast.Attribute):
             return getattr(self._meaning(expression.value), expression.attr, None)
         return self._meanings.get(expression.id) if isinstance(expression, ast.Name) else None
@@ -405,7 +411,9 @@ def _called_name(call: ast.Call) -> str:
 
 
 def _has_value(expression: ast.expr) -> bool:
-    """Whether an expression computes a value for TorchScript: ops without results and iterators do not, modules are none."""
+    """Whether an expression computes a value for TorchScript: ops without results and iterators do not, modules are
+    none.
+    """
     if isinstance(expression, ast.Subscript):
         return not (_is_attribute(expression.value) and isinstance(expression.value, ast.Attribute))
     if not isinstance(expression, ast.Call):

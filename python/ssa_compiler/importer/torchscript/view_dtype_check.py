@@ -1,7 +1,7 @@
 """Finding `x.view(torch.int32)`, which TorchScript takes for `x.view([3])`.
 
-To TorchScript a dtype is an int, and `Tensor.view` takes sizes; where the sizes fit by chance, nothing in the graph shows the
-mistake. The source does.
+To TorchScript a dtype is an int, and `Tensor.view` takes sizes; where the sizes fit by chance, nothing in the graph
+shows the mistake. The source does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sizes of arguments that stay dynamic: symbols with the example's values, and what is taken for granted of them.
 
-Such a symbol is unbacked, so that PyTorch decides as little as possible. Where an op has to decide, it is decided as for
-the example, and the relation that makes it right is kept as a guard, which a call checks: arguments that break it are for
-another specialisation. A relation that leaves one value only starts the import again with that size static.
+Such a symbol is unbacked, so that PyTorch decides as little as possible. Where an op has to decide, it is decided as
+for the example, and the relation that makes it right is kept as a guard, which a call checks: arguments that break it
+are for another specialisation. A relation that leaves one value only starts the import again with that size static.
 """
 
 from __future__ import annotations

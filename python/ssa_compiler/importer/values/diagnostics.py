@@ -25,7 +25,9 @@ class ProgramRaises(Exception):
 
 
 class Unjoinable(UnsupportedProgramError):
-    """Two branches make values that have no common type, tensors of two ranks, or texts of which the program asks something."""
+    """Two branches make values that have no common type, tensors of two ranks, or texts of which the program asks
+    something.
+    """
 
     def __init__(self, rejection: UnsupportedOpError | UnsupportedProgramError) -> None:
         super().__init__(str(rejection))

@@ -1,8 +1,8 @@
 """Lists whose length is dynamic: one tensor that holds the elements as its rows, and how many there are.
 
 A list holds tensors, not copies of them. So each op that puts an element into the buffer says in its schema that the
-result may alias the buffer and the element: TensorSSA conversion then accepts the copy only where nobody can tell, as for
-`reshape` (docs/Rationale/TensorSSA.md). An element that is read is a view of the buffer.
+result may alias the buffer and the element: TensorSSA conversion then accepts the copy only where nobody can tell, as
+for `reshape` (docs/Rationale/TensorSSA.md). An element that is read is a view of the buffer.
 """
 
 from __future__ import annotations
@@ -210,7 +210,9 @@ def _holding(state: State, ssa: Any, fake: torch.Tensor, held: Sequence[TensorVa
 
 
 def _emit(state: State, schema: str, fake: torch.Tensor, operands: Sequence[Any]) -> Any:
-    """Emit an op `aliasing::` PyTorch's op of that name: it may return an alias of an operand. Conversion removes it."""
+    """Emit an op `aliasing::` PyTorch's op of that name: it may return an alias of an operand. Conversion removes
+    it.
+    """
     name = schema.partition("(")[0].replace("::", ".")
     attributes = {
         "name": ir.StringAttr.get(f"torch.{name}"),

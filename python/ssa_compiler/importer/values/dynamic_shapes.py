@@ -1,8 +1,9 @@
-"""`dynamic_shapes=`, in torch.export's vocabulary: which sizes of the arguments stay dynamic, and what is asked of them.
+"""`dynamic_shapes=`, in torch.export's vocabulary: which sizes of the arguments stay dynamic, and what is asked of
+them.
 
 A size is asked for by a `torch.export.Dim` (`Dim("n", min=2)`, `2 * n + 1`), which has to stay dynamic and is the same
-wherever it is named; by `Dim.DYNAMIC`, likewise without a name; or by `Dim.AUTO`, which may become static. None, `Dim.STATIC`
-and an int, which has to be the size of the example, stand for a static size.
+wherever it is named; by `Dim.DYNAMIC`, likewise without a name; or by `Dim.AUTO`, which may become static. None,
+`Dim.STATIC` and an int, which has to be the size of the example, stand for a static size.
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ class Heap:
         keys: keys of each dict cell.
         shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
         tuples: cells of lists that an op returns and that are a tuple in eager: of tensors, or strides.
-        lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to TorchScript.
+        lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to
+            TorchScript.
         views: lists that show the keys or elements of a dict.
         module_owned: cells of lists and dicts of the module.
         caller_owned: those of the caller, with where they come from.

@@ -1,8 +1,8 @@
 """Joining abstract values where control flow meets: at the end of branches and at the head of loops.
 
-An `Abstract` (`lattice`) says what is known about a value at such a point. `join` combines two; a leaf that differs becomes
-something that has to be passed as an SSA value (`operand`), and `rebuild` makes the value from it. Joining only ever
-loses knowledge, so that the fixed point at a loop head is reached after few passes.
+An `Abstract` (`lattice`) says what is known about a value at such a point. `join` combines two; a leaf that differs
+becomes something that has to be passed as an SSA value (`operand`), and `rebuild` makes the value from it. Joining only
+ever loses knowledge, so that the fixed point at a loop head is reached after few passes.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ class AnyScalar(Abstract):
 class AnyTensor(Abstract):
     """A tensor; sizes and strides are int or sympy expressions, None where unknown; `strides` None if all unknown.
 
-    A view of one root on every path keeps its root; its storage offset is passed along (`carries_offset`) if it differs.
-    So are strides that differ (`carries_strides`): offsets of further views are computed from them.
+    A view of one root on every path keeps its root; its storage offset is passed along (`carries_offset`) if it
+    differs. So are strides that differ (`carries_strides`): offsets of further views are computed from them.
     """
 
     dtype: torch.dtype

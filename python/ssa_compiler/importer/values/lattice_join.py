@@ -325,5 +325,6 @@ def _join_missing(state: State, other: Abstract, heap: dict[Site, tuple[Value, .
             return other if state.emitter.reaches(other.value.ssa) else any_tensor(state, other.value)
         if isinstance(other.value, ScalarValue):
             return AnyScalar(other.value.kind)
-    # A constant, list or module that only one path has, as a tensor from outside of both: the other path never reads it.
+    # A constant, list or module that only one path has, as a tensor from outside of both: the other path never reads
+    # it.
     return other

@@ -1,6 +1,7 @@
 """Module trees: submodules, parameters, buffers and numbers, found by attribute.
 
-Each distinct tensor becomes one argument. A number is a constant unless the program assigns it: then it is an argument too.
+Each distinct tensor becomes one argument. A number is a constant unless the program assigns it: then it is an argument
+too.
 """
 
 from __future__ import annotations
@@ -166,14 +167,18 @@ class Modules:
         return self._as_assigned(path, value)
 
     def _as_assigned(self, path: str, value: Any) -> Any:
-        """Return a constant as the user's module has it: TorchScript makes floats of ints where the class says float."""
+        """Return a constant as the user's module has it: TorchScript makes floats of ints where the class says
+        float.
+        """
         own: Any = self.root
         for part in path.split("."):
             own = getattr(own, part, None)
         return _with_ints(value, own)
 
     def _first_name(self, path: str) -> str:
-        """Return the first name of a submodule that the user's module has under several: TorchScript made several of it."""
+        """Return the first name of a submodule that the user's module has under several: TorchScript made several of
+        it.
+        """
         module: Any = self.root
         for part in path.split("."):
             module = getattr(module, part, None)
@@ -305,7 +310,9 @@ class Modules:
         return value
 
     def check_one_object(self, found: FoundParameter) -> None:
-        """Reject to change the shape of one of several tensor objects that are one value here, as they show the same memory."""
+        """Reject to change the shape of one of several tensor objects that are one value here, as they show the same
+        memory.
+        """
         objects = []
         for name in found.names:
             holder = self.root

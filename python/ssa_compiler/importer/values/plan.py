@@ -1,7 +1,7 @@
 """Decisions under which a program is imported, and how an import asks for others.
 
-What a later part of a program shows about an earlier one cannot be undone in the IR that is there already: the import ends with
-`AnotherPlan`, and starts again.
+What a later part of a program shows about an earlier one cannot be undone in the IR that is there already: the import
+ends with `AnotherPlan`, and starts again.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class ImportPlan:
     """What one import takes for decided.
 
     Attributes:
-        retries: keys of places where an earlier import assumed too much: a sure alias instead of a possible one, a larger
-            storage, an argument taken with its whole storage.
+        retries: keys of places where an earlier import assumed too much: a sure alias instead of a possible one, a
+            larger storage, an argument taken with its whole storage.
         constants: the bool, int and float arguments, by path, that are constants, with the reason.
         assigned: attributes of the module that the program binds in branches or loops.
         inlined: whether calls of methods are inlined by TorchScript.

@@ -1,7 +1,7 @@
 """Strings that hold run-time values: messages of exceptions and what is printed.
 
-Such a string is kept as pieces: literal text, and values with the format that Python gives them. When the program raises, a
-call of Python puts the pieces together, so that the message says the numbers of the run.
+Such a string is kept as pieces: literal text, and values with the format that Python gives them. When the program
+raises, a call of Python puts the pieces together, so that the message says the numbers of the run.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ class State(Diagnostics):
         in_library: whether what is imported is a program of the library, which calls ops as they have to be called.
         arguments: the tensor arguments of `@main`, by index.
         examples: their example values.
-        originals: objects of the caller's or the module's that changed sizes, strides or storage, by identity: their value,
-            and a copy of it from before.
+        originals: objects of the caller's or the module's that changed sizes, strides or storage, by identity: their
+            value, and a copy of it from before.
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
         scalars: the paths of the bool, int and float arguments that the plan does not have for constants.
         ints: the number among the arguments of `@main`, and the example, of each symbol that is an int argument.
@@ -136,8 +136,8 @@ class State(Diagnostics):
     def require(self, relation: Any, op: str, error: str = "RuntimeError", *, broadcasts: bool = False) -> None:
         """Take for granted, or check at run time, what an op requires of sizes.
 
-        Of sizes of arguments it is taken for granted, and checked by each call: eager may do something else for sizes that
-        break it (broadcast a size of 1), and a call with such sizes is for another specialisation.
+        Of sizes of arguments it is taken for granted, and checked by each call: eager may do something else for sizes
+        that break it (broadcast a size of 1), and a call with such sizes is for another specialisation.
 
         Args:
             relation: a boolean expression over symbols.

@@ -22,7 +22,8 @@ class Storages:
         stamps: time of the last write to each storage.
         clock: the time; it advances with each write.
         written: every storage written so far, whether that code is reached or not.
-        counted: tensors of which an op has made symbols, such as the number of their nonzero elements, for the next such op.
+        counted: tensors of which an op has made symbols, such as the number of their nonzero elements, for the next
+            such op.
         requiring: storages of the caller's tensors that require gradients.
         recorded: the storages that ops use outside of `torch.no_grad()`, where eager may record gradients.
         grad_mode: whether gradients are recorded at import; None as long as the program does not ask.
@@ -119,7 +120,8 @@ class Storages:
         retry: Any = None,
         interferes: Callable[[TensorValue, TensorValue], bool] | None = None,
     ) -> None:
-        """Note that `value` aliases `sources` or is a copy, depending on a run-time size or on a layout that control flow decides.
+        """Note that `value` aliases `sources` or is a copy, depending on a run-time size or on a layout that control
+        flow decides.
 
         Args:
             value: a result.

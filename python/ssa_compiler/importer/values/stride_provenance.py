@@ -1,9 +1,9 @@
 """On whose strides a decision rests: an alias or a copy, `x.stride()`, the order in which random numbers are drawn.
 
-FakeTensors have the strides that the example leads to. A call may pass tensors with others, and then eager may decide in
-another way; also on what an op made of an argument, as most ops keep the order of dimensions. So each new tensor remembers
-the op that made it; when a decision is found to depend on its strides, the op runs again with other layouts of its
-operands, which shows whose strides its own come from.
+FakeTensors have the strides that the example leads to. A call may pass tensors with others, and then eager may decide
+in another way; also on what an op made of an argument, as most ops keep the order of dimensions. So each new tensor
+remembers the op that made it; when a decision is found to depend on its strides, the op runs again with other layouts
+of its operands, which shows whose strides its own come from.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ class Layouts:
     def has_ambiguous_strides(self, value: TensorValue) -> bool:
         """Whether the strides of a tensor depend on which way the run took, though its FakeTensor has those of one way.
 
-        Ops keep the layout of their operands. One of several tensors of different strides has strides that the run knows; what
-        an op makes of it has the strides of one of them.
+        Ops keep the layout of their operands. One of several tensors of different strides has strides that the run
+        knows; what an op makes of it has the strides of one of them.
         """
         return value.fake.dim() > 1 and any(map(self._is_ambiguous, map(made_at, value.storages)))
 
@@ -143,7 +143,9 @@ class Layouts:
                     self.exact.add(origin)
 
     def decide(self, source: TensorValue, results: Sequence[TensorValue], op: str) -> None:
-        """Note that an op aliases or copies depending on the strides of `source`; `settle` says whether that matters."""
+        """Note that an op aliases or copies depending on the strides of `source`; `settle` says whether that
+        matters.
+        """
         joined = source.storages.union(*(value.storages for value in results))
         reason = f"{op} at {self._state.locations.user()}"
         self._decisions.append(_Decision(frozenset(map(made_at, joined)), source.storages, reason))
@@ -182,7 +184,9 @@ class Layouts:
                 self.need(value.storages, f"{op.name()}, which raises for others,")
 
     def _may_raise(self, op: Any, fake: torch.Tensor, python: list[Any]) -> bool:
-        """Whether an op raises for other strides of an operand; also where its sizes are not known well enough to say."""
+        """Whether an op raises for other strides of an operand; also where its sizes are not known well enough to
+        say.
+        """
         hints = self._state.sizes.hints
 
         def concrete(leaf: Any) -> Any:
@@ -268,7 +272,9 @@ class Layouts:
         return found
 
     def _decides(self, fake: torch.Tensor, maker: _Maker) -> bool:
-        """Whether the strides of an operand matter for those of the results, tried for numbers in place of unknown sizes."""
+        """Whether the strides of an operand matter for those of the results, tried for numbers in place of unknown
+        sizes.
+        """
         leaves = [leaf for leaf in tree_leaves(maker.python) if isinstance(leaf, (torch.Tensor, torch.SymInt))]
         numbers = [n for leaf in leaves for n in (leaf.shape if isinstance(leaf, torch.Tensor) else [leaf])]
         symbols = sorted({symbol for n in numbers for symbol in expr_of(n).free_symbols}, key=str)

@@ -63,7 +63,9 @@ class Transaction:
 
 
 class _ShapeEnv(ShapeEnv):
-    """ShapeEnv that reports its guesses to the transaction that is open, and asks the example for sizes of arguments."""
+    """ShapeEnv that reports its guesses to the transaction that is open, and asks the example for sizes of
+    arguments.
+    """
 
     transaction: Transaction | None = None
     sizes: ArgumentSizes | None = None

@@ -1,10 +1,12 @@
-"""What is known about the numbers in integer tensors: enough to see that an index made by argsort or nonzero is in range.
+"""What is known about the numbers in integer tensors: enough to see that an index made by argsort or nonzero is in
+range.
 
-A fact belongs to the place that makes a tensor (its storage). It is an interval, an interval for each column, or "what these
-other storages hold". Bounds may be symbolic: positions along a dimension of dynamic size n are in [0, n - 1]. The symbol may mean
-another number in the next iteration of a loop, so such a bound counts for tensors of the same iteration only.
-Facts only grow while a loop body is imported again, and what was concluded from them is checked once more at the end, when
-every write is known: `Ranges.failed` names the conclusions that do not hold, and the import starts again without them.
+A fact belongs to the place that makes a tensor (its storage). It is an interval, an interval for each column, or "what
+these other storages hold". Bounds may be symbolic: positions along a dimension of dynamic size n are in [0, n - 1]. The
+symbol may mean another number in the next iteration of a loop, so such a bound counts for tensors of the same iteration
+only. Facts only grow while a loop body is imported again, and what was concluded from them is checked once more at the
+end, when every write is known: `Ranges.failed` names the conclusions that do not hold, and the import starts again
+without them.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ _COPIES = {
     "aten::amin", "aten::max", "aten::min", "aten::maximum", "aten::minimum",
 }  # fmt: skip
 """Ops whose (first) result holds numbers of their tensor operands only. Operands that are indices make the interval too
-wide at worst; an op that takes numbers to put in has no place here, nor has `median`, which makes one up where there is none."""
+wide at worst; an op that takes numbers to put in has no place here, nor has `median`, which makes one up where there is
+none."""
 
 _SELECTIONS = {"aten::index", "aten::index_select", "aten::gather", "aten::take"}
 """Those of them whose further operands are indices, and not in the result."""
@@ -102,7 +105,9 @@ def _column(value: TensorValue, owners: Mapping[Any, TensorValue]) -> int | None
 
 
 def _ends_there(owner: TensorValue, value: TensorValue) -> bool:
-    """Whether a view with a matrix's step from row to row does not go on in the next column: `places.t().reshape(-1)`."""
+    """Whether a view with a matrix's step from row to row does not go on in the next column:
+    `places.t().reshape(-1)`.
+    """
     rows = tuple(expr_of(tensor.fake.shape[0]) for tensor in (owner, value))
     return rows[0] == rows[1] or expr_of(owner.fake.stride(0)) == expr_of(owner.fake.shape[1])
 

@@ -46,7 +46,9 @@ Site = tuple[Any, ...]
 
 
 EARLIER = "earlier"
-"""`(EARLIER, loop, site)` stands for the storages made at `site` in earlier iterations of the loop at the path `loop`."""
+"""`(EARLIER, loop, site)` stands for the storages made at `site` in earlier iterations of the loop at the path
+`loop`.
+"""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ class MaybeAlias:
         op: the op that made it.
         location: the user's line of that op.
         retry: the key of the `AnotherPlan` after which it surely aliases; None if there is none.
-        interferes: whether a write of one tensor that reads another, both given, this one in it, may overwrite what it reads
-            later, if it aliases; None if that need not be asked.
+        interferes: whether a write of one tensor that reads another, both given, this one in it, may overwrite what it
+            reads later, if it aliases; None if that need not be asked.
     """
 
     storages: frozenset[Site]
@@ -135,9 +137,10 @@ class TensorValue(Value):
         absolute: whether the offset counts from the start of whichever storage it lives in; false after a join of
             tensors that lie at different offsets.
         merged: whether a join made another value of it: the program then has this tensor object under that one as well.
-        renewed: whether an op that changes nothing (`detach`) made the object, of another one that shows the same; a join
-            forgets it.
-        chosen: whether control flow, or a place in a list, decides which tensor object it is; any other is an object of its own.
+        renewed: whether an op that changes nothing (`detach`) made the object, of another one that shows the same; a
+            join forgets it.
+        chosen: whether control flow, or a place in a list, decides which tensor object it is; any other is an object of
+            its own.
     """
 
     ssa: Any
@@ -164,7 +167,9 @@ class TupleValue(Value):
 
 @dataclass(frozen=True)
 class ListRef(Value):
-    """A list: a reference to a cell of the heap, which holds a tuple of values. `of_tensors`: element type is Tensor."""
+    """A list: a reference to a cell of the heap, which holds a tuple of values. `of_tensors`: element type is
+    Tensor.
+    """
 
     cell: Site
 
@@ -225,7 +230,9 @@ class OptionalValue(Value):
 
 @dataclass(eq=False)
 class Uninitialized(Value):
-    """The value of a variable that is never read: made by TorchScript for break, return and raise. `kind` is its type."""
+    """The value of a variable that is never read: made by TorchScript for break, return and raise. `kind` is its
+    type.
+    """
 
     kind: str
 

@@ -1,4 +1,6 @@
-"""Runs a program of the operator database on inputs at the edges of its domain, and says which of them differ from eager."""
+"""Runs a program of the operator database on inputs at the edges of its domain, and says which of them differ from
+eager.
+"""
 
 from __future__ import annotations
 
@@ -142,9 +144,9 @@ def _survived(program: Callable[..., Any], sets: list[Inputs]) -> list[Inputs]:
 def is_rounding(program: Callable[..., Any], arguments: list[Any], expected: Outcome, actual: Outcome) -> bool:
     """Whether results differ by no more than rounding errors, which are large where large numbers cancel.
 
-    They may differ from those in double precision by as much as eager's, but for a small factor, or by the rounding errors of
-    the result for the sizes of the numbers, without their signs, of which a sum is as large as its summands. Beyond the largest
-    number of the dtype it depends on the order whether infinities cancel.
+    They may differ from those in double precision by as much as eager's, but for a small factor, or by the rounding
+    errors of the result for the sizes of the numbers, without their signs, of which a sum is as large as its summands.
+    Beyond the largest number of the dtype it depends on the order whether infinities cancel.
 
     Args:
         program: the function.

@@ -1,8 +1,9 @@
 """Inputs at the edges of an operator's domain, made of those of a sample; eager decides what comes of them.
 
-NaN, infinities, zeros of either sign, denormals, huge and tiny numbers, equal ones, numbers outside of what most functions are
-defined for, integers that are no indices, and sizes of 0. Each is given to all tensors together, and what decides most (NaN,
-infinity, zero) also to one tensor after the other, since NaN everywhere says nothing about which of them counts.
+NaN, infinities, zeros of either sign, denormals, huge and tiny numbers, equal ones, numbers outside of what most
+functions are defined for, integers that are no indices, and sizes of 0. Each is given to all tensors together, and what
+decides most (NaN, infinity, zero) also to one tensor after the other, since NaN everywhere says nothing about which of
+them counts.
 """
 
 from __future__ import annotations

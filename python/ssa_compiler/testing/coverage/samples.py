@@ -55,7 +55,8 @@ class Case:
     """A program made of a sample.
 
     Attributes:
-        name: `function`, `function-arguments`, `inplace` or `inplace-arguments`; `function-1` and so on of further samples.
+        name: `function`, `function-arguments`, `inplace` or `inplace-arguments`; `function-1` and so on of further
+            samples.
         sources: ways to write the program, of which TorchScript may take some; none if its language has none.
         problem: why it has none.
     """
@@ -134,8 +135,8 @@ def _kind(sample: Any) -> str:
 def _chosen(unit: Unit) -> Iterator[tuple[list[Any], str]]:
     """Yield the smallest sample, and one with non-default arguments: of those that set most, the smallest.
 
-    Each is followed by the next best, should TorchScript not take it. After them come further samples, each of which sets
-    something else.
+    Each is followed by the next best, should TorchScript not take it. After them come further samples, each of which
+    sets something else.
     """
     torch.manual_seed(0)
     entry = _database()[unit.op]

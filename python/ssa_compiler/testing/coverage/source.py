@@ -1,7 +1,7 @@
 """Writes a call of an operator as the source of a function that both Python and TorchScript understand.
 
-Tensors, and lists of tensors, become parameters; every other argument becomes a literal. An operator of the database that is
-a lambda is watched while it runs, and what it calls is written down.
+Tensors, and lists of tensors, become parameters; every other argument becomes a literal. An operator of the database
+that is a lambda is watched while it runs, and what it calls is written down.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The process that runs cases: reads units from standard input, writes what came of their cases to standard output.
 
-A case may crash or hang this process, so the driver keeps it apart, knows from a line written in front of each case which one
-it was, and starts another process that leaves the case out.
+A case may crash or hang this process, so the driver keeps it apart, knows from a line written in front of each case
+which one it was, and starts another process that leaves the case out.
 """
 
 from __future__ import annotations
@@ -223,8 +223,8 @@ def run_case(case: Case, unit: Unit, *, interpreted: bool, folder: str) -> dict[
         interpreted: import it and run each stage in the interpreter, without compiling it.
         folder: where its module is written.
     Returns:
-        The record: `status`, one of `native`, `callback`, `imported` (interpreted, and right), `rejected`, `wrong`, `broken`
-        (an error that is none of this compiler's), `unscriptable`, `raises` (in eager), and what goes with it.
+        The record: `status`, one of `native`, `callback`, `imported` (interpreted, and right), `rejected`, `wrong`,
+        `broken` (an error that is none of this compiler's), `unscriptable`, `raises` (in eager), and what goes with it.
     """
     from ..harness import run_eager
 

@@ -1,8 +1,8 @@
 """Expressions of Python's numbers, bools and strings: what the ingredients of `scalars` and the containers are made of.
 
-Each function returns a text and whether its value is exact (see `python_scope`). Where the text is used again, names stand
-for what was computed before, so that expressions stay small. An int may leave 64 bits for some input set; such a set does
-not run (see `bounds`), since the compiler's ints wrap around there.
+Each function returns a text and whether its value is exact (see `python_scope`). Where the text is used again, names
+stand for what was computed before, so that expressions stay small. An int may leave 64 bits for some input set; such a
+set does not run (see `bounds`), since the compiler's ints wrap around there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Writes at indices and masks. Indices without accumulation are distinct: eager leaves the order of others undefined."""
+"""Writes at indices and masks. Indices without accumulation are distinct: eager leaves the order of others
+undefined.
+"""
 
 from __future__ import annotations
 

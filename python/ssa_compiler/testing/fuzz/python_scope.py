@@ -1,9 +1,9 @@
 """Python's own values in a program that is being written: numbers, bools, strings, lists and dicts of them.
 
-The writer keeps one `Scope` of them next to the names of tensors. It knows of each number whether it is *exact*, the same
-bit for bit on every machine (sums, products, square roots; not `math.exp`, nor what is read from a reduction that may be
-done in another order): results that are exact are compared bit for bit, and conditions read nothing else. It knows of each
-list how many elements it has at least, so that most programs do not end with an IndexError.
+The writer keeps one `Scope` of them next to the names of tensors. It knows of each number whether it is *exact*, the
+same bit for bit on every machine (sums, products, square roots; not `math.exp`, nor what is read from a reduction that
+may be done in another order): results that are exact are compared bit for bit, and conditions read nothing else. It
+knows of each list how many elements it has at least, so that most programs do not end with an IndexError.
 """
 
 from __future__ import annotations

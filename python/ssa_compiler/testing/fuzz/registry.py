@@ -1,7 +1,8 @@
 """The ingredients of random programs: what they are, and where each module puts its own.
 
 An ingredient is one function with a decorator, in the module of its family. Its name is the *feature* that a program
-which uses it is counted under. Adding one is adding a function: the generator, the frequencies and `--help` find it here.
+which uses it is counted under. Adding one is adding a function: the generator, the frequencies and `--help` find it
+here.
 """
 
 from __future__ import annotations

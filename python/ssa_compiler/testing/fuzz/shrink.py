@@ -1,8 +1,8 @@
 """Makes a failing program smaller while it fails in the same way.
 
 Works on Python's own syntax tree, so that any program file can be shrunk: statements are dropped, regions replaced by
-their bodies, expressions by their parts, and results, arguments, input sets and functions left out. Every candidate that
-still fails alike is kept, until none of the steps helps.
+their bodies, expressions by their parts, and results, arguments, input sets and functions left out. Every candidate
+that still fails alike is kept, until none of the steps helps.
 """
 
 from __future__ import annotations

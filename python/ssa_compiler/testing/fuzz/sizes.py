@@ -1,8 +1,8 @@
 """Random programs about sizes: every number in them is computed from the sizes of the arguments.
 
-The other grammar knows each shape while it writes, so its programs do with few sizes. These take any: each statement says
-what it does in terms of what it is given, whether a size is odd, even, 1 or 0; where eager raises for one, so has the compiled
-program to. They are run with `Dim.AUTO` for all sizes.
+The other grammar knows each shape while it writes, so its programs do with few sizes. These take any: each statement
+says what it does in terms of what it is given, whether a size is odd, even, 1 or 0; where eager raises for one, so has
+the compiled program to. They are run with `Dim.AUTO` for all sizes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .program import Program
 
 __all__ = ["auto_program", "size_program"]
 
-# What makes a tensor of a rank from one of a rank. `{t}` is the tensor, `{d}` one of its dimensions and `{e}` another one, `{k}`
-# a small number, `{h}` a number computed from the size of dimension d (at most that size), `{i}` a new name.
+# What makes a tensor of a rank from one of a rank. `{t}` is the tensor, `{d}` one of its dimensions and `{e}` another
+# one, `{k}` a small number, `{h}` a number computed from the size of dimension d (at most that size), `{i}` a new name.
 _EXPRESSIONS: dict[str, list[tuple[int, int, str]]] = {
     "slice": [
         (1, 1, "{t}[{h}:]"),

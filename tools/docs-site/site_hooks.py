@@ -34,16 +34,20 @@ _FENCE = re.compile(r" *(```+|~~~+)")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages that TableGen wrote.
+    """Add the pages that TableGen wrote. A pass that the overview leaves out is a warning.
 
     Raises:
         PluginError: they have not been written.
     """
+    overview = (ROOT / "docs" / "reference" / "ssa-opt.md").read_text(encoding="utf-8")
     for name, title in PAGES.items():
         path = TABLEGEN / name
         if not path.is_file():
             raise PluginError(f"{path.relative_to(ROOT)} is missing: run `make docs`, which writes it")
         text = _passes_page(path.read_text(encoding="utf-8"), title)
+        for flag in re.findall(r"^### `(--[\w-]+)`", text, flags=re.MULTILINE):
+            if f"[`{flag}`]" not in overview:
+                _LOG.warning("docs/reference/ssa-opt.md does not mention %s", flag)
         files.append(File.generated(config, f"{TARGET}/{Path(name).name}", content=text))
     return files
 
@@ -102,7 +106,7 @@ def as_python_markdown(markdown: str) -> str:
                 lines.append("")
             width = marker.end()
         elif width and line.startswith(" " * width):
-            if previous and not fence and (mark or _MARKER.match(line[width:]) and not _is_item(previous)):
+            if previous and not fence and (mark or (_MARKER.match(line[width:]) and not _is_item(previous))):
                 lines.append("")
             line = "    " + line[width:]
         elif width and line.strip() and not fence and not previous:

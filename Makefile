@@ -42,6 +42,7 @@ lint-cpp:
 lint-generated:
 	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
 	$(BIN)/python tools/gen-messages/gen_messages.py --check
+	$(BIN)/python tools/gen-walkthrough/gen_walkthrough.py --check
 
 # The documentation as a site: build/site. Passes, dialects and ops come from their TableGen descriptions, build/wheel/docs.
 docs:

@@ -47,7 +47,8 @@ lint-generated:
 # The documentation as a site: build/site. Passes, dialects and ops come from their TableGen descriptions, build/wheel/docs.
 docs:
 	@cmake --build build/wheel --target mlir-doc >build/mlir-doc.log || (cat build/mlir-doc.log; exit 1)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict >build/mkdocs.log 2>&1 || (cat build/mkdocs.log; exit 1)
+	@echo "documentation: build/site/index.html"
 
 # The build that `pip install` made, not a developer's build folder.
 lit:

@@ -18,4 +18,4 @@ class DocstringSections(Extension):
         """Rewrite one docstring; the pages that show them are in docs/reference."""
         if obj.docstring is not None:
             text = _SECTION.sub("\n\n", obj.docstring.value)
-            obj.docstring.value = _PAGE.sub(r"[\1](../\1.html)", text)
+            obj.docstring.value = _PAGE.sub(r"[\1](../\1.md)", text)

@@ -1,4 +1,5 @@
-"""What mkdocs.yml needs beyond MkDocs: the pages that TableGen writes, links to the repository's files, GitHub's Markdown.
+"""What mkdocs.yml needs beyond MkDocs: the pages that TableGen writes, links to the repository's files, GitHub's Markdown, colours
+for MLIR.
 
 MkDocs calls the functions `on_...` (https://www.mkdocs.org/user-guide/configuration/#hooks). `make docs` runs the build.
 """
@@ -6,12 +7,14 @@ MkDocs calls the functions `on_...` (https://www.mkdocs.org/user-guide/configura
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File
+from pygments.lexers import LEXERS
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLEGEN = ROOT / "build" / "wheel" / "docs"
@@ -31,6 +34,12 @@ _LOG = get_plugin_logger("site_hooks")
 _MARKER = re.compile(r"(?:[-*+]|\d+\.) +(?=\S)")
 _LINK = re.compile(r"\[([^\][]*)\]\((\.\.?/[^()\s#]*)(#[^()\s]*)?\)")
 _FENCE = re.compile(r" *(```+|~~~+)")
+
+
+def on_startup(**_: Any) -> None:
+    """Let Pygments know MLIR."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    LEXERS["MlirLexer"] = ("mlir_lexer", "MLIR", ("mlir",), ("*.mlir",), ())
 
 
 def on_files(files: Any, config: Any) -> Any:

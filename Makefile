@@ -1,6 +1,6 @@
 # The two commands of this repository, each of which prepares the machine first (scripts/setup.sh):
 #   make demo   compile two programs, compare them with eager PyTorch, show IR and times
-#   make test   format and type checks, generated documentation, lit tests, Python tests
+#   make test   format and type checks, the documentation's site, lit tests, Python tests
 # and the pieces that `make test` is made of: lint, docs, lit, pytest.
 VENV ?= .venv
 PYTHON_SOURCES = python test tools scripts examples benchmarks
@@ -42,10 +42,13 @@ lint-cpp:
 lint-generated:
 	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
 	$(BIN)/python tools/gen-messages/gen_messages.py --check
+	$(BIN)/python tools/gen-walkthrough/gen_walkthrough.py --check
 
-# Passes, dialects and ops as Markdown, from their TableGen descriptions: build/wheel/docs.
+# The documentation as a site: build/site. Passes, dialects and ops come from their TableGen descriptions, build/wheel/docs.
 docs:
 	@cmake --build build/wheel --target mlir-doc >build/mlir-doc.log || (cat build/mlir-doc.log; exit 1)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict >build/mkdocs.log 2>&1 || (cat build/mkdocs.log; exit 1)
+	@echo "documentation: build/site/index.html"
 
 # The build that `pip install` made, not a developer's build folder.
 lit:

@@ -102,7 +102,7 @@ if [[ ! -e $stamp || $(<"$stamp") != "$hash" ]]; then
   "$VENV/bin/python" -c "$FITTING_TORCH" 2>/dev/null || install_torch
   say "building and installing ssa-compiler (the first build takes minutes)"
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 # checkouts share what was compiled
-  "$VENV/bin/python" -m pip install --disable-pip-version-check -q '.[test]' ||
-    die "the build failed; see above, or repeat it with: $VENV/bin/python -m pip install -v '.[test]'"
+  "$VENV/bin/python" -m pip install --disable-pip-version-check -q '.[test,docs]' ||
+    die "the build failed; see above, or repeat it with: $VENV/bin/python -m pip install -v '.[test,docs]'"
   echo "$hash" >"$stamp"
 fi

@@ -9,7 +9,7 @@ BIN = $(VENV)/bin
 export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-generated docs lit pytest format clean \
+.PHONY: demo test check setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-words lint-generated docs lit pytest pytest-interpreted format clean \
   sanitize mutation-test coverage coverage-edges nightly nightly-tests nightly-sizes bench bench-full bench-packages
 
 demo: setup
@@ -20,10 +20,15 @@ test: setup
 	@status=0; for part in lint docs lit pytest; do \
 	  $(MAKE) -k --no-print-directory $$part || status=1; done; exit $$status
 
+# In two minutes: lint, lit, and what needs no compiled program. It expects an installation (`make setup`).
+check:
+	@status=0; for part in lint lit pytest-interpreted; do \
+	  $(MAKE) -k --no-print-directory $$part || status=1; done; exit $$status
+
 setup build:
 	@scripts/setup.sh
 
-lint: lint-ruff lint-format lint-mypy lint-cpp lint-generated
+lint: lint-ruff lint-format lint-mypy lint-cpp lint-words lint-generated
 
 lint-ruff:
 	$(BIN)/ruff check --output-format=concise $(wildcard $(PYTHON_SOURCES))
@@ -38,6 +43,9 @@ lint-cpp:
 	@if command -v clang-format-22 >/dev/null; then \
 	  echo "clang-format-22 --dry-run -Werror (C++ sources)"; clang-format-22 --dry-run -Werror $(CPP_SOURCES); \
 	else echo "clang-format-22 is not installed: the format of the C++ sources is not checked"; fi
+
+lint-words:
+	$(BIN)/python tools/lint-words/lint_words.py
 
 lint-generated:
 	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
@@ -59,6 +67,10 @@ lit:
 PYTEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$((n < 4 ? n + 1 : 4)))
 pytest:
 	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n $(PYTEST_JOBS) test/python
+
+# The importer's tests with the stages under the interpreter; what looks at a compiled program is skipped.
+pytest-interpreted:
+	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n $(PYTEST_JOBS) --interpreted test/python/importer test/python/tools/layers_test.py
 
 # PyTorch's operator database through compile(): hours. Interrupted, it goes on where it was.
 coverage: setup

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from ..worker_process import Died, TookTooLong, WorkerProcess
 from .samples import Unit
+from .worker import serve
 
 __all__ = ["key", "merged", "read", "run"]
 
 SAMPLES = "(samples)"
 """The case of a record that says that the samples of an operator could not be made."""
-_MEMORY = 12 << 30  # bytes of address space of a worker
+_MEMORY = 12 << 30  # bytes of data of a worker
 _CASES_OF_A_WORKER = 400  # what importing leaves behind adds up
 
 
@@ -65,92 +62,51 @@ class _Worker:
 
     def __init__(self, interpreted: bool, timeout_s: float) -> None:
         self._interpreted, self._timeout_s = interpreted, timeout_s
-        self._process: subprocess.Popen[str] | None = None
+        self._process: WorkerProcess | None = None
         self._served = 0
 
-    def close(self) -> int:
-        """End the process and the tools that it runs; returns its exit status."""
+    def close(self) -> None:
+        """End the process and the tools that it runs."""
         process, self._process = self._process, None
-        if process is None:
-            return 0
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # it leads a session of its own
-        return process.wait()
+        if process is not None:
+            process.stop()
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _started(self) -> WorkerProcess:
         if self._process is None:
-            import resource
-
-            def limit() -> None:
-                resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
             self._served = 0
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "ssa_compiler.testing.coverage.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                bufsize=1,
-                preexec_fn=limit,
-                start_new_session=True,
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
-            )
-            self._lines: SimpleQueue[str] = SimpleQueue()
-            threading.Thread(target=self._listen, args=(self._process, self._lines), daemon=True).start()
+            self._process = WorkerProcess(serve, _MEMORY)
+        self._process.wait_until_ready()
         return self._process
-
-    def _listen(self, process: subprocess.Popen[str], lines: SimpleQueue[str]) -> None:
-        """Pass on what the process says; "" at the end."""
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.put(line)
-        lines.put("")
-
-    def _line(self) -> str | None:
-        """Return the next line; "" if the process died, None if there was none in time."""
-        try:
-            return self._lines.get(timeout=self._timeout_s)
-        except Empty:
-            return None
 
     def run(self, unit: Unit, done: set[str]) -> Iterator[dict[str, Any]]:
         """Yield a record for each case of a unit that is not done."""
         done = set(done)
         while True:
-            process = self._started()
-            assert process.stdin is not None
-            request: dict[str, Any] = asdict(unit)
-            request |= {"done": sorted(done), "interpreted": self._interpreted}
-            process.stdin.write(json.dumps(request) + "\n")
-            current, start, ended = "", time.perf_counter(), False
-            while not ended:
-                line = self._line()
-                answer = json.loads(line) if line else None
-                if answer is None:
-                    break
-                event = answer.pop("event")
-                if event == "begin":
-                    current, start = answer["case"], time.perf_counter()
-                elif event == "result":
-                    done.add(current)
-                    current = ""
-                    self._served += 1
-                    yield answer
-                else:
-                    ended = True
-                    if "error" in answer:
-                        yield self._failed(unit, SAMPLES, "raises", answer["error"], start)
-            if ended:
+            process, current, start = self._started(), "", time.perf_counter()
+            process.ask({**asdict(unit), "done": sorted(done), "interpreted": self._interpreted}, self._timeout_s)
+            try:
+                while (answer := process.answer()) is not None:
+                    process.deadline = time.monotonic() + self._timeout_s
+                    event, content = answer
+                    if event == "begin":
+                        current, start = content["case"], time.perf_counter()
+                    elif event == "result":
+                        done.add(current)
+                        current = ""
+                        self._served += 1
+                        yield content
+                    else:
+                        yield self._failed(unit, SAMPLES, "raises", content["error"], start)
+            except Died as error:
+                failure = ("crashed", f"the process ended with {error}")
+            except TookTooLong:
+                failure = ("timeout", f"no answer within {self._timeout_s:g} s")
+            else:
                 if self._served >= _CASES_OF_A_WORKER:
                     self.close()
                 return
-            hung = process.poll() is None and line is None
-            code = self.close()
-            status = "timeout" if hung else "crashed"
-            message = f"no answer within {self._timeout_s:g} s" if hung else f"the process ended with {code}"
-            yield self._failed(unit, current or SAMPLES, status, message, start)
+            self.close()
+            yield self._failed(unit, current or SAMPLES, *failure, start)
             if not current:
                 return
             done.add(current)

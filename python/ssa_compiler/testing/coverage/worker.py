@@ -9,10 +9,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import itertools
-import json
-import os
 import re
-import sys
 import tempfile
 import time
 import warnings
@@ -31,7 +28,7 @@ from ...errors import ProgramError, ScriptError, SsaCompilerError
 from .samples import Case, Unit, cases, other_sizes, tolerance
 from .source import Source
 
-__all__ = ["main", "run_case", "run_unit"]
+__all__ = ["run_case", "run_unit", "serve"]
 
 _numbers = itertools.count()
 
@@ -288,30 +285,19 @@ def run_unit(unit: Unit, done: set[str], *, interpreted: bool, folder: str) -> I
             yield "result", run_case(case, unit, interpreted=interpreted, folder=folder)
 
 
-def main() -> None:
-    """Serve the driver until standard input ends."""
+def serve(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]] | None]:
+    """The body of a worker process: run the cases of a unit.
+
+    Args:
+        request: the fields of a `Unit`; `done`, the cases to leave out; `interpreted`, whether to compile none.
+    Yields:
+        "begin" with each case, "result" with its record; "error" if the samples cannot be made; None at the end.
+    """
     warnings.filterwarnings("ignore")
-    torch.set_num_threads(1)
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what ops print is no answer
-
-    def say(event: str, content: dict[str, Any]) -> None:
-        channel.write(json.dumps({"event": event, **content}) + "\n")
-        channel.flush()
-
+    done, interpreted = set(request.pop("done")), request.pop("interpreted")
     with tempfile.TemporaryDirectory(prefix="ssa-compiler-") as folder:
-        for line in sys.stdin:
-            request = json.loads(line)
-            done, interpreted = set(request.pop("done")), request.pop("interpreted")
-            unit = Unit(**request)
-            try:
-                for event, content in run_unit(unit, done, interpreted=interpreted, folder=folder):
-                    say(event, content)
-            except Exception as error:  # its samples cannot be made
-                say("end", {"error": _short(error)})
-            else:
-                say("end", {})
-
-
-if __name__ == "__main__":
-    main()
+        try:
+            yield from run_unit(Unit(**request), done, interpreted=interpreted, folder=folder)
+        except Exception as error:  # its samples cannot be made
+            yield "error", {"error": _short(error)}
+    yield None

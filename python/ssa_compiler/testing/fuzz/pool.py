@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import os
-import resource
-import signal
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from typing import Any
+from multiprocessing.connection import wait
 
+from ..worker_process import Died, TookTooLong, WorkerProcess
 from .program import Program
 from .record import AUTO, Record, generator_version
 
@@ -46,55 +41,25 @@ class Task:
         return auto_program(self.seed) if self.system in AUTO else generate(self.seed)
 
 
-def _work(pipe: Connection, timeout_s: float, memory_gib: float) -> None:
-    """The body of a worker."""
-    import torch
-
+def _serve(request: tuple[Task, float]) -> Iterator[Record]:
+    """The body of a worker: run one program."""
     from .run import run_program
 
-    os.setpgid(0, 0)  # tools that it starts die with it
-    torch.set_num_threads(1)
-    if memory_gib:
-        limit = int(memory_gib * 2**30)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    silent = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 2)  # TorchScript and ATen warn there
-    pipe.send(None)
-    with contextlib.suppress(EOFError, KeyboardInterrupt):
-        while True:
-            task: Task = pipe.recv()
-            pipe.send(run_program(task.program(), task.system, timeout_s=timeout_s))
+    task, timeout_s = request
+    yield run_program(task.program(), task.system, timeout_s=timeout_s)
 
 
-class _Worker:
+class _Worker(WorkerProcess):
     """One process and what it is doing."""
 
-    def __init__(self, timeout_s: float, memory_gib: float) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(other, timeout_s, memory_gib), daemon=True)
-        self.process.start()
-        other.close()
+    def __init__(self, memory_gib: float) -> None:
+        super().__init__(_serve, int(memory_gib * 2**30))
         self.task: Task | None = None
-        self.deadline = time.monotonic() + 120.0  # for importing torch
-        self.ready = False
         self.done = 0
 
     def start(self, task: Task, timeout_s: float) -> None:
-        self.task, self.deadline = task, time.monotonic() + timeout_s
-        self.pipe.send(task)
-
-    def stop(self) -> int | None:
-        """End the process and what it started; returns its exit status."""
-        self.process.join(0)
-        status = self.process.exitcode
-        if self.process.pid is not None and status is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.kill()
-        self.process.join()
-        self.pipe.close()
-        return status
+        self.task = task
+        self.ask((task, timeout_s), timeout_s)
 
 
 def run_tasks(
@@ -116,7 +81,7 @@ def run_tasks(
     try:
         while following is not None or any(worker.task for worker in workers):
             while following is not None and len(workers) < jobs:
-                workers.append(_Worker(timeout_s, memory_gib))
+                workers.append(_Worker(memory_gib))
             for worker in list(workers):
                 if worker.ready and worker.task is None and following is not None:
                     worker.start(following, timeout_s)
@@ -142,27 +107,20 @@ def run_tasks(
 def _look(worker: _Worker, answered: bool, timeout_s: float) -> tuple[Task | None, Record | None, bool] | None:
     """What became of a worker: its task, the record, and whether the process is lost; None if it is still busy."""
     task = worker.task
-    if answered:
-        try:
-            answer: Any = worker.pipe.recv()
-        except (EOFError, OSError):
-            worker.process.join(5)
-            status = worker.process.exitcode
-            how = signal.Signals(-status).name if status is not None and status < 0 else f"exit status {status}"
-            if task is None:
-                raise RuntimeError(f"a worker died while it started: {how}") from None
-            return task, _lost(task, f"the process died: {how}"), True
-        if not worker.ready:
-            worker.ready = True
-            return None
-        worker.task = None
-        worker.done += 1
-        return task, answer, False
-    if time.monotonic() < worker.deadline:
+    if not answered and time.monotonic() < worker.deadline:
         return None
     if task is None:
-        raise RuntimeError("a worker did not start in time")
-    return task, _lost(task, f"no answer within {timeout_s:g} seconds"), True
+        worker.wait_until_ready()
+        return None
+    try:
+        record = worker.answer()
+    except Died as error:
+        return task, _lost(task, f"the process died: {error}"), True
+    except TookTooLong:
+        return task, _lost(task, f"no answer within {timeout_s:g} seconds"), True
+    worker.task = None
+    worker.done += 1
+    return task, record, False
 
 
 def _lost(task: Task, message: str) -> Record:
@@ -189,7 +147,7 @@ class Runner:
         Returns:
             Its record, also if the process died or took too long.
         """
-        worker = self._worker = self._worker or _Worker(self._timeout_s, self._memory_gib)
+        worker = self._worker = self._worker or _Worker(self._memory_gib)
         while True:
             if worker.ready and worker.task is None:
                 worker.start(task, self._timeout_s)

@@ -30,7 +30,7 @@ class WorkerProcess:
     """One process, in a group of its own: tools that it starts die with it.
 
     Args:
-        serve: the body of the process: a generator function, imported there by name, which yields the answers to a request.
+        serve: the body of the process: a generator function, which yields the answers to a request.
         memory: limit of its data in bytes; 0 for none.
     Attributes:
         pipe: what becomes readable with each answer.

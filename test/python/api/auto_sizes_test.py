@@ -65,7 +65,7 @@ def rows(*sizes: int, columns: int = 3) -> list[tuple[Tensor, ...]]:
     return [(torch.arange(float(size * columns)).reshape(size, columns) - 2,) for size in sizes]
 
 
-def test_parts_of_open_sizes() -> None:
+def test_parts_of_dynamic_sizes() -> None:
     sets = [(torch.arange(2.0 * size).reshape(2, size) - 3,) for size in HALVES]
     checked = check(put_together, *sets, options=AUTO)
     assert not any(checked.rejections)
@@ -137,7 +137,7 @@ def normalised(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return F.group_norm(x[None], 1), F.group_norm(wide, 1), torch.einsum("ij,kj->ik", x[:2], x[:0])
 
 
-def test_groups_of_open_sizes() -> None:
+def test_groups_of_dynamic_sizes() -> None:
     sets = [(torch.randn(*shape),) for shape in ((4, 6), (5, 3), (2, 9))]
     checked = check(normalised, *sets, options=AUTO)
     assert not any(checked.rejections)

@@ -206,7 +206,7 @@ def test_objects_of_one_memory() -> None:
         import_program(OfOneMemory(False), (torch.ones(3, 1),))
 
 
-def test_open_sizes() -> None:
+def test_dynamic_sizes() -> None:
     rows = torch.export.Dim("rows")
     options = {"dynamic_shapes": {"x": {0: rows}}}
     check(transposed, (grid(),), (grid(7),), (grid(0),), options=options)

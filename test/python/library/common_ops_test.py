@@ -232,7 +232,7 @@ def instances_of_input(x: Tensor, weight: Tensor, bias: Tensor) -> list[Tensor]:
     return [functional.instance_norm(x), functional.instance_norm(x, None, None, weight, bias)]
 
 
-def test_instances_of_open_sizes() -> None:
+def test_instances_of_dynamic_sizes() -> None:
     """torch-mlir's own lowering gives NaN."""
     weights = [torch.randn(3) for _ in range(2)]
     shapes = {"x": {0: torch.export.Dim("n"), 2: torch.export.Dim("h")}, "weight": None, "bias": None}

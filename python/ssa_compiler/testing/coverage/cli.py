@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sample", type=int, help="only so many operators with dtypes, always the same")
     parser.add_argument("--further", type=int, default=0, help="more samples of each operator, with other arguments")
     parser.add_argument(
-        "--open-sizes", action="store_true", help="sizes are dynamic, and each program runs with up to two others"
+        "--dynamic-sizes", action="store_true", help="sizes are dynamic, and each program runs with up to two others"
     )
     parser.add_argument("--extremes", action="store_true", help="each program runs with large and small numbers too")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")

@@ -210,7 +210,7 @@ def test_a_dimension_is_a_constant_rather() -> None:
 
 
 def test_a_dimension_from_data_is_rejected() -> None:
-    with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"aten::narrow with a 'dim' known only"):
+    with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"aten::narrow with a dynamic 'dim'"):
         ssa_compiler.compile(narrowed_from_data, (X, torch.tensor(1)))
 
 

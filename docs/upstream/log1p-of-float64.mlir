@@ -6,7 +6,7 @@
 // Expected: 2xf64=1E-17 1E-10
 // Actual:   2xf64=0 1E-10
 //
-// Project: IREE. It is computed as log(1 + x). expm1 likewise. IREE prints few digits of 1e-10; the
+// Project: IREE. Apparently it is computed as log(1 + x). expm1 likewise. IREE prints few digits of 1e-10; the
 // first number shows it.
 // Seen with torch-mlir 20261001, iree-base-compiler and iree-base-runtime 3.13.0 on x86-64 Linux.
 

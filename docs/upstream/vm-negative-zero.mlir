@@ -6,7 +6,7 @@
 // Expected: f64=-0
 // Actual:   f64=0
 //
-// Project: IREE. vm.const.f64.zero is made of it.
+// Project: IREE. Apparently vm.const.f64.zero is made of it.
 // Seen with torch-mlir 20261001, iree-base-compiler and iree-base-runtime 3.13.0 on x86-64 Linux.
 
 func.func @main() -> f64 {

@@ -4,51 +4,18 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 __all__ = ["OpProgram", "find_program", "implements"]
-
-_MODULES = (
-    "activations",
-    "attention",
-    "bessel",
-    "bools",
-    "detection",
-    "division",
-    "error_functions",
-    "exponentials",
-    "extremes",
-    "factors",
-    "floats",
-    "gamma",
-    "hyperbolic",
-    "linalg",
-    "linalg_forms",
-    "losses",
-    "modified_bessel",
-    "moments",
-    "norms",
-    "order",
-    "orthogonal",
-    "pooling",
-    "powers",
-    "recurrent",
-    "reductions",
-    "running",
-    "selection",
-    "shifts",
-    "sorting",
-    "trigonometry",
-    "windows",
-    "without_dimensions",
-)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Applies = Callable[[Mapping[str, Any]], bool]
@@ -110,8 +77,10 @@ def implements(
 
 @cache
 def _load() -> None:
-    for name in _MODULES:
-        importlib.import_module(f"{__package__}.{name}")
+    """Import each module of the library whose name does not begin with an underscore, in the order of their names."""
+    for found in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda found: found.name):
+        if not found.name.startswith("_"):
+            importlib.import_module(f"{__package__}.{found.name}")
 
 
 def find_program(operator: str, arguments: Mapping[str, Any], *, kernels: bool = False) -> OpProgram | None:

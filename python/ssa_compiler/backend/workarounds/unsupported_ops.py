@@ -148,10 +148,10 @@ _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 # operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it
 # wrong, or expects the failure.
 _REJECTED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
-    "aten::floor_divide": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
-    "aten::floor_divide.Scalar": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
-    "aten::div.Tensor_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
-    "aten::div.Scalar_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**33"),
+    "aten::floor_divide": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**53"),
+    "aten::floor_divide.Scalar": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**53"),
+    "aten::div.Tensor_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**53"),
+    "aten::div.Scalar_mode": (_divides_int64, "IREE divides int64 through floating point: wrong beyond 2**53"),
     **{
         f"aten::adaptive_{kind}_pool{rank}d": (
             _divides_by_open,

@@ -57,7 +57,8 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
 void ssa_compiler::registerPipelines() {
   PassPipelineRegistration<>(
       "convert-to-tensorssa",
-      "Turn views and in-place writes into pure tensor values, across scf "
+      "[tensorssa] turn views and in-place writes into pure tensor values, "
+      "across scf "
       "regions (runs after --torch-to-scf): torch-insert-bounds-checks, "
       "tssa-resolve-choices, tssa-rewrite-mutation, tssa-block-propagation, "
       "tssa-rename, tssa-remove-update, torch-simplify, tssa-promote-slots, "

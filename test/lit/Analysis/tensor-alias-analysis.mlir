@@ -1,5 +1,5 @@
 // The location of each mutable tensor: its root and the views from there.
-// RUN: ssa-opt --test-print-tensor-aliases %s -o /dev/null | FileCheck %s
+// RUN: ssa-opt-test --test-print-tensor-aliases %s -o /dev/null | FileCheck %s
 
 // Two views of one tensor share its root, however long the path.
 // CHECK-LABEL: function @views

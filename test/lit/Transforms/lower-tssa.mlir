@@ -1,5 +1,5 @@
 // Each view's torch ops for reading it and for rebuilding its base.
-// RUN: ssa-opt --tssa-lower %s | FileCheck %s
+// RUN: ssa-opt-test --tssa-lower %s | FileCheck %s
 
 // The index may be any value of the program.
 // CHECK-LABEL: func.func @select(

@@ -3,6 +3,4 @@
 
 #include "ssa-compiler/Tools/SSAOptMain.h"
 
-int main(int argc, char **argv) {
-  return ssa_compiler::ssaOptMain(argc, argv);
-}
+int main(int argc, char **argv) { return ssa_compiler::ssaOptMain(argc, argv); }

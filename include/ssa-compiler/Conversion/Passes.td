@@ -68,7 +68,7 @@ def FoldNestedUpdatesPass
   let description = [{
     Lowered TensorSSA form stores through a view of a view by reading the outer view,
     changing what the inner one shows of it, and storing all of it back. Where the
-    views are a box of the tensor (select, slice, dimensions permuted or of size 1),
+    views are a strided slice of the tensor (select, slice, dimensions permuted or of size 1),
     this becomes one `tensor.insert_slice`, which IREE does in place and without
     reading. A store through a permuted tensor, which would permute it twice, does
     too. Runs on value semantics, before `--legalize-iree-boundary`.

@@ -59,7 +59,7 @@ def LinkKernelLibraryPass : Pass<"link-kernel-library", "::mlir::ModuleOp"> {
 }
 
 def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
-  let summary = "[kernels] mark the functions that can be one kernel";
+  let summary = "[kernels] annotate the functions that can be one kernel";
   let description = [{
     A function becomes a kernel if it consists of upstream ops on ranked tensors
     only, whose sizes may be dynamic, if the math functions in it are as exact in a kernel as elsewhere,
@@ -67,7 +67,7 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     quicker. Such a function gets the attribute `kernel.form = "kernel"`; any other
     gets `kernel.reason`, which says why not.
 
-    Before, concatenations become insertions, choices between tensors of dynamic sizes
+    Before, concatenations become insertions, selects of tensors of dynamic sizes
     branches, and arguments that stand for constants
     (`kernel.constant`), which torch-mlir was not to compute with, become these. In
     kernels, divisions that would end the process divide by 1: the program's own
@@ -212,7 +212,7 @@ def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
   let description = [{
     Chooses, for each `linalg.generic`, which dimension its innermost loop runs
     over: the one along which the most operands are contiguous or constant, results
-    before others, a parallel one if there is a choice. Of an op that reduces, the
+    before others, a parallel one if there are several. Of an op that reduces, the
     dimensions that the largest operand does not have come just before it, so that
     a matrix is read once. The order of the others stays. What is added up for one
     result is added in the same order as before.
@@ -282,7 +282,7 @@ def DropCarriedBuffersPass : Pass<"drop-carried-buffers", "::mlir::func::FuncOp"
   let summary = "[kernels] let loops use the buffers that they begin with";
   let description = [{
     A buffer that a loop carries is that which it begins with: what the loop yields
-    is in the same buffer, or bufferization would have refused it. Its uses in the
+    is in the same buffer, or bufferization would have rejected it. Its uses in the
     loop and behind it become uses of the latter. The code generator does not
     follow buffers around loops.
   }];

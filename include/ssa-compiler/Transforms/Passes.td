@@ -26,19 +26,19 @@ def TorchInsertBoundsChecksPass
   ];
 }
 
-def TSSAResolveChoicesPass
-    : Pass<"tssa-resolve-choices", "::mlir::func::FuncOp"> {
+def TSSAResolveAmbiguousAliasesPass
+    : Pass<"tssa-resolve-ambiguous-aliases", "::mlir::func::FuncOp"> {
   let summary = "[tensorssa] make explicit which of several tensors a name is";
   let description = [{
-    A name that is one tensor or another, depending on control flow, and is written
-    while the other name is in use, becomes a tag beside the tensor, and an int for
+    An ambiguous alias, a name that is one tensor or another, depending on control
+    flow, and is written while the other name is in use, becomes a tag beside the tensor, and an int for
     each operand of its views that differs. A read selects by the tag; a write
     computes the new contents and copies them into the tensor that the tag names.
     What leaves a region is a copy if its tag may name a tensor made there. Other
-    names of a tensor that the tag may name become choices as well if they are used
-    across such a write. Marks the function's results that are, or may be, one
-    tensor while the edges still tell. Does nothing for names that mean one tensor, or that may be snapshots
-    (docs/Rationale/TensorSSA.md).
+    names of a tensor that the tag may name become ambiguous aliases as well if they
+    are used across such a write. Annotates the function's results that are, or may
+    be, one tensor while the edges still tell. Does nothing for names that mean one
+    tensor, or that may be snapshots (docs/Rationale/TensorSSA.md).
 
     Before:
     ```mlir
@@ -73,11 +73,11 @@ def TSSARewriteMutationPass
     *passed down* to whoever reads the storage later, through whichever view: a
     read becomes the `tssa.access`es of its own path from the root. All tensors
     become `!torch.vtensor`. For each argument that is written, its final contents
-    become one more result, marked `tssa.writeback`.
+    become one more result, with the attribute `tssa.writeback`.
 
     Between this pass and `--tssa-rename` a use of the root's value means its
     newest version. Programs in which a write would be seen through a name that is
-    one of several tensors are refused (`TensorAliasAnalysis::verifyMerges`).
+    one of several tensors are rejected (`TensorAliasAnalysis::verifyMerges`).
 
     Before:
     ```mlir
@@ -181,17 +181,17 @@ def TSSAPromoteSlotsPass : Pass<"tssa-promote-slots", "::mlir::func::FuncOp"> {
   ];
 }
 
-def TSSAMarkVersionsPass : Pass<"tssa-mark-versions", "::mlir::func::FuncOp"> {
-  let summary = "[tensorssa] mark each version that must be copied, and name its reader";
+def TSSAAnnotateCopiesPass : Pass<"tssa-annotate-copies", "::mlir::func::FuncOp"> {
+  let summary = "[tensorssa] annotate each version that must be copied with its reader";
   let description = [{
     Runs on TensorSSA form (after `--tssa-remove-update`). A `tssa.assign` through a
-    view that leaves some of its base as it is takes over the memory of the base; so
-    does whatever hands a version on to where that happens: the start of a loop, the
-    end of a region, a result of the function, which is the caller's to write. Where
+    view that leaves some of its base as it is reuses the buffer of the base; so does
+    whatever forwards a version to where that happens: the start of a loop, the end
+    of a region, a result of the function, which is the caller's to write. Where
     the version is still needed after that, the op gets the attribute `tssa.copies`,
     with the operand and the reason: a later reader and its line, the next iteration,
     a caller that keeps the argument, a constant, a second name for the same version.
-    Each mark stands for one copy; all other assigns are in place (docs/Report.md).
+    Each annotation stands for one copy; all other assigns are in place (docs/Report.md).
 
     Before: `%b1 = tssa.assign "torch.aten.select.int" %b, %row[%dim, %i] : ...`, and
     `%s = torch.aten.sum %b, ...` after it
@@ -202,7 +202,7 @@ def TSSAMarkVersionsPass : Pass<"tssa-mark-versions", "::mlir::func::FuncOp"> {
     "::ssa_compiler::torch::TorchDialect", "::mlir::arith::ArithDialect"
   ];
   let statistics = [
-    Statistic<"numMarks", "marks", "versions that must be copied">
+    Statistic<"numCopies", "copies", "versions that must be copied">
   ];
 }
 

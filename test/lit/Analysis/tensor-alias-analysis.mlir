@@ -17,7 +17,7 @@ func.func @views(%x: !torch.tensor<[4,3],f32>) {
   return
 }
 
-// A clone is a storage of its own; what is not written is not marked.
+// A clone is a storage of its own; what is not written has no mark.
 // CHECK-LABEL: function @fresh
 // CHECK: %arg0 -> %arg0{{$}}
 // CHECK: %[[C:.+]] -> %[[C]] (written)

@@ -2,7 +2,7 @@
 #
 # LLVM and MLIR themselves are the distribution's and are not instrumented. The vptr check needs run-time type
 # information, and LLVM has none. What our code and LLVM's share without LLVM's taking part is left unchecked
-# (tools/ssa-opt/SanitizerOptions.cpp). A bad access inside of MLIR's own code is found only if it goes through malloc.
+# (cmake/SanitizerOptions.cpp). A bad access inside of MLIR's own code is found only if it goes through malloc.
 #
 # Assertions are on in these builds, ours and those of LLVM's headers: cast<> to the wrong class is a finding.
 

@@ -23,7 +23,7 @@ _LAYERS = ("ssa_compiler.importer", "ssa_compiler.backend", "ssa_compiler.runtim
 
 # What conversion needs, without the clean-up between its steps: equal accesses stay, slots are not promoted.
 _BARE_CONVERSION = (
-    "--pass-pipeline=builtin.module(torch-insert-bounds-checks,func.func(tssa-resolve-choices,tssa-rewrite-mutation,"
+    "--pass-pipeline=builtin.module(torch-insert-bounds-checks,func.func(tssa-resolve-ambiguous-aliases,tssa-rewrite-mutation,"
     "tssa-block-propagation,tssa-rename,tssa-remove-update,tssa-lower),verify-value-semantics)",
 )
 

@@ -91,7 +91,7 @@ void TensorAliasAnalysis::computeLocations() {
   });
 }
 
-/// Notes that `target` receives the tensor `source`, and takes over its
+/// Notes that `target` receives the tensor `source`, and gets its
 /// location if nothing has been said about `target` yet.
 void TensorAliasAnalysis::addEdge(OpOperand &source, Value target) {
   // The condition of a select is no tensor.
@@ -107,7 +107,7 @@ void TensorAliasAnalysis::addEdge(OpOperand &source, Value target) {
 void TensorAliasAnalysis::visitOperation(Operation *op) {
   if (op == function)
     return;
-  // Region terminators hand on what they know; their op collected the edge.
+  // Region terminators forward what they know; their op collected the edge.
   if (Operation *parent = op->getParentOp();
       parent != function && op->hasTrait<OpTrait::IsTerminator>())
     forEachRegionEdge(parent, [&](OpOperand &source, Value target) {
@@ -270,7 +270,7 @@ void TensorAliasAnalysis::collectWrites() {
 }
 
 /// A use is whatever reads or writes the storage. Taking a view is not one, nor
-/// is handing a tensor to a value that is the same location.
+/// is forwarding a tensor to a value that is the same location.
 void TensorAliasAnalysis::collectUses() {
   DenseMap<OpOperand *, bool> forwarded;
   for (const MergeEdge &edge : edges)

@@ -1,6 +1,6 @@
 //===- VerifyTensorAliases.cpp - programs that conversion gets wrong ------===//
 //
-// What TensorSSA conversion refuses: writes that would be seen through a merge
+// What TensorSSA conversion rejects: writes that would be seen through a merge
 // (see TensorAliasAnalysis.h), and ops that hold on to, write or return mutable
 // tensors in a way that the analysis does not follow.
 //

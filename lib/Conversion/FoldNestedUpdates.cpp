@@ -1,9 +1,9 @@
 //===- FoldNestedUpdates.cpp - one store for a view of a view -------------===//
 //
 // Follows the values that a store is nested in from the outermost one inwards
-// and keeps the box (`ViewBox`) of the tensor that they are. Each store on the
-// way has to change what that same box of the tensor shows: then all that the
-// nest changes is what the innermost store does.
+// and keeps the slice (`StridedSlice`) of the tensor that they are. Each store
+// on the way has to change what that same slice of the tensor shows: then all
+// that the nest changes is what the innermost store does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ namespace ssa_compiler {
 using namespace mlir;
 using namespace ssa_compiler;
 using torch::BaseTensorType;
+using torch::StridedSlice;
 using torch::TorchViewOpInterface;
-using torch::ViewBox;
 using torch::ViewInstance;
 
 namespace {
@@ -44,10 +44,10 @@ struct Store {
   Value values;
 };
 
-/// Values that are stored to a box of a tensor, right after `store`.
+/// Values that are stored to a strided slice of a tensor, right after `store`.
 struct Insertion {
   Operation *store;
-  ViewBox box;
+  StridedSlice slice;
   Value values;
 };
 
@@ -87,22 +87,23 @@ static TorchViewOpInterface getView(Value value) {
   return dyn_cast_or_null<TorchViewOpInterface>(value.getDefiningOp());
 }
 
-static bool followBox(const ViewInstance &view, Type type, ViewBox &box) {
+static bool followStridedSlice(const ViewInstance &view, Type type,
+                               StridedSlice &slice) {
   const torch::ViewModel *model = torch::lookupViewModel(view.name);
   auto tensor = dyn_cast<BaseTensorType>(type);
   return model && tensor && tensor.hasSizes() &&
          cast<BaseTensorType>(view.base.getType()).hasSizes() &&
-         model->followBox(view, type, box);
+         model->followStridedSlice(view, type, slice);
 }
 
-static bool followBox(TorchViewOpInterface view, ViewBox &box) {
-  return followBox({view.getViewName(), view.getViewSchema(), view.getBase(),
-                    view.getParams()},
-                   view->getResult(0).getType(), box);
+static bool followStridedSlice(TorchViewOpInterface view, StridedSlice &slice) {
+  return followStridedSlice({view.getViewName(), view.getViewSchema(),
+                             view.getBase(), view.getParams()},
+                            view->getResult(0).getType(), slice);
 }
 
-/// The box of `base` that `value` shows; nullopt if it is no such view of it.
-static std::optional<ViewBox> getBoxIn(Value base, Value value) {
+/// The slice of `base` that `value` shows; nullopt if it is no such view of it.
+static std::optional<StridedSlice> getStridedSliceIn(Value base, Value value) {
   SmallVector<TorchViewOpInterface> views;
   while (value != base) {
     TorchViewOpInterface view = getView(value);
@@ -111,43 +112,43 @@ static std::optional<ViewBox> getBoxIn(Value base, Value value) {
     views.push_back(view);
     value = view.getBase();
   }
-  ViewBox box = ViewBox::getWhole(base);
+  StridedSlice slice = StridedSlice::getWhole(base);
   for (TorchViewOpInterface view : llvm::reverse(views))
-    if (!followBox(view, box))
+    if (!followStridedSlice(view, slice))
       return std::nullopt;
-  return box;
+  return slice;
 }
 
-/// `box` is what the view shows; makes it what the view's base shows, if the
+/// `slice` is what the view shows; makes it what the view's base shows, if the
 /// view shows all of it.
-static bool followBack(TorchViewOpInterface view, ViewBox &box) {
+static bool followBack(TorchViewOpInterface view, StridedSlice &slice) {
   if (!cast<BaseTensorType>(view.getBase().getType()).hasSizes())
     return false;
-  ViewBox whole = ViewBox::getWhole(view.getBase());
+  StridedSlice whole = StridedSlice::getWhole(view.getBase());
   SmallVector<int64_t> all = whole.shown;
-  if (!followBox(view, whole) || !whole.isWhole() ||
-      whole.shown.size() != box.shown.size())
+  if (!followStridedSlice(view, whole) || !whole.isWhole() ||
+      whole.shown.size() != slice.shown.size())
     return false;
-  SmallVector<int64_t> shown(all.size(), ViewBox::kNone);
+  SmallVector<int64_t> shown(all.size(), StridedSlice::kNone);
   for (auto [dim, along] : llvm::enumerate(whole.shown))
-    if (along != ViewBox::kNone)
-      shown[along] = box.shown[dim];
+    if (along != StridedSlice::kNone)
+      shown[along] = slice.shown[dim];
   // A dimension that the view dropped, though it may have more than one
   // element.
   for (auto [before, after] : llvm::zip_equal(all, shown))
-    if ((before == ViewBox::kNone) != (after == ViewBox::kNone))
+    if ((before == StridedSlice::kNone) != (after == StridedSlice::kNone))
       return false;
-  box.shown = shown;
+  slice.shown = shown;
   return true;
 }
 
-/// The tensor of the type of `result` of which `changed` shows the box, or
+/// The tensor of the type of `result` of which `changed` shows the slice, or
 /// null.
-static Value findBase(Value result, Value changed, const ViewBox &box) {
+static Value findBase(Value result, Value changed, const StridedSlice &slice) {
   for (Value base = changed;; base = getView(base).getBase()) {
     if (base.getType() == result.getType())
-      if (std::optional<ViewBox> shown = getBoxIn(base, changed);
-          shown && *shown == box)
+      if (std::optional<StridedSlice> shown = getStridedSliceIn(base, changed);
+          shown && *shown == slice)
         return base;
     if (!getView(base))
       return Value();
@@ -155,8 +156,8 @@ static Value findBase(Value result, Value changed, const ViewBox &box) {
 }
 
 /// Collects the insertions that make `current` from what the base shows in
-/// `box`. False, and nothing is collected, if it is not made so.
-static bool collect(Operation *outermost, Value current, ViewBox box,
+/// `slice`. False, and nothing is collected, if it is not made so.
+static bool collect(Operation *outermost, Value current, StridedSlice slice,
                     Nest &nest) {
   size_t numInsertions = nest.insertions.size();
   size_t numMembers = nest.members.size();
@@ -167,22 +168,22 @@ static bool collect(Operation *outermost, Value current, ViewBox box,
     if (!store) {
       // A later store that has been seen is to a tensor of this shape.
       TorchViewOpInterface view = getView(current);
-      if (!view || nest.members.size() > numMembers || !followBack(view, box))
+      if (!view || nest.members.size() > numMembers || !followBack(view, slice))
         break;
       current = view.getBase();
       continue;
     }
     Value changed = store->view.base;
     if (!nest.base)
-      nest.base = findBase(outermost->getResult(0), changed, box);
-    ViewBox inner = box;
-    if (!followBox(store->view, store->values.getType(), inner))
+      nest.base = findBase(outermost->getResult(0), changed, slice);
+    StridedSlice inner = slice;
+    if (!followStridedSlice(store->view, store->values.getType(), inner))
       break;
     nest.members.push_back({maker, nest.insertions.size(), {}});
-    std::optional<ViewBox> seen;
+    std::optional<StridedSlice> seen;
     if (nest.base)
-      seen = getBoxIn(nest.base, changed);
-    if (!seen || *seen != box) {
+      seen = getStridedSliceIn(nest.base, changed);
+    if (!seen || *seen != slice) {
       // It changes what an earlier store made.
       nest.insertions.push_back({maker, inner, store->values});
       current = changed;
@@ -191,8 +192,8 @@ static bool collect(Operation *outermost, Value current, ViewBox box,
     for (Member &member : llvm::drop_begin(nest.members, numMembers))
       member.view = changed;
     for (Insertion &later : llvm::drop_begin(nest.insertions, numInsertions))
-      for (ViewBox::Dimension &dimension : later.box.dimensions)
-        for (ViewBox::Offset &offset : dimension.offsets)
+      for (StridedSlice::Dimension &dimension : later.slice.dimensions)
+        for (StridedSlice::Offset &offset : dimension.offsets)
           if (offset.tensor == later.store->getOperand(0))
             offset.tensor = changed;
     if (!collect(outermost, store->values, inner, nest))
@@ -205,8 +206,9 @@ static bool collect(Operation *outermost, Value current, ViewBox box,
 }
 
 /// How many elements of a dimension lie from the first to the last of `size`
-/// that a box shows; at least 1.
-static int64_t getExtent(int64_t size, const ViewBox::Dimension &dimension) {
+/// that a strided slice shows; at least 1.
+static int64_t getExtent(int64_t size,
+                         const StridedSlice::Dimension &dimension) {
   return size == torch::kUnknownSize ? 1 : (size - 1) * dimension.stride + 1;
 }
 
@@ -219,13 +221,13 @@ static bool canInsert(const Insertion &insertion, Value into) {
       values.getOptionalDtype() != base.getOptionalDtype())
     return false;
   for (auto [size, along] :
-       llvm::zip_equal(values.getSizes(), insertion.box.shown)) {
-    if ((size == 1) != (along == ViewBox::kNone))
+       llvm::zip_equal(values.getSizes(), insertion.slice.shown)) {
+    if ((size == 1) != (along == StridedSlice::kNone))
       return false;
     // The types of a program that is wrong may say anything.
-    if (along != ViewBox::kNone &&
+    if (along != StridedSlice::kNone &&
         base.getSizes()[along] != torch::kUnknownSize &&
-        getExtent(size, insertion.box.dimensions[along]) >
+        getExtent(size, insertion.slice.dimensions[along]) >
             base.getSizes()[along])
       return false;
   }
@@ -239,9 +241,9 @@ static Value buildOrdered(OpBuilder &builder, Location loc,
                           const Insertion &insertion) {
   Value values = insertion.values;
   SmallVector<int64_t> along;
-  for (int64_t dim = insertion.box.shown.size() - 1; dim >= 0; --dim) {
-    if (insertion.box.shown[dim] != ViewBox::kNone) {
-      along.insert(along.begin(), insertion.box.shown[dim]);
+  for (int64_t dim = insertion.slice.shown.size() - 1; dim >= 0; --dim) {
+    if (insertion.slice.shown[dim] != StridedSlice::kNone) {
+      along.insert(along.begin(), insertion.slice.shown[dim]);
       continue;
     }
     auto type = cast<BaseTensorType>(values.getType());
@@ -278,7 +280,7 @@ static Value toBuiltinTensor(OpBuilder &builder, Location loc, Value tensor) {
 
 /// Builds the place, from 0 up, that one select or slice adds, as an i64.
 static Value buildPlace(OpBuilder &builder, Location loc,
-                        const ViewBox::Offset &offset) {
+                        const StridedSlice::Offset &offset) {
   auto constant = [&](int64_t number) -> Value {
     return arith::ConstantIntOp::create(builder, loc, number, 64);
   };
@@ -321,11 +323,11 @@ static Value buildPlace(OpBuilder &builder, Location loc,
                                              constant(offset.stride));
 }
 
-/// Builds the index at which the box begins in a dimension.
+/// Builds the index at which the slice begins in a dimension.
 static OpFoldResult buildOrigin(OpBuilder &builder, Location loc,
-                                const ViewBox::Dimension &dimension) {
+                                const StridedSlice::Dimension &dimension) {
   Value origin = arith::ConstantIntOp::create(builder, loc, 0, 64);
-  for (const ViewBox::Offset &offset : dimension.offsets)
+  for (const StridedSlice::Offset &offset : dimension.offsets)
     origin = builder.createOrFold<arith::AddIOp>(
         loc, buildPlace(builder, loc, offset), origin);
   if (std::optional<int64_t> known = getConstantIntValue(origin))
@@ -334,7 +336,7 @@ static OpFoldResult buildOrigin(OpBuilder &builder, Location loc,
                                                   origin);
 }
 
-/// Builds the tensor `into` with the values in the box.
+/// Builds the tensor `into` with the values in the slice.
 static Value buildInsertion(const Insertion &insertion, Value into) {
   // Nothing is stored, perhaps at a place behind the last element.
   auto isEmpty = [](Value tensor) {
@@ -352,13 +354,13 @@ static Value buildInsertion(const Insertion &insertion, Value into) {
   ArrayRef<int64_t> known = cast<BaseTensorType>(ordered.getType()).getSizes();
   SmallVector<OpFoldResult> offsets, sizes, strides;
   int64_t next = 0;
-  for (auto [dim, dimension] : llvm::enumerate(insertion.box.dimensions)) {
+  for (auto [dim, dimension] : llvm::enumerate(insertion.slice.dimensions)) {
     offsets.push_back(buildOrigin(builder, loc, dimension));
     bool isShown =
-        llvm::is_contained(insertion.box.shown, static_cast<int64_t>(dim));
+        llvm::is_contained(insertion.slice.shown, static_cast<int64_t>(dim));
     // An index that is known to be out of range raises before anything is
     // stored, and a slice from behind the end has no elements; an insertion
-    // there would be refused.
+    // there would be rejected.
     int64_t whole = cast<BaseTensorType>(into.getType()).getSizes()[dim];
     int64_t extent = isShown ? getExtent(known[next], dimension) : 1;
     if (std::optional<int64_t> origin = getConstantIntValue(offsets.back());
@@ -399,8 +401,9 @@ static Value rebuildView(OpBuilder &builder, Value value, Value base,
 static bool isWorthFolding(const Nest &nest) {
   if (nest.members.size() > nest.insertions.size())
     return true;
-  std::optional<ViewBox> seen = getBoxIn(nest.base, nest.members.front().view);
-  llvm::erase(seen->shown, ViewBox::kNone);
+  std::optional<StridedSlice> seen =
+      getStridedSliceIn(nest.base, nest.members.front().view);
+  llvm::erase(seen->shown, StridedSlice::kNone);
   return !llvm::is_sorted(seen->shown);
 }
 
@@ -429,7 +432,7 @@ private:
     if (!type || !type.hasSizes())
       return;
     Nest nest;
-    ViewBox whole = ViewBox::getWhole(op->getResult(0));
+    StridedSlice whole = StridedSlice::getWhole(op->getResult(0));
     if (!collect(op, op->getResult(0), whole, nest) || !isWorthFolding(nest) ||
         !llvm::all_of(nest.insertions, [&](const Insertion &insertion) {
           return canInsert(insertion, nest.base);

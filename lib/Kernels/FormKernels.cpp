@@ -97,7 +97,7 @@ static void guardDivisions(func::FuncOp function) {
 }
 
 /// Erases assertions about elements: torch-mlir puts one into the reciprocal,
-/// which refuses 0. The checks of the program stand in front of its ops.
+/// which rejects 0. The checks of the program stand in front of its ops.
 static void dropElementAsserts(func::FuncOp function) {
   SmallVector<cf::AssertOp> assertions;
   function.walk([&](cf::AssertOp op) {
@@ -147,7 +147,7 @@ static void materializeConstants(func::FuncOp function) {
 }
 
 namespace {
-/// Views of sizes that are computed, as one dimension that is parted again:
+/// Views of sizes that are computed, as one dimension that is expanded again:
 /// both are free where the elements lie one after the other.
 struct ReshapeInSteps : OpRewritePattern<tensor::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -197,8 +197,8 @@ struct ReshapeInSteps : OpRewritePattern<tensor::ReshapeOp> {
   }
 };
 
-/// Choices between tensors whose sizes may differ, as branches: spelled as
-/// linalg, both would have to have the same.
+/// Selects of tensors whose sizes may differ, as branches: as linalg, both
+/// would have to have the same.
 struct BranchToTensors : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -221,8 +221,8 @@ struct BranchToTensors : OpRewritePattern<arith::SelectOp> {
 };
 } // namespace
 
-/// Spells ops on whole tensors as ops that bufferize and fuse.
-static LogicalResult spellAsLinalg(func::FuncOp function) {
+/// Rewrites ops on whole tensors as ops that bufferize and fuse.
+static LogicalResult rewriteAsLinalg(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
@@ -316,7 +316,7 @@ struct FormKernelsPass
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function.isExternal()) {
         materializeConstants(function);
-        if (failed(spellAsLinalg(function)))
+        if (failed(rewriteAsLinalg(function)))
           return signalPassFailure();
       }
     }
@@ -343,8 +343,9 @@ struct FormKernelsPass
   }
 
 private:
-  /// Marks the arguments that the kernel may write: those whose new contents
-  /// are among the results. Bufferization would write into others, too.
+  /// Annotates the arguments that the kernel may write: those whose new
+  /// contents are among the results. Bufferization would write into others,
+  /// too.
   static void setRoles(func::FuncOp function) {
     Builder builder(function.getContext());
     Operation *yielded = function.getBody().front().getTerminator();

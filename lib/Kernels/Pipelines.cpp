@@ -145,7 +145,8 @@ static void buildLowerKernels(OpPassManager &pm,
 void ssa_compiler::registerKernelPipelines() {
   PassPipelineRegistration<LowerKernelsOptions>(
       "lower-kernels",
-      "Turn functions of the linalg stage, marked by --form-kernels, into "
+      "[kernels] turn functions of the linalg stage, annotated by "
+      "--form-kernels, into "
       "kernels on buffers: fusion, One-Shot Bufferize, loops, and "
       "--lower-kernel-abi",
       buildLowerKernels);

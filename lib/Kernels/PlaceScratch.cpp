@@ -44,7 +44,7 @@ struct Extent {
   SmallVector<Value> sizes;
 };
 
-/// Emits arithmetic on sizes. What is negative is refused by a check of the
+/// Emits arithmetic on sizes. What is negative is rejected by a check of the
 /// program; what would overflow is too large.
 struct SizeBuilder {
   OpBuilder &builder;

@@ -98,21 +98,21 @@ struct SizeOfBranch : OpRewritePattern<memref::DimOp> {
 };
 
 /// A size of one of two buffers as one of two sizes.
-struct SizeOfChoice : OpRewritePattern<memref::DimOp> {
+struct SizeOfSelect : OpRewritePattern<memref::DimOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(memref::DimOp op,
                                 PatternRewriter &rewriter) const override {
-    auto choice = op.getSource().getDefiningOp<arith::SelectOp>();
+    auto select = op.getSource().getDefiningOp<arith::SelectOp>();
     std::optional<int64_t> dim = op.getConstantIndex();
-    if (!choice || !dim)
+    if (!select || !dim)
       return failure();
     auto size = [&](Value buffer) -> Value {
       return memref::DimOp::create(rewriter, op.getLoc(), buffer, *dim);
     };
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, choice.getCondition(),
-                                                 size(choice.getTrueValue()),
-                                                 size(choice.getFalseValue()));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, select.getCondition(),
+                                                 size(select.getTrueValue()),
+                                                 size(select.getFalseValue()));
     return success();
   }
 };
@@ -142,7 +142,7 @@ struct ResolveSizesPass
     RewritePatternSet patterns(&getContext());
     patterns.add<SizeOfMerged, SizeOfReshaped<memref::ExpandShapeOp>,
                  SizeOfReshaped<memref::ReinterpretCastOp>, SizeOfBranch,
-                 SizeOfChoice, SizesOfMetadata>(&getContext());
+                 SizeOfSelect, SizesOfMetadata>(&getContext());
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     memref::populateResolveShapedTypeResultDimsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

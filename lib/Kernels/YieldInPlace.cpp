@@ -1,6 +1,6 @@
 //===- YieldInPlace.cpp - what loops and branches yield, in their buffers -===//
 //
-// One-Shot Bufferize decides what is in place and refuses a loop that yields a
+// One-Shot Bufferize decides what is in place and rejects a loop that yields a
 // tensor in another buffer than that of the loop's argument. This pass asks its
 // analysis, inserts the copies that are missing, and asks again. Where the
 // analysis already agrees a copy would be wrong (it could not be in place), so

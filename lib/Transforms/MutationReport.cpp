@@ -30,7 +30,7 @@ static StringRef describeFate(StringRef fate) {
                        "is written in the loop")
       .Case("overwritten", "not made: overwritten before anything reads it")
       .Case("dead", "not made: nothing reads it")
-      .Case("refused", "refused")
+      .Case("rejected", "rejected")
       .Default("not converted");
 }
 
@@ -68,7 +68,7 @@ void MutationReport::printText(raw_ostream &os) const {
     }
   }
   if (!error.empty()) {
-    os << "the program is refused: " << error << "\n";
+    os << "the program is rejected: " << error << "\n";
     return;
   }
   os << mutations.size() << " mutations, " << copies.size() << " copies\n";

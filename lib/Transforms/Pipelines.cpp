@@ -28,8 +28,8 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
   };
   note(createBeginMutationReportPass);
   // Names that are one of several tensors, which the paper does not know.
-  func.addPass(createTSSAResolveChoicesPass());
-  note(createReportChoicesPass);
+  func.addPass(createTSSAResolveAmbiguousAliasesPass());
+  note(createReportAmbiguousAliasesPass);
   // 1.-4. The paper's steps. Nothing may run in between (see tssa.update).
   func.addPass(createTSSARewriteMutationPass());
   func.addPass(createTSSABlockPropagationPass());
@@ -57,9 +57,11 @@ static void buildConvertToTensorSSA(OpPassManager &pm) {
 void ssa_compiler::registerPipelines() {
   PassPipelineRegistration<>(
       "convert-to-tensorssa",
-      "Turn views and in-place writes into pure tensor values, across scf "
+      "[tensorssa] turn views and in-place writes into pure tensor values, "
+      "across scf "
       "regions (runs after --torch-to-scf): torch-insert-bounds-checks, "
-      "tssa-resolve-choices, tssa-rewrite-mutation, tssa-block-propagation, "
+      "tssa-resolve-ambiguous-aliases, tssa-rewrite-mutation, "
+      "tssa-block-propagation, "
       "tssa-rename, tssa-remove-update, torch-simplify, tssa-promote-slots, "
       "tssa-lower, remove-redundant-asserts, verify-value-semantics",
       [](OpPassManager &pm) { buildConvertToTensorSSA(pm); });

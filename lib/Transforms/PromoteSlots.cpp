@@ -126,7 +126,7 @@ LogicalResult SlotSet::collect(OpOperand &yielded) {
         }
         return failed(added) ? WalkResult::interrupt() : WalkResult::advance();
       });
-  // Another tensor may be handed on, a view of this one for instance.
+  // Another tensor may be forwarded, a view of this one for instance.
   if (result.wasInterrupted() || slots.empty() ||
       !versions.contains(yielded.get()))
     return failure();

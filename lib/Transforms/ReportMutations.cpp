@@ -184,9 +184,9 @@ void recordErrors(MLIRContext *context, SharedReport report) {
       report->error = withLine(diagnostic.str(), diagnostic.getLocation());
     for (size_t number : getNumbers(diagnostic.getLocation())) {
       ReportedMutation &mutation = report->mutations[number];
-      if (mutation.fate == "refused")
+      if (mutation.fate == "rejected")
         continue;
-      mutation.fate = "refused";
+      mutation.fate = "rejected";
       mutation.detail = diagnostic.str();
     }
     return failure(); // Others show it.
@@ -231,8 +231,8 @@ struct BeginReport final : ReportPass<BeginReport> {
   }
 };
 
-struct ReportChoices final : ReportPass<ReportChoices> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReportChoices)
+struct ReportAmbiguousAliases final : ReportPass<ReportAmbiguousAliases> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReportAmbiguousAliases)
   using ReportPass::ReportPass;
 
   void fill(func::FuncOp function) {
@@ -280,7 +280,7 @@ DenseSet<Value> findLiveValues(func::FuncOp function) {
   });
   DenseSet<Value> live;
   SmallVector<Value> worklist;
-  auto mark = [&](Value value) {
+  auto addLive = [&](Value value) {
     if (live.insert(value).second)
       worklist.push_back(value);
   };
@@ -290,16 +290,16 @@ DenseSet<Value> findLiveValues(func::FuncOp function) {
     if (op != function && (isControl || !isMemoryEffectFree(op)))
       for (OpOperand &operand : op->getOpOperands())
         if (!forwarded.contains(&operand))
-          mark(operand.get());
+          addLive(operand.get());
   });
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     auto it = sources.find(value);
     Operation *op = value.getDefiningOp();
     if (it != sources.end())
-      llvm::for_each(it->second, mark);
+      llvm::for_each(it->second, addLive);
     else if (op && !op->getNumRegions())
-      llvm::for_each(op->getOperands(), mark);
+      llvm::for_each(op->getOperands(), addLive);
   }
   return live;
 }
@@ -353,9 +353,9 @@ struct EndReport final : ReportPass<EndReport> {
           report->mutations[number].fate = "in place";
     });
     VersionUses uses(function);
-    for (OpOperand *takeover : uses.getTakeovers())
-      if (std::optional<CopyReason> reason = uses.getCopyReason(*takeover))
-        addCopy(uses, *takeover, *reason);
+    for (OpOperand *reuse : uses.getReuses())
+      if (std::optional<CopyReason> reason = uses.getCopyReason(*reuse))
+        addCopy(uses, *reuse, *reason);
   }
 
   /// What became of a mutation of which no update is left.
@@ -367,9 +367,9 @@ struct EndReport final : ReportPass<EndReport> {
                                                          : "whole";
   }
 
-  void addCopy(const VersionUses &uses, OpOperand &takeover,
+  void addCopy(const VersionUses &uses, OpOperand &reuse,
                const CopyReason &reason) {
-    Operation *op = takeover.getOwner();
+    Operation *op = reuse.getOwner();
     Operation *place = op;
     ReportedCopy copy;
     copy.reason = reason.describe();
@@ -385,8 +385,8 @@ struct EndReport final : ReportPass<EndReport> {
     }
     copy.line = getLine(place->getLoc());
     SetVector<size_t> numbers;
-    for (Value heir : uses.getHeirs(takeover))
-      if (Operation *update = heir.getDefiningOp();
+    for (Value receiver : uses.getReceivers(reuse))
+      if (Operation *update = receiver.getDefiningOp();
           update && uses.getUpdatedTensor(update))
         for (size_t number : getNumbers(update->getLoc()))
           numbers.insert(number);
@@ -406,7 +406,7 @@ struct EndReport final : ReportPass<EndReport> {
   }
 };
 
-/// Lowering can still refuse a mutation: its numbers go last.
+/// Lowering can still reject a mutation: its numbers go last.
 struct StripReport final : ReportPass<StripReport> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StripReport)
   using ReportPass::ReportPass;
@@ -430,8 +430,8 @@ ssa_compiler::createBeginMutationReportPass(SharedReport report) {
 }
 
 std::unique_ptr<Pass>
-ssa_compiler::createReportChoicesPass(SharedReport report) {
-  return std::make_unique<ReportChoices>(std::move(report));
+ssa_compiler::createReportAmbiguousAliasesPass(SharedReport report) {
+  return std::make_unique<ReportAmbiguousAliases>(std::move(report));
 }
 
 std::unique_ptr<Pass>

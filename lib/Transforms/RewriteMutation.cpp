@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ResultMarks.h"
+#include "ResultAnnotations.h"
 
 #include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
@@ -227,7 +227,7 @@ static LogicalResult verifyRepeated(Operation *op,
     if (repeated.any() && !repeating)
       repeating = view;
     if (!follows && !repeating)
-      return success(); // of unknown rank, which assigns refuse
+      return success(); // of unknown rank, which assigns reject
     if (!follows)
       break;
   }
@@ -285,9 +285,10 @@ LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {
   return success();
 }
 
-/// Rewrites what `owner` (a region op or its terminator) hands on. A value that
-/// is the same location as what it is handed to is not needed there: it is read
-/// from its root. Loops get back their own argument, so that it can be removed.
+/// Rewrites what `owner` (a region op or its terminator) forwards. A value that
+/// is the same location as what it is forwarded to is not needed there: it is
+/// read from its root. Loops get back their own argument, so that it can be
+/// removed.
 void MutationRewriter::rewriteForwardedOperands(Operation *owner,
                                                 Operation *regionOp) {
   DenseMap<OpOperand *, Value> passThrough;
@@ -431,7 +432,7 @@ LogicalResult MutationRewriter::rewriteBlock(Block &block) {
 
 LogicalResult MutationRewriter::run() {
   // While the edges still tell what flows where.
-  markResults(function, aliases);
+  annotateResults(function, aliases);
   AccessCache::ScopeTy scope(accesses);
   for (BlockArgument argument : function.getArguments())
     if (aliases.getLocation(argument))

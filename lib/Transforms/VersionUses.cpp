@@ -95,26 +95,27 @@ static bool isSameView(tssa::AccessOp access, tssa::AssignOp assign) {
          access.getType() == assign.getSource().getType();
 }
 
-/// True if a view shows a box of its base: stores through such views are one
-/// store (`--fold-nested-updates`).
-static bool isBox(tssa::AssignOp assign) {
+/// True if a view shows a strided slice of its base: stores through such views
+/// are one store (`--fold-nested-updates`).
+static bool isStridedSlice(tssa::AssignOp assign) {
   auto base = cast<torch::BaseTensorType>(assign.getBase().getType());
   auto source = cast<torch::BaseTensorType>(assign.getSource().getType());
   if (!base.hasSizes() || !source.hasSizes())
     return false;
-  auto box = torch::ViewBox::getWhole(assign.getBase());
-  return getModel(assign).followBox(getView(assign), source, box);
+  auto slice = torch::StridedSlice::getWhole(assign.getBase());
+  return getModel(assign).followStridedSlice(getView(assign), source, slice);
 }
 
 void VersionUses::collectNests() {
   function.walk([&](tssa::AssignOp outermost) {
-    if (!isBox(outermost))
+    if (!isStridedSlice(outermost))
       return;
     // Back to what the outermost view showed before.
     SmallVector<Operation *> changes;
     Value current = outermost.getSource();
     while (auto assign = current.getDefiningOp<tssa::AssignOp>()) {
-      if (assign->getBlock() != outermost->getBlock() || !isBox(assign))
+      if (assign->getBlock() != outermost->getBlock() ||
+          !isStridedSlice(assign))
         return;
       changes.push_back(assign);
       current = assign.getBase();
@@ -167,7 +168,7 @@ std::string CopyReason::describe() const {
   else if (kind == "iteration")
     text = "the next iteration needs it again";
   else if (kind == "twice")
-    text = "it is handed on twice";
+    text = "it is forwarded twice";
   else
     text = "it is read later";
   if (reader)
@@ -241,18 +242,18 @@ void VersionUses::collectOwners() {
     if (owners.insert(value).second)
       worklist.push_back(value);
   };
-  auto take = [&](OpOperand &operand) {
-    taking.insert(&operand);
+  auto addReuse = [&](OpOperand &operand) {
+    reusing.insert(&operand);
     own(operand.get());
   };
   function.walk([&](Operation *op) {
     if (OpOperand *updated = getUpdatedTensor(op)) {
-      take(*updated);
+      addReuse(*updated);
     } else if (isa<func::ReturnOp>(op)) {
       for (OpOperand &operand : op->getOpOperands())
         if (tssa::isValueTensor(operand.get().getType()) &&
             becomesCallers(function, operand))
-          take(operand);
+          addReuse(operand);
     }
   });
   DenseMap<Value, SmallVector<OpOperand *>> sources;
@@ -261,28 +262,28 @@ void VersionUses::collectOwners() {
       sources[target].push_back(operand);
   while (!worklist.empty())
     for (OpOperand *operand : sources.lookup(worklist.pop_back_val()))
-      take(*operand);
-  // In program order, so that marks are named in that order.
+      addReuse(*operand);
+  // In program order, so that annotations are named in that order.
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
-      if (taking.contains(&operand))
-        takeovers.push_back(&operand);
+      if (reusing.contains(&operand))
+        reuses.push_back(&operand);
   });
 }
 
-/// The values that are the same memory as what `takeover` takes, in this shape
-/// or others, without owning it. What `takeover` hands on is not among them: of
+/// The values that are the same memory as what `reuse` reuses, in this shape
+/// or others, without owning it. What `reuse` forwards is not among them: of
 /// a loop's argument and its result, only one gets the memory.
-llvm::SetVector<Value> VersionUses::getAliases(OpOperand &takeover) const {
+llvm::SetVector<Value> VersionUses::getAliases(OpOperand &reuse) const {
   llvm::SetVector<Value> aliases;
-  aliases.insert(getMemory(takeover.get()));
+  aliases.insert(getMemory(reuse.get()));
   for (size_t index = 0; index < aliases.size(); ++index)
     for (OpOperand &use : aliases[index].getUses()) {
       if (getRenamed(use.getOwner()) == &use)
         aliases.insert(use.getOwner()->getResult(0));
       auto it = targets.find(&use);
-      if (it == targets.end() || &use == &takeover ||
-          excludeEachOther(takeover.getOwner(), use.getOwner(), aliases[0]))
+      if (it == targets.end() || &use == &reuse ||
+          excludeEachOther(reuse.getOwner(), use.getOwner(), aliases[0]))
         continue;
       for (Value target : it->second)
         if (!owners.contains(target))
@@ -291,26 +292,26 @@ llvm::SetVector<Value> VersionUses::getAliases(OpOperand &takeover) const {
   return aliases;
 }
 
-llvm::SetVector<Value> VersionUses::getHeirs(OpOperand &takeover) const {
-  llvm::SetVector<Value> heirs;
+llvm::SetVector<Value> VersionUses::getReceivers(OpOperand &reuse) const {
+  llvm::SetVector<Value> receivers;
   auto follow = [&](OpOperand &operand) {
     Operation *op = operand.getOwner();
     bool isUpdate =
-        taking.contains(&operand) && getUpdatedTensor(op) == &operand;
+        reusing.contains(&operand) && getUpdatedTensor(op) == &operand;
     if (isUpdate || getRenamed(op) == &operand)
-      heirs.insert(op->getResult(0));
+      receivers.insert(op->getResult(0));
     auto it = targets.find(&operand);
     if (it != targets.end())
-      heirs.insert(it->second.begin(), it->second.end());
+      receivers.insert(it->second.begin(), it->second.end());
   };
-  follow(takeover);
-  for (size_t index = 0; index < heirs.size(); ++index)
-    for (OpOperand &use : heirs[index].getUses())
+  follow(reuse);
+  for (size_t index = 0; index < receivers.size(); ++index)
+    for (OpOperand &use : receivers[index].getUses())
       follow(use);
-  return heirs;
+  return receivers;
 }
 
-/// The op that reads what `use` reads or hands on.
+/// The op that reads what `use` reads or forwards.
 Operation *VersionUses::findReader(OpOperand &use) const {
   llvm::SetVector<Value> values;
   auto it = targets.find(&use);
@@ -352,31 +353,30 @@ static bool isCreated(Value version) {
          llvm::none_of(op->getOperandTypes(), tssa::isValueTensor);
 }
 
-std::optional<CopyReason>
-VersionUses::getCopyReason(OpOperand &takeover) const {
-  Value version = getMemory(takeover.get());
+std::optional<CopyReason> VersionUses::getCopyReason(OpOperand &reuse) const {
+  Value version = getMemory(reuse.get());
   if (std::optional<CopyReason> reason = explainArgument(version))
     return reason;
   if (isCreated(version))
     return std::nullopt;
-  Operation *owner = takeover.getOwner();
-  // What a terminator hands on is gone when its op ends, or repeats.
+  Operation *owner = reuse.getOwner();
+  // What a terminator forwards is gone when its op ends, or repeats.
   bool isTerminator =
       owner->hasTrait<OpTrait::IsTerminator>() && !isa<func::ReturnOp>(owner);
   Operation *from = isTerminator ? owner->getParentOp() : owner;
   bool made = isTerminator &&
               from->isAncestor(version.getParentRegion()->getParentOp());
   std::optional<CopyReason> found;
-  for (Value alias : getAliases(takeover))
+  for (Value alias : getAliases(reuse))
     for (OpOperand &use : alias.getUses()) {
       Operation *user = use.getOwner();
-      if (&use == &takeover || getRenamed(user) == &use || isUnread(use))
+      if (&use == &reuse || getRenamed(user) == &use || isUnread(use))
         continue;
       if (user == owner) {
-        // Of several that take over the memory, the last gets it.
+        // Of several that reuse the buffer, the last gets it.
         bool other = targets.contains(&use) || isa<func::ReturnOp>(user);
-        if (other && (!taking.contains(&use) ||
-                      use.getOperandNumber() > takeover.getOperandNumber()))
+        if (other && (!reusing.contains(&use) ||
+                      use.getOperandNumber() > reuse.getOperandNumber()))
           found = CopyReason{"twice", findReader(use), {}};
         continue;
       }

@@ -1,7 +1,7 @@
 //===- VersionUses.h - where the memory of a version ends -------*- C++ -*-===//
 //
-// Which operands of a program in TensorSSA form take over the memory of a
-// version (its successor is made there), and which of those need a copy since
+// Which operands of a program in TensorSSA form reuse the buffer of a version
+// (its successor is made there), and which of those need a copy since
 // the version is still needed. The definitions are in docs/Report.md.
 //
 //===----------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ namespace ssa_compiler {
 /// `index_put`.
 bool keepsElements(mlir::Operation *op);
 
-/// Why the memory of a version cannot be taken over.
+/// Why the buffer of a version cannot be reused.
 struct CopyReason {
   /// `read`, `argument`, `constant`, `iteration` or `twice`.
   llvm::StringRef kind;
@@ -37,24 +37,24 @@ struct CopyReason {
   std::string describe() const;
 };
 
-/// The operands that take over memory, and why some cannot.
+/// The operands that reuse buffers, and why some cannot.
 class VersionUses {
 public:
   explicit VersionUses(mlir::func::FuncOp function);
 
-  /// The operands that take over the memory of what they are, in program order.
-  llvm::ArrayRef<mlir::OpOperand *> getTakeovers() const { return takeovers; }
+  /// The operands whose ops reuse their buffers, in program order.
+  llvm::ArrayRef<mlir::OpOperand *> getReuses() const { return reuses; }
 
   /// The tensor whose memory an op updates, or null. Of assigns that store
   /// through a view of a view, the outermost updates its base.
   mlir::OpOperand *getUpdatedTensor(mlir::Operation *op) const;
 
-  /// Why the takeover needs a copy, or nullopt if it needs none.
-  std::optional<CopyReason> getCopyReason(mlir::OpOperand &takeover) const;
+  /// Why the reuse needs a copy, or nullopt if it needs none.
+  std::optional<CopyReason> getCopyReason(mlir::OpOperand &reuse) const;
 
-  /// The values that may get the memory that `takeover` takes, transitively
-  /// through what is handed on and updated.
-  llvm::SetVector<mlir::Value> getHeirs(mlir::OpOperand &takeover) const;
+  /// The values that may get the buffer that `reuse` takes, transitively
+  /// through what is forwarded and updated.
+  llvm::SetVector<mlir::Value> getReceivers(mlir::OpOperand &reuse) const;
 
 private:
   void collectNests();
@@ -68,7 +68,7 @@ private:
   /// True if an op uses a tensor for no more than its shape: the base of an
   /// assign to all of it.
   bool isUnread(mlir::OpOperand &use) const;
-  llvm::SetVector<mlir::Value> getAliases(mlir::OpOperand &takeover) const;
+  llvm::SetVector<mlir::Value> getAliases(mlir::OpOperand &reuse) const;
   mlir::Operation *findReader(mlir::OpOperand &use) const;
   std::optional<CopyReason> explainArgument(mlir::Value version) const;
 
@@ -78,12 +78,12 @@ private:
   llvm::DenseSet<mlir::Operation *> outer;
   /// Only asked, but its accessors are not const.
   mutable mlir::func::FuncOp function;
-  /// What control flow hands each operand to.
+  /// The region successor operands: what control flow forwards each to.
   llvm::DenseMap<mlir::OpOperand *, llvm::SmallVector<mlir::Value, 2>> targets;
-  /// Values whose memory is updated, here or where they are handed on to.
+  /// Values whose memory is updated, here or where they are forwarded to.
   llvm::DenseSet<mlir::Value> owners;
-  llvm::DenseSet<mlir::OpOperand *> taking;
-  llvm::SmallVector<mlir::OpOperand *> takeovers;
+  llvm::DenseSet<mlir::OpOperand *> reusing;
+  llvm::SmallVector<mlir::OpOperand *> reuses;
 };
 
 } // namespace ssa_compiler

@@ -34,7 +34,7 @@ PIPELINES = (
     ),
 )
 PASSES = (
-    "--torch-to-scf", "--torch-insert-bounds-checks", "--tssa-resolve-choices", "--tssa-rewrite-mutation",
+    "--torch-to-scf", "--torch-insert-bounds-checks", "--tssa-resolve-ambiguous-aliases", "--tssa-rewrite-mutation",
     "--tssa-block-propagation", "--tssa-rename", "--tssa-remove-update", "--torch-simplify", "--tssa-promote-slots",
     "--tssa-lower", "--remove-redundant-asserts", "--verify-value-semantics", "--expand-float-to-int",
     "--fold-nested-updates", "--legalize-iree-boundary", "--canonicalize", "--cse", "--test-print-tensor-aliases",

@@ -38,11 +38,12 @@ COPIED = ("CMakeLists.txt", "cmake", "include", "lib", "test", "tools", "python"
 # What the conversion consists of. Reports and tests passes are not part of it.
 SOURCES = (
     "lib/Analysis/TensorAliasAnalysis.cpp", "lib/Analysis/VerifyTensorAliases.cpp", "lib/Conversion/TorchToSCF.cpp",
-    "lib/Conversion/FoldNestedUpdates.cpp", "lib/Dialect/Torch/IR/ViewBox.cpp",
+    "lib/Conversion/FoldNestedUpdates.cpp", "lib/Dialect/Torch/IR/StridedSlice.cpp",
     *(f"lib/Dialect/Torch/IR/{kind}ViewModels.cpp" for kind in ("Part", "Strided", "Whole")),
     *(f"lib/Transforms/{name}.cpp" for name in (
-        "BlockPropagation", "ChoiceRoom", "Choices", "InsertBoundsChecks", "LowerTSSA", "PromoteSlots", "RegionUtils",
-        "RemoveRedundantAsserts", "RemoveUpdate", "Rename", "ResolveChoices", "RewriteMutation", "TorchSimplify",
+        "BlockPropagation", "AmbiguousAliasAnalysis", "InsertBoundsChecks", "LowerTSSA", "PromoteSlots", "RegionUtils",
+        "RemoveRedundantAsserts", "RemoveUpdate", "Rename", "ResolveAmbiguousAliases", "RewriteMutation", "TagCapacity",
+        "TorchSimplify",
         "VerifyValueSemantics",
     )),
 )  # fmt: skip

@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TorchToSCFPass : Pass<"torch-to-scf", "::mlir::ModuleOp"> {
-  let summary = "convert torch.prim.If/Loop to scf and torch scalars to arith";
+  let summary = "[scf] convert torch.prim.If/Loop to scf and torch scalars to arith";
   let description = [{
     `torch.prim.If` becomes `scf.if`. A `torch.prim.Loop` whose conditions are
     constant true becomes `scf.for`, any other one `scf.while`. `!torch.int`,
@@ -49,7 +49,7 @@ def TorchToSCFPass : Pass<"torch-to-scf", "::mlir::ModuleOp"> {
 }
 
 def ExpandFloatToIntPass : Pass<"expand-float-to-int", "::mlir::ModuleOp"> {
-  let summary = "convert double to int64 by integer arithmetic";
+  let summary = "[iree] convert double to int64 by integer arithmetic";
   let description = [{
     IREE's virtual machine runs scalar code and cannot convert an `f64` to an `i64`.
     Each `arith.fptosi` between these types becomes shifts of the significand by the
@@ -64,11 +64,11 @@ def ExpandFloatToIntPass : Pass<"expand-float-to-int", "::mlir::ModuleOp"> {
 
 def FoldNestedUpdatesPass
     : Pass<"fold-nested-updates", "::mlir::func::FuncOp"> {
-  let summary = "store through a view of a view at once";
+  let summary = "[iree] store through a view of a view at once";
   let description = [{
     Lowered TensorSSA form stores through a view of a view by reading the outer view,
     changing what the inner one shows of it, and storing all of it back. Where the
-    views are a box of the tensor (select, slice, dimensions permuted or of size 1),
+    views are a strided slice of the tensor (select, slice, dimensions permuted or of size 1),
     this becomes one `tensor.insert_slice`, which IREE does in place and without
     reading. A store through a permuted tensor, which would permute it twice, does
     too. Runs on value semantics, before `--legalize-iree-boundary`.
@@ -99,7 +99,7 @@ def FoldNestedUpdatesPass
 
 def LegalizeIREEBoundaryPass
     : Pass<"legalize-iree-boundary", "::mlir::ModuleOp"> {
-  let summary = "use builtin tensors at function and region boundaries";
+  let summary = "[iree] use builtin tensors at function and region boundaries";
   let description = [{
     IREE takes builtin types where values enter or leave a function or an `scf`
     region, and torch types between torch ops. Arguments, results, branch results

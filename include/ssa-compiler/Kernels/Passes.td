@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def LowerTMTensorPass : Pass<"lower-tm-tensor", "::mlir::func::FuncOp"> {
-  let summary = "lower torch-mlir's scans and scatters to loops";
+  let summary = "[kernels] lower torch-mlir's scans and scatters to loops";
   let description = [{
     torch-mlir lowers running sums and writes at indices to ops of a dialect of its
     own, which has no lowering for tensors. `tm_tensor.scan` and `tm_tensor.scatter`,
@@ -36,7 +36,7 @@ def LowerTMTensorPass : Pass<"lower-tm-tensor", "::mlir::func::FuncOp"> {
 }
 
 def LinkKernelLibraryPass : Pass<"link-kernel-library", "::mlir::ModuleOp"> {
-  let summary = "inline the library functions that a module declares";
+  let summary = "[kernels] inline the library functions that a module declares";
   let description = [{
     Ops that loops over numbers do better than a sequence of tensor ops, such as
     sorting, are calls of functions `@ssa_compiler.*`, written for kernels in
@@ -59,7 +59,7 @@ def LinkKernelLibraryPass : Pass<"link-kernel-library", "::mlir::ModuleOp"> {
 }
 
 def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
-  let summary = "mark the functions that can be one kernel";
+  let summary = "[kernels] annotate the functions that can be one kernel";
   let description = [{
     A function becomes a kernel if it consists of upstream ops on ranked tensors
     only, whose sizes may be dynamic, if the math functions in it are as exact in a kernel as elsewhere,
@@ -67,7 +67,7 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     quicker. Such a function gets the attribute `kernel.form = "kernel"`; any other
     gets `kernel.reason`, which says why not.
 
-    Before, concatenations become insertions, choices between tensors of dynamic sizes
+    Before, concatenations become insertions, selects of tensors of dynamic sizes
     branches, and arguments that stand for constants
     (`kernel.constant`), which torch-mlir was not to compute with, become these. In
     kernels, divisions that would end the process divide by 1: the program's own
@@ -93,7 +93,7 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
 
 def UseAssertedEqualitiesPass
     : Pass<"use-asserted-equalities", "::mlir::func::FuncOp"> {
-  let summary = "replace values that an assertion says are equal by one of them";
+  let summary = "[kernels] replace values that an assertion says are equal by one of them";
   let description = [{
     torch-mlir asserts that dynamic sizes of operands are equal and takes that of the
     first for the result. Behind `cf.assert` of `arith.cmpi eq` one of the two values
@@ -110,7 +110,7 @@ def UseAssertedEqualitiesPass
 }
 
 def HoistAssertsPass : Pass<"hoist-asserts", "::mlir::func::FuncOp"> {
-  let summary = "check indices before anything that may use them";
+  let summary = "[kernels] check indices before anything that may use them";
   let description = [{
     Moves each `cf.assert` up in its block, with the arithmetic on numbers that its
     condition is computed from: behind the values that this starts with, and behind
@@ -130,7 +130,7 @@ def HoistAssertsPass : Pass<"hoist-asserts", "::mlir::func::FuncOp"> {
 }
 
 def SimplifyIndicesPass : Pass<"simplify-indices", "::mlir::ModuleOp"> {
-  let summary = "make plain sums of indices that need no clamping";
+  let summary = "[kernels] make plain sums of indices that need no clamping";
   let description = [{
     A maximum or minimum of which the ranges of integers say the result is replaced
     by that operand. Sums and products of 64-bit integers that are used as indices
@@ -151,7 +151,7 @@ def SimplifyIndicesPass : Pass<"simplify-indices", "::mlir::ModuleOp"> {
 }
 
 def FoldSlicesPass : Pass<"fold-slices", "::mlir::func::FuncOp"> {
-  let summary = "make one op of slices of slices";
+  let summary = "[kernels] make one op of slices of slices";
   let description = [{
     A slice of a slice, and a slice of which dimensions of one element are dropped,
     become one op each, and so do insertions of insertions. Bufferization copies
@@ -171,7 +171,7 @@ def FoldSlicesPass : Pass<"fold-slices", "::mlir::func::FuncOp"> {
 }
 
 def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
-  let summary = "give loops and branches the buffers that bufferization asks for";
+  let summary = "[kernels] give loops and branches the buffers that bufferization asks for";
   let description = [{
     One-Shot Bufferize wants each tensor that a loop yields to be in the buffer of
     the loop's argument. Where its analysis finds another buffer, the pass copies
@@ -196,7 +196,7 @@ def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
 }
 
 def FuseElementwisePass : Pass<"fuse-elementwise", "::mlir::func::FuncOp"> {
-  let summary = "fuse elementwise linalg ops with what uses them, unless it would compute them again";
+  let summary = "[kernels] fuse elementwise linalg ops with what uses them, unless it would compute them again";
   let description = [{
     Does what `--linalg-fuse-elementwise-ops` does, but leaves an op alone whose user
     asks for each element several times: a row times a matrix would compute the row
@@ -208,11 +208,11 @@ def FuseElementwisePass : Pass<"fuse-elementwise", "::mlir::func::FuncOp"> {
 }
 
 def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
-  let summary = "make the innermost loop of linalg ops one that walks along memory";
+  let summary = "[kernels] make the innermost loop of linalg ops one that walks along memory";
   let description = [{
     Chooses, for each `linalg.generic`, which dimension its innermost loop runs
     over: the one along which the most operands are contiguous or constant, results
-    before others, a parallel one if there is a choice. Of an op that reduces, the
+    before others, a parallel one if there are several. Of an op that reduces, the
     dimensions that the largest operand does not have come just before it, so that
     a matrix is read once. The order of the others stays. What is added up for one
     result is added in the same order as before.
@@ -220,7 +220,7 @@ def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
 }
 
 def CollapseLoopsPass : Pass<"collapse-linalg-loops", "::mlir::func::FuncOp"> {
-  let summary = "walk over contiguous dimensions of buffers with one loop";
+  let summary = "[kernels] walk over contiguous dimensions of buffers with one loop";
   let description = [{
     Neighbouring dimensions of a `linalg.generic` on buffers become one where all
     operands have both or none of them, and the buffers are contiguous; those of one
@@ -232,7 +232,7 @@ def CollapseLoopsPass : Pass<"collapse-linalg-loops", "::mlir::func::FuncOp"> {
 }
 
 def LinalgToLoopsPass : Pass<"linalg-to-loops", "::mlir::func::FuncOp"> {
-  let summary = "turn linalg ops on buffers into loops that keep numbers in registers";
+  let summary = "[kernels] turn linalg ops on buffers into loops that keep numbers in registers";
   let description = [{
     Does what `--convert-linalg-to-loops` does; an operand that is read at one place in
     all trips of the innermost loop is read in front of it, and a result that is
@@ -248,7 +248,7 @@ def LinalgToLoopsPass : Pass<"linalg-to-loops", "::mlir::func::FuncOp"> {
 }
 
 def ComputeInDestinationPass : Pass<"compute-in-destination", "::mlir::ModuleOp"> {
-  let summary = "let ops compute where their results are inserted";
+  let summary = "[kernels] let ops compute where their results are inserted";
   let description = [{
     Eliminates empty tensors as `--eliminate-empty-tensors` of MLIR does: an op whose
     result is inserted into a tensor, or returned by a loop, writes there. An op that
@@ -260,7 +260,7 @@ def ComputeInDestinationPass : Pass<"compute-in-destination", "::mlir::ModuleOp"
 }
 
 def ForwardCopiesPass : Pass<"forward-copies", "::mlir::func::FuncOp"> {
-  let summary = "let ops compute where their results are copied";
+  let summary = "[kernels] let ops compute where their results are copied";
   let description = [{
     A buffer that one elementwise op fills, and that is only copied elsewhere after it,
     is not needed if nothing in between touches the target's buffer, and if the op
@@ -279,17 +279,17 @@ def ForwardCopiesPass : Pass<"forward-copies", "::mlir::func::FuncOp"> {
 }
 
 def DropCarriedBuffersPass : Pass<"drop-carried-buffers", "::mlir::func::FuncOp"> {
-  let summary = "let loops use the buffers that they begin with";
+  let summary = "[kernels] let loops use the buffers that they begin with";
   let description = [{
     A buffer that a loop carries is that which it begins with: what the loop yields
-    is in the same buffer, or bufferization would have refused it. Its uses in the
+    is in the same buffer, or bufferization would have rejected it. Its uses in the
     loop and behind it become uses of the latter. The code generator does not
     follow buffers around loops.
   }];
 }
 
 def ResolveSizesPass : Pass<"resolve-buffer-sizes", "::mlir::func::FuncOp"> {
-  let summary = "compute the sizes of buffers from those of what they are views of";
+  let summary = "[kernels] compute the sizes of buffers from those of what they are views of";
   let description = [{
     `memref.dim`, and sizes that `memref.extract_strided_metadata` returns, of views
     and allocations become arithmetic on numbers and on sizes of arguments.
@@ -298,7 +298,7 @@ def ResolveSizesPass : Pass<"resolve-buffer-sizes", "::mlir::func::FuncOp"> {
 }
 
 def ResultsToOutputsPass : Pass<"results-to-outputs", "::mlir::func::FuncOp"> {
-  let summary = "make arguments of the buffers that a kernel returns";
+  let summary = "[kernels] make arguments of the buffers that a kernel returns";
   let description = [{
     An allocation that is returned becomes an argument; another buffer is copied to
     one. Results that are an argument's new contents (`tssa.writeback`) are in its
@@ -329,7 +329,7 @@ def ResultsToOutputsPass : Pass<"results-to-outputs", "::mlir::func::FuncOp"> {
 }
 
 def CopiesToLinalgPass : Pass<"copies-to-linalg", "::mlir::func::FuncOp"> {
-  let summary = "make linalg ops of copies, and count those of whole tensors";
+  let summary = "[kernels] make linalg ops of copies, and count those of whole tensors";
   let description = [{
     `memref.copy` becomes an op that is lowered to loops: there is no runtime to
     call. Copies of whole tensors, of a version that is still needed or into the place where
@@ -341,7 +341,7 @@ def CopiesToLinalgPass : Pass<"copies-to-linalg", "::mlir::func::FuncOp"> {
 }
 
 def FlattenViewsPass : Pass<"flatten-views", "::mlir::func::FuncOp"> {
-  let summary = "view contiguous buffers under the shape that merged dimensions give";
+  let summary = "[kernels] view contiguous buffers under the shape that merged dimensions give";
   let description = [{
     `memref.collapse_shape` of a contiguous buffer becomes `memref.reinterpret_cast`.
     What looks through the former divides each index by the sizes of the merged
@@ -351,7 +351,7 @@ def FlattenViewsPass : Pass<"flatten-views", "::mlir::func::FuncOp"> {
 }
 
 def PollInterruptsPass : Pass<"poll-interrupts", "::mlir::func::FuncOp"> {
-  let summary = "let the loops of a kernel stop when the host tells them to";
+  let summary = "[kernels] let the loops of a kernel stop when the host tells them to";
   let description = [{
     Each `scf.while`, and each `scf.for` that is in no other loop, reads the second
     word of the status buffer in each trip and asserts that it is 0. The read is
@@ -365,7 +365,7 @@ def PollInterruptsPass : Pass<"poll-interrupts", "::mlir::func::FuncOp"> {
 }
 
 def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
-  let summary = "give the allocations of kernels places on the stack and in a workspace";
+  let summary = "[kernels] give the allocations of kernels places on the stack and in a workspace";
   let description = [{
     Small allocations of a known size become `memref.alloca` at the function's start,
     all others views of one buffer of bytes, the function's last argument
@@ -398,7 +398,7 @@ def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
 }
 
 def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
-  let summary = "turn bufferised functions into kernels: assertions, scalar results";
+  let summary = "[kernels] turn bufferised functions into kernels: assertions, scalar results";
   let description = [{
     The functions that are left return nothing:
     - A failed `cf.assert` stores its number in the first word of the status buffer,

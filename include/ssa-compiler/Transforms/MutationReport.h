@@ -3,7 +3,7 @@
 // `--tssa-report`: for each op of the source that writes a tensor, the version
 // it made and whether the update is in place. The pipeline asks for the passes
 // below when the option is given; the tool prints the report at its end, also
-// when the program is refused.
+// when the program is rejected.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ struct ReportedRegion {
   std::string line;
 };
 
-/// A copy that a mark stands for.
+/// A copy that an annotation stands for.
 struct ReportedCopy {
   /// Where it is made: `update`, `loop`, `end of the loop`, `end of the branch`
   /// or `return`.
@@ -57,11 +57,11 @@ struct ReportedMutation {
   /// How many tensors the name may be; 1 unless control flow chooses.
   unsigned alternatives = 1;
   /// `in place`, `copy`, `whole`, `carried`, `overwritten`, `forwarded`,
-  /// `dead`, `refused` or `unconverted`.
+  /// `dead`, `rejected` or `unconverted`.
   std::string fate = "unconverted";
-  /// Why it was refused.
+  /// Why it was rejected.
   std::string detail;
-  /// The copies that the update, or what it is handed, needs.
+  /// The copies that the update, or what is forwarded to it, needs.
   std::vector<ReportedCopy> copies;
 };
 
@@ -85,9 +85,9 @@ struct MutationReport {
   std::vector<ReportedMutation> mutations;
   /// Beside each mutation.
   std::vector<MutationTrace> traces;
-  /// All marks of all functions.
+  /// The copies of all functions.
   std::vector<ReportedCopy> copies;
-  /// The first error of a program that is refused.
+  /// The first error of a program that is rejected.
   std::string error;
 
   void printText(llvm::raw_ostream &os) const;
@@ -98,14 +98,15 @@ using SharedReport = std::shared_ptr<MutationReport>;
 
 /// Numbers the mutations of a function; first in the pipeline.
 std::unique_ptr<mlir::Pass> createBeginMutationReportPass(SharedReport report);
-/// Counts the stores that resolving choices made of each mutation.
-std::unique_ptr<mlir::Pass> createReportChoicesPass(SharedReport report);
+/// Counts the stores that resolving ambiguous aliases made of each mutation.
+std::unique_ptr<mlir::Pass>
+createReportAmbiguousAliasesPass(SharedReport report);
 /// Notes which versions are ever read, after the updates have been removed.
 std::unique_ptr<mlir::Pass> createReportVersionsPass(SharedReport report);
 /// Notes which mutations still update a tensor, before slots are promoted.
 std::unique_ptr<mlir::Pass> createReportUpdatesPass(SharedReport report);
 /// Says what became of each mutation and which copies are needed, as
-/// `--tssa-mark-versions` marks them.
+/// `--tssa-annotate-copies` annotates them.
 std::unique_ptr<mlir::Pass> createEndMutationReportPass(SharedReport report);
 
 /// Takes the numbers away; last in the pipeline.

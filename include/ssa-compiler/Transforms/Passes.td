@@ -12,7 +12,7 @@ include "mlir/Pass/PassBase.td"
 
 def TorchInsertBoundsChecksPass
     : Pass<"torch-insert-bounds-checks", "::mlir::ModuleOp"> {
-  let summary = "assert that view ops with dynamic operands stay in range";
+  let summary = "[tensorssa] assert that view ops with dynamic operands stay in range";
   let description = [{
     Eager PyTorch raises an IndexError when a view is taken outside of its base;
     compiled code would read or write another row. For each view op whose range is
@@ -26,19 +26,19 @@ def TorchInsertBoundsChecksPass
   ];
 }
 
-def TSSAResolveChoicesPass
-    : Pass<"tssa-resolve-choices", "::mlir::func::FuncOp"> {
-  let summary = "make explicit which of several tensors a name is";
+def TSSAResolveAmbiguousAliasesPass
+    : Pass<"tssa-resolve-ambiguous-aliases", "::mlir::func::FuncOp"> {
+  let summary = "[tensorssa] make explicit which of several tensors a name is";
   let description = [{
-    A name that is one tensor or another, depending on control flow, and is written
-    while the other name is in use, becomes a tag beside the tensor, and an int for
+    An ambiguous alias, a name that is one tensor or another, depending on control
+    flow, and is written while the other name is in use, becomes a tag beside the tensor, and an int for
     each operand of its views that differs. A read selects by the tag; a write
     computes the new contents and copies them into the tensor that the tag names.
     What leaves a region is a copy if its tag may name a tensor made there. Other
-    names of a tensor that the tag may name become choices as well if they are used
-    across such a write. Marks the function's results that are, or may be, one
-    tensor while the edges still tell. Does nothing for names that mean one tensor, or that may be snapshots
-    (docs/Rationale/TensorSSA.md).
+    names of a tensor that the tag may name become ambiguous aliases as well if they
+    are used across such a write. Annotates the function's results that are, or may
+    be, one tensor while the edges still tell. Does nothing for names that mean one
+    tensor, or that may be snapshots (docs/Rationale/TensorSSA.md).
 
     Before:
     ```mlir
@@ -65,7 +65,7 @@ def TSSAResolveChoicesPass
 
 def TSSARewriteMutationPass
     : Pass<"tssa-rewrite-mutation", "::mlir::func::FuncOp"> {
-  let summary = "replace views and in-place writes by access, assign and update";
+  let summary = "[tensorssa] replace views and in-place writes by access, assign and update";
   let description = [{
     Each in-place op is computed by its functional form. The new contents of the
     written view are *passed up* along its path with `tssa.assign` until the
@@ -73,11 +73,11 @@ def TSSARewriteMutationPass
     *passed down* to whoever reads the storage later, through whichever view: a
     read becomes the `tssa.access`es of its own path from the root. All tensors
     become `!torch.vtensor`. For each argument that is written, its final contents
-    become one more result, marked `tssa.writeback`.
+    become one more result, with the attribute `tssa.writeback`.
 
     Between this pass and `--tssa-rename` a use of the root's value means its
     newest version. Programs in which a write would be seen through a name that is
-    one of several tensors are refused (`TensorAliasAnalysis::verifyMerges`).
+    one of several tensors are rejected (`TensorAliasAnalysis::verifyMerges`).
 
     Before:
     ```mlir
@@ -99,7 +99,7 @@ def TSSARewriteMutationPass
 
 def TSSABlockPropagationPass
     : Pass<"tssa-block-propagation", "::mlir::func::FuncOp"> {
-  let summary = "carry updates across the regions of scf ops";
+  let summary = "[tensorssa] carry updates across the regions of scf ops";
   let description = [{
     A storage that a region updates and that was there before the region op gets a
     result of that op, and in loops a carried value. Updates at the start of the
@@ -129,7 +129,7 @@ def TSSABlockPropagationPass
 }
 
 def TSSARenamePass : Pass<"tssa-rename", "::mlir::func::FuncOp"> {
-  let summary = "use the newest version of each storage";
+  let summary = "[tensorssa] use the newest version of each storage";
   let description = [{
     Each use of a storage's root that an update dominates becomes a use of the
     value that the last such update announces. Requires `--tssa-block-propagation`:
@@ -138,7 +138,7 @@ def TSSARenamePass : Pass<"tssa-rename", "::mlir::func::FuncOp"> {
 }
 
 def TSSARemoveUpdatePass : Pass<"tssa-remove-update", "::mlir::func::FuncOp"> {
-  let summary = "erase tssa.update";
+  let summary = "[tensorssa] erase tssa.update";
   let description = [{
     After renaming, updates say nothing that the uses do not. The program is then
     in TensorSSA form.
@@ -146,7 +146,7 @@ def TSSARemoveUpdatePass : Pass<"tssa-remove-update", "::mlir::func::FuncOp"> {
 }
 
 def TSSAPromoteSlotsPass : Pass<"tssa-promote-slots", "::mlir::func::FuncOp"> {
-  let summary = "carry constant slots of a tensor instead of the tensor";
+  let summary = "[tensorssa] carry constant slots of a tensor instead of the tensor";
   let description = [{
     Where a loop reads and writes a carried tensor only through views with constant
     operands that are equal or disjoint (the slots `h[0]`, `h[1]`, ... of a state
@@ -181,17 +181,17 @@ def TSSAPromoteSlotsPass : Pass<"tssa-promote-slots", "::mlir::func::FuncOp"> {
   ];
 }
 
-def TSSAMarkVersionsPass : Pass<"tssa-mark-versions", "::mlir::func::FuncOp"> {
-  let summary = "mark each version that must be copied, and name its reader";
+def TSSAAnnotateCopiesPass : Pass<"tssa-annotate-copies", "::mlir::func::FuncOp"> {
+  let summary = "[tensorssa] annotate each version that must be copied with its reader";
   let description = [{
     Runs on TensorSSA form (after `--tssa-remove-update`). A `tssa.assign` through a
-    view that leaves some of its base as it is takes over the memory of the base; so
-    does whatever hands a version on to where that happens: the start of a loop, the
-    end of a region, a result of the function, which is the caller's to write. Where
+    view that leaves some of its base as it is reuses the buffer of the base; so does
+    whatever forwards a version to where that happens: the start of a loop, the end
+    of a region, a result of the function, which is the caller's to write. Where
     the version is still needed after that, the op gets the attribute `tssa.copies`,
     with the operand and the reason: a later reader and its line, the next iteration,
     a caller that keeps the argument, a constant, a second name for the same version.
-    Each mark stands for one copy; all other assigns are in place (docs/Report.md).
+    Each annotation stands for one copy; all other assigns are in place (docs/Report.md).
 
     Before: `%b1 = tssa.assign "torch.aten.select.int" %b, %row[%dim, %i] : ...`, and
     `%s = torch.aten.sum %b, ...` after it
@@ -202,12 +202,12 @@ def TSSAMarkVersionsPass : Pass<"tssa-mark-versions", "::mlir::func::FuncOp"> {
     "::ssa_compiler::torch::TorchDialect", "::mlir::arith::ArithDialect"
   ];
   let statistics = [
-    Statistic<"numMarks", "marks", "versions that must be copied">
+    Statistic<"numCopies", "copies", "versions that must be copied">
   ];
 }
 
 def TSSALowerPass : Pass<"tssa-lower", "::mlir::func::FuncOp"> {
-  let summary = "lower tssa.access and tssa.assign to torch ops";
+  let summary = "[tensorssa] lower tssa.access and tssa.assign to torch ops";
   let description = [{
     Asks the model of each view (`TorchViewOpInterface`) for the torch ops that read
     the view and that rebuild its base.
@@ -219,7 +219,7 @@ def TSSALowerPass : Pass<"tssa-lower", "::mlir::func::FuncOp"> {
 }
 
 def TorchSimplifyPass : Pass<"torch-simplify", "::mlir::func::FuncOp"> {
-  let summary = "remove torch ops that do nothing on immutable tensors";
+  let summary = "[tensorssa] remove torch ops that do nothing on immutable tensors";
   let description = [{
     `aten.clone` of an immutable tensor, `aten.copy` of a tensor of the same type,
     and casts to the same type are their operand. Also runs the folders and
@@ -229,7 +229,7 @@ def TorchSimplifyPass : Pass<"torch-simplify", "::mlir::func::FuncOp"> {
 
 def RemoveRedundantAssertsPass
     : Pass<"remove-redundant-asserts", "::mlir::func::FuncOp"> {
-  let summary = "check each condition once";
+  let summary = "[tensorssa] check each condition once";
   let description = [{
     Erases a `cf.assert` whose condition, the same value, an assertion that dominates
     it has checked. Lowers the scalar ops in each iteration of a loop that reads and
@@ -242,7 +242,7 @@ def RemoveRedundantAssertsPass
 
 def VerifyValueSemanticsPass
     : Pass<"verify-value-semantics", "::mlir::ModuleOp"> {
-  let summary = "check that nothing mutable and no tssa op is left";
+  let summary = "[tensorssa] check that nothing mutable and no tssa op is left";
   let description = [{
     Fails, with one error for each, on values of type `!torch.tensor`, on ops whose
     schema says that they write, and on ops of the tssa dialect.

@@ -2,7 +2,7 @@
 //
 // --test-print-tensor-aliases: one line for each mutable tensor of each
 // function, "value -> root . views (merge) (written)", and which writes the
-// analysis refuses, as errors.
+// analysis rejects, as errors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,5 +1,5 @@
 // The location of each mutable tensor: its root and the views from there.
-// RUN: ssa-opt --test-print-tensor-aliases %s -o /dev/null | FileCheck %s
+// RUN: ssa-opt-test --test-print-tensor-aliases %s -o /dev/null | FileCheck %s
 
 // Two views of one tensor share its root, however long the path.
 // CHECK-LABEL: function @views
@@ -17,7 +17,7 @@ func.func @views(%x: !torch.tensor<[4,3],f32>) {
   return
 }
 
-// A clone is a storage of its own; what is not written is not marked.
+// A clone is a storage of its own; what is not written has no mark.
 // CHECK-LABEL: function @fresh
 // CHECK: %arg0 -> %arg0{{$}}
 // CHECK: %[[C:.+]] -> %[[C]] (written)

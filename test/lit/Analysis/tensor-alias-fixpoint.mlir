@@ -1,5 +1,5 @@
 // Merges that are found only once others are known: one more in each pass over the function.
-// RUN: ssa-opt --test-print-tensor-aliases %s -o /dev/null | FileCheck %s
+// RUN: ssa-opt-test --test-print-tensor-aliases %s -o /dev/null | FileCheck %s
 
 // %z is always %b. %y is %a, then %b; %x is what %y was. Only the third pass sees that %w is not always %a.
 // CHECK-LABEL: function @handed_down

@@ -140,7 +140,7 @@ func.func @read_after(%y: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[],f32>)
 
 // -----
 
-// Sizes that are known at run time only.
+// Dynamic sizes.
 // CHECK-LABEL: func.func @unknown_sizes(
 // CHECK-SAME: %[[Y:[a-z0-9]+]]: !torch.vtensor<[?,?,3],f32>
 // CHECK: %[[BASE:.+]] = torch_c.to_builtin_tensor %[[Y]]
@@ -218,7 +218,7 @@ func.func @single(%y: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[1,3],f32>) 
 
 // -----
 
-// A change of shape that mixes dimensions shows no box.
+// A change of shape that mixes dimensions shows no strided slice.
 // CHECK-LABEL: func.func @reshaped_row(
 // CHECK-NOT: insert_slice
 func.func @reshaped_row(%y: !torch.vtensor<[4,6],f32>, %v: !torch.vtensor<[3],f32>) -> !torch.vtensor<[4,6],f32> {

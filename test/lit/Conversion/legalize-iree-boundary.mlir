@@ -73,7 +73,7 @@ func.func @while_loop(%x: !torch.vtensor<[4],f32>, %c: i1) -> !torch.vtensor<[4]
   return %r : !torch.vtensor<[4],f32>
 }
 
-// IREE refuses a select of torch tensors, which canonicalization makes of small branches.
+// IREE rejects a select of torch tensors, which canonicalization makes of small branches.
 // CHECK-LABEL: func.func @select(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: tensor<4xf32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: tensor<4xf32>

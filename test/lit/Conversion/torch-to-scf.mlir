@@ -122,7 +122,7 @@ func.func @loop_that_may_not_start(%n: !torch.int, %go: !torch.bool, %x: !torch.
   return
 }
 
-// Carried tensors and the break flag are handed on in the loop's order.
+// Carried tensors and the break flag are forwarded in the loop's order.
 // CHECK-LABEL: func.func @while_like_loop_with_carried_tensor(
 // CHECK-SAME: %{{[a-z0-9]+}}: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.tensor<[3],f32>

@@ -267,13 +267,13 @@ func.func @main(%x: i64) -> i64 {
 
 // -----
 
-// A choice between tensors whose sizes may differ is a branch, not elementwise.
-// FEW-LABEL: func.func @choice(
+// A select of tensors whose sizes may differ is a branch, not elementwise.
+// FEW-LABEL: func.func @select(
 // FEW-SAME: %[[C:[a-z0-9]+]]: i1
 // FEW: scf.if %[[C]] -> (tensor<?xf32>)
 // FEW-NOT: linalg.generic
 // FEW: return
-func.func @choice(%c: i1, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+func.func @select(%c: i1, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %r = arith.select %c, %x, %y : tensor<?xf32>
   return %r : tensor<?xf32>
 }

@@ -65,11 +65,11 @@ func.func @branch(%c: i1, %m: index, %n: index) -> index {
 
 // -----
 
-// CHECK-LABEL: func.func @choice(
+// CHECK-LABEL: func.func @select(
 // CHECK-SAME: %[[C:.+]]: i1, %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index)
 // CHECK: %[[SIZE:.+]] = arith.select %[[C]], %[[M]], %[[N]] : index
 // CHECK: return %[[SIZE]]
-func.func @choice(%c: i1, %m: index, %n: index) -> index {
+func.func @select(%c: i1, %m: index, %n: index) -> index {
   %c0 = arith.constant 0 : index
   %a = memref.alloc(%m) : memref<?xf32>
   %b = memref.alloc(%n) : memref<?xf32>

@@ -1,6 +1,6 @@
 // Adding a view op means one view model: these two live in test/lib/TestViewOps.cpp
 // and no pass knows their names.
-// RUN: ssa-opt --convert-to-tensorssa %s | FileCheck %s
+// RUN: ssa-opt-test --convert-to-tensorssa %s | FileCheck %s
 
 // A view with a model of its own, written in a loop, while the loop reads the base.
 // CHECK-LABEL: func.func @reverse_rows(

@@ -26,7 +26,7 @@
 // REWRITE-NEXT: }
 // REWRITE: return %[[B]]
 
-// 2. The loop carries %b and hands it out.
+// 2. The loop carries %b and yields it.
 // PROPAGATE-LABEL: func.func @main(
 // PROPAGATE: %[[B:.+]] = torch.aten.clone
 // PROPAGATE: %[[RESULT:.+]] = scf.for {{.*}} iter_args(%[[CARRIED:.+]] = %[[B]]) -> (!torch.vtensor<[4,3],f32>)

@@ -1,5 +1,5 @@
 // What became of each mutation, as text and as JSON, also of a program that is
-// refused.
+// rejected.
 // RUN: ssa-opt --convert-to-tensorssa --tssa-report %s -o /dev/null 2>&1 | FileCheck %s --match-full-lines
 // RUN: ssa-opt --convert-to-tensorssa --tssa-report=%t.json --tssa-report-format=json %s -o %t.mlir
 // RUN: FileCheck %s --check-prefix=JSON < %t.json

@@ -52,7 +52,7 @@ func.func @dynamic_index(%x: !torch.tensor<[4,3],f32>, %i: i64) -> !torch.tensor
   return %column : !torch.tensor<[4],f32>
 }
 
-// A size that is known at run time only: even row 0 may not exist.
+// A dynamic size: even row 0 may not exist.
 // CHECK-LABEL: func.func @dynamic_size(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.tensor<[?,3],f32>
 // CHECK: %[[SIZE:.+]] = torch.aten.size.int %[[ARG0]], %int0{{(_[0-9]+)?}}

@@ -1,5 +1,5 @@
 // Each view's torch ops for reading it and for rebuilding its base.
-// RUN: ssa-opt --tssa-lower %s | FileCheck %s
+// RUN: ssa-opt-test --tssa-lower %s | FileCheck %s
 
 // The index may be any value of the program.
 // CHECK-LABEL: func.func @select(
@@ -88,7 +88,7 @@ func.func @view(%b: !torch.vtensor<[4,3],f32>, %s: !torch.vtensor<[12],f32>) -> 
   return %r, %w : !torch.vtensor<[12],f32>, !torch.vtensor<[4,3],f32>
 }
 
-// Sizes known at run time only are those of the base, not of the source.
+// Dynamic sizes are those of the base, not of the source.
 // CHECK-LABEL: func.func @view_of_dynamic_size(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[?,3],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.vtensor<[?],f32>

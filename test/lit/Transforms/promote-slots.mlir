@@ -112,7 +112,7 @@ func.func @tensor_is_read_whole(%x: !torch.vtensor<[4],f32>, %n: index) -> !torc
   return %r : !torch.vtensor<[4],f32>
 }
 
-// The view itself is handed on: each iteration transposes. Used to be dropped.
+// The view itself is forwarded: each iteration transposes. Used to be dropped.
 // CHECK-LABEL: func.func @loop_yields_view(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4,4],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: index

@@ -1,4 +1,4 @@
-// What the conversion refuses, at the op to change.
+// What the conversion rejects, at the op to change.
 // RUN: ssa-opt --tssa-rewrite-mutation %s --split-input-file --verify-diagnostics
 
 // One of two tensors is written, and the caller sees one of them.
@@ -208,7 +208,7 @@ func.func @region_with_several_blocks(%x: !torch.tensor<[4],f32>) {
 
 // -----
 
-// The second iteration writes %y itself, which the loop hands out once more. Used to
+// The second iteration writes %y itself, which the loop yields once more. Used to
 // return %y as it was before.
 func.func @loop_carries_outer_tensor_again(%x: !torch.vtensor<[4],f32>, %n: index) -> !torch.tensor<[4],f32> {
   %c0 = arith.constant 0 : index

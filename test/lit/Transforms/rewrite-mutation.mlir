@@ -241,7 +241,7 @@ func.func @select_of_tensors(%x: !torch.tensor<[4],f32>, %c: i1) -> !torch.tenso
 }
 
 // A new tensor that two carried values share: without writes there is nothing to
-// refuse.
+// reject.
 // CHECK-LABEL: func.func @loop_carries_new_tensor_twice(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[4],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: index

@@ -44,7 +44,7 @@ func.func @assign(%x: !torch.vtensor<[4,3],f32>, %s: !torch.vtensor<[2],f32>, %a
 
 // -----
 
-// Rows that interleave without meeting, and a number of rows known only at run time.
+// Rows that interleave without overlap, and a dynamic number of rows.
 // CHECK-LABEL: func @no_overlap
 func.func @no_overlap(%x: !torch.vtensor<[12],f32>, %s: !torch.vtensor<[3,2],f32>, %t: !torch.vtensor<[?,2],f32>, %n: !torch.int) -> !torch.vtensor<[12],f32> {
   %int0 = torch.constant.int 0

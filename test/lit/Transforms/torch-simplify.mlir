@@ -45,7 +45,7 @@ func.func @copy_of_smaller(%x: !torch.vtensor<[4],f32>, %y: !torch.vtensor<[1],f
   return %c : !torch.vtensor<[4],f32>
 }
 
-// Sizes known at run time only may broadcast as well.
+// Dynamic sizes may broadcast as well.
 // CHECK-LABEL: func.func @copy_of_unknown_size(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.vtensor<[?],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.vtensor<[?],f32>

@@ -127,18 +127,18 @@ public:
     return true;
   }
 
-  bool followBox(const ViewInstance &view, Type resultType,
-                 ViewBox &box) const override {
+  bool followStridedSlice(const ViewInstance &view, Type resultType,
+                          StridedSlice &slice) const override {
     std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
     if (!dim)
       return false;
-    if (int64_t along = box.shown[*dim]; along != ViewBox::kNone) {
-      ViewBox::Dimension &dimension = box.dimensions[along];
+    if (int64_t along = slice.shown[*dim]; along != StridedSlice::kNone) {
+      StridedSlice::Dimension &dimension = slice.dimensions[along];
       dimension.offsets.push_back(
           {view.params[1], Value(), view.base, *dim, dimension.stride});
     }
-    box.shown.erase(box.shown.begin() + *dim);
-    return hideUnits(resultType, box);
+    slice.shown.erase(slice.shown.begin() + *dim);
+    return hideUnits(resultType, slice);
   }
 
   void buildChecks(OpBuilder &builder, Location loc, Value base,
@@ -196,20 +196,20 @@ public:
     return true;
   }
 
-  bool followBox(const ViewInstance &view, Type resultType,
-                 ViewBox &box) const override {
+  bool followStridedSlice(const ViewInstance &view, Type resultType,
+                          StridedSlice &slice) const override {
     std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
     std::optional<int64_t> step = getIntConstant(view.params[3]);
     if (!dim || !step || *step < 1)
       return false;
-    int64_t along = box.shown[*dim];
-    if (along == ViewBox::kNone)
+    int64_t along = slice.shown[*dim];
+    if (along == StridedSlice::kNone)
       return cast<BaseTensorType>(resultType).getSizes()[*dim] == 1;
-    ViewBox::Dimension &dimension = box.dimensions[along];
+    StridedSlice::Dimension &dimension = slice.dimensions[along];
     dimension.offsets.push_back(
         {view.params[1], view.params[2], view.base, *dim, dimension.stride});
     dimension.stride *= *step;
-    return hideUnits(resultType, box);
+    return hideUnits(resultType, slice);
   }
 };
 
@@ -281,10 +281,10 @@ public:
     Value wrapped = arith::SelectOp::create(
         builder, loc, isNegative,
         arith::AddIOp::create(builder, loc, start, size), start);
-    Value room = arith::SubIOp::create(builder, loc, size, length);
+    Value last = arith::SubIOp::create(builder, loc, size, length);
     checks.push_back(
         {arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, wrapped,
-                               room),
+                               last),
          "RuntimeError: start + length exceeds " +
              describeDimension(base, *dim)});
   }

@@ -85,7 +85,8 @@ std::optional<int64_t> torch::getDimension(Value base, Value dim) {
 
 bool ViewModel::keepsMemory(const ViewInstance &, Type) const { return false; }
 
-bool ViewModel::followBox(const ViewInstance &, Type, ViewBox &) const {
+bool ViewModel::followStridedSlice(const ViewInstance &, Type,
+                                   StridedSlice &) const {
   return false;
 }
 

@@ -25,19 +25,19 @@ mlir::Value buildViewAs(mlir::OpBuilder &builder, mlir::Location loc,
 /// known.
 std::optional<int64_t> getDimension(mlir::Value base, mlir::Value dim);
 
-/// Marks the dimensions of a box that have size 1 in the type of the view;
-/// false if the type has not the rank of the box.
-bool hideUnits(mlir::Type viewType, ViewBox &box);
+/// Hides the dimensions of a strided slice that have size 1 in the type of the
+/// view; false if the type has not the rank of the slice.
+bool hideUnits(mlir::Type viewType, StridedSlice &slice);
 
-/// Follows a box through a view that keeps the elements in order, if it adds
-/// and drops dimensions of size 1 only; false for other changes of shape.
-/// `keepsSizes` says that it surely does no more than that.
+/// Follows a strided slice through a view that keeps the elements in order, if
+/// it adds and drops dimensions of size 1 only; false for other changes of
+/// shape. `keepsSizes` says that it surely does no more than that.
 bool followUnits(mlir::Type baseType, mlir::Type viewType, bool keepsSizes,
-                 ViewBox &box);
+                 StridedSlice &slice);
 
-/// Follows a box through a view whose dimensions are `order`, counted from 0,
-/// of its base.
-void followOrder(mlir::ArrayRef<int64_t> order, ViewBox &box);
+/// Follows a strided slice through a view whose dimensions are `order`, counted
+/// from 0, of its base.
+void followOrder(mlir::ArrayRef<int64_t> order, StridedSlice &slice);
 
 using AddViewModelFn =
     llvm::function_ref<void(llvm::StringRef, std::unique_ptr<ViewModel>)>;

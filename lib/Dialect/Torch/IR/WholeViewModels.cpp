@@ -33,10 +33,10 @@ public:
 
   bool keepsMemory(const ViewInstance &, Type) const override { return true; }
 
-  bool followBox(const ViewInstance &view, Type resultType,
-                 ViewBox &box) const override {
+  bool followStridedSlice(const ViewInstance &view, Type resultType,
+                          StridedSlice &slice) const override {
     return followUnits(view.base.getType(), resultType,
-                       /*keepsSizes=*/false, box);
+                       /*keepsSizes=*/false, slice);
   }
 };
 
@@ -83,10 +83,10 @@ public:
 
   bool keepsMemory(const ViewInstance &, Type) const override { return true; }
 
-  bool followBox(const ViewInstance &view, Type resultType,
-                 ViewBox &box) const override {
+  bool followStridedSlice(const ViewInstance &view, Type resultType,
+                          StridedSlice &slice) const override {
     return followUnits(view.base.getType(), resultType,
-                       /*keepsSizes=*/true, box);
+                       /*keepsSizes=*/true, slice);
   }
 };
 
@@ -107,12 +107,12 @@ public:
     return true;
   }
 
-  bool followBox(const ViewInstance &view, Type resultType,
-                 ViewBox &box) const override {
+  bool followStridedSlice(const ViewInstance &view, Type resultType,
+                          StridedSlice &slice) const override {
     std::optional<SmallVector<int64_t>> order =
-        getOrder(view, box.shown.size());
+        getOrder(view, slice.shown.size());
     if (order)
-      followOrder(*order, box);
+      followOrder(*order, slice);
     return order.has_value();
   }
 
@@ -149,10 +149,10 @@ public:
     return ReshapeView::buildAssign(builder, loc, view, source);
   }
 
-  bool followBox(const ViewInstance &view, Type resultType,
-                 ViewBox &box) const override {
+  bool followStridedSlice(const ViewInstance &view, Type resultType,
+                          StridedSlice &slice) const override {
     return followUnits(view.base.getType(), resultType,
-                       /*keepsSizes=*/true, box);
+                       /*keepsSizes=*/true, slice);
   }
 };
 
@@ -191,12 +191,12 @@ public:
     return true;
   }
 
-  bool followBox(const ViewInstance &view, Type resultType,
-                 ViewBox &box) const override {
+  bool followStridedSlice(const ViewInstance &view, Type resultType,
+                          StridedSlice &slice) const override {
     std::optional<SmallVector<int64_t>> order =
-        getOrder(view, box.shown.size());
+        getOrder(view, slice.shown.size());
     if (order)
-      followOrder(*order, box);
+      followOrder(*order, slice);
     return order.has_value();
   }
 
@@ -229,9 +229,9 @@ public:
 
   bool keepsMemory(const ViewInstance &, Type) const override { return true; }
 
-  bool followBox(const ViewInstance &, Type resultType,
-                 ViewBox &box) const override {
-    return hideUnits(resultType, box);
+  bool followStridedSlice(const ViewInstance &, Type resultType,
+                          StridedSlice &slice) const override {
+    return hideUnits(resultType, slice);
   }
 
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
@@ -267,13 +267,13 @@ public:
     std::optional<int64_t> baseCount = count(baseType);
     if (baseCount && baseCount == count(sourceType))
       return ReshapeView::buildAssign(builder, loc, view, source);
-    auto refuse = [&] {
+    auto reject = [&] {
       return emitError(loc) << "unsupported: a write through '" << view.name
                             << "', which shows one element several times; "
                                "clone() the tensor before the write";
     };
     if (!baseType.hasSizes() || !sourceType.hasSizes())
-      return refuse();
+      return reject();
     size_t added = sourceType.getSizes().size() - baseType.getSizes().size();
     Value zero = createIntConstant(builder, loc, 0);
     Value one = createIntConstant(builder, loc, 1);
@@ -288,7 +288,7 @@ public:
     };
     for (size_t dim = 0; dim < added; ++dim) {
       if (sizes.front() == kUnknownSize)
-        return refuse();
+        return reject();
       sizes.erase(sizes.begin());
       source = buildOp(builder, loc, "torch.aten.select.int", getType(sizes),
                        {source, zero, zero});
@@ -297,7 +297,7 @@ public:
       if (size == sizes[dim] && size != kUnknownSize)
         continue;
       if (size != 1 || sizes[dim] == kUnknownSize)
-        return refuse();
+        return reject();
       sizes[dim] = 1;
       source = buildOp(
           builder, loc, "torch.aten.slice.Tensor", getType(sizes),

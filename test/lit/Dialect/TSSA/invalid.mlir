@@ -1,4 +1,4 @@
-// RUN: ssa-opt %s --split-input-file --verify-diagnostics
+// RUN: ssa-opt-test %s --split-input-file --verify-diagnostics
 
 // access_c1
 func.func @access_c1(%b: !torch.vtensor<[4],f32>) {

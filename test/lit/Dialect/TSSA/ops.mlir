@@ -1,6 +1,6 @@
 // The ops print as they parse, also in the generic form.
-// RUN: ssa-opt %s | ssa-opt | FileCheck %s
-// RUN: ssa-opt %s --mlir-print-op-generic | ssa-opt | FileCheck %s
+// RUN: ssa-opt-test %s | ssa-opt-test | FileCheck %s
+// RUN: ssa-opt-test %s --mlir-print-op-generic | ssa-opt-test | FileCheck %s
 
 // CHECK-LABEL: func.func @access(
 // CHECK: tssa.access "torch.aten.select.int" %{{.+}}[%{{.+}}, %{{.+}} : !torch.int, !torch.int] : !torch.vtensor<[4,3],f32> -> !torch.vtensor<[3],f32>

@@ -1,5 +1,5 @@
 // What TorchSchemaOpInterface and the memory effects say of each kind of op.
-// RUN: ssa-opt %s --test-print-torch-aliasing --verify-diagnostics --split-input-file
+// RUN: ssa-opt-test %s --test-print-torch-aliasing --verify-diagnostics --split-input-file
 
 func.func @in_place(%x: !torch.tensor, %one: !torch.int) {
   // expected-remark @below {{torch.aten.add_.Tensor writes: 0; aliases: 0->0; functional: torch.aten.add.Tensor; effects: read(operand 0) write(operand 0) read(operand 1)}}

@@ -11,7 +11,7 @@ def Torch_Dialect : Dialect {
   let summary = "TorchScript programs, with mutable and with immutable tensors";
   let description = [{
     Values of this dialect are TorchScript's: tensors, Python scalars, lists, tuples, dictionaries, modules. What it
-    prints is byte for byte what torch-mlir prints, so that IR can be handed from one tool to the other as text.
+    prints is byte for byte what torch-mlir prints, so that IR can pass from one tool to the other as text.
 
     Most ops are not declared in TableGen: each row of `GeneratedTorchOps.inc`, which a script writes from PyTorch's own
     schemas, becomes one registered op, with its verifier, memory effects and alias facts read from the schema.

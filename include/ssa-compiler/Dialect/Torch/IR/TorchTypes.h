@@ -11,8 +11,8 @@
 
 namespace ssa_compiler::torch {
 
-/// A size that is known only at run time, in the sizes of a tensor type. The
-/// same as in builtin tensor types.
+/// A dynamic size in the sizes of a tensor type. The same as in builtin tensor
+/// types.
 inline constexpr int64_t kUnknownSize = mlir::ShapedType::kDynamic;
 
 class NonValueTensorType;

@@ -31,10 +31,10 @@ struct ViewInstance {
   mlir::ValueRange params;
 };
 
-/// The elements of a tensor that a view shows, where they are a box: along each
-/// dimension one element, or every n-th of a range.
-struct ViewBox {
-  /// What one select or slice adds to the origin of the box.
+/// A strided slice of a tensor, which many views show: along each dimension one
+/// element, or every n-th of a range.
+struct StridedSlice {
+  /// What one select or slice adds to the origin of the slice.
   struct Offset {
     /// A `!torch.int`, or None for 0.
     mlir::Value start;
@@ -52,13 +52,13 @@ struct ViewBox {
     int64_t stride = 1;
   };
 
-  /// The box of all elements. Requires a known rank.
-  static ViewBox getWhole(mlir::Value tensor);
+  /// The slice of all elements. Requires a known rank.
+  static StridedSlice getWhole(mlir::Value tensor);
 
   /// True if both show the same elements in the same order, given that both are
-  /// boxes of one tensor.
-  bool operator==(const ViewBox &other) const;
-  bool operator!=(const ViewBox &other) const { return !(*this == other); }
+  /// strided slices of one tensor.
+  bool operator==(const StridedSlice &other) const;
+  bool operator!=(const StridedSlice &other) const { return !(*this == other); }
 
   /// True if no element is left out.
   bool isWhole() const;
@@ -112,11 +112,12 @@ public:
   virtual bool keepsMemory(const ViewInstance &view,
                            mlir::Type resultType) const;
 
-  /// Follows the box that the base is of some tensor: afterwards `box` is what
-  /// the view, whose type is `resultType`, shows of that tensor. False if that
-  /// is no box; the default knows none.
-  virtual bool followBox(const ViewInstance &view, mlir::Type resultType,
-                         ViewBox &box) const;
+  /// Follows the strided slice that the base is of some tensor: afterwards
+  /// `slice` is what the view, whose type is `resultType`, shows of that
+  /// tensor. False if that is no strided slice; the default knows none.
+  virtual bool followStridedSlice(const ViewInstance &view,
+                                  mlir::Type resultType,
+                                  StridedSlice &slice) const;
 
   /// The op that stores to what the view shows, with the operands of the view
   /// op after the base and the values; empty if there is none.

@@ -1,5 +1,5 @@
 // Which results are arguments, views of arguments or one tensor, in every run or in some.
-// RUN: ssa-opt --tssa-resolve-choices --tssa-rewrite-mutation %s | FileCheck %s
+// RUN: ssa-opt --tssa-resolve-ambiguous-aliases --tssa-rewrite-mutation %s | FileCheck %s
 
 // A view of an argument that is returned twice is one tensor.
 // CHECK-LABEL: func.func @view_twice(
@@ -34,10 +34,10 @@ func.func @snapshot(%x: !torch.tensor<[3],f32>, %c: i1) -> (!torch.tensor<[3],f3
   return %y, %z, %r, %r : !torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>
 }
 
-// A choice, which leaves no trace once it is resolved.
-// CHECK-LABEL: func.func @choice(
+// An ambiguous alias, which leaves no trace once it is resolved.
+// CHECK-LABEL: func.func @ambiguous(
 // CHECK-SAME: -> (!torch.vtensor<[3],f32> {tssa.may_alias = [0]}, !torch.vtensor<[3],f32> {tssa.may_alias = [0], tssa.same_as = 0 : i64}, !torch.vtensor<[3],f32> {tssa.may_same_as = [0, 1]}, !torch.vtensor<[3],f32> {tssa.alias_of = 0 : i64}, !torch.vtensor<[3],f32> {tssa.writeback = 0 : i64})
-func.func @choice(%x: !torch.tensor<[3],f32>, %c: i1) -> (!torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>) {
+func.func @ambiguous(%x: !torch.tensor<[3],f32>, %c: i1) -> (!torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>, !torch.tensor<[3],f32>) {
   %y = torch.aten.neg %x : !torch.tensor<[3],f32> -> !torch.tensor<[3],f32>
   %r = scf.if %c -> !torch.tensor<[3],f32> {
     scf.yield %x : !torch.tensor<[3],f32>

@@ -1,5 +1,5 @@
 // Names that are one of several tensors get a tag; writes go where it says.
-// RUN: ssa-opt --tssa-resolve-choices %s | FileCheck %s
+// RUN: ssa-opt --tssa-resolve-ambiguous-aliases %s | FileCheck %s
 
 // Row 0 of %x or row 1 of %y, written: the tag says which, and the copy goes there.
 // CHECK-LABEL: func.func @view_chosen_by_branch(
@@ -124,9 +124,9 @@ func.func @loop_replaces_view(%a: !torch.tensor<[4,3],f32>, %n: index) {
   return
 }
 
-// The returned choice is read by its tag, and may be one of the arguments. Used to
+// The returned ambiguous alias is read by its tag, and may be one of the arguments. Used to
 // crash.
-// CHECK-LABEL: func.func @written_choice_is_returned(
+// CHECK-LABEL: func.func @written_alias_is_returned(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: !torch.tensor<[3],f32>
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: !torch.tensor<[3],f32>
 // CHECK-SAME: tssa.may_alias = [0, 1]
@@ -134,7 +134,7 @@ func.func @loop_replaces_view(%a: !torch.tensor<[4,3],f32>, %n: index) {
 // CHECK: %[[COPY:.+]] = torch.aten.copy_ %[[ARG0]], %{{.+}}, %false
 // CHECK: %[[COPY_2:.+]] = torch.aten.copy_ %[[ARG1]], %{{.+}}, %false
 // CHECK: return %{{.+}}
-func.func @written_choice_is_returned(%x: !torch.tensor<[3],f32>, %y: !torch.tensor<[3],f32>, %c: i1) -> !torch.tensor<[3],f32> {
+func.func @written_alias_is_returned(%x: !torch.tensor<[3],f32>, %y: !torch.tensor<[3],f32>, %c: i1) -> !torch.tensor<[3],f32> {
   %v = scf.if %c -> (!torch.tensor<[3],f32>) {
     scf.yield %x : !torch.tensor<[3],f32>
   } else {

@@ -1,7 +1,7 @@
-//===- MarkVersions.cpp - mark the versions that have to be copied --------===//
+//===- AnnotateCopies.cpp - versions that have to be copied ---------------===//
 //
-// Writes on each op that takes over the memory of a version which is still
-// needed why that is so (VersionUses.h). Each mark is one copy.
+// Writes on each op that would reuse the buffer of a version which is still
+// needed why that is so (VersionUses.h). Each annotation is one copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace ssa_compiler {
-#define GEN_PASS_DEF_TSSAMARKVERSIONSPASS
+#define GEN_PASS_DEF_TSSAANNOTATECOPIESPASS
 #include "ssa-compiler/Transforms/Passes.h.inc"
 } // namespace ssa_compiler
 
@@ -22,8 +22,8 @@ using namespace ssa_compiler;
 
 namespace {
 
-struct TSSAMarkVersions final
-    : ssa_compiler::impl::TSSAMarkVersionsPassBase<TSSAMarkVersions> {
+struct TSSAAnnotateCopies final
+    : ssa_compiler::impl::TSSAAnnotateCopiesPassBase<TSSAAnnotateCopies> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -32,19 +32,19 @@ struct TSSAMarkVersions final
       return;
     Builder builder(&getContext());
     VersionUses uses(function);
-    llvm::MapVector<Operation *, SmallVector<Attribute>> marks;
-    for (OpOperand *takeover : uses.getTakeovers())
-      if (std::optional<CopyReason> reason = uses.getCopyReason(*takeover)) {
+    llvm::MapVector<Operation *, SmallVector<Attribute>> annotations;
+    for (OpOperand *reuse : uses.getReuses())
+      if (std::optional<CopyReason> reason = uses.getCopyReason(*reuse)) {
         NamedAttribute entries[] = {
             builder.getNamedAttr("operand", builder.getI64IntegerAttr(
-                                                takeover->getOperandNumber())),
+                                                reuse->getOperandNumber())),
             builder.getNamedAttr("reason",
                                  builder.getStringAttr(reason->describe()))};
-        marks[takeover->getOwner()].push_back(
+        annotations[reuse->getOwner()].push_back(
             builder.getDictionaryAttr(entries));
-        ++numMarks;
+        ++numCopies;
       }
-    for (auto &[op, reasons] : marks)
+    for (auto &[op, reasons] : annotations)
       op->setAttr("tssa.copies", builder.getArrayAttr(reasons));
   }
 };

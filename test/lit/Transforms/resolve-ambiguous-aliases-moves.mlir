@@ -1,10 +1,10 @@
-// What leaves a region in a choice: the tensor that the inner choice is at that moment, not the inner choice's own storage.
-// RUN: ssa-opt --tssa-resolve-choices %s | FileCheck %s
+// What leaves a region in an ambiguous alias: the tensor that the inner one is at that moment, not the inner one's own storage.
+// RUN: ssa-opt --tssa-resolve-ambiguous-aliases %s | FileCheck %s
 
-// CHECK-LABEL: func.func @inner_choice_leaves(
+// CHECK-LABEL: func.func @inner_alias_leaves(
 // CHECK: %[[T:.+]] = torch.aten.neg %arg0
 // CHECK: %[[INNER:.+]]:2 = scf.if %arg2
-// The contents of the alternative that the inner tag names go out with the outer tag.
+// The contents of the candidate that the inner tag names go out with the outer tag.
 // CHECK: torch.aten.add_.Scalar
 // CHECK: scf.if %{{.+}} {
 // CHECK: torch.aten.copy_ %[[T]]
@@ -16,7 +16,7 @@
 // CHECK: torch.aten.clone %arg0
 // CHECK: %[[OUT:.+]] = torch.aten.clone %[[NOW]]
 // CHECK: scf.yield %[[OUT]], %{{.+}} : !torch.tensor<[3],f32>, i64
-func.func @inner_choice_leaves(%x: !torch.tensor<[3],f32>, %c: i1, %d: i1) -> !torch.tensor<[3],f32> {
+func.func @inner_alias_leaves(%x: !torch.tensor<[3],f32>, %c: i1, %d: i1) -> !torch.tensor<[3],f32> {
   %int1 = torch.constant.int 1
   %a = scf.if %c -> !torch.tensor<[3],f32> {
     %t = torch.aten.neg %x : !torch.tensor<[3],f32> -> !torch.tensor<[3],f32>
@@ -34,8 +34,8 @@ func.func @inner_choice_leaves(%x: !torch.tensor<[3],f32>, %c: i1, %d: i1) -> !t
   return %a : !torch.tensor<[3],f32>
 }
 
-// The second result is written under no name of its own. But what the first one writes is one of its alternatives, so that
-// it becomes a choice as well, and is read after the write.
+// The second result is written under no name of its own. But what the first one writes is one of its candidates, so that
+// it becomes an ambiguous alias as well, and is read after the write.
 // CHECK-LABEL: func.func @drawn_in(
 // CHECK: %[[R:.+]]:4 = scf.if %arg0
 // CHECK: torch.aten.zero_

@@ -1,10 +1,10 @@
-//===- ChoiceRoom.cpp - room for what is carried beside tensors -----------===//
+//===- TagCapacity.cpp - values carried beside tensors --------------------===//
 //
 // See the header.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChoiceRoom.h"
+#include "TagCapacity.h"
 #include "RegionUtils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,28 +13,29 @@
 using namespace mlir;
 using namespace ssa_compiler;
 
-ChoicesByOp ssa_compiler::sortByOp(const ChoiceAnalysis &analysis) {
-  ChoicesByOp byOp;
-  for (const auto &choice : analysis.getChoices()) {
-    bool fedByCondition = llvm::all_of(choice->sources, [](OpOperand *source) {
+AliasesByOp ssa_compiler::sortByOp(const AmbiguousAliasAnalysis &analysis) {
+  AliasesByOp byOp;
+  for (const auto &alias : analysis.getAmbiguousAliases()) {
+    bool fedByCondition = llvm::all_of(alias->sources, [](OpOperand *source) {
       return isa<scf::ConditionOp>(source->getOwner());
     });
-    RegionChoices &choices = byOp[choice->regionOp];
-    (fedByCondition ? choices.fedByCondition : choices.fedByOp)
-        .push_back(choice.get());
+    RegionAliases &regionAliases = byOp[alias->regionOp];
+    (fedByCondition ? regionAliases.fedByCondition : regionAliases.fedByOp)
+        .push_back(alias.get());
   }
   return byOp;
 }
 
-unsigned ssa_compiler::countExtras(ArrayRef<Choice *> choices) {
+unsigned ssa_compiler::countExtras(ArrayRef<AmbiguousAlias *> ambiguous) {
   unsigned count = 0;
-  for (Choice *choice : choices)
-    count += choice->getNumExtras();
+  for (AmbiguousAlias *alias : ambiguous)
+    count += alias->getNumExtras();
   return count;
 }
 
-LogicalResult ssa_compiler::addRoom(RewriterBase &rewriter, Operation *op,
-                                    const RegionChoices &choices) {
+LogicalResult ssa_compiler::addTagCapacity(RewriterBase &rewriter,
+                                           Operation *op,
+                                           const RegionAliases &regionAliases) {
   Location loc = op->getLoc();
   Type i64 = rewriter.getI64Type();
   auto zeros = [&](Operation *before, unsigned count) {
@@ -53,8 +54,8 @@ LogicalResult ssa_compiler::addRoom(RewriterBase &rewriter, Operation *op,
     for (unsigned index = 0; index < count; ++index)
       region.front().addArgument(i64, loc);
   };
-  unsigned count = countExtras(choices.fedByOp);
-  unsigned countAfter = countExtras(choices.fedByCondition);
+  unsigned count = countExtras(regionAliases.fedByOp);
+  unsigned countAfter = countExtras(regionAliases.fedByCondition);
   auto types = [&](unsigned count) { return SmallVector<Type>(count, i64); };
   if (isa<scf::IfOp>(op)) {
     for (Region &region : op->getRegions())

@@ -1,6 +1,6 @@
 // The versions that have to be copied, each with who still needs it. What is
-// not marked is updated in place.
-// RUN: ssa-opt --tssa-mark-versions %s --split-input-file | FileCheck %s
+// not annotated is updated in place.
+// RUN: ssa-opt --tssa-annotate-copies %s --split-input-file | FileCheck %s
 
 // The old version is read before the update only.
 // CHECK-LABEL: func.func @read_before(
@@ -87,7 +87,7 @@ func.func @both_branches(%x: !torch.vtensor<[4,3],f32>, %row: !torch.vtensor<[3]
 
 // -----
 
-// The other branch hands on the caller's tensor: only there it is copied for
+// The other branch forwards the caller's tensor: only there it is copied for
 // what follows, and at the update here.
 // CHECK-LABEL: func.func @one_branch(
 // CHECK: scf.if
@@ -109,7 +109,7 @@ func.func @one_branch(%x: !torch.vtensor<[4,3],f32> {tssa.name = "x"}, %row: !to
 
 // -----
 
-// One copy where the loop starts; in the loop each iteration takes over.
+// One copy where the loop starts; in the loop each iteration reuses the buffer.
 // CHECK-LABEL: func.func @carried(
 // CHECK: scf.for
 // CHECK-NOT: tssa.copies
@@ -149,7 +149,7 @@ func.func @previous_kept(%a: !torch.vtensor<[4,3],f32>, %row: !torch.vtensor<[3]
 
 // -----
 
-// Two tensors that change names: each takes over the other's memory.
+// Two tensors that change names: each reuses the other's buffer.
 // CHECK-LABEL: func.func @swapped(
 // CHECK-NOT: tssa.copies
 func.func @swapped(%a: !torch.vtensor<[4,3],f32>, %row: !torch.vtensor<[3],f32>, %n: index) -> (!torch.vtensor<[4,3],f32>, !torch.vtensor<[4,3],f32>) {
@@ -169,7 +169,7 @@ func.func @swapped(%a: !torch.vtensor<[4,3],f32>, %row: !torch.vtensor<[3],f32>,
 
 // One version starts two carried tensors, both updated: one of them is copied.
 // CHECK-LABEL: func.func @two_names(
-// CHECK: } {tssa.copies = [{operand = 3 : i64, reason = "it is handed on twice
+// CHECK: } {tssa.copies = [{operand = 3 : i64, reason = "it is forwarded twice
 // CHECK-NOT: tssa.copies
 func.func @two_names(%a: !torch.vtensor<[4,3],f32>, %row: !torch.vtensor<[3],f32>, %n: index) -> (!torch.vtensor<[4,3],f32>, !torch.vtensor<[4,3],f32>) {
   %int0 = torch.constant.int 0
@@ -225,7 +225,7 @@ func.func @created(%row: !torch.vtensor<[3],f32>) -> (!torch.vtensor<[3],f32>, !
 
 // -----
 
-// An op that writes where an index says takes over what it is given.
+// An op that writes where an index says reuses the buffer that it is given.
 // CHECK-LABEL: func.func @index_put(
 // CHECK: torch.aten.index_put {{.*}}reason = "the caller keeps 'x'"
 func.func @index_put(%x: !torch.vtensor<[4,3],f32> {tssa.name = "x"}, %row: !torch.vtensor<[1,3],f32>, %i: !torch.vtensor<[1],si64>) -> !torch.vtensor<[4,3],f32> {
@@ -317,7 +317,7 @@ func.func @row_alone(%x: !torch.vtensor<[4,3],f32>, %v: !torch.vtensor<[],f32>) 
 
 // -----
 
-// What the other branch hands on is no other name of what this one updates:
+// What the other branch forwards is no other name of what this one updates:
 // the result of both is read, and not the version before.
 // CHECK-LABEL: func.func @the_other_branch(
 // CHECK-NOT: tssa.copies

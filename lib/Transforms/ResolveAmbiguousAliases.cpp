@@ -1,15 +1,15 @@
-//===- ResolveChoices.cpp - tensors that are one of several ---------------===//
+//===- ResolveAmbiguousAliases.cpp - tensors that are one of several ------===//
 //
-// Makes every choice (Choices.h) explicit: a tag says which alternative it is,
-// reads select by the tag, and writes go to the alternative that the tag names.
-// What is left are tensors with one location each, and merges that are
-// snapshots.
+// Makes every ambiguous alias (AmbiguousAliasAnalysis.h) explicit: a tag says
+// which candidate it is, reads select by the tag, and writes go to the
+// candidate that the tag names. What is left are tensors with one location
+// each, and merges that are snapshots.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChoiceRoom.h"
-#include "Choices.h"
-#include "ResultMarks.h"
+#include "AmbiguousAliasAnalysis.h"
+#include "ResultAnnotations.h"
+#include "TagCapacity.h"
 
 #include "ssa-compiler/Dialect/Torch/IR/TorchBuilders.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
@@ -24,7 +24,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace ssa_compiler {
-#define GEN_PASS_DEF_TSSARESOLVECHOICESPASS
+#define GEN_PASS_DEF_TSSARESOLVEAMBIGUOUSALIASESPASS
 #include "ssa-compiler/Transforms/Passes.h.inc"
 } // namespace ssa_compiler
 
@@ -38,40 +38,42 @@ namespace {
 // Reads and writes
 //===----------------------------------------------------------------------===//
 
-class ChoiceResolver {
+class AmbiguousAliasResolver {
 public:
-  ChoiceResolver(func::FuncOp function, const TensorAliasAnalysis &aliases,
-                 const ChoiceAnalysis &choices)
-      : function(function), aliases(aliases), choices(choices),
+  AmbiguousAliasResolver(func::FuncOp function,
+                         const TensorAliasAnalysis &aliases,
+                         const AmbiguousAliasAnalysis &ambiguous)
+      : function(function), aliases(aliases), ambiguous(ambiguous),
         builder(function.getContext()) {}
 
   void run();
 
 private:
-  /// The run-time values beside a member of a choice. The tag is null if there
-  /// is one alternative only.
+  /// The dynamic values beside a member of an ambiguous alias. The tag is null
+  /// if there is one candidate only.
   struct Extras {
     Value tag;
     SmallVector<Value> carried;
   };
   using BodyFn = function_ref<Value(Value tensor)>;
 
-  void findExtras(const RegionChoices &choices, Operation *op);
-  void fillEdge(const Choice &choice, OpOperand &source);
-  Extras encode(const Choice &choice, Value root, ArrayRef<ChoiceStep> path,
-                Location loc);
-  Extras makeConstant(const Choice &choice, unsigned alternative, Location loc);
-  void takeCarried(const ChoiceParam &pattern, const ChoiceParam &param,
+  void findExtras(const RegionAliases &regionAliases, Operation *op);
+  void fillEdge(const AmbiguousAlias &alias, OpOperand &source);
+  Extras encode(const AmbiguousAlias &alias, Value root,
+                ArrayRef<CandidateStep> path, Location loc);
+  Extras makeConstant(const AmbiguousAlias &alias, unsigned candidate,
+                      Location loc);
+  void takeCarried(const CandidateParam &pattern, const CandidateParam &param,
                    Extras &extras, Location loc);
-  ChoiceParam makeConcrete(const ChoiceParam &param, const Extras &extras,
-                           Location loc);
-  ChoicePath makeConcrete(ArrayRef<ChoiceStep> path, const Extras &extras,
-                          Location loc);
-  Value materialize(const ChoiceParam &param, Location loc);
-  Value applyPath(Value tensor, ArrayRef<ChoiceStep> path, Location loc);
+  CandidateParam makeConcrete(const CandidateParam &param, const Extras &extras,
+                              Location loc);
+  CandidatePath makeConcrete(ArrayRef<CandidateStep> path, const Extras &extras,
+                             Location loc);
+  Value materialize(const CandidateParam &param, Location loc);
+  Value applyPath(Value tensor, ArrayRef<CandidateStep> path, Location loc);
   Value forTensor(Value root, Type resultType, Location loc, BodyFn body);
-  Value forAlternative(Value member, unsigned alternative, Type resultType,
-                       Location loc, BodyFn body);
+  Value forCandidate(Value member, unsigned candidate, Type resultType,
+                     Location loc, BodyFn body);
   Value read(Value tensor, Location loc);
   void store(Value tensor, Value contents, Location loc);
   void rewriteUses(Value tensor);
@@ -79,41 +81,40 @@ private:
 
   func::FuncOp function;
   const TensorAliasAnalysis &aliases;
-  const ChoiceAnalysis &choices;
+  const AmbiguousAliasAnalysis &ambiguous;
   OpBuilder builder;
   DenseMap<Value, Extras> extrasOf;
 };
 
 /// The extras are the last values of the op and its blocks, in the order of the
-/// choices.
-void ChoiceResolver::findExtras(const RegionChoices &regionChoices,
-                                Operation *op) {
-  auto find = [&](ArrayRef<Choice *> fed) {
+/// ambiguous aliases.
+void AmbiguousAliasResolver::findExtras(const RegionAliases &regionAliases,
+                                        Operation *op) {
+  auto find = [&](ArrayRef<AmbiguousAlias *> fed) {
     unsigned fromEnd = countExtras(fed);
-    for (Choice *choice : fed) {
-      for (Value member : choice->members) {
+    for (AmbiguousAlias *alias : fed) {
+      for (Value member : alias->members) {
         ValueRange all =
             isa<BlockArgument>(member)
                 ? ValueRange(member.getParentBlock()->getArguments())
                 : ValueRange(op->getResults());
-        ValueRange own =
-            all.slice(all.size() - fromEnd, choice->getNumExtras());
+        ValueRange own = all.slice(all.size() - fromEnd, alias->getNumExtras());
         Extras extras;
-        if (choice->hasTag()) {
+        if (alias->hasTag()) {
           extras.tag = own.front();
           own = own.drop_front();
         }
         extras.carried.assign(own.begin(), own.end());
         extrasOf[member] = std::move(extras);
       }
-      fromEnd -= choice->getNumExtras();
+      fromEnd -= alias->getNumExtras();
     }
   };
-  find(regionChoices.fedByOp);
-  find(regionChoices.fedByCondition);
+  find(regionAliases.fedByOp);
+  find(regionAliases.fedByCondition);
 }
 
-Value ChoiceResolver::clone(Value tensor, Location loc) {
+Value AmbiguousAliasResolver::clone(Value tensor, Location loc) {
   Value none = createNoneConstant(builder, loc);
   return createTorchOp(builder, loc, "torch.aten.clone", tensor.getType(),
                        {tensor, none})
@@ -121,47 +122,52 @@ Value ChoiceResolver::clone(Value tensor, Location loc) {
 }
 
 /// The value of a param at the insertion point.
-Value ChoiceResolver::materialize(const ChoiceParam &param, Location loc) {
-  if (param.kind == ChoiceParam::Kind::List) {
+Value AmbiguousAliasResolver::materialize(const CandidateParam &param,
+                                          Location loc) {
+  if (param.kind == CandidateParam::Kind::List) {
     SmallVector<Value> elements;
-    for (const ChoiceParam &element : param.elements)
+    for (const CandidateParam &element : param.elements)
       elements.push_back(materialize(element, loc));
     return PrimListConstructOp::create(builder, loc, param.type, elements);
   }
-  assert(param.kind == ChoiceParam::Kind::Fixed && "expected a concrete param");
+  assert(param.kind == CandidateParam::Kind::Fixed &&
+         "expected a concrete param");
   if (matchPattern(param.value, m_Constant()))
     return builder.clone(*param.value.getDefiningOp())->getResult(0);
   return param.value;
 }
 
 /// Replaces carried ints by their values in `extras`.
-ChoiceParam ChoiceResolver::makeConcrete(const ChoiceParam &param,
-                                         const Extras &extras, Location loc) {
-  ChoiceParam concrete = param;
-  if (param.kind == ChoiceParam::Kind::Carried) {
-    concrete.kind = ChoiceParam::Kind::Fixed;
+CandidateParam AmbiguousAliasResolver::makeConcrete(const CandidateParam &param,
+                                                    const Extras &extras,
+                                                    Location loc) {
+  CandidateParam concrete = param;
+  if (param.kind == CandidateParam::Kind::Carried) {
+    concrete.kind = CandidateParam::Kind::Fixed;
     concrete.value = torch_c::FromI64Op::create(builder, loc,
                                                 extras.carried[param.position]);
   }
-  for (ChoiceParam &element : concrete.elements)
+  for (CandidateParam &element : concrete.elements)
     element = makeConcrete(element, extras, loc);
   return concrete;
 }
 
-ChoicePath ChoiceResolver::makeConcrete(ArrayRef<ChoiceStep> path,
-                                        const Extras &extras, Location loc) {
-  ChoicePath concrete(path.begin(), path.end());
-  for (ChoiceStep &step : concrete)
-    for (ChoiceParam &param : step.params)
+CandidatePath AmbiguousAliasResolver::makeConcrete(ArrayRef<CandidateStep> path,
+                                                   const Extras &extras,
+                                                   Location loc) {
+  CandidatePath concrete(path.begin(), path.end());
+  for (CandidateStep &step : concrete)
+    for (CandidateParam &param : step.params)
       param = makeConcrete(param, extras, loc);
   return concrete;
 }
 
-Value ChoiceResolver::applyPath(Value tensor, ArrayRef<ChoiceStep> path,
-                                Location loc) {
-  for (const ChoiceStep &step : path) {
+Value AmbiguousAliasResolver::applyPath(Value tensor,
+                                        ArrayRef<CandidateStep> path,
+                                        Location loc) {
+  for (const CandidateStep &step : path) {
     SmallVector<Value> operands{tensor};
-    for (const ChoiceParam &param : step.params)
+    for (const CandidateParam &param : step.params)
       operands.push_back(materialize(param, loc));
     tensor = createTorchOp(builder, loc, step.view, step.resultType, operands,
                            step.schema ? step.schema.getValue() : StringRef())
@@ -171,22 +177,22 @@ Value ChoiceResolver::applyPath(Value tensor, ArrayRef<ChoiceStep> path,
 }
 
 /// Builds `body` for the tensor that `root` is: once if `root` is a storage,
-/// else once for each alternative, under its tag. Returns the result of `body`,
+/// else once for each candidate, under its tag. Returns the result of `body`,
 /// of type `resultType`, or null if that is null.
-Value ChoiceResolver::forTensor(Value root, Type resultType, Location loc,
-                                BodyFn body) {
-  if (!choices.lookup(root))
+Value AmbiguousAliasResolver::forTensor(Value root, Type resultType,
+                                        Location loc, BodyFn body) {
+  if (!ambiguous.lookup(root))
     return body(root);
-  return forAlternative(root, 0, resultType, loc, body);
+  return forCandidate(root, 0, resultType, loc, body);
 }
 
-Value ChoiceResolver::forAlternative(Value member, unsigned alternative,
-                                     Type resultType, Location loc,
-                                     BodyFn body) {
-  const Choice &choice = *choices.lookup(member);
+Value AmbiguousAliasResolver::forCandidate(Value member, unsigned candidate,
+                                           Type resultType, Location loc,
+                                           BodyFn body) {
+  const AmbiguousAlias &alias = *ambiguous.lookup(member);
   const Extras &extras = extrasOf[member];
   auto build = [&]() -> Value {
-    const Alternative &chosen = choice.alternatives[alternative];
+    const AliasCandidate &chosen = alias.candidates[candidate];
     if (!chosen.root)
       return body(member);
     return forTensor(chosen.root, resultType, loc, [&](Value tensor) {
@@ -194,9 +200,9 @@ Value ChoiceResolver::forAlternative(Value member, unsigned alternative,
           applyPath(tensor, makeConcrete(chosen.path, extras, loc), loc));
     });
   };
-  if (alternative + 1 == choice.alternatives.size())
+  if (candidate + 1 == alias.candidates.size())
     return build();
-  Value index = arith::ConstantIntOp::create(builder, loc, alternative, 64);
+  Value index = arith::ConstantIntOp::create(builder, loc, candidate, 64);
   Value isChosen = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                          extras.tag, index);
   SmallVector<Type> types;
@@ -215,23 +221,23 @@ Value ChoiceResolver::forAlternative(Value member, unsigned alternative,
   };
   buildBlock(ifOp.thenBlock(), build);
   buildBlock(ifOp.elseBlock(), [&] {
-    return forAlternative(member, alternative + 1, resultType, loc, body);
+    return forCandidate(member, candidate + 1, resultType, loc, body);
   });
   return resultType ? ifOp.getResult(0) : Value();
 }
 
-/// A fresh tensor with the contents of one whose root is a choice.
-Value ChoiceResolver::read(Value tensor, Location loc) {
+/// A fresh tensor with the contents of one whose root is an ambiguous alias.
+Value AmbiguousAliasResolver::read(Value tensor, Location loc) {
   const TensorLocation &location = *aliases.getLocation(tensor);
-  ChoicePath path = ChoiceAnalysis::getPath(location.path);
+  CandidatePath path = AmbiguousAliasAnalysis::getPath(location.path);
   return forTensor(location.root, tensor.getType(), loc, [&](Value base) {
     return clone(applyPath(base, path, loc), loc);
   });
 }
 
-void ChoiceResolver::store(Value tensor, Value contents, Location loc) {
+void AmbiguousAliasResolver::store(Value tensor, Value contents, Location loc) {
   const TensorLocation &location = *aliases.getLocation(tensor);
-  ChoicePath path = ChoiceAnalysis::getPath(location.path);
+  CandidatePath path = AmbiguousAliasAnalysis::getPath(location.path);
   forTensor(location.root, Type(), loc, [&](Value base) {
     Value target = applyPath(base, path, loc);
     Value blocking = ConstantBoolOp::create(builder, loc,
@@ -247,59 +253,60 @@ void ChoiceResolver::store(Value tensor, Value contents, Location loc) {
 // Edges
 //===----------------------------------------------------------------------===//
 
-ChoiceResolver::Extras ChoiceResolver::makeConstant(const Choice &choice,
-                                                    unsigned alternative,
-                                                    Location loc) {
+AmbiguousAliasResolver::Extras
+AmbiguousAliasResolver::makeConstant(const AmbiguousAlias &alias,
+                                     unsigned candidate, Location loc) {
   Extras extras;
-  if (choice.hasTag())
-    extras.tag = arith::ConstantIntOp::create(builder, loc, alternative, 64);
-  for (unsigned index = 0; index < choice.numCarried; ++index)
+  if (alias.hasTag())
+    extras.tag = arith::ConstantIntOp::create(builder, loc, candidate, 64);
+  for (unsigned index = 0; index < alias.numCarried; ++index)
     extras.carried.push_back(arith::ConstantIntOp::create(builder, loc, 0, 64));
   return extras;
 }
 
-/// Fills in the carried ints that the pattern of an alternative asks for.
-void ChoiceResolver::takeCarried(const ChoiceParam &pattern,
-                                 const ChoiceParam &param, Extras &extras,
-                                 Location loc) {
-  if (pattern.kind == ChoiceParam::Kind::Carried)
+/// Fills in the carried ints that the pattern of a candidate asks for.
+void AmbiguousAliasResolver::takeCarried(const CandidateParam &pattern,
+                                         const CandidateParam &param,
+                                         Extras &extras, Location loc) {
+  if (pattern.kind == CandidateParam::Kind::Carried)
     extras.carried[pattern.position] =
         builder.createOrFold<torch_c::ToI64Op>(loc, materialize(param, loc));
   for (auto [element, value] : llvm::zip(pattern.elements, param.elements))
     takeCarried(element, value, extras, loc);
 }
 
-/// What the location `path` of `root` is for `choice`, at the insertion point.
-ChoiceResolver::Extras ChoiceResolver::encode(const Choice &choice, Value root,
-                                              ArrayRef<ChoiceStep> path,
-                                              Location loc) {
-  if (llvm::is_contained(choice.members, root))
+/// What the location `path` of `root` is for `alias`, at the insertion point.
+AmbiguousAliasResolver::Extras
+AmbiguousAliasResolver::encode(const AmbiguousAlias &alias, Value root,
+                               ArrayRef<CandidateStep> path, Location loc) {
+  if (llvm::is_contained(alias.members, root))
     return extrasOf[root];
-  Choice *inner = choices.lookup(root);
-  if (isDefinedOutside(root, choice.regionOp) || !inner) {
-    bool isOutside = isDefinedOutside(root, choice.regionOp);
+  AmbiguousAlias *inner = ambiguous.lookup(root);
+  if (isDefinedOutside(root, alias.regionOp) || !inner) {
+    bool isOutside = isDefinedOutside(root, alias.regionOp);
     Value storage = isOutside ? root : Value();
-    unsigned index = *ChoiceAnalysis::findAlternative(choice, storage, path);
-    Extras extras = makeConstant(choice, index, loc);
+    unsigned index =
+        *AmbiguousAliasAnalysis::findCandidate(alias, storage, path);
+    Extras extras = makeConstant(alias, index, loc);
     if (isOutside)
       for (auto [step, other] :
-           llvm::zip_equal(choice.alternatives[index].path, path))
+           llvm::zip_equal(alias.candidates[index].path, path))
         for (auto [pattern, param] : llvm::zip_equal(step.params, other.params))
           takeCarried(pattern, param, extras, loc);
     return extras;
   }
-  // An inner choice: each of its alternatives is one of ours.
+  // An inner ambiguous alias: each of its candidates is one of ours.
   Extras innerExtras = extrasOf[root];
   Extras result;
-  for (auto [index, alternative] : llvm::enumerate(inner->alternatives)) {
+  for (auto [index, candidate] : llvm::enumerate(inner->candidates)) {
     Extras one;
-    if (alternative.root) {
-      ChoicePath whole = makeConcrete(alternative.path, innerExtras, loc);
+    if (candidate.root) {
+      CandidatePath whole = makeConcrete(candidate.path, innerExtras, loc);
       llvm::append_range(whole, path);
-      one = encode(choice, alternative.root, whole, loc);
+      one = encode(alias, candidate.root, whole, loc);
     } else {
-      one = makeConstant(choice,
-                         *ChoiceAnalysis::findAlternative(choice, {}, {}), loc);
+      one = makeConstant(
+          alias, *AmbiguousAliasAnalysis::findCandidate(alias, {}, {}), loc);
     }
     if (index == 0) {
       result = std::move(one);
@@ -311,7 +318,7 @@ ChoiceResolver::Extras ChoiceResolver::encode(const Choice &choice, Value root,
     auto select = [&](Value yes, Value no) -> Value {
       return arith::SelectOp::create(builder, loc, isThis, yes, no);
     };
-    if (choice.hasTag())
+    if (alias.hasTag())
       result.tag = select(one.tag, result.tag);
     for (auto [value, other] : llvm::zip_equal(result.carried, one.carried))
       value = select(other, value);
@@ -319,23 +326,24 @@ ChoiceResolver::Extras ChoiceResolver::encode(const Choice &choice, Value root,
   return result;
 }
 
-/// Sets the extras on one edge. The tensor itself is handed on if its storage
-/// moves. A choice that may be a storage made in the region, not its own, hands
-/// on a copy of what it is, as does what lives on outside, where no one but the
-/// own-storage alternative looks at the copy.
-void ChoiceResolver::fillEdge(const Choice &choice, OpOperand &source) {
+/// Sets the extras on one edge. The tensor itself is forwarded if its storage
+/// moves. An ambiguous alias that may be a storage made in the region, not its
+/// own, forwards a copy of what it is, as does what lives on outside, where no
+/// one but the own-storage candidate looks at the copy.
+void AmbiguousAliasResolver::fillEdge(const AmbiguousAlias &alias,
+                                      OpOperand &source) {
   Operation *owner = source.getOwner();
   Location loc = owner->getLoc();
   builder.setInsertionPoint(owner);
   const TensorLocation &location = *aliases.getLocation(source.get());
-  Extras extras = encode(choice, location.root,
-                         ChoiceAnalysis::getPath(location.path), loc);
+  Extras extras = encode(alias, location.root,
+                         AmbiguousAliasAnalysis::getPath(location.path), loc);
   // The position of the extras is that of the first member's.
   SmallVector<Value> values;
   if (extras.tag)
     values.push_back(extras.tag);
   llvm::append_range(values, extras.carried);
-  const Extras &member = extrasOf[choice.members.front()];
+  const Extras &member = extrasOf[alias.members.front()];
   SmallVector<Value> slots;
   if (member.tag)
     slots.push_back(member.tag);
@@ -343,13 +351,13 @@ void ChoiceResolver::fillEdge(const Choice &choice, OpOperand &source) {
   DenseMap<Value, Value> valueOf;
   for (auto [slot, value] : llvm::zip_equal(slots, values))
     valueOf[slot] = value;
-  forEachRegionEdge(choice.regionOp, [&](OpOperand &operand, Value target) {
+  forEachRegionEdge(alias.regionOp, [&](OpOperand &operand, Value target) {
     if (operand.getOwner() == owner)
       if (Value value = valueOf.lookup(target))
         operand.set(value);
   });
-  if (isDefinedOutside(location.root, choice.regionOp) ||
-      choices.movesOther(location.root, choice.regionOp))
+  if (isDefinedOutside(location.root, alias.regionOp) ||
+      ambiguous.movesOther(location.root, alias.regionOp))
     source.set(clone(source.get(), loc));
 }
 
@@ -357,9 +365,9 @@ void ChoiceResolver::fillEdge(const Choice &choice, OpOperand &source) {
 // Uses
 //===----------------------------------------------------------------------===//
 
-/// Replaces the uses of a tensor whose root is a choice: an op gets a copy of
-/// the contents, and what it writes goes back.
-void ChoiceResolver::rewriteUses(Value tensor) {
+/// Replaces the uses of a tensor whose root is an ambiguous alias: an op gets a
+/// copy of the contents, and what it writes goes back.
+void AmbiguousAliasResolver::rewriteUses(Value tensor) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : tensor.getUses())
     uses.push_back(&use);
@@ -383,16 +391,16 @@ void ChoiceResolver::rewriteUses(Value tensor) {
   }
 }
 
-void ChoiceResolver::run() {
-  ChoicesByOp byOp = sortByOp(choices);
-  for (auto &[op, regionChoices] : byOp)
-    findExtras(regionChoices, op);
+void AmbiguousAliasResolver::run() {
+  AliasesByOp byOp = sortByOp(ambiguous);
+  for (auto &[op, regionAliases] : byOp)
+    findExtras(regionAliases, op);
 
   SmallVector<Value> tensors;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto add = [&](Value value) {
       const TensorLocation *location = aliases.getLocation(value);
-      if (location && choices.lookup(location->root))
+      if (location && ambiguous.lookup(location->root))
         tensors.push_back(value);
     };
     for (Value result : op->getResults())
@@ -404,10 +412,10 @@ void ChoiceResolver::run() {
   });
 
   // While the edges still tell.
-  markResults(function, aliases);
-  for (const auto &choice : choices.getChoices())
-    for (OpOperand *source : choice->sources)
-      fillEdge(*choice, *source);
+  annotateResults(function, aliases);
+  for (const auto &alias : ambiguous.getAmbiguousAliases())
+    for (OpOperand *source : alias->sources)
+      fillEdge(*alias, *source);
   for (Value tensor : tensors)
     rewriteUses(tensor);
 }
@@ -449,8 +457,9 @@ void sinkLists(func::FuncOp function) {
   });
 }
 
-struct TSSAResolveChoices final
-    : ssa_compiler::impl::TSSAResolveChoicesPassBase<TSSAResolveChoices> {
+struct TSSAResolveAmbiguousAliases final
+    : ssa_compiler::impl::TSSAResolveAmbiguousAliasesPassBase<
+          TSSAResolveAmbiguousAliases> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -460,33 +469,34 @@ struct TSSAResolveChoices final
     if (TensorAliasAnalysis(function).getConflicts().empty())
       return;
     expandSelects(function);
-    // A choice that cannot be described stays: the conversion refuses it.
+    // An ambiguous alias that cannot be described stays: the conversion rejects
+    // it.
     {
       TensorAliasAnalysis aliases(function);
-      ChoiceAnalysis choices(aliases);
-      if (failed(choices.run()))
+      AmbiguousAliasAnalysis ambiguous(aliases);
+      if (failed(ambiguous.run()))
         return;
     }
     sinkLists(function);
     {
       TensorAliasAnalysis aliases(function);
-      ChoiceAnalysis choices(aliases);
-      if (failed(choices.run()))
+      AmbiguousAliasAnalysis ambiguous(aliases);
+      if (failed(ambiguous.run()))
         return;
       IRRewriter rewriter(&getContext());
-      for (auto &[op, regionChoices] : sortByOp(choices))
-        if (failed(addRoom(rewriter, op, regionChoices))) {
+      for (auto &[op, regionAliases] : sortByOp(ambiguous))
+        if (failed(addTagCapacity(rewriter, op, regionAliases))) {
           op->emitError() << "unsupported: '" << op->getName()
                           << "' yields one of several tensors";
           return signalPassFailure();
         }
     }
-    // The same choices, now with room for their tags.
+    // The same ambiguous aliases, now with capacity for their tags.
     TensorAliasAnalysis aliases(function);
-    ChoiceAnalysis choices(aliases);
-    if (failed(choices.run()))
+    AmbiguousAliasAnalysis ambiguous(aliases);
+    if (failed(ambiguous.run()))
       return signalPassFailure();
-    ChoiceResolver(function, aliases, choices).run();
+    AmbiguousAliasResolver(function, aliases, ambiguous).run();
   }
 };
 

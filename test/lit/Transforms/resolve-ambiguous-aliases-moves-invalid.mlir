@@ -1,6 +1,6 @@
-// RUN: ssa-opt %s --tssa-resolve-choices --tssa-rewrite-mutation --verify-diagnostics
+// RUN: ssa-opt %s --tssa-resolve-ambiguous-aliases --tssa-rewrite-mutation --verify-diagnostics
 
-// A storage that a region made leaves it under two names, one of them a choice: a write through either must be seen through
+// A storage that a region made leaves it under two names, one of them an ambiguous alias: a write through either must be seen through
 // the other, for which there is no form yet.
 func.func @two_names_leave(%x: !torch.tensor<[3],f32>, %c: i1, %d: i1) -> (!torch.tensor<[3],f32>, !torch.tensor<[3],f32>) {
   %r:2 = scf.if %c -> (!torch.tensor<[3],f32>, !torch.tensor<[3],f32>) {

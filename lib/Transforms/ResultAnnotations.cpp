@@ -1,10 +1,10 @@
-//===- ResultMarks.cpp - what results are arguments or one tensor ---------===//
+//===- ResultAnnotations.cpp - what results are arguments or one tensor ---===//
 //
 // See the header.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ResultMarks.h"
+#include "ResultAnnotations.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -27,8 +27,8 @@ static void addIndices(func::FuncOp function, unsigned result, StringRef name,
       result, name, Builder(function.getContext()).getI64ArrayAttr(sorted));
 }
 
-void ssa_compiler::markResults(func::FuncOp function,
-                               const TensorAliasAnalysis &aliases) {
+void ssa_compiler::annotateResults(func::FuncOp function,
+                                   const TensorAliasAnalysis &aliases) {
   Builder builder(function.getContext());
   Block &body = function.getBody().front();
   SmallVector<const TensorLocation *> locations;

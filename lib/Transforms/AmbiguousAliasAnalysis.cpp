@@ -1,11 +1,11 @@
-//===- Choices.cpp - the tensors that a merge can be ----------------------===//
+//===- AmbiguousAliasAnalysis.cpp - the tensors that a merge can be -------===//
 //
-// See the header. The alternatives of all choices are found together, by
-// iteration until none is added and no fixed int turns into a carried one.
+// See the header. The candidates of all ambiguous aliases are found together,
+// by iteration until none is added and no fixed int turns into a carried one.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Choices.h"
+#include "AmbiguousAliasAnalysis.h"
 
 #include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
@@ -17,14 +17,14 @@
 using namespace mlir;
 using namespace ssa_compiler;
 
-/// A choice with more alternatives, or longer paths, is refused: it comes from
-/// a loop that makes views of views without end.
-static constexpr size_t kMaxAlternatives = 16;
+/// An ambiguous alias with more candidates, or longer paths, is rejected: it
+/// comes from a loop that makes views of views without end.
+static constexpr size_t kMaxCandidates = 16;
 static constexpr size_t kMaxPath = 16;
 
-bool Choice::hasOwnStorage() const {
-  return llvm::any_of(alternatives, [](const Alternative &alternative) {
-    return !alternative.root;
+bool AmbiguousAlias::hasOwnStorage() const {
+  return llvm::any_of(candidates, [](const AliasCandidate &candidate) {
+    return !candidate.root;
   });
 }
 
@@ -37,21 +37,21 @@ bool ssa_compiler::isDefinedOutside(Value value, Operation *regionOp) {
 // Paths
 //===----------------------------------------------------------------------===//
 
-static ChoiceParam getParam(Value value) {
+static CandidateParam getParam(Value value) {
   auto list = value.getDefiningOp<torch::PrimListConstructOp>();
   if (!list)
-    return {ChoiceParam::Kind::Fixed, value.getType(), value, 0, {}};
-  ChoiceParam param{ChoiceParam::Kind::List, value.getType(), {}, 0, {}};
+    return {CandidateParam::Kind::Fixed, value.getType(), value, 0, {}};
+  CandidateParam param{CandidateParam::Kind::List, value.getType(), {}, 0, {}};
   for (Value element : list->getOperands())
     param.elements.push_back(getParam(element));
   return param;
 }
 
-ChoicePath ChoiceAnalysis::getPath(ArrayRef<Operation *> views) {
-  ChoicePath path;
+CandidatePath AmbiguousAliasAnalysis::getPath(ArrayRef<Operation *> views) {
+  CandidatePath path;
   for (Operation *view : views) {
     auto viewOp = cast<torch::TorchViewOpInterface>(view);
-    ChoiceStep step;
+    CandidateStep step;
     step.view = StringAttr::get(view->getContext(), viewOp.getViewName());
     step.schema = viewOp.getViewSchema();
     step.resultType = view->getResult(0).getType();
@@ -76,10 +76,11 @@ static bool isSameValue(Value first, Value second) {
          firstOp->getAttrDictionary() == secondOp->getAttrDictionary();
 }
 
-/// True if the params could belong to one alternative: they are equal, but for
+/// True if the params could belong to one candidate: they are equal, but for
 /// ints, which can be carried.
-static bool isUnifiable(const ChoiceParam &first, const ChoiceParam &second) {
-  using Kind = ChoiceParam::Kind;
+static bool isUnifiable(const CandidateParam &first,
+                        const CandidateParam &second) {
+  using Kind = CandidateParam::Kind;
   if (first.type != second.type ||
       (first.kind == Kind::List) != (second.kind == Kind::List))
     return false;
@@ -95,8 +96,8 @@ static bool isUnifiable(const ChoiceParam &first, const ChoiceParam &second) {
          isSameValue(first.value, second.value);
 }
 
-static bool isUnifiable(ArrayRef<ChoiceStep> first,
-                        ArrayRef<ChoiceStep> second) {
+static bool isUnifiable(ArrayRef<CandidateStep> first,
+                        ArrayRef<CandidateStep> second) {
   if (first.size() != second.size())
     return false;
   for (auto [a, b] : llvm::zip_equal(first, second)) {
@@ -111,56 +112,55 @@ static bool isUnifiable(ArrayRef<ChoiceStep> first,
 }
 
 std::optional<unsigned>
-ChoiceAnalysis::findAlternative(const Choice &choice, Value root,
-                                ArrayRef<ChoiceStep> path) {
-  for (auto [index, alternative] : llvm::enumerate(choice.alternatives))
-    if (alternative.root == root &&
-        (!root || isUnifiable(alternative.path, path)))
+AmbiguousAliasAnalysis::findCandidate(const AmbiguousAlias &alias, Value root,
+                                      ArrayRef<CandidateStep> path) {
+  for (auto [index, candidate] : llvm::enumerate(alias.candidates))
+    if (candidate.root == root && (!root || isUnifiable(candidate.path, path)))
       return index;
   return std::nullopt;
 }
 
 /// Makes `param` serve both; true if it changed.
-static bool unify(ChoiceParam &param, const ChoiceParam &other) {
+static bool unify(CandidateParam &param, const CandidateParam &other) {
   bool changed = false;
-  if (param.kind == ChoiceParam::Kind::List) {
+  if (param.kind == CandidateParam::Kind::List) {
     for (auto [element, otherElement] :
          llvm::zip_equal(param.elements, other.elements))
       changed |= unify(element, otherElement);
     return changed;
   }
-  if (param.kind == ChoiceParam::Kind::Carried ||
-      (other.kind == ChoiceParam::Kind::Fixed &&
+  if (param.kind == CandidateParam::Kind::Carried ||
+      (other.kind == CandidateParam::Kind::Fixed &&
        isSameValue(param.value, other.value)))
     return false;
-  param.kind = ChoiceParam::Kind::Carried;
+  param.kind = CandidateParam::Kind::Carried;
   param.value = {};
   return true;
 }
 
 /// Turns params that are not known outside of `regionOp` into carried ones.
 /// Fails if one is not an int.
-static LogicalResult carryInnerParams(MutableArrayRef<ChoiceParam> params,
+static LogicalResult carryInnerParams(MutableArrayRef<CandidateParam> params,
                                       Operation *regionOp) {
-  for (ChoiceParam &param : params) {
-    if (param.kind == ChoiceParam::Kind::List) {
+  for (CandidateParam &param : params) {
+    if (param.kind == CandidateParam::Kind::List) {
       if (failed(carryInnerParams(param.elements, regionOp)))
         return failure();
       continue;
     }
-    if (param.kind == ChoiceParam::Kind::Carried || isConstant(param.value) ||
-        isDefinedOutside(param.value, regionOp))
+    if (param.kind == CandidateParam::Kind::Carried ||
+        isConstant(param.value) || isDefinedOutside(param.value, regionOp))
       continue;
     if (!isa<torch::IntType>(param.type))
       return failure();
-    param.kind = ChoiceParam::Kind::Carried;
+    param.kind = CandidateParam::Kind::Carried;
     param.value = {};
   }
   return success();
 }
 
 //===----------------------------------------------------------------------===//
-// Choices
+// Ambiguous aliases
 //===----------------------------------------------------------------------===//
 
 static bool isRegionEdge(const MergeEdge &edge) {
@@ -168,26 +168,27 @@ static bool isRegionEdge(const MergeEdge &edge) {
       edge.source->getOwner());
 }
 
-/// The merges that the choices draw in: those that a choice flows into, and
-/// those into which a storage flows that a choice may be, where a write through
-/// one of the two can be seen through the other one. As long as the choice was
-/// a merge, their edges did not tell.
-SmallVector<Value> ChoiceAnalysis::collectDrawnIn() const {
-  // What each choice can be, through other choices too, and the reverse.
+/// The merges that the ambiguous aliases draw in: those that an ambiguous alias
+/// flows into, and those into which a storage flows that an ambiguous alias may
+/// be, where a write through one of the two can be seen through the other one.
+/// As long as the ambiguous alias was a merge, their edges did not tell.
+SmallVector<Value> AmbiguousAliasAnalysis::collectDrawnIn() const {
+  // What each ambiguous alias can be, through other ambiguous aliases too, and
+  // the reverse.
   DenseMap<Value, llvm::SetVector<Value>> storages;
   DenseMap<Value, SmallVector<Value, 2>> names;
-  for (const auto &choice : choices) {
+  for (const auto &alias : ambiguous) {
     llvm::SetVector<Value> reached;
-    reached.insert(choice->members.front());
+    reached.insert(alias->members.front());
     for (size_t index = 0; index < reached.size(); ++index)
-      if (const Choice *inner = lookup(reached[index]))
-        for (const Alternative &alternative : inner->alternatives)
-          if (alternative.root)
-            reached.insert(alternative.root);
+      if (const AmbiguousAlias *inner = lookup(reached[index]))
+        for (const AliasCandidate &candidate : inner->candidates)
+          if (candidate.root)
+            reached.insert(candidate.root);
     for (Value storage : reached)
-      if (storage != choice->members.front())
-        llvm::append_range(names[storage], choice->members);
-    for (Value member : choice->members)
+      if (storage != alias->members.front())
+        llvm::append_range(names[storage], alias->members);
+    for (Value member : alias->members)
       storages[member] = reached;
   }
   llvm::SetVector<Value> drawnIn;
@@ -214,7 +215,7 @@ SmallVector<Value> ChoiceAnalysis::collectDrawnIn() const {
 }
 
 /// Groups the members by the operands that feed them.
-void ChoiceAnalysis::groupMembers(ArrayRef<Value> members) {
+void AmbiguousAliasAnalysis::groupMembers(ArrayRef<Value> members) {
   llvm::SmallPtrSet<Operation *, 8> seen;
   DenseSet<Value> isMember(members.begin(), members.end());
   for (Value member : members) {
@@ -234,113 +235,119 @@ void ChoiceAnalysis::groupMembers(ArrayRef<Value> members) {
       if (llvm::none_of(
               fed, [&](Value value) { return isMember.contains(value); }) ||
           llvm::any_of(fed,
-                       [&](Value value) { return choiceOf.contains(value); }))
+                       [&](Value value) { return aliasOf.contains(value); }))
         continue;
-      auto choice = std::make_unique<Choice>();
-      choice->regionOp = regionOp;
-      choice->members.assign(fed.begin(), fed.end());
+      auto alias = std::make_unique<AmbiguousAlias>();
+      alias->regionOp = regionOp;
+      alias->members.assign(fed.begin(), fed.end());
       for (Value value : fed) {
-        choiceOf[value] = choice.get();
+        aliasOf[value] = alias.get();
         for (OpOperand *operand : sources[value])
-          if (!llvm::is_contained(choice->sources, operand))
-            choice->sources.push_back(operand);
+          if (!llvm::is_contained(alias->sources, operand))
+            alias->sources.push_back(operand);
       }
-      choices.push_back(std::move(choice));
+      ambiguous.push_back(std::move(alias));
     }
   }
 }
 
-LogicalResult ChoiceAnalysis::addAlternative(Choice &choice, Value root,
-                                             ChoicePath path, bool &changed) {
+LogicalResult AmbiguousAliasAnalysis::addCandidate(AmbiguousAlias &alias,
+                                                   Value root,
+                                                   CandidatePath path,
+                                                   bool &changed) {
   if (!root)
     path.clear();
-  for (ChoiceStep &step : path)
-    if (failed(carryInnerParams(step.params, choice.regionOp)))
+  for (CandidateStep &step : path)
+    if (failed(carryInnerParams(step.params, alias.regionOp)))
       return failure();
-  std::optional<unsigned> index = findAlternative(choice, root, path);
+  std::optional<unsigned> index = findCandidate(alias, root, path);
   if (!index) {
-    choice.alternatives.push_back({root, std::move(path)});
+    alias.candidates.push_back({root, std::move(path)});
     changed = true;
-    return success(choice.alternatives.size() <= kMaxAlternatives);
+    return success(alias.candidates.size() <= kMaxCandidates);
   }
-  Alternative &alternative = choice.alternatives[*index];
-  for (auto [step, other] : llvm::zip_equal(alternative.path, path))
+  AliasCandidate &candidate = alias.candidates[*index];
+  for (auto [step, other] : llvm::zip_equal(candidate.path, path))
     for (auto [param, otherParam] : llvm::zip_equal(step.params, other.params))
       changed |= unify(param, otherParam);
   return success();
 }
 
-LogicalResult ChoiceAnalysis::addAlternatives(Choice &choice, Value root,
-                                              ChoicePath path, bool &changed) {
+LogicalResult AmbiguousAliasAnalysis::addCandidates(AmbiguousAlias &alias,
+                                                    Value root,
+                                                    CandidatePath path,
+                                                    bool &changed) {
   if (path.size() > kMaxPath)
     return failure();
-  // The choice itself, from the iteration before: nothing new, unless it is
-  // looked at through one view more each time.
-  if (llvm::is_contained(choice.members, root))
+  // The ambiguous alias itself, from the iteration before: nothing new, unless
+  // it is looked at through one view more each time.
+  if (llvm::is_contained(alias.members, root))
     return success(path.empty());
-  if (isDefinedOutside(root, choice.regionOp))
-    return addAlternative(choice, root, std::move(path), changed);
-  // A choice that ends with the region hands on what it is.
-  if (Choice *inner = lookup(root)) {
-    SmallVector<Alternative, 2> alternatives(inner->alternatives);
-    for (Alternative &alternative : alternatives) {
-      ChoicePath whole = alternative.path;
+  if (isDefinedOutside(root, alias.regionOp))
+    return addCandidate(alias, root, std::move(path), changed);
+  // An ambiguous alias that ends with the region forwards what it is.
+  if (AmbiguousAlias *inner = lookup(root)) {
+    SmallVector<AliasCandidate, 2> candidates(inner->candidates);
+    for (AliasCandidate &candidate : candidates) {
+      CandidatePath whole = candidate.path;
       llvm::append_range(whole, path);
-      LogicalResult added = alternative.root
-                                ? addAlternatives(choice, alternative.root,
-                                                  std::move(whole), changed)
-                                : addAlternative(choice, {}, {}, changed);
+      LogicalResult added =
+          candidate.root
+              ? addCandidates(alias, candidate.root, std::move(whole), changed)
+              : addCandidate(alias, {}, {}, changed);
       if (failed(added))
         return failure();
     }
     return success();
   }
-  return addAlternative(choice, {}, {}, changed);
+  return addCandidate(alias, {}, {}, changed);
 }
 
-static void numberParams(MutableArrayRef<ChoiceParam> params, unsigned &next) {
-  for (ChoiceParam &param : params) {
-    if (param.kind == ChoiceParam::Kind::Carried)
+static void numberParams(MutableArrayRef<CandidateParam> params,
+                         unsigned &next) {
+  for (CandidateParam &param : params) {
+    if (param.kind == CandidateParam::Kind::Carried)
       param.position = next++;
     numberParams(param.elements, next);
   }
 }
 
-void ChoiceAnalysis::numberCarried(Choice &choice) {
-  for (Alternative &alternative : choice.alternatives)
-    for (ChoiceStep &step : alternative.path)
-      numberParams(step.params, choice.numCarried);
+void AmbiguousAliasAnalysis::numberCarried(AmbiguousAlias &alias) {
+  for (AliasCandidate &candidate : alias.candidates)
+    for (CandidateStep &step : candidate.path)
+      numberParams(step.params, alias.numCarried);
 }
 
 /// Collects the storages made in a region of `regionOp` that a tensor with this
 /// root may be.
-void ChoiceAnalysis::collectMoved(Value root, Operation *regionOp,
-                                  llvm::SmallSetVector<Value, 4> &moved) const {
+void AmbiguousAliasAnalysis::collectMoved(
+    Value root, Operation *regionOp,
+    llvm::SmallSetVector<Value, 4> &moved) const {
   if (isDefinedOutside(root, regionOp))
     return;
-  Choice *choice = lookup(root);
-  if (!choice) {
+  AmbiguousAlias *alias = lookup(root);
+  if (!alias) {
     moved.insert(root);
     return;
   }
-  for (const Alternative &alternative : choice->alternatives)
-    if (alternative.root)
-      collectMoved(alternative.root, regionOp, moved);
+  for (const AliasCandidate &candidate : alias->candidates)
+    if (candidate.root)
+      collectMoved(candidate.root, regionOp, moved);
     else
       moved.insert(root);
 }
 
-bool ChoiceAnalysis::movesOther(Value root, Operation *regionOp) const {
+bool AmbiguousAliasAnalysis::movesOther(Value root, Operation *regionOp) const {
   llvm::SmallSetVector<Value, 4> moved;
   if (lookup(root))
     collectMoved(root, regionOp, moved);
   return llvm::any_of(moved, [&](Value storage) { return storage != root; });
 }
 
-/// A storage that a region made moves into one choice at most. Two names that
-/// leave with it are found here if one of them is a choice: it hands on a copy,
-/// so that the edges will no longer tell.
-LogicalResult ChoiceAnalysis::checkMoves() const {
+/// A storage that a region made moves into one ambiguous alias at most. Two
+/// names that leave with it are found here if one of them is an ambiguous
+/// alias: it forwards a copy, so that the edges will no longer tell.
+LogicalResult AmbiguousAliasAnalysis::checkMoves() const {
   llvm::MapVector<Operation *, SmallVector<MergeEdge>> byTerminator;
   for (const MergeEdge &edge : aliases.getEdges())
     if (aliases.isMerge(edge.target) &&
@@ -378,27 +385,28 @@ LogicalResult ChoiceAnalysis::checkMoves() const {
   return success();
 }
 
-LogicalResult ChoiceAnalysis::run() {
+LogicalResult AmbiguousAliasAnalysis::run() {
   llvm::SetVector<Value> members;
   for (const MergeEdge &edge : aliases.getConflicts())
     members.insert(edge.target);
   while (true) {
-    if (failed(findChoices(members.getArrayRef())))
+    if (failed(findAmbiguousAliases(members.getArrayRef())))
       return failure();
     SmallVector<Value> drawnIn = collectDrawnIn();
     if (drawnIn.empty())
       break;
     members.insert_range(drawnIn);
   }
-  for (auto &choice : choices)
-    numberCarried(*choice);
+  for (auto &alias : ambiguous)
+    numberCarried(*alias);
   return checkMoves();
 }
 
-/// Makes choices of the members, with their alternatives.
-LogicalResult ChoiceAnalysis::findChoices(ArrayRef<Value> members) {
-  choices.clear();
-  choiceOf.clear();
+/// Makes ambiguous aliases of the members, with their candidates.
+LogicalResult
+AmbiguousAliasAnalysis::findAmbiguousAliases(ArrayRef<Value> members) {
+  ambiguous.clear();
+  aliasOf.clear();
   for (Value member : members) {
     Operation *op = isa<BlockArgument>(member)
                         ? member.getParentBlock()->getParentOp()
@@ -411,12 +419,12 @@ LogicalResult ChoiceAnalysis::findChoices(ArrayRef<Value> members) {
   bool changed = true;
   while (changed) {
     changed = false;
-    for (auto &choice : choices)
-      for (OpOperand *source : choice->sources) {
+    for (auto &alias : ambiguous)
+      for (OpOperand *source : alias->sources) {
         const TensorLocation *location = aliases.getLocation(source->get());
         if (!location ||
-            failed(addAlternatives(*choice, location->root,
-                                   getPath(location->path), changed)))
+            failed(addCandidates(*alias, location->root,
+                                 getPath(location->path), changed)))
           return failure();
       }
   }

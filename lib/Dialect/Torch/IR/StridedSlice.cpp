@@ -1,6 +1,7 @@
-//===- ViewBox.cpp - views that show a box of a tensor --------------------===//
+//===- StridedSlice.cpp - views that show a strided slice of a tensor -----===//
 //
-// What the view models share to follow boxes (`ViewModel::followBox`).
+// What the view models share to follow strided slices
+// (`ViewModel::followStridedSlice`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,13 +14,13 @@ using namespace mlir;
 using namespace ssa_compiler;
 using namespace ssa_compiler::torch;
 
-ViewBox ViewBox::getWhole(Value tensor) {
+StridedSlice StridedSlice::getWhole(Value tensor) {
   auto type = cast<BaseTensorType>(tensor.getType());
-  ViewBox box;
-  box.dimensions.resize(type.getSizes().size());
-  box.shown = llvm::to_vector(llvm::seq<int64_t>(type.getSizes().size()));
-  hideUnits(type, box);
-  return box;
+  StridedSlice slice;
+  slice.dimensions.resize(type.getSizes().size());
+  slice.shown = llvm::to_vector(llvm::seq<int64_t>(type.getSizes().size()));
+  hideUnits(type, slice);
+  return slice;
 }
 
 /// True if two operands are surely the same number, or both None.
@@ -35,7 +36,7 @@ static bool isSameOperand(Value one, Value other) {
   return constant && constant == getIntConstant(other);
 }
 
-bool ViewBox::operator==(const ViewBox &other) const {
+bool StridedSlice::operator==(const StridedSlice &other) const {
   return shown == other.shown &&
          llvm::equal(dimensions, other.dimensions,
                      [](const Dimension &mine, const Dimension &theirs) {
@@ -50,24 +51,24 @@ bool ViewBox::operator==(const ViewBox &other) const {
                      });
 }
 
-bool ViewBox::isWhole() const {
+bool StridedSlice::isWhole() const {
   return llvm::all_of(dimensions, [](const Dimension &dimension) {
     return dimension.offsets.empty() && dimension.stride == 1;
   });
 }
 
-bool torch::hideUnits(Type viewType, ViewBox &box) {
+bool torch::hideUnits(Type viewType, StridedSlice &slice) {
   auto type = cast<BaseTensorType>(viewType);
-  if (!type.hasSizes() || type.getSizes().size() != box.shown.size())
+  if (!type.hasSizes() || type.getSizes().size() != slice.shown.size())
     return false;
   for (auto [dim, size] : llvm::enumerate(type.getSizes()))
     if (size == 1)
-      box.shown[dim] = ViewBox::kNone;
+      slice.shown[dim] = StridedSlice::kNone;
   return true;
 }
 
 bool torch::followUnits(Type baseType, Type viewType, bool keepsSizes,
-                        ViewBox &box) {
+                        StridedSlice &slice) {
   auto from = cast<BaseTensorType>(baseType);
   auto to = cast<BaseTensorType>(viewType);
   if (!from.hasSizes() || !to.hasSizes())
@@ -86,16 +87,16 @@ bool torch::followUnits(Type baseType, Type viewType, bool keepsSizes,
   SmallVector<int64_t> along;
   for (auto [dim, size] : llvm::enumerate(from.getSizes()))
     if (!isUnit(size))
-      along.push_back(box.shown[dim]);
-  box.shown.clear();
+      along.push_back(slice.shown[dim]);
+  slice.shown.clear();
   auto next = along.begin();
   for (int64_t size : to.getSizes())
-    box.shown.push_back(isUnit(size) ? ViewBox::kNone : *next++);
+    slice.shown.push_back(isUnit(size) ? StridedSlice::kNone : *next++);
   return true;
 }
 
-void torch::followOrder(ArrayRef<int64_t> order, ViewBox &box) {
-  SmallVector<int64_t> before = box.shown;
+void torch::followOrder(ArrayRef<int64_t> order, StridedSlice &slice) {
+  SmallVector<int64_t> before = slice.shown;
   for (auto [position, dim] : llvm::enumerate(order))
-    box.shown[position] = before[dim];
+    slice.shown[position] = before[dim];
 }

@@ -1,10 +1,10 @@
-// The report of a program that is refused says at which mutation.
+// The report of a program that is rejected says at which mutation.
 // RUN: not ssa-opt --convert-to-tensorssa --tssa-report=%t.txt %s -o /dev/null 2>/dev/null
 // RUN: FileCheck %s < %t.txt
 
 // CHECK: p.py:2: aten.neg_ writes 'x', version 1:
-// CHECK-NEXT: p.py:3: aten.zero_ writes 'x'.expand(_, 0), version 2: refused: {{.+}}
-// CHECK-NEXT: the program is refused: {{.+}} (p.py:3)
+// CHECK-NEXT: p.py:3: aten.zero_ writes 'x'.expand(_, 0), version 2: rejected: {{.+}}
+// CHECK-NEXT: the program is rejected: {{.+}} (p.py:3)
 func.func @main(%x: !torch.tensor<[3],f32> {tssa.name = "x"}) {
   %int-1 = torch.constant.int -1
   %int4 = torch.constant.int 4

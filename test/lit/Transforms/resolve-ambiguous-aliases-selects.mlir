@@ -1,5 +1,5 @@
-// A select of tensors is a choice like a branch that yields one of them.
-// RUN: ssa-opt --tssa-resolve-choices %s | FileCheck %s
+// A select of tensors is an ambiguous alias like a branch that yields one of them.
+// RUN: ssa-opt --tssa-resolve-ambiguous-aliases %s | FileCheck %s
 
 // CHECK-LABEL: func.func @write_through_a_select(
 // CHECK-NOT: arith.select {{.*}} : !torch.tensor
@@ -15,7 +15,7 @@ func.func @write_through_a_select(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<
 }
 
 // A list is read where it is used: it is made there, and nowhere else.
-// CHECK-LABEL: func.func @list_of_a_choice(
+// CHECK-LABEL: func.func @list_of_an_alias(
 // CHECK: torch.aten.neg_
 // CHECK-NOT: torch.prim.ListConstruct
 // CHECK: torch.aten.copy_
@@ -23,7 +23,7 @@ func.func @write_through_a_select(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<
 // CHECK: torch.aten.cat %[[LIST]]
 // CHECK-NOT: torch.prim.ListConstruct
 // CHECK: return
-func.func @list_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f32>, %c: i1) -> !torch.tensor<[6],f32> {
+func.func @list_of_an_alias(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f32>, %c: i1) -> !torch.tensor<[6],f32> {
   %int0 = torch.constant.int 0
   %v = arith.select %c, %a, %b : !torch.tensor<[3],f32>
   %list = torch.prim.ListConstruct %v, %v : (!torch.tensor<[3],f32>, !torch.tensor<[3],f32>) -> !torch.list<tensor<[3],f32>>
@@ -32,13 +32,13 @@ func.func @list_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f3
   return %r : !torch.tensor<[6],f32>
 }
 
-// A view of a choice is taken of each alternative where it is used: after the branch that chooses, one to read and one to
-// store. None is taken of a copy of the choice.
-// CHECK-LABEL: func.func @view_of_a_choice(
+// A view of an ambiguous alias is taken of each candidate where it is used: after the branch that chooses, one to read and one to
+// store. None is taken of a copy of the ambiguous alias.
+// CHECK-LABEL: func.func @view_of_an_alias(
 // CHECK-COUNT-3: scf.if
 // CHECK-NOT: scf.if
 // CHECK: return
-func.func @view_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f32>, %c: i1) {
+func.func @view_of_an_alias(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f32>, %c: i1) {
   %int0 = torch.constant.int 0
   %v = arith.select %c, %a, %b : !torch.tensor<[3],f32>
   %x = torch.aten.select.int %v, %int0, %int0 : !torch.tensor<[3],f32>, !torch.int, !torch.int -> !torch.tensor<[],f32>
@@ -46,8 +46,8 @@ func.func @view_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f3
   return
 }
 
-// A choice of a choice: its tag follows from the inner one's, and the view between them is part of the path.
-// CHECK-LABEL: func.func @choice_of_a_view_of_a_choice(
+// An ambiguous alias of an ambiguous alias: its tag follows from the inner one's, and the view between them is part of the path.
+// CHECK-LABEL: func.func @alias_of_a_view_of_an_alias(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: !torch.tensor<[2,3],f32>, %[[B:[a-z0-9]+]]: !torch.tensor<[2,3],f32>, %[[D:[a-z0-9]+]]: !torch.tensor<[3],f32>
 // CHECK: %[[IS_ONE:.+]] = arith.cmpi eq, %{{.+}}, %c1_i64{{.*}} : i64
 // CHECK: arith.select %[[IS_ONE]], %c1_i64{{.*}}, %c0_i64{{.*}} : i64
@@ -60,7 +60,7 @@ func.func @view_of_a_choice(%a: !torch.tensor<[3],f32>, %b: !torch.tensor<[3],f3
 // CHECK: torch.aten.select.int %[[B]]
 // CHECK: torch.aten.copy_
 // CHECK: torch.aten.copy_ %[[D]]
-func.func @choice_of_a_view_of_a_choice(%a: !torch.tensor<[2,3],f32>, %b: !torch.tensor<[2,3],f32>, %d: !torch.tensor<[3],f32>, %c: i1, %e: i1) {
+func.func @alias_of_a_view_of_an_alias(%a: !torch.tensor<[2,3],f32>, %b: !torch.tensor<[2,3],f32>, %d: !torch.tensor<[3],f32>, %c: i1, %e: i1) {
   %int0 = torch.constant.int 0
   %w = scf.if %e -> (!torch.tensor<[3],f32>) {
     %v = scf.if %c -> (!torch.tensor<[2,3],f32>) {

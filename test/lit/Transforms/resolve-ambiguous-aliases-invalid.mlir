@@ -1,4 +1,4 @@
-// RUN: ssa-opt --tssa-resolve-choices %s --verify-diagnostics
+// RUN: ssa-opt --tssa-resolve-ambiguous-aliases %s --verify-diagnostics
 
 func.func @index_switch(%x: !torch.tensor<[3],f32>, %y: !torch.tensor<[3],f32>, %i: index) {
   // expected-error @+1 {{unsupported: 'scf.index_switch' yields one of several tensors}}

@@ -1,0 +1,10 @@
+# Adds an executable that is ssa-opt, or ssa-opt with more passes: linked statically, without what nothing refers to.
+function(add_ssa_opt name)
+  set(_sources ${ARGN})
+  if(SSA_COMPILER_SANITIZE)
+    list(APPEND _sources ${PROJECT_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
+  endif()
+  add_llvm_executable(${name} ${_sources})
+  mlir_target_link_libraries(${name} PRIVATE SSACompilerTools)
+  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed)
+endfunction()

@@ -34,7 +34,7 @@ static MemRefType withBytes(Type type) {
 /// code generator makes of i1, and not what the caller has.
 static LogicalResult widenBools(ModuleOp module) {
   for (auto global : module.getOps<memref::GlobalOp>()) {
-    global.removeAlignmentAttr(); // newer versions of MLIR spell it otherwise
+    global.removeAlignmentAttr(); // newer versions of MLIR write it otherwise
     if (!isBoolBuffer(global.getType()))
       continue;
     global.setType(withBytes(global.getType()));

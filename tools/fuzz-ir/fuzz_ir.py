@@ -37,9 +37,10 @@ PASSES = (
     "--torch-to-scf", "--torch-insert-bounds-checks", "--tssa-resolve-ambiguous-aliases", "--tssa-rewrite-mutation",
     "--tssa-block-propagation", "--tssa-rename", "--tssa-remove-update", "--torch-simplify", "--tssa-promote-slots",
     "--tssa-lower", "--remove-redundant-asserts", "--verify-value-semantics", "--expand-float-to-int",
-    "--fold-nested-updates", "--legalize-iree-boundary", "--canonicalize", "--cse", "--test-print-tensor-aliases",
-    "--test-print-torch-aliasing",
+    "--fold-nested-updates", "--legalize-iree-boundary", "--canonicalize", "--cse",
 )  # fmt: skip
+TEST_PASSES = ("--test-print-tensor-aliases", "--test-print-torch-aliasing")
+"""Passes that only ssa-opt-test has."""
 STEPS = ("--tssa-rewrite-mutation", "--tssa-block-propagation", "--tssa-rename", "--tssa-remove-update", "--tssa-lower")
 FLAGS: tuple[tuple[str, ...], ...] = (
     *PIPELINES,
@@ -67,6 +68,7 @@ def fuzz(
     pool = [line for text in corpus for line in text.split("\n") if "= " in line and brackets(line) == 0]
     findings: list[Finding] = []
     counts: Counter[str] = Counter()
+    chosen = [*FLAGS, *((name,) for name in TEST_PASSES if ssa_opt.has_test_passes)]
     start = time.monotonic()
     while counts["inputs"] < inputs and time.monotonic() - start < seconds:
         valid: list[str] = []
@@ -77,7 +79,7 @@ def fuzz(
             findings += found
             valid += [text for text, output in zip(texts, outputs) if output is not None]
         counts["parsed"] += len(valid)
-        for flags in FLAGS if valid else ():
+        for flags in chosen if valid else ():
             converted, found = ssa_opt.check(valid, flags)
             findings += found
             printed = [output for output in converted if output is not None]

@@ -78,6 +78,11 @@ class SsaOpt:
         self.path = path
         self.runs = 0
 
+    @property
+    def has_test_passes(self) -> bool:
+        """Whether it is the executable for the tests."""
+        return self.path.name.endswith("-test")
+
     def run(self, text: str, flags: Sequence[str], timeout: float = _HANG_S) -> Outcome:
         """Run it on `text`, for at most `timeout` seconds."""
         self.runs += 1

@@ -13,7 +13,8 @@ import pytest
 
 from ssa_compiler._opt import find_ssa_opt
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools" / "fuzz-ir"))
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools" / "fuzz-ir"))
 
 from fuzz_ir import fuzz
 from ir_corpus import collect
@@ -32,7 +33,8 @@ GENERIC = """func.func @f(%a: i1) {
 
 
 def test_sample_of_mutated_inputs() -> None:
-    ssa_opt = SsaOpt(Path(find_ssa_opt()))
+    built = ROOT / "build/wheel/bin/ssa-opt-test"  # where this installation was built
+    ssa_opt = SsaOpt(built if built.exists() else Path(find_ssa_opt()))
     findings, counts = fuzz(ssa_opt, collect(ssa_opt, programs=False), inputs=240, seed=1, seconds=30)
     assert not findings, "\n\n".join(f"{finding.signature}\n{finding.flags}\n{finding.text}" for finding in findings)
     assert counts["parsed"] >= 10, "hardly any mutant parses: the sample shows nothing"

@@ -37,7 +37,7 @@ COPIED = ("CMakeLists.txt", "cmake", "include", "lib", "test", "tools", "python"
 SOURCES = (
     "lib/Analysis/AmbiguousAliasAnalysis.cpp", "lib/Analysis/TensorAliasAnalysis.cpp",
     "lib/Analysis/VerifyTensorAliases.cpp", "lib/Conversion/TorchToSCF.cpp", "lib/Conversion/FoldNestedUpdates.cpp",
-    "lib/Dialect/Torch/IR/StridedSlice.cpp",
+    "lib/Conversion/NestedUpdates.cpp", "lib/Dialect/Torch/IR/StridedSlice.cpp",
     *(f"lib/Dialect/Torch/IR/{kind}ViewModels.cpp" for kind in ("Part", "Strided", "Whole")),
     *(f"lib/Transforms/{name}.cpp" for name in (
         "AmbiguousAliasResolver", "BlockPropagation", "InsertBoundsChecks", "LowerTSSA", "PromoteSlots", "RegionUtils",

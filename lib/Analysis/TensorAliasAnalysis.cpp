@@ -1,4 +1,4 @@
-//===- TensorAliasAnalysis.cpp - which tensor looks at which storage ------===//
+//===- TensorAliasAnalysis.cpp - which tensor is in which storage ---------===//
 //
 // See the header for the definitions. The locations are found by optimistic
 // iteration: assume that every block argument and region result has the
@@ -12,6 +12,7 @@
 #include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
+#include "ssa-compiler/Support/RegionEdges.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
@@ -22,37 +23,6 @@
 using namespace mlir;
 using namespace ssa_compiler;
 using namespace ssa_compiler::torch;
-
-void ssa_compiler::forEachRegionEdge(
-    Operation *op, llvm::function_ref<void(OpOperand &, Value)> fn) {
-  auto branchOp = dyn_cast<RegionBranchOpInterface>(op);
-  if (!branchOp)
-    return;
-  SmallVector<RegionSuccessor> successors;
-  branchOp.getSuccessorRegions(RegionBranchPoint::parent(), successors);
-  for (RegionSuccessor &successor : successors) {
-    OperandRange operands = branchOp.getEntrySuccessorOperands(successor);
-    for (auto [index, target] : llvm::enumerate(successor.getSuccessorInputs()))
-      fn(op->getOpOperand(operands.getBeginOperandIndex() + index), target);
-  }
-  for (Region &region : op->getRegions())
-    for (Block &block : region) {
-      auto terminator =
-          dyn_cast<RegionBranchTerminatorOpInterface>(block.getTerminator());
-      if (!terminator)
-        continue;
-      successors.clear();
-      SmallVector<Attribute> unknown(terminator->getNumOperands());
-      terminator.getSuccessorRegions(unknown, successors);
-      for (RegionSuccessor &successor : successors) {
-        MutableOperandRange operands =
-            terminator.getMutableSuccessorOperands(successor);
-        for (auto [index, target] :
-             llvm::enumerate(successor.getSuccessorInputs()))
-          fn(operands[index], target);
-      }
-    }
-}
 
 static bool isMutableTensor(Value value) {
   return isa<NonValueTensorType>(value.getType());

@@ -1,12 +1,11 @@
 //===- FoldNestedUpdates.cpp - one store for a view of a view -------------===//
 //
-// Follows the values that a store is nested in from the outermost one inwards
-// and keeps the slice (`StridedSlice`) of the tensor that they are. Each store
-// on the way has to change what that same slice of the tensor shows: then all
-// that the nest changes is what the innermost store does.
+// Puts one `tensor.insert_slice` in the place of the stores of a nest
+// (NestedUpdates.h).
 //
 //===----------------------------------------------------------------------===//
 
+#include "NestedUpdates.h"
 #include "TensorTypes.h"
 #include "TorchScalarsToArith.h"
 
@@ -33,177 +32,6 @@ using namespace ssa_compiler;
 using torch::BaseTensorType;
 using torch::StridedSlice;
 using torch::TorchViewOpInterface;
-using torch::ViewInstance;
-
-namespace {
-
-/// An op such as select_scatter: the view that it stores through, and the
-/// values.
-struct Store {
-  ViewInstance view;
-  Value values;
-};
-
-/// Values that are stored to a strided slice of a tensor, right after `store`.
-struct Insertion {
-  Operation *store;
-  StridedSlice slice;
-  Value values;
-};
-
-/// A store of a nest: what it changes is what `view` shows of the base.
-struct Member {
-  Operation *store;
-  /// The insertions that are made when its result is there are those from this
-  /// one on.
-  size_t last;
-  Value view;
-};
-
-/// Stores whose outermost result is `base` after some insertions, the last of
-/// which comes first.
-struct Nest {
-  Value base;
-  SmallVector<Insertion> insertions;
-  SmallVector<Member> members;
-};
-
-} // namespace
-
-static std::optional<Store> getStore(Operation *op) {
-  auto schemaOp = dyn_cast<torch::TorchSchemaOpInterface>(op);
-  if (!schemaOp)
-    return std::nullopt;
-  StringRef view = torch::lookupScatteredView(schemaOp.getTorchName());
-  if (view.empty() || op->getNumOperands() < 2 || op->getNumResults() != 1 ||
-      op->getOperand(0).getType() != op->getResult(0).getType())
-    return std::nullopt;
-  return Store{{view, {}, op->getOperand(0), op->getOperands().drop_front(2)},
-               op->getOperand(1)};
-}
-
-/// The view op that makes a value, or null.
-static TorchViewOpInterface getView(Value value) {
-  return dyn_cast_or_null<TorchViewOpInterface>(value.getDefiningOp());
-}
-
-static bool followStridedSlice(const ViewInstance &view, Type type,
-                               StridedSlice &slice) {
-  const torch::ViewModel *model = torch::lookupViewModel(view.name);
-  auto tensor = dyn_cast<BaseTensorType>(type);
-  return model && tensor && tensor.hasSizes() &&
-         cast<BaseTensorType>(view.base.getType()).hasSizes() &&
-         model->followStridedSlice(view, type, slice);
-}
-
-static bool followStridedSlice(TorchViewOpInterface view, StridedSlice &slice) {
-  return followStridedSlice({view.getViewName(), view.getViewSchema(),
-                             view.getBase(), view.getParams()},
-                            view->getResult(0).getType(), slice);
-}
-
-/// The slice of `base` that `value` shows; nullopt if it is no such view of it.
-static std::optional<StridedSlice> getStridedSliceIn(Value base, Value value) {
-  SmallVector<TorchViewOpInterface> views;
-  while (value != base) {
-    TorchViewOpInterface view = getView(value);
-    if (!view)
-      return std::nullopt;
-    views.push_back(view);
-    value = view.getBase();
-  }
-  StridedSlice slice = StridedSlice::getWhole(base);
-  for (TorchViewOpInterface view : llvm::reverse(views))
-    if (!followStridedSlice(view, slice))
-      return std::nullopt;
-  return slice;
-}
-
-/// `slice` is what the view shows; makes it what the view's base shows, if the
-/// view shows all of it.
-static bool followBack(TorchViewOpInterface view, StridedSlice &slice) {
-  if (!cast<BaseTensorType>(view.getBase().getType()).hasSizes())
-    return false;
-  StridedSlice whole = StridedSlice::getWhole(view.getBase());
-  SmallVector<int64_t> all = whole.shown;
-  if (!followStridedSlice(view, whole) || !whole.isWhole() ||
-      whole.shown.size() != slice.shown.size())
-    return false;
-  SmallVector<int64_t> shown(all.size(), StridedSlice::kNone);
-  for (auto [dim, along] : llvm::enumerate(whole.shown))
-    if (along != StridedSlice::kNone)
-      shown[along] = slice.shown[dim];
-  // A dimension that the view dropped, though it may have more than one
-  // element.
-  for (auto [before, after] : llvm::zip_equal(all, shown))
-    if ((before == StridedSlice::kNone) != (after == StridedSlice::kNone))
-      return false;
-  slice.shown = shown;
-  return true;
-}
-
-/// The tensor of the type of `result` of which `changed` shows the slice, or
-/// null.
-static Value findBase(Value result, Value changed, const StridedSlice &slice) {
-  for (Value base = changed;; base = getView(base).getBase()) {
-    if (base.getType() == result.getType())
-      if (std::optional<StridedSlice> shown = getStridedSliceIn(base, changed);
-          shown && *shown == slice)
-        return base;
-    if (!getView(base))
-      return Value();
-  }
-}
-
-/// Collects the insertions that make `current` from what the base shows in
-/// `slice`. False, and nothing is collected, if it is not made so.
-static bool collect(Operation *outermost, Value current, StridedSlice slice,
-                    Nest &nest) {
-  size_t numInsertions = nest.insertions.size();
-  size_t numMembers = nest.members.size();
-  while (Operation *maker = current.getDefiningOp()) {
-    if (maker->getBlock() != outermost->getBlock())
-      break;
-    std::optional<Store> store = getStore(maker);
-    if (!store) {
-      // A later store that has been seen is to a tensor of this shape.
-      TorchViewOpInterface view = getView(current);
-      if (!view || nest.members.size() > numMembers || !followBack(view, slice))
-        break;
-      current = view.getBase();
-      continue;
-    }
-    Value changed = store->view.base;
-    if (!nest.base)
-      nest.base = findBase(outermost->getResult(0), changed, slice);
-    StridedSlice inner = slice;
-    if (!followStridedSlice(store->view, store->values.getType(), inner))
-      break;
-    nest.members.push_back({maker, nest.insertions.size(), {}});
-    std::optional<StridedSlice> seen;
-    if (nest.base)
-      seen = getStridedSliceIn(nest.base, changed);
-    if (!seen || *seen != slice) {
-      // It changes what an earlier store made.
-      nest.insertions.push_back({maker, inner, store->values});
-      current = changed;
-      continue;
-    }
-    for (Member &member : llvm::drop_begin(nest.members, numMembers))
-      member.view = changed;
-    for (Insertion &later : llvm::drop_begin(nest.insertions, numInsertions))
-      for (StridedSlice::Dimension &dimension : later.slice.dimensions)
-        for (StridedSlice::Offset &offset : dimension.offsets)
-          if (offset.tensor == later.store->getOperand(0))
-            offset.tensor = changed;
-    if (!collect(outermost, store->values, inner, nest))
-      nest.insertions.push_back({maker, inner, store->values});
-    return true;
-  }
-  nest.insertions.truncate(numInsertions);
-  nest.members.truncate(numMembers);
-  return false;
-}
 
 /// How many elements of a dimension lie from the first to the last of `size`
 /// that a strided slice shows; at least 1.
@@ -433,7 +261,8 @@ private:
       return;
     Nest nest;
     StridedSlice whole = StridedSlice::getWhole(op->getResult(0));
-    if (!collect(op, op->getResult(0), whole, nest) || !isWorthFolding(nest) ||
+    if (!collectNest(op, op->getResult(0), whole, nest) ||
+        !isWorthFolding(nest) ||
         !llvm::all_of(nest.insertions, [&](const Insertion &insertion) {
           return canInsert(insertion, nest.base);
         }))

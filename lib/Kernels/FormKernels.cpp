@@ -1,21 +1,18 @@
 //===- FormKernels.cpp - which functions can be one kernel ----------------===//
 
+#include "AddInDouble.h"
+#include "KernelRewrites.h"
 #include "Ranges.h"
 #include "Roles.h"
 #include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ssa_compiler {
 #define GEN_PASS_DEF_FORMKERNELSPASS
@@ -36,11 +33,6 @@ static bool isSupported(Type type) {
          type.isF32() || type.isF64();
 }
 
-/// Whether an op is part of the body of a linalg op.
-static bool isElementwise(Operation *op) {
-  return isa_and_nonnull<linalg::LinalgOp>(op->getParentOp());
-}
-
 /// Whether a function of the math dialect is as exact in a kernel as in the
 /// backend's own code, and can be linked there.
 static bool isExactInKernel(Operation *op) {
@@ -56,254 +48,6 @@ static bool isExactInKernel(Operation *op) {
   return isa<math::ExpOp, math::LogOp>(op) ||
          (type.isF32() && isa<math::TanhOp, math::ErfOp, math::Log1pOp,
                               math::ExpM1Op, math::RoundOp>(op));
-}
-
-/// Lets divisions divide by 1 where dividing would end the process: by 0, where
-/// the program's own check raises, and of the smallest number by -1, whose
-/// quotient and remainder by 1 are what arithmetic modulo 2^n gives.
-static void guardDivisions(func::FuncOp function) {
-  function.walk([](Operation *op) {
-    if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
-      return;
-    Value divisor = op->getOperand(1);
-    APInt known;
-    if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() &&
-        !known.isAllOnes())
-      return;
-    OpBuilder builder(op);
-    Location loc = op->getLoc();
-    Type type = divisor.getType();
-    auto constant = [&](const APInt &value) -> Value {
-      return arith::ConstantOp::create(builder, loc,
-                                       builder.getIntegerAttr(type, value));
-    };
-    auto equals = [&](Value value, const APInt &other) -> Value {
-      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                   value, constant(other));
-    };
-    unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-    Value traps = equals(divisor, APInt::getZero(width));
-    if (!isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op)) {
-      Value minus = equals(divisor, APInt::getAllOnes(width));
-      Value least = equals(op->getOperand(0), APInt::getSignedMinValue(width));
-      Value overflows = arith::AndIOp::create(builder, loc, minus, least);
-      traps = arith::OrIOp::create(builder, loc, traps, overflows);
-    }
-    op->setOperand(1,
-                   arith::SelectOp::create(builder, loc, traps,
-                                           constant(APInt(width, 1)), divisor));
-  });
-}
-
-/// Erases assertions about elements: torch-mlir puts one into the reciprocal,
-/// which rejects 0. The checks of the program stand in front of its ops.
-static void dropElementAsserts(func::FuncOp function) {
-  SmallVector<cf::AssertOp> assertions;
-  function.walk([&](cf::AssertOp op) {
-    if (isElementwise(op))
-      assertions.push_back(op);
-  });
-  for (cf::AssertOp op : assertions)
-    op.erase();
-}
-
-/// Hides the products of Python floats: the code generator would contract them
-/// and the sums that they are part of to multiply-adds, which round once.
-static void keepProducts(func::FuncOp function) {
-  SmallVector<arith::MulFOp> products;
-  function.walk([&](arith::MulFOp op) {
-    if (!isElementwise(op))
-      products.push_back(op);
-  });
-  for (arith::MulFOp op : products) {
-    OpBuilder builder(op->getContext());
-    builder.setInsertionPointAfter(op);
-    auto hidden = LLVM::InlineAsmOp::create(
-        builder, op.getLoc(), op.getType(), op->getResults(),
-        /*asm_string=*/"", /*constraints=*/"=x,0", /*has_side_effects=*/false,
-        /*is_align_stack=*/false, LLVM::TailCallKind::None,
-        LLVM::AsmDialectAttr(), ArrayAttr());
-    op.getResult().replaceAllUsesExcept(hidden.getResult(0), hidden);
-  }
-}
-
-/// Puts constants where arguments stand for them, so that torch-mlir does not
-/// compute with them.
-static void materializeConstants(func::FuncOp function) {
-  llvm::BitVector erased(function.getNumArguments());
-  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
-  for (BlockArgument argument : function.getArguments()) {
-    auto value = function.getArgAttrOfType<TypedAttr>(argument.getArgNumber(),
-                                                      "kernel.constant");
-    if (!value)
-      continue;
-    argument.replaceAllUsesWith(
-        arith::ConstantOp::create(builder, argument.getLoc(), value)
-            .getResult());
-    erased.set(argument.getArgNumber());
-  }
-  (void)function.eraseArguments(erased);
-}
-
-namespace {
-/// Views of sizes that are computed, as one dimension that is expanded again:
-/// both are free where the elements lie one after the other.
-struct ReshapeInSteps : OpRewritePattern<tensor::ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(tensor::ReshapeOp op,
-                                PatternRewriter &rewriter) const override {
-    auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
-    auto result = dyn_cast<RankedTensorType>(op.getType());
-    auto shape = op.getShape().getDefiningOp<tensor::FromElementsOp>();
-    if (!source || !result || !shape || source.getRank() == 0 ||
-        result.getRank() == 0)
-      return failure();
-    Location loc = op.getLoc();
-    auto inOne = [](int64_t rank) {
-      ReassociationIndices all(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
-      return SmallVector<ReassociationIndices>{all};
-    };
-    Value flat = op.getSource();
-    if (source.getRank() > 1)
-      flat = tensor::CollapseShapeOp::create(rewriter, loc, flat,
-                                             inOne(source.getRank()));
-    auto line =
-        RankedTensorType::get({result.hasStaticShape() ? result.getNumElements()
-                                                       : ShapedType::kDynamic},
-                              result.getElementType());
-    if (flat.getType() != line)
-      flat = tensor::CastOp::create(rewriter, loc, line, flat);
-    if (result.getRank() == 1) {
-      rewriter.replaceOp(op, flat);
-      return success();
-    }
-    SmallVector<OpFoldResult> sizes;
-    for (auto [dim, size] : llvm::enumerate(result.getShape())) {
-      if (!ShapedType::isDynamic(size)) {
-        sizes.push_back(rewriter.getIndexAttr(size));
-        continue;
-      }
-      Value number = shape.getElements()[dim];
-      if (!number.getType().isIndex())
-        number = arith::IndexCastOp::create(rewriter, loc,
-                                            rewriter.getIndexType(), number);
-      sizes.push_back(number);
-    }
-    rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(
-        op, result, flat, inOne(result.getRank()), sizes);
-    return success();
-  }
-};
-
-/// Selects of tensors whose sizes may differ, as branches: as linalg, both
-/// would have to have the same.
-struct BranchToTensors : OpRewritePattern<arith::SelectOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(arith::SelectOp op,
-                                PatternRewriter &rewriter) const override {
-    auto type = dyn_cast<RankedTensorType>(op.getType());
-    if (!type || type.hasStaticShape() ||
-        isa<TensorType>(op.getCondition().getType()))
-      return failure();
-    auto yield = [](Value value) {
-      return [value](OpBuilder &builder, Location loc) {
-        scf::YieldOp::create(builder, loc, value);
-      };
-    };
-    rewriter.replaceOpWithNewOp<scf::IfOp>(op, op.getCondition(),
-                                           yield(op.getTrueValue()),
-                                           yield(op.getFalseValue()));
-    return success();
-  }
-};
-} // namespace
-
-/// Rewrites ops on whole tensors as ops that bufferize and fuse.
-static LogicalResult rewriteAsLinalg(func::FuncOp function) {
-  RewritePatternSet patterns(function.getContext());
-  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-  tensor::populateDecomposeTensorConcatPatterns(patterns);
-  linalg::populateDecomposePadPatterns(patterns);
-  patterns.add<BranchToTensors>(function.getContext(), /*benefit=*/2);
-  patterns.add<ReshapeInSteps>(function.getContext());
-  return applyPatternsGreedily(function, std::move(patterns));
-}
-
-/// The addition or multiplication of an op that makes a sum or product of
-/// floats.
-static Operation *findSum(linalg::LinalgOp op) {
-  if (op.getNumDpsInits() != 1)
-    return nullptr;
-  Block *body = op.getBlock();
-  BlockArgument sum = body->getArguments().back();
-  Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
-  bool adds = isa_and_nonnull<arith::AddFOp, arith::MulFOp>(add) &&
-              sum.hasOneUse() && *sum.user_begin() == add;
-  return adds ? add : nullptr;
-}
-
-/// Converts the elements of a tensor to another floating-point type.
-template <typename CastOp>
-static Value castElements(OpBuilder &builder, Location loc, Value tensor,
-                          Type element) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Value empty = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, tensor), element);
-  AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> kinds(type.getRank(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             builder, loc, empty.getType(), tensor, empty,
-             ArrayRef<AffineMap>{map, map}, kinds,
-             [&](OpBuilder &inner, Location loc, ValueRange elements) {
-               Value wide = CastOp::create(inner, loc, element, elements[0]);
-               linalg::YieldOp::create(inner, loc, wide);
-             })
-      .getResult(0);
-}
-
-/// Lets an op add up, or multiply, in double precision: one number after the
-/// other, many of single precision would differ from their sum.
-static LogicalResult addInDouble(linalg::LinalgOp op) {
-  Operation *add = findSum(op);
-  Type narrow = add->getResult(0).getType();
-  if (!narrow.isF32())
-    return success();
-  IRRewriter rewriter(op.getContext());
-  rewriter.setInsertionPoint(op);
-  if (!isa<linalg::GenericOp>(op)) {
-    FailureOr<linalg::GenericOp> general = generalizeNamedOp(rewriter, op);
-    if (failed(general))
-      return failure();
-    op = cast<linalg::LinalgOp>(general->getOperation());
-    add = findSum(op);
-    rewriter.setInsertionPoint(op);
-  }
-  Location loc = op.getLoc();
-  Type wide = rewriter.getF64Type();
-  OpOperand *init = op.getDpsInitOperand(0);
-  init->set(castElements<arith::ExtFOp>(rewriter, loc, init->get(), wide));
-  op->getResult(0).setType(init->get().getType());
-  BlockArgument sum = op.getBlock()->getArguments().back();
-  sum.setType(wide);
-  for (OpOperand &operand : add->getOpOperands()) {
-    if (operand.get() == sum)
-      continue;
-    rewriter.setInsertionPoint(add);
-    operand.set(arith::ExtFOp::create(rewriter, loc, wide, operand.get()));
-  }
-  add->getResult(0).setType(wide);
-  rewriter.setInsertionPointAfter(op);
-  SmallVector<OpOperand *> uses = llvm::map_to_vector(
-      op->getResult(0).getUses(), [](OpOperand &use) { return &use; });
-  Value result =
-      castElements<arith::TruncFOp>(rewriter, loc, op->getResult(0), narrow);
-  for (OpOperand *use : uses)
-    use->set(result);
-  return success();
 }
 
 namespace {

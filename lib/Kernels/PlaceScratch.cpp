@@ -5,16 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EntryNumbers.h"
 #include "Ranges.h"
 #include "Roles.h"
+#include "ScratchPlan.h"
 #include "ssa-compiler/Kernels/Passes.h"
 #include "ssa-compiler/Support/SourceLocation.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace ssa_compiler {
 #define GEN_PASS_DEF_PLACESCRATCHPASS
@@ -24,17 +22,10 @@ namespace ssa_compiler {
 using namespace mlir;
 using namespace ssa_compiler;
 
-/// Workspace buffers begin at multiples of this.
-static constexpr int64_t kAlignment = 64;
-
 /// Bytes that a buffer, or a result, takes at most. One that would take more
 /// gets none: it may never be reached, and if it is, an assertion fails there.
 static constexpr int64_t kMostScratch = int64_t(1) << 33;
 static constexpr int64_t kMostResult = int64_t(1) << 46;
-
-static int64_t elementBytes(MemRefType type) {
-  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
 
 namespace {
 /// The bytes of a buffer: whether they are few enough, and the sizes, which are
@@ -80,7 +71,7 @@ struct SizeBuilder {
     Value bytes = index(factor);
     for (Value size : extent.sizes)
       bytes = arith::MulIOp::create(builder, loc, bytes, size);
-    Value last = index(kAlignment - 1), mask = index(-kAlignment);
+    Value last = index(kScratchAlignment - 1), mask = index(-kScratchAlignment);
     bytes = arith::AddIOp::create(builder, loc, bytes, last);
     return arith::AndIOp::create(builder, loc, bytes, mask);
   }
@@ -89,218 +80,20 @@ struct SizeBuilder {
 /// Places the buffers of one function.
 class Placement {
 public:
-  Placement(func::FuncOp function, const DataFlowSolver &ranges,
-            int64_t maxStack, int64_t maxReserved, bool checkWorkspace)
-      : function(function), ranges(ranges), builder(function.getContext()),
-        numbers(function), maxStack(maxStack), maxReserved(maxReserved),
-        checkWorkspace(checkWorkspace) {}
+  Placement(func::FuncOp function, ScratchPlan &plan)
+      : function(function), plan(plan), builder(function.getContext()) {}
 
-  LogicalResult run() {
-    if (failed(takeResultSizes()) || failed(findResults()) ||
-        failed(planBuffers()))
-      return failure();
+  void run() {
     placeBuffers();
     computeSizes();
-    return success();
   }
 
 private:
-  /// A buffer in the workspace, which takes the product of some sizes and a
-  /// constant, in bytes. Some of the sizes are bounds of others.
-  struct Buffer {
-    memref::AllocOp op;
-    SmallVector<Value> sizes;
-    int64_t bytes;
-    SmallVector<std::pair<Value, Value>> bounded = {};
-  };
-
-  /// Takes the sizes of results from what the function returns.
-  LogicalResult takeResultSizes() {
-    auto count = function->getAttrOfType<IntegerAttr>("kernel.sizes");
-    if (!count)
-      return success();
-    auto yielded =
-        cast<func::ReturnOp>(function.getBody().front().getTerminator());
-    unsigned first = yielded.getNumOperands() - count.getInt();
-    for (Value size : yielded.getOperands().drop_front(first)) {
-      if (!numbers.add(size))
-        return yielded.emitError(
-            "unsupported: a result whose size depends on data");
-      resultSizes.push_back(size);
-    }
-    yielded->setOperands(yielded.getOperands().take_front(first));
-    function.setType(
-        builder.getFunctionType(function.getArgumentTypes(),
-                                function.getResultTypes().take_front(first)));
-    function->removeAttr("kernel.sizes");
-    return success();
-  }
-
-  /// Finds the buffers whose place the caller asks for: results whose sizes
-  /// depend on data.
-  LogicalResult findResults() {
-    WalkResult found =
-        function.walk([&](memref::ExtractAlignedPointerAsIndexOp op) {
-          Value buffer = op.getSource();
-          while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-            buffer = view.getViewSource();
-          auto made = buffer.getDefiningOp<memref::AllocOp>();
-          if (made)
-            results.emplace_back(op, made);
-          else if (!isa<BlockArgument>(buffer))
-            return WalkResult(op.emitError("unsupported: the place of a view"));
-          return WalkResult::advance();
-        });
-    return failure(found.wasInterrupted());
-  }
-
-  bool isResult(memref::AllocOp op) const {
-    return llvm::is_contained(llvm::make_second_range(results), op);
-  }
-
   /// Lets what asks for the place of a buffer have its offset in the workspace.
   void tellPlace(memref::AllocOp op, Value offset) {
-    for (auto [asking, buffer] : results)
+    for (auto [asking, buffer] : plan.getResults())
       if (buffer == op)
         asking->getResult(0).replaceAllUsesWith(offset);
-  }
-
-  /// Decides where each buffer is.
-  LogicalResult planBuffers() {
-    SmallVector<memref::AllocOp> constant;
-    WalkResult planned = function.walk([&](memref::AllocOp op) {
-      if (op.getType().hasStaticShape())
-        constant.push_back(op);
-      else if (failed(planDynamic(op)))
-        return WalkResult::interrupt();
-      return WalkResult::advance();
-    });
-    if (planned.wasInterrupted())
-      return failure();
-    auto bytesOf = [](memref::AllocOp op) {
-      return op.getType().getNumElements() * elementBytes(op.getType());
-    };
-    llvm::stable_sort(constant, [&](memref::AllocOp a, memref::AllocOp b) {
-      return bytesOf(a) < bytesOf(b);
-    });
-    for (memref::AllocOp op : constant) {
-      int64_t bytes = llvm::alignTo(bytesOf(op), kAlignment);
-      if (bytes > maxStack || isResult(op)) {
-        buffers.push_back({op, {}, bytesOf(op)});
-        continue;
-      }
-      maxStack -= bytes;
-      builder.setInsertionPointToStart(&function.getBody().front());
-      auto local = memref::AllocaOp::create(builder, op.getLoc(), op.getType());
-      op.replaceAllUsesWith(local.getResult());
-      op.erase();
-    }
-    return success();
-  }
-
-  /// Finds out what bytes a buffer of a dynamic size takes.
-  LogicalResult planDynamic(memref::AllocOp op) {
-    SmallVector<Value> sizes;
-    SmallVector<std::pair<Value, Value>> bounded;
-    uint64_t bytes = elementBytes(op.getType());
-    for (int64_t size : op.getType().getShape())
-      if (!ShapedType::isDynamic(size))
-        bytes = llvm::SaturatingMultiply(bytes, uint64_t(size));
-    bool exact = true;
-    builder.setInsertionPoint(op);
-    for (Value size : op.getDynamicSizes()) {
-      if (numbers.add(size)) {
-        sizes.push_back(size);
-      } else if (uint64_t most = largest(size); most <= uint64_t(maxReserved)) {
-        bytes = llvm::SaturatingMultiply(bytes, most);
-        exact = false;
-      } else if (Value bound = boundAtEntry(size, kMostSteps)) {
-        sizes.push_back(bound);
-        bounded.emplace_back(size, bound);
-      } else {
-        bytes = std::numeric_limits<uint64_t>::max();
-        exact = false;
-      }
-    }
-    if (bytes > uint64_t(maxReserved) && !exact) {
-      if (!mayRunAgain())
-        return op.emitError(
-            "unsupported: scratch memory whose size depends on data");
-      late.push_back(op);
-      return success();
-    }
-    buffers.push_back({op, sizes, int64_t(bytes), bounded});
-    return success();
-  }
-
-  /// Whether the caller may run the kernel again with a larger workspace, when
-  /// it turns out that it needs more: it has not changed any argument then.
-  bool mayRunAgain() {
-    return checkWorkspace &&
-           llvm::none_of(function.getArguments(), [&](BlockArgument argument) {
-             return getRole(function, argument.getArgNumber()) == "written";
-           });
-  }
-
-  /// The most that a size can be, whatever the kernel is called with.
-  uint64_t largest(Value size) const {
-    const auto *lattice =
-        ranges.lookupState<dataflow::IntegerValueRangeLattice>(size);
-    if (!lattice || lattice->getValue().isUninitialized())
-      return std::numeric_limits<uint64_t>::max();
-    return std::max<int64_t>(
-        lattice->getValue().getValue().smax().getSExtValue(), 0);
-  }
-
-  bool isNeverNegative(Value number) const {
-    const auto *lattice =
-        ranges.lookupState<dataflow::IntegerValueRangeLattice>(number);
-    return lattice && !lattice->getValue().isUninitialized() &&
-           lattice->getValue().getValue().smin().isNonNegative();
-  }
-
-  /// How far a bound is sought.
-  static constexpr unsigned kMostSteps = 16;
-
-  /// A number known at entry that a number does not exceed; none if there is no
-  /// such. It follows how slices clamp their bounds.
-  Value boundAtEntry(Value number, unsigned steps) {
-    if (numbers.add(number))
-      return number;
-    Operation *op = number.getDefiningOp();
-    if (!op || steps == 0)
-      return Value();
-    auto bound = [&](unsigned operand) {
-      return boundAtEntry(op->getOperand(operand), steps - 1);
-    };
-    Location loc = op->getLoc();
-    Value result;
-    if (isa<arith::MinSIOp>(op)) {
-      Value first = bound(0);
-      return first ? first : bound(1);
-    }
-    if (isa<arith::MaxSIOp, arith::SelectOp>(op)) {
-      unsigned arm = isa<arith::SelectOp>(op);
-      Value one = bound(arm), other = bound(arm + 1);
-      if (one && other)
-        result = arith::MaxSIOp::create(builder, loc, one, other);
-    } else if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
-      if (Value inner = bound(0))
-        result =
-            arith::IndexCastOp::create(builder, loc, cast.getType(), inner);
-    } else if (isa<arith::SubIOp>(op) && isNeverNegative(op->getOperand(1))) {
-      return bound(0);
-    } else if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>(
-                   op) &&
-               matchPattern(op->getOperand(1), m_Constant()) &&
-               isNeverNegative(op->getOperand(1))) {
-      if (Value inner = bound(0)) {
-        IRMapping mapping;
-        mapping.map(op->getOperand(0), inner);
-        result = builder.clone(*op, mapping)->getResult(0);
-      }
-    }
-    return result && numbers.add(result) ? result : Value();
   }
 
   /// Emits the offsets of the buffers in the workspace, and its bytes behind
@@ -311,12 +104,12 @@ private:
     Location loc = function.getLoc();
     Value offset = emit.index(0);
     SmallVector<Value> offsets;
-    for (const Buffer &buffer : buffers) {
+    for (const ScratchPlan::Buffer &buffer : plan.getBuffers()) {
       offsets.push_back(offset);
       fits.push_back(Value());
       Value bytes;
       if (buffer.sizes.empty()) {
-        bytes = emit.index(llvm::alignTo(buffer.bytes, kAlignment));
+        bytes = emit.index(llvm::alignTo(buffer.bytes, kScratchAlignment));
       } else {
         SmallVector<Value> sizes;
         for (Value size : buffer.sizes)
@@ -336,7 +129,7 @@ private:
   /// Makes views of the workspace of the allocations.
   void placeBuffers() {
     Block &entry = function.getBody().front();
-    if (buffers.empty() && late.empty())
+    if (plan.getBuffers().empty() && plan.getLate().empty())
       return;
     unsigned number = entry.getNumArguments();
     auto type =
@@ -347,21 +140,24 @@ private:
     setRole(function, number, "scratch");
     builder.setInsertionPointToStart(&entry);
     IRMapping mapping;
-    numbers.clone(builder, mapping);
+    plan.getNumbers().clone(builder, mapping);
     SmallVector<Value> fits;
     SmallVector<Value> offsets = emitOffsets(mapping, fits);
-    bool isKnown = llvm::all_of(
-        buffers, [](const Buffer &buffer) { return buffer.sizes.empty(); });
+    bool isKnown =
+        llvm::all_of(plan.getBuffers(), [](const ScratchPlan::Buffer &buffer) {
+          return buffer.sizes.empty();
+        });
     Location loc = function.getLoc();
-    if (checkWorkspace && (!isKnown || !late.empty())) {
+    if (plan.mayGrow() && (!isKnown || !plan.getLate().empty())) {
       Value given = memref::DimOp::create(builder, loc, workspace, 0);
       Value holds = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::sle, offsets.back(), given);
       cf::AssertOp::create(builder, loc, holds, kNoSpace);
-      if (!late.empty())
+      if (!plan.getLate().empty())
         placeLate(workspace, given, offsets.back());
     }
-    for (auto [buffer, offset, condition] : llvm::zip(buffers, offsets, fits)) {
+    for (auto [buffer, offset, condition] :
+         llvm::zip(plan.getBuffers(), offsets, fits)) {
       builder.setInsertionPoint(buffer.op);
       // Integers wrap around: a difference may be more than what it is of.
       for (auto [size, bound] : buffer.bounded) {
@@ -380,7 +176,7 @@ private:
       tellPlace(buffer.op, offset);
       buffer.op.replaceAllUsesWith(view.getResult());
     }
-    for (auto [asking, buffer] : results)
+    for (auto [asking, buffer] : plan.getResults())
       asking->erase();
   }
 
@@ -404,7 +200,7 @@ private:
     };
     setTop(first);
     SetVector<Operation *> loops;
-    for (memref::AllocOp op : late)
+    for (memref::AllocOp op : plan.getLate())
       for (auto loop = op->getParentOfType<LoopLikeOpInterface>(); loop;
            loop = loop->getParentOfType<LoopLikeOpInterface>())
         loops.insert(loop);
@@ -414,7 +210,7 @@ private:
       builder.setInsertionPointToStart(&loop->getRegion(0).front());
       setTop(begin);
     }
-    for (memref::AllocOp op : late) {
+    for (memref::AllocOp op : plan.getLate()) {
       builder.setInsertionPoint(op);
       Location loc = op.getLoc();
       Value offset = getTop();
@@ -469,7 +265,8 @@ private:
       }
     }
     builder.setInsertionPointAfter(function);
-    SmallVector<Type> results(resultSizes.size() + 1, builder.getIndexType());
+    SmallVector<Type> results(plan.getResultSizes().size() + 1,
+                              builder.getIndexType());
     auto sizes = func::FuncOp::create(builder, function.getLoc(),
                                       (function.getName() + ".sizes").str(),
                                       builder.getFunctionType(types, results));
@@ -481,17 +278,17 @@ private:
     for (auto [origin, argument] : llvm::zip(origins, body->getArguments()))
       if (origin.second < 0)
         mapping.map(origin.first, argument);
-    for (memref::DimOp dim : numbers.getDims())
+    for (memref::DimOp dim : plan.getNumbers().getDims())
       for (auto [origin, argument] : llvm::zip(origins, body->getArguments()))
         if (origin.first == dim.getSource() &&
             origin.second == *dim.getConstantIndex())
           mapping.map(dim.getResult(), argument);
-    numbers.clone(builder, mapping);
+    plan.getNumbers().clone(builder, mapping);
     SmallVector<Value> made = emitResultSizes(mapping);
     SmallVector<Value> fits;
     made.push_back(emitOffsets(mapping, fits).back());
     func::ReturnOp::create(builder, function.getLoc(), made);
-    for (const Buffer &buffer : buffers)
+    for (const ScratchPlan::Buffer &buffer : plan.getBuffers())
       buffer.op->erase();
   }
 
@@ -500,7 +297,7 @@ private:
   SmallVector<Value> emitResultSizes(const IRMapping &mapping) {
     SizeBuilder emit{builder, function.getLoc()};
     SmallVector<Value> made;
-    ArrayRef<Value> left = resultSizes;
+    ArrayRef<Value> left = plan.getResultSizes();
     for (BlockArgument argument : function.getArguments()) {
       auto type = dyn_cast<MemRefType>(argument.getType());
       if (!type || !getRole(function, argument.getArgNumber()).empty())
@@ -523,16 +320,8 @@ private:
   }
 
   func::FuncOp function;
-  const DataFlowSolver &ranges;
+  ScratchPlan &plan;
   OpBuilder builder;
-  EntryNumbers numbers;
-  int64_t maxStack, maxReserved;
-  bool checkWorkspace;
-  SmallVector<Value> resultSizes;
-  SmallVector<Buffer> buffers;
-  SmallVector<memref::AllocOp> late;
-  /// What asks for the place of a result, and the result.
-  SmallVector<std::pair<Operation *, memref::AllocOp>> results;
 };
 
 struct PlaceScratchPass
@@ -544,11 +333,13 @@ struct PlaceScratchPass
     if (failed(analyzeRanges(ranges, getOperation())))
       return signalPassFailure();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
-    for (func::FuncOp function : functions)
-      if (failed(
-              Placement(function, ranges, maxStack, maxReserved, checkWorkspace)
-                  .run()))
+    for (func::FuncOp function : functions) {
+      ScratchPlan plan(function, ranges,
+                       {maxStack, maxReserved, checkWorkspace});
+      if (failed(plan.run()))
         return signalPassFailure();
+      Placement(function, plan).run();
+    }
   }
 };
 } // namespace

@@ -8,15 +8,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AlignWhile.h"
+#include "EqualSizes.h"
 #include "Roles.h"
-#include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 namespace ssa_compiler {
 #define GEN_PASS_DEF_YIELDINPLACEPASS
@@ -28,237 +28,6 @@ using namespace ssa_compiler;
 using bufferization::OneShotAnalysisState;
 
 static bool isTensor(Value value) { return isa<TensorType>(value.getType()); }
-
-//===----------------------------------------------------------------------===//
-// Dynamic sizes
-//===----------------------------------------------------------------------===//
-
-/// Whether an assertion of which `at` is reached behind says that two sizes are
-/// equal.
-static bool areAssertedEqual(const SizeOrigin &one, const SizeOrigin &other,
-                             Operation *at) {
-  auto isPair = [&](Value first, Value second) {
-    SizeOrigin a = findNumberOrigin(first), b = findNumberOrigin(second);
-    return (a == one && b == other) || (a == other && b == one);
-  };
-  return at->getParentOfType<func::FuncOp>()
-      .walk([&](cf::AssertOp assertion) {
-        Operation *here = assertion->getBlock()->findAncestorOpInBlock(*at);
-        if (!here || !assertion->isBeforeInBlock(here))
-          return WalkResult::advance();
-        auto equality = assertion.getArg().getDefiningOp<arith::CmpIOp>();
-        return equality &&
-                       equality.getPredicate() == arith::CmpIPredicate::eq &&
-                       isPair(equality.getLhs(), equality.getRhs())
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-/// Whether two tensors certainly have the same sizes where `at` is reached.
-static bool haveSameSizes(Value tensor, Value other, Operation *at) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    SizeOrigin one = findSizeOrigin(tensor, dim);
-    SizeOrigin two = findSizeOrigin(other, dim);
-    if (one == two || areAssertedEqual(one, two, at))
-      continue;
-    FailureOr<bool> equal =
-        ValueBoundsConstraintSet::areEqual({tensor, dim}, {other, dim});
-    if (failed(equal) || !*equal)
-      return false;
-  }
-  return true;
-}
-
-/// Creates a tensor in front of a loop or branch that has the sizes of one
-/// inside of it; an error if those are not known there.
-static FailureOr<Value> createOutside(Operation *op, Value tensor) {
-  OpBuilder builder(op);
-  auto type = cast<RankedTensorType>(tensor.getType());
-  auto isOutside = [&](Value value) {
-    return !op->isAncestor(value.getParentBlock()->getParentOp());
-  };
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (!type.isDynamicDim(dim))
-      continue;
-    SizeOrigin origin = findSizeOrigin(tensor, dim);
-    auto number = dyn_cast_if_present<Value>(origin.number);
-    if (origin.tensor && isOutside(origin.tensor))
-      sizes.push_back(tensor::DimOp::create(builder, op->getLoc(),
-                                            origin.tensor, origin.dim));
-    else if (!origin.tensor && (!number || isOutside(number)))
-      sizes.push_back(getValueOrCreateConstantIndexOp(builder, op->getLoc(),
-                                                      origin.number));
-    else
-      return op->emitError("unsupported: a tensor whose size is decided in a "
-                           "loop or branch");
-  }
-  return bufferization::AllocTensorOp::create(builder, op->getLoc(), type,
-                                              sizes)
-      .getResult();
-}
-
-//===----------------------------------------------------------------------===//
-// scf.while: tensors first, in one order
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A place for a tensor that a loop carries: an argument of the region before,
-/// the operand of the condition that is in its buffer, and what the region
-/// after yields for it.
-struct Place {
-  Value init;
-  BlockArgument before;
-  unsigned condition;
-  Value yield;
-};
-} // namespace
-
-/// Whether the k-th tensor of the condition is that of the k-th argument.
-static bool isAligned(scf::WhileOp loop) {
-  auto args = loop.getBeforeArguments();
-  auto passed = loop.getConditionOp().getArgs();
-  unsigned tensors = 0;
-  for (BlockArgument arg : args)
-    tensors += isTensor(arg);
-  unsigned passedTensors = 0;
-  for (Value value : passed)
-    passedTensors += isTensor(value);
-  if (tensors != passedTensors)
-    return false;
-  for (unsigned k = 0; k < tensors; ++k)
-    if (!isTensor(args[k]) || !isTensor(passed[k]) ||
-        args[k].getType() != passed[k].getType())
-      return false;
-  return true;
-}
-
-/// Rewrites a loop so that its tensors come first and the k-th operand of the
-/// condition takes the place of the k-th argument.
-static LogicalResult align(scf::WhileOp loop) {
-  scf::ConditionOp condition = loop.getConditionOp();
-  scf::YieldOp yield = loop.getYieldOp();
-  OperandRange passed = condition.getArgs();
-  OpBuilder builder(loop);
-  Location loc = loop.getLoc();
-
-  // Each tensor among the arguments has a place. The condition passes it on
-  // under its own number if it does at all.
-  SmallVector<Place> places;
-  constexpr unsigned none = -1;
-  llvm::SmallBitVector placed(passed.size());
-  for (BlockArgument arg : loop.getBeforeArguments()) {
-    if (!isTensor(arg))
-      continue;
-    unsigned number = arg.getArgNumber(), found = none;
-    for (unsigned k = 0; k < passed.size() && found == none; ++k)
-      if (passed[k] == arg && !placed.test(k))
-        found = k;
-    if (found != none)
-      placed.set(found);
-    places.push_back(
-        {loop.getInits()[number], arg, found, yield.getOperand(number)});
-  }
-  // What the condition passes on besides takes a place that is free, else a new
-  // one, whose first contents nobody reads.
-  for (unsigned k = 0; k < passed.size(); ++k) {
-    if (!isTensor(passed[k]) || placed.test(k))
-      continue;
-    auto free = llvm::find_if(places, [&](Place &place) {
-      return place.condition == none && place.before &&
-             place.before.use_empty() &&
-             place.init.getType() == passed[k].getType();
-    });
-    if (free != places.end()) {
-      free->condition = k;
-      continue;
-    }
-    FailureOr<Value> init = createOutside(loop, passed[k]);
-    if (failed(init))
-      return failure();
-    places.push_back({*init, BlockArgument(), k, Value()});
-  }
-
-  SmallVector<Value> inits;
-  SmallVector<Type> results;
-  for (Place &place : places) {
-    inits.push_back(place.init);
-    results.push_back(place.init.getType());
-  }
-  for (auto [init, arg] : llvm::zip(loop.getInits(), loop.getBeforeArguments()))
-    if (!isTensor(arg))
-      inits.push_back(init);
-  for (Value value : passed)
-    if (!isTensor(value))
-      results.push_back(value.getType());
-
-  auto aligned = scf::WhileOp::create(builder, loc, results, inits,
-                                      /*beforeBuilder=*/nullptr,
-                                      /*afterBuilder=*/nullptr);
-  Block *before = aligned.getBeforeBody(), *after = aligned.getAfterBody();
-  // The arguments of the old regions, by those of the new ones.
-  SmallVector<Value> oldBefore(loop.getBeforeArguments().size());
-  SmallVector<Value> oldAfter(passed.size());
-  SmallVector<Value> oldResults(passed.size());
-  for (auto [k, place] : llvm::enumerate(places)) {
-    if (place.before)
-      oldBefore[place.before.getArgNumber()] = before->getArgument(k);
-    if (place.condition != none) {
-      oldAfter[place.condition] = after->getArgument(k);
-      oldResults[place.condition] = aligned.getResult(k);
-    }
-  }
-  unsigned next = places.size();
-  for (BlockArgument arg : loop.getBeforeArguments())
-    if (!isTensor(arg))
-      oldBefore[arg.getArgNumber()] = before->getArgument(next++);
-  next = places.size();
-  for (unsigned k = 0; k < passed.size(); ++k) {
-    if (isTensor(passed[k]))
-      continue;
-    oldAfter[k] = after->getArgument(next);
-    oldResults[k] = aligned.getResult(next++);
-  }
-
-  builder.setInsertionPoint(condition);
-  SmallVector<Value> newPassed;
-  for (Place &place : places)
-    newPassed.push_back(place.condition != none ? passed[place.condition]
-                                                : Value(place.before));
-  for (Value value : passed)
-    if (!isTensor(value))
-      newPassed.push_back(value);
-  scf::ConditionOp::create(builder, condition.getLoc(),
-                           condition.getCondition(), newPassed);
-  condition.erase();
-
-  builder.setInsertionPoint(yield);
-  SmallVector<Value> newYields;
-  for (auto [k, place] : llvm::enumerate(places))
-    newYields.push_back(place.yield ? place.yield
-                                    : Value(after->getArgument(k)));
-  for (auto [arg, value] :
-       llvm::zip(loop.getBeforeArguments(), yield.getOperands()))
-    if (!isTensor(arg))
-      newYields.push_back(value);
-  scf::YieldOp::create(builder, yield.getLoc(), newYields);
-  yield.erase();
-
-  before->getOperations().splice(before->end(),
-                                 loop.getBeforeBody()->getOperations());
-  after->getOperations().splice(after->end(),
-                                loop.getAfterBody()->getOperations());
-  for (BlockArgument arg : loop.getBeforeArguments())
-    arg.replaceAllUsesWith(oldBefore[arg.getArgNumber()]);
-  for (BlockArgument arg : loop.getAfterArguments())
-    arg.replaceAllUsesWith(oldAfter[arg.getArgNumber()]);
-  loop.replaceAllUsesWith(oldResults);
-  loop.erase();
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Copies
@@ -529,7 +298,7 @@ struct YieldInPlacePass
         yields += 1;
     });
     for (scf::WhileOp loop : loops)
-      if (!isAligned(loop) && failed(align(loop)))
+      if (failed(alignTensors(loop)))
         return signalPassFailure();
 
     bufferization::OneShotBufferizationOptions options =

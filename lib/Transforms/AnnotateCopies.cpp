@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "VersionUses.h"
-
+#include "ssa-compiler/Analysis/VersionUses.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchDialect.h"
 #include "ssa-compiler/Transforms/Passes.h"
 

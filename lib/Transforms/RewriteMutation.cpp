@@ -13,12 +13,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ResultAnnotations.h"
+#include "WriteForms.h"
 
 #include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
+#include "ssa-compiler/Support/RegionEdges.h"
 #include "ssa-compiler/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -138,38 +140,6 @@ void MutationRewriter::rewriteReads(Operation *op) {
   }
 }
 
-/// The kind of a dtype, in order of promotion: bool, integer, floating point,
-/// complex.
-static unsigned getKind(Type dtype) {
-  if (isa<ComplexType>(dtype))
-    return 3;
-  return dtype.isInteger(1) ? 0 : isa<mlir::IntegerType>(dtype) ? 1 : 2;
-}
-
-/// True if the functional form of an op that writes its first operand gives the
-/// dtype of that operand. Where it does not, eager converts, or raises.
-static bool keepsDtype(TorchSchemaOpInterface op) {
-  Type target =
-      cast<BaseTensorType>(op->getOperand(0).getType()).getOptionalDtype();
-  if (!target)
-    return true;
-  StringRef kept = op.getSchema()->keptKinds;
-  unsigned kind = getKind(target);
-  if (!kept.contains("biff"[kind]))
-    return false;
-  return llvm::none_of(op->getOperands().drop_front(), [&](Value operand) {
-    Type type = operand.getType();
-    if (kept.contains('s') &&
-        ((isa<torch::FloatType, NumberType>(type) && kind < 2) ||
-         (isa<IntType>(type) && kind < 1)))
-      return true;
-    auto tensor = dyn_cast<BaseTensorType>(type);
-    Type other = tensor ? tensor.getOptionalDtype() : Type();
-    return other && kept.contains('p') && other != target &&
-           getKind(other) >= kind;
-  });
-}
-
 /// Computes what the op leaves in the operands that it writes: with its
 /// functional form if `functional` is given, otherwise by running it on copies.
 /// Operands have been read; results that are no written operand are replaced.
@@ -208,36 +178,6 @@ MutationRewriter::computeWrites(TorchSchemaOpInterface op,
            fresh, onCopies->getResults().drop_front(written.size())))
     rootValues[old] = value;
   return SmallVector<Value>(onCopies->getResults().take_front(written.size()));
-}
-
-/// Checks that of elements that are one in memory the write reaches the first:
-/// it is the one that assigns of repeating views store.
-static LogicalResult verifyRepeated(Operation *op,
-                                    const TensorLocation &location) {
-  auto rootType = cast<BaseTensorType>(location.root.getType());
-  llvm::SmallBitVector repeated(rootType.hasSizes() ? rootType.getSizes().size()
-                                                    : 0);
-  Operation *repeating = nullptr;
-  for (Operation *view : location.path) {
-    auto viewOp = cast<TorchViewOpInterface>(view);
-    ViewInstance instance{viewOp.getViewName(), viewOp.getViewSchema(),
-                          view->getOperand(0), viewOp.getParams()};
-    bool follows = viewOp.getViewModel()->followRepeated(
-        instance, view->getResult(0).getType(), repeated);
-    if (repeated.any() && !repeating)
-      repeating = view;
-    if (!follows && !repeating)
-      return success(); // of unknown rank, which assigns reject
-    if (!follows)
-      break;
-  }
-  if (!repeating || repeated.none())
-    return success();
-  return op->emitError()
-         << "unsupported: a write through '"
-         << cast<TorchViewOpInterface>(repeating).getViewName()
-         << "', which shows one element several times; clone() the tensor "
-            "before the write";
 }
 
 LogicalResult MutationRewriter::rewriteWrite(TorchSchemaOpInterface op) {

@@ -8,7 +8,7 @@
 #ifndef SSA_COMPILER_LIB_TRANSFORMS_TAGCAPACITY_H
 #define SSA_COMPILER_LIB_TRANSFORMS_TAGCAPACITY_H
 
-#include "AmbiguousAliasAnalysis.h"
+#include "ssa-compiler/Analysis/AmbiguousAliasAnalysis.h"
 
 #include "mlir/IR/PatternMatch.h"
 

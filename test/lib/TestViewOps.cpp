@@ -31,6 +31,10 @@ public:
     return buildFlip(builder, loc, source, view.base.getType());
   }
 
+  bool assignKeepsBase(const torch::ViewInstance &, Value) const override {
+    return false;
+  }
+
 private:
   static Value buildFlip(OpBuilder &builder, Location loc, Value tensor,
                          Type type) {

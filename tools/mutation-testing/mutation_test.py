@@ -37,14 +37,14 @@ HERE = Path(__file__).resolve().parent
 COPIED = ("CMakeLists.txt", "cmake", "include", "lib", "test", "tools", "python", "examples")
 # What the conversion consists of. Reports and tests passes are not part of it.
 SOURCES = (
-    "lib/Analysis/TensorAliasAnalysis.cpp", "lib/Analysis/VerifyTensorAliases.cpp", "lib/Conversion/TorchToSCF.cpp",
-    "lib/Conversion/FoldNestedUpdates.cpp", "lib/Dialect/Torch/IR/StridedSlice.cpp",
+    "lib/Analysis/AmbiguousAliasAnalysis.cpp", "lib/Analysis/TensorAliasAnalysis.cpp",
+    "lib/Analysis/VerifyTensorAliases.cpp", "lib/Conversion/TorchToSCF.cpp", "lib/Conversion/FoldNestedUpdates.cpp",
+    "lib/Conversion/NestedUpdates.cpp", "lib/Dialect/Torch/IR/StridedSlice.cpp",
     *(f"lib/Dialect/Torch/IR/{kind}ViewModels.cpp" for kind in ("Part", "Strided", "Whole")),
     *(f"lib/Transforms/{name}.cpp" for name in (
-        "BlockPropagation", "AmbiguousAliasAnalysis", "InsertBoundsChecks", "LowerTSSA", "PromoteSlots", "RegionUtils",
+        "AmbiguousAliasResolver", "BlockPropagation", "InsertBoundsChecks", "LowerTSSA", "PromoteSlots", "RegionUtils",
         "RemoveRedundantAsserts", "RemoveUpdate", "Rename", "ResolveAmbiguousAliases", "RewriteMutation", "TagCapacity",
-        "TorchSimplify",
-        "VerifyValueSemantics",
+        "TorchSimplify", "VerifyValueSemantics", "WriteForms",
     )),
 )  # fmt: skip
 KERNEL_SOURCES = tuple(str(path.relative_to(ROOT)) for path in sorted((ROOT / "lib/Kernels").glob("*.cpp")))

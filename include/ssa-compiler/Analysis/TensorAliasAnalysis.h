@@ -1,5 +1,4 @@
-//===- TensorAliasAnalysis.h - which tensor looks at which storage -*- C++
-//-*-===//
+//===- TensorAliasAnalysis.h - which tensor is in which storage -*- C++ -*-===//
 //
 // Definitions (docs/Rationale/TensorSSA.md has the argument why they are
 // sound).
@@ -48,12 +47,6 @@ struct MergeEdge {
   mlir::OpOperand *source;
   mlir::Value target;
 };
-
-/// Calls `fn` for each operand that control flow forwards into a region or out
-/// of the region op `op`, with the value that receives it.
-void forEachRegionEdge(
-    mlir::Operation *op,
-    llvm::function_ref<void(mlir::OpOperand &, mlir::Value)> fn);
 
 /// The locations of all mutable tensors below one function. Must-information:
 /// `getLocation` names the one storage and path. Stale as soon as the function

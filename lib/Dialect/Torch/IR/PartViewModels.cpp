@@ -98,13 +98,14 @@ public:
   FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
                                const ViewInstance &view,
                                Value source) const override {
-    // The only slot of a dimension is the whole tensor.
-    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
-    if (dim && getSlot(view) &&
-        cast<BaseTensorType>(view.base.getType()).getSizes()[*dim] == 1)
+    if (isWhole(view))
       return buildOp(builder, loc, "torch.aten.unsqueeze", view.base.getType(),
                      {source, view.params[0]});
     return ScatterView::buildAssign(builder, loc, view, source);
+  }
+
+  bool assignKeepsBase(const ViewInstance &view, Value) const override {
+    return !isWhole(view);
   }
 
   bool areDisjoint(const ViewInstance &first,
@@ -162,6 +163,13 @@ public:
   }
 
 private:
+  /// True if the view shows the only slot of a dimension: all of its base.
+  static bool isWhole(const ViewInstance &view) {
+    std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
+    return dim && getSlot(view) &&
+           cast<BaseTensorType>(view.base.getType()).getSizes()[*dim] == 1;
+  }
+
   /// The constant index, counted from 0, within a known size.
   static std::optional<int64_t> getSlot(const ViewInstance &view) {
     std::optional<int64_t> dim = getDimension(view.base, view.params[0]);

@@ -83,6 +83,10 @@ std::optional<int64_t> torch::getDimension(Value base, Value dim) {
   return index;
 }
 
+bool ViewModel::assignKeepsBase(const ViewInstance &, Value) const {
+  return true;
+}
+
 bool ViewModel::keepsMemory(const ViewInstance &, Type) const { return false; }
 
 bool ViewModel::followStridedSlice(const ViewInstance &, Type,

@@ -31,6 +31,10 @@ public:
     return buildViewAs(builder, loc, source, view.base);
   }
 
+  bool assignKeepsBase(const ViewInstance &view, Value) const override {
+    return !cast<BaseTensorType>(view.base.getType()).hasSizes();
+  }
+
   bool keepsMemory(const ViewInstance &, Type) const override { return true; }
 
   bool followStridedSlice(const ViewInstance &view, Type resultType,
@@ -41,7 +45,7 @@ public:
 };
 
 /// Views that another op with the same operands undoes: unsqueeze by
-/// squeeze.dim, transpose.int by itself.
+/// squeeze.dim, view_as_real by view_as_complex.
 class InvertibleView : public ViewModel {
 public:
   explicit InvertibleView(StringRef inverse) : inverse(inverse) {}
@@ -55,6 +59,10 @@ public:
     return createTorchOp(builder, loc, inverse, view.base.getType(), operands,
                          isOwn ? view.schema.getValue() : StringRef())
         ->getResult(0);
+  }
+
+  bool assignKeepsBase(const ViewInstance &, Value) const override {
+    return false;
   }
 
 private:
@@ -90,50 +98,6 @@ public:
   }
 };
 
-/// `transpose.int(dim0, dim1)`, and `t()`, which swaps two dimensions if there
-/// are two.
-class TransposeView final : public InvertibleView {
-public:
-  using InvertibleView::InvertibleView;
-
-  bool followRepeated(const ViewInstance &view, Type resultType,
-                      llvm::SmallBitVector &repeated) const override {
-    std::optional<SmallVector<int64_t>> order = getOrder(view, repeated.size());
-    if (repeated.none() || !order)
-      return ViewModel::followRepeated(view, resultType, repeated);
-    llvm::SmallBitVector before = repeated;
-    for (auto [position, dim] : llvm::enumerate(*order))
-      repeated[position] = before[dim];
-    return true;
-  }
-
-  bool followStridedSlice(const ViewInstance &view, Type resultType,
-                          StridedSlice &slice) const override {
-    std::optional<SmallVector<int64_t>> order =
-        getOrder(view, slice.shown.size());
-    if (order)
-      followOrder(*order, slice);
-    return order.has_value();
-  }
-
-private:
-  /// The dimensions of the base, in the order of the view.
-  static std::optional<SmallVector<int64_t>> getOrder(const ViewInstance &view,
-                                                      int64_t rank) {
-    std::optional<int64_t> one = 0, other = rank == 2 ? 1 : 0;
-    if (!view.params.empty()) {
-      one = getDimension(view.base, view.params[0]);
-      other = getDimension(view.base, view.params[1]);
-    }
-    if (!one || !other)
-      return std::nullopt;
-    auto order = llvm::to_vector(llvm::seq<int64_t>(rank));
-    if (rank)
-      std::swap(order[*one], order[*other]);
-    return order;
-  }
-};
-
 /// `squeeze.dim(dim)`: unsqueeze where it dropped a dimension.
 class SqueezeDimView final : public ReshapeView {
 public:
@@ -156,30 +120,9 @@ public:
   }
 };
 
-/// `permute(dims)`: the inverse permutation.
-class PermuteView final : public ViewModel {
+/// Views that put the dimensions into another order.
+class PermutationView : public ViewModel {
 public:
-  FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
-                               const ViewInstance &view,
-                               Value source) const override {
-    std::optional<SmallVector<int64_t>> dims =
-        getIntListConstant(view.params[0]);
-    if (!dims)
-      return emitError(loc)
-             << "unsupported: a permutation that is not constant is written";
-    int64_t rank = dims->size();
-    SmallVector<Value> inverse(rank);
-    for (auto [position, dim] : llvm::enumerate(*dims)) {
-      int64_t index = dim < 0 ? dim + rank : dim;
-      if (index < 0 || index >= rank || inverse[index])
-        return emitError(loc)
-               << "expected a permutation of " << rank << " dimensions";
-      inverse[index] = createIntConstant(builder, loc, position);
-    }
-    return buildOp(builder, loc, "torch.aten.permute", view.base.getType(),
-                   {source, createIntList(builder, loc, inverse)});
-  }
-
   bool followRepeated(const ViewInstance &view, Type resultType,
                       llvm::SmallBitVector &repeated) const override {
     std::optional<SmallVector<int64_t>> order = getOrder(view, repeated.size());
@@ -200,10 +143,79 @@ public:
     return order.has_value();
   }
 
-private:
-  /// The dimensions of the base, counted from 0, in the order of the view.
-  static std::optional<SmallVector<int64_t>> getOrder(const ViewInstance &view,
-                                                      int64_t rank) {
+protected:
+  /// The dimensions of the base, counted from 0, in the order of the view;
+  /// nullopt if that is not known.
+  virtual std::optional<SmallVector<int64_t>> getOrder(const ViewInstance &view,
+                                                       int64_t rank) const = 0;
+};
+
+/// `transpose.int(dim0, dim1)`, and `t()`, which swaps two dimensions if there
+/// are two: each undoes itself.
+class TransposeView final : public PermutationView {
+public:
+  FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
+                               const ViewInstance &view,
+                               Value source) const override {
+    SmallVector<Value> operands{source};
+    llvm::append_range(operands, view.params);
+    return createTorchOp(builder, loc, view.name, view.base.getType(), operands,
+                         view.schema ? view.schema.getValue() : StringRef())
+        ->getResult(0);
+  }
+
+  bool assignKeepsBase(const ViewInstance &, Value) const override {
+    return false;
+  }
+
+protected:
+  std::optional<SmallVector<int64_t>> getOrder(const ViewInstance &view,
+                                               int64_t rank) const override {
+    std::optional<int64_t> one = 0, other = rank == 2 ? 1 : 0;
+    if (!view.params.empty()) {
+      one = getDimension(view.base, view.params[0]);
+      other = getDimension(view.base, view.params[1]);
+    }
+    if (!one || !other)
+      return std::nullopt;
+    auto order = llvm::to_vector(llvm::seq<int64_t>(rank));
+    if (rank)
+      std::swap(order[*one], order[*other]);
+    return order;
+  }
+};
+
+/// `permute(dims)`: the inverse permutation undoes it.
+class PermuteView final : public PermutationView {
+public:
+  FailureOr<Value> buildAssign(OpBuilder &builder, Location loc,
+                               const ViewInstance &view,
+                               Value source) const override {
+    std::optional<SmallVector<int64_t>> dims =
+        getIntListConstant(view.params[0]);
+    if (!dims)
+      return emitError(loc)
+             << "unsupported: a permutation that is not constant is written";
+    std::optional<SmallVector<int64_t>> order = getOrder(view, dims->size());
+    if (!order)
+      return emitError(loc)
+             << "expected a permutation of " << dims->size() << " dimensions";
+    SmallVector<Value> inverse(order->size());
+    for (auto [position, dim] : llvm::enumerate(*order))
+      inverse[dim] = createIntConstant(builder, loc, position);
+    return buildOp(builder, loc, "torch.aten.permute", view.base.getType(),
+                   {source, createIntList(builder, loc, inverse)});
+  }
+
+  bool assignKeepsBase(const ViewInstance &view, Value) const override {
+    std::optional<SmallVector<int64_t>> dims =
+        getIntListConstant(view.params[0]);
+    return !dims || !getOrder(view, dims->size());
+  }
+
+protected:
+  std::optional<SmallVector<int64_t>> getOrder(const ViewInstance &view,
+                                               int64_t rank) const override {
     std::optional<SmallVector<int64_t>> dims =
         getIntListConstant(view.params[0]);
     if (!dims || static_cast<int64_t>(dims->size()) != rank)
@@ -248,6 +260,12 @@ public:
                                           source)
         .getResult();
   }
+
+  bool assignKeepsBase(const ViewInstance &view, Value source) const override {
+    return source.getType() != view.base.getType() &&
+           !TensorStaticInfoCastOp::areCastCompatible(source.getType(),
+                                                      view.base.getType());
+  }
 };
 
 //===----------------------------------------------------------------------===//
@@ -267,43 +285,47 @@ public:
     std::optional<int64_t> baseCount = count(baseType);
     if (baseCount && baseCount == count(sourceType))
       return ReshapeView::buildAssign(builder, loc, view, source);
-    auto reject = [&] {
+    if (!baseType.hasSizes() || !sourceType.hasSizes() ||
+        (!storesNothing(baseType, sourceType) &&
+         !knowsRepeated(baseType, sourceType)))
       return emitError(loc) << "unsupported: a write through '" << view.name
                             << "', which shows one element several times; "
                                "clone() the tensor before the write";
-    };
-    if (!baseType.hasSizes() || !sourceType.hasSizes())
-      return reject();
+    if (storesNothing(baseType, sourceType))
+      return view.base;
     size_t added = sourceType.getSizes().size() - baseType.getSizes().size();
     Value zero = createIntConstant(builder, loc, 0);
     Value one = createIntConstant(builder, loc, 1);
     SmallVector<int64_t> sizes(sourceType.getSizes());
-    // Of a repetition that happens no time, nothing is stored.
-    for (auto [dim, size] : llvm::enumerate(sizes))
-      if (size == 0 && (dim < added || baseType.getSizes()[dim - added] != 0))
-        return view.base;
     auto getType = [&](ArrayRef<int64_t> shape) {
       return sourceType.getWithSizesAndDtype(shape,
                                              sourceType.getOptionalDtype());
     };
     for (size_t dim = 0; dim < added; ++dim) {
-      if (sizes.front() == kUnknownSize)
-        return reject();
       sizes.erase(sizes.begin());
       source = buildOp(builder, loc, "torch.aten.select.int", getType(sizes),
                        {source, zero, zero});
     }
     for (auto [dim, size] : llvm::enumerate(baseType.getSizes())) {
-      if (size == sizes[dim] && size != kUnknownSize)
+      if (size == sizes[dim])
         continue;
-      if (size != 1 || sizes[dim] == kUnknownSize)
-        return reject();
       sizes[dim] = 1;
       source = buildOp(
           builder, loc, "torch.aten.slice.Tensor", getType(sizes),
           {source, createIntConstant(builder, loc, dim), zero, one, one});
     }
     return source;
+  }
+
+  bool assignKeepsBase(const ViewInstance &view, Value source) const override {
+    auto baseType = cast<BaseTensorType>(view.base.getType());
+    auto sourceType = cast<BaseTensorType>(source.getType());
+    std::optional<int64_t> baseCount = count(baseType);
+    if (baseCount && baseCount == count(sourceType))
+      return false;
+    return !baseType.hasSizes() || !sourceType.hasSizes() ||
+           (!storesNothing(baseType, sourceType) &&
+            !knowsRepeated(baseType, sourceType));
   }
 
   bool followRepeated(const ViewInstance &view, Type resultType,
@@ -335,6 +357,26 @@ public:
   }
 
 private:
+  /// True if some repetition happens no time.
+  static bool storesNothing(BaseTensorType base, BaseTensorType source) {
+    size_t added = source.getSizes().size() - base.getSizes().size();
+    for (auto [dim, size] : llvm::enumerate(source.getSizes()))
+      if (size == 0 && (dim < added || base.getSizes()[dim - added] != 0))
+        return true;
+    return false;
+  }
+
+  /// True if it is known which dimensions are repeated.
+  static bool knowsRepeated(BaseTensorType base, BaseTensorType source) {
+    size_t added = source.getSizes().size() - base.getSizes().size();
+    for (auto [dim, size] : llvm::enumerate(source.getSizes()))
+      if (size == kUnknownSize ||
+          (dim >= added && base.getSizes()[dim - added] != size &&
+           base.getSizes()[dim - added] != 1))
+        return false;
+    return true;
+  }
+
   /// The number of elements, if it is known.
   static std::optional<int64_t> count(BaseTensorType type) {
     if (!type.areAllSizesKnown())
@@ -378,9 +420,8 @@ void torch::addWholeViewModels(AddViewModelFn add) {
   add("torch.aten.unsqueeze",
       std::make_unique<UnsqueezeView>("torch.aten.squeeze.dim"));
   add("torch.aten.squeeze.dim", std::make_unique<SqueezeDimView>());
-  add("torch.aten.transpose.int",
-      std::make_unique<TransposeView>("torch.aten.transpose.int"));
-  add("torch.aten.t", std::make_unique<TransposeView>("torch.aten.t"));
+  add("torch.aten.transpose.int", std::make_unique<TransposeView>());
+  add("torch.aten.t", std::make_unique<TransposeView>());
   add("torch.aten.view_as_real",
       std::make_unique<InvertibleView>("torch.aten.view_as_complex"));
   add("torch.aten.view_as_complex",

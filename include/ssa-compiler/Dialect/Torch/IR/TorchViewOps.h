@@ -95,6 +95,11 @@ public:
                                                    const ViewInstance &view,
                                                    mlir::Value source) const;
 
+  /// True if `buildAssign` computes its result from elements of the base. Where
+  /// it fails, or for all that a model does not tell, the answer is true.
+  virtual bool assignKeepsBase(const ViewInstance &view,
+                               mlir::Value source) const;
+
   /// Follows dimensions along which all elements are one element in memory.
   /// `repeated` has a bit for each dimension of the base, afterwards for each
   /// dimension of the view, whose type is `resultType`. True if of elements

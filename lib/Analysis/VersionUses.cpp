@@ -5,16 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "VersionUses.h"
-
+#include "ssa-compiler/Analysis/VersionUses.h"
 #include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
 #include "ssa-compiler/Dialect/Torch/IR/Schema.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchViewOps.h"
+#include "ssa-compiler/Support/RegionEdges.h"
 #include "ssa-compiler/Support/SourceLocation.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -23,25 +22,16 @@
 using namespace mlir;
 using namespace ssa_compiler;
 
+template <typename OpTy> static torch::ViewInstance getView(OpTy op) {
+  return {op.getView(), op.getSchemaAttr(), op.getBase(), op.getParams()};
+}
+
+template <typename OpTy> static const torch::ViewModel &getModel(OpTy op) {
+  return *torch::lookupViewModel(op.getView());
+}
+
 static bool keepsPartOfBase(tssa::AssignOp assign) {
-  // Built aside, to see whether the result is computed from the base. Lowering
-  // reports what has no meaning.
-  ScopedDiagnosticHandler quiet(assign.getContext(),
-                                [](Diagnostic &) { return success(); });
-  Block scratch;
-  OpBuilder builder(assign.getContext());
-  builder.setInsertionPointToEnd(&scratch);
-  Value base = assign.getBase();
-  torch::ViewInstance view{assign.getView(), assign.getSchemaAttr(), base,
-                           assign.getParams()};
-  const torch::ViewModel *model = torch::lookupViewModel(assign.getView());
-  if (failed(model->buildAssign(builder, assign.getLoc(), view,
-                                assign.getSource())))
-    return true;
-  return llvm::any_of(base.getUsers(), [&](Operation *user) {
-    return user->getBlock() == &scratch &&
-           llvm::any_of(user->getResultTypes(), tssa::isValueTensor);
-  });
+  return getModel(assign).assignKeepsBase(getView(assign), assign.getSource());
 }
 
 /// True for the functional form of an in-place op that writes where an index
@@ -77,14 +67,6 @@ OpOperand *VersionUses::getUpdatedTensor(Operation *op) const {
   return outer.contains(op) || keepsElements(op)
              ? &op->getOpOperand(0) // the base
              : nullptr;
-}
-
-template <typename OpTy> static torch::ViewInstance getView(OpTy op) {
-  return {op.getView(), op.getSchemaAttr(), op.getBase(), op.getParams()};
-}
-
-template <typename OpTy> static const torch::ViewModel &getModel(OpTy op) {
-  return *torch::lookupViewModel(op.getView());
 }
 
 /// True if `access` shows what `assign` stores.

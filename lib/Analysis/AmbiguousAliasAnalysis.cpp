@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AmbiguousAliasAnalysis.h"
-
+#include "ssa-compiler/Analysis/AmbiguousAliasAnalysis.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOpInterfaces.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchOps.h"
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
+#include "ssa-compiler/Support/RegionEdges.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"

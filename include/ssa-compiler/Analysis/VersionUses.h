@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SSA_COMPILER_LIB_TRANSFORMS_VERSIONUSES_H
-#define SSA_COMPILER_LIB_TRANSFORMS_VERSIONUSES_H
+#ifndef SSA_COMPILER_ANALYSIS_VERSIONUSES_H
+#define SSA_COMPILER_ANALYSIS_VERSIONUSES_H
 
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
 
@@ -88,4 +88,4 @@ private:
 
 } // namespace ssa_compiler
 
-#endif // SSA_COMPILER_LIB_TRANSFORMS_VERSIONUSES_H
+#endif // SSA_COMPILER_ANALYSIS_VERSIONUSES_H

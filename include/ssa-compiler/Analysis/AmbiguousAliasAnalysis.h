@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SSA_COMPILER_LIB_TRANSFORMS_AMBIGUOUSALIASANALYSIS_H
-#define SSA_COMPILER_LIB_TRANSFORMS_AMBIGUOUSALIASANALYSIS_H
+#ifndef SSA_COMPILER_ANALYSIS_AMBIGUOUSALIASANALYSIS_H
+#define SSA_COMPILER_ANALYSIS_AMBIGUOUSALIASANALYSIS_H
 
 #include "ssa-compiler/Analysis/TensorAliasAnalysis.h"
 
@@ -126,4 +126,4 @@ bool isDefinedOutside(mlir::Value value, mlir::Operation *regionOp);
 
 } // namespace ssa_compiler
 
-#endif // SSA_COMPILER_LIB_TRANSFORMS_AMBIGUOUSALIASANALYSIS_H
+#endif // SSA_COMPILER_ANALYSIS_AMBIGUOUSALIASANALYSIS_H

@@ -2,8 +2,8 @@
 
     python docs/upstream/check.py [name ...]
 
-Needs iree-compile, iree-run-module (and for nothing else torch-mlir-opt) on PATH. Exits with 1 if one behaves differently:
-upstream has changed, and the workaround named in README.md may be removed.
+Needs iree-compile, iree-run-module (and for nothing else torch-mlir-opt) on PATH. Exits with 1 if one behaves
+differently: upstream has changed, and the workaround named in README.md may be removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Reads this project's docstrings for mkdocstrings: sections need no empty line in front, and pages of docs/ become links."""
+"""Reads this project's docstrings for mkdocstrings: sections need no empty line in front, and pages of docs/ become
+links.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What mkdocs.yml needs beyond MkDocs: the pages that TableGen writes, links to the repository's files, GitHub's Markdown, colours
-for MLIR.
+"""What mkdocs.yml needs beyond MkDocs: the pages that TableGen writes, links to the repository's files, GitHub's
+Markdown, colours for MLIR.
 
-MkDocs calls the functions `on_...` (https://www.mkdocs.org/user-guide/configuration/#hooks). `make docs` runs the build.
+MkDocs calls the functions `on_...` (https://www.mkdocs.org/user-guide/configuration/#hooks). `make docs` runs the
+build.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ def _passes_page(text: str, title: str) -> str:
 
 
 def _with_repository_links(markdown: str, source: Path, config: Any) -> str:
-    """Links to files outside of docs/, which the site does not have: to the repository, or their paths where it has no address.
+    """Links to files outside of docs/, which the site does not have: to the repository, or their paths where it has no
+    address.
 
     A link to a file that does not exist is a warning, and so an error of `mkdocs build --strict`.
     """

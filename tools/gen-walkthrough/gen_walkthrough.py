@@ -1,13 +1,15 @@
-"""Writes docs/walkthrough.md: one program through every stage of the compiler, from walkthrough.md.in and what the stages print.
+"""Writes docs/walkthrough.md: one program through every stage of the compiler, from walkthrough.md.in and what the
+stages print.
 
     python tools/gen-walkthrough/gen_walkthrough.py            # writes the page
     python tools/gen-walkthrough/gen_walkthrough.py --check    # says whether the page is up to date
 
-The template has the explanations. A comment `<!-- show NAME` with a regular expression on each line becomes the lines of NAME
-that one of them finds, with `...` for those left out; an expression that finds nothing is an error. `<!-- passes STAGE -->`
-becomes the flags of ssa-opt that make a stage. NAME is a stage of `ssa_compiler.pipeline.STAGES`, a pass of
---convert-to-tensorssa, a step that makes a kernel ("linalg", "form-kernels", "lower-kernels"), or "program", "explain",
-"report" and "error". A stage or one of its passes that the template does not mention is an error, too.
+The template has the explanations. A comment `<!-- show NAME` with a regular expression on each line becomes the lines
+of NAME that one of them finds, with `...` for those left out; an expression that finds nothing is an error.
+`<!-- passes STAGE -->` becomes the flags of ssa-opt that make a stage. NAME is a stage of
+`ssa_compiler.pipeline.STAGES`, a pass of --convert-to-tensorssa, a step that makes a kernel ("linalg", "form-kernels",
+"lower-kernels"), or "program", "explain", "report" and "error". A stage or one of its passes that the template does not
+mention is an error, too.
 """
 
 from __future__ import annotations

@@ -13,8 +13,7 @@ import pytest
 
 from ssa_compiler._opt import find_ssa_opt
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools" / "fuzz-ir"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools" / "fuzz-ir"))
 
 from fuzz_ir import fuzz
 from ir_corpus import collect
@@ -22,6 +21,7 @@ from ir_mutations import MUTATIONS, mutate
 from ir_runner import SsaOpt
 from ir_text import read_line, split_functions, types_of_values
 
+ROOT = Path(__file__).resolve().parents[3]
 GENERIC = """func.func @f(%a: i1) {
   %0 = "torch.constant.int"() <{value = 1 : i64}> : () -> !torch.int
   %1:2 = "scf.if"(%a) ({

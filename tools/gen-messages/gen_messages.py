@@ -1,6 +1,6 @@
 """Writes docs/Messages.md: every message with which ssa-compiler rejects a program, a model or an argument.
 
-The messages are read from the sources: what `reject` and `reject_op` get, what the exceptions that say no are made
+The messages are read from the sources: what `unsupported` and `unsupported_op` get, what the exceptions that say no are made
 with, and what the passes of ssa-opt emit as "unsupported". `--check` compares the file without writing it.
 """
 
@@ -20,7 +20,11 @@ HOLE = "…"
 """Stands for what differs from program to program."""
 
 IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
-_REJECTIONS = {"reject": "UnsupportedProgramError", "reject_op": "UnsupportedOpError"}
+_REJECTIONS = {
+    "reject": "UnsupportedProgramError",
+    "unsupported": "UnsupportedProgramError",
+    "unsupported_op": "UnsupportedOpError",
+}
 _EXCEPTIONS = (
     "ArgumentTypeError",
     "ArgumentValueError",
@@ -127,7 +131,7 @@ def _site(call: ast.Call, assigned: dict[str, ast.expr], file: str) -> Site | No
     if name in _REJECTIONS:
         if len(call.args) == 2:  # a model: what it is, and the remedy
             return Site(file, "ScriptError", f"got {message}: {_text(call.args[1], assigned)}")
-        if name == "reject_op" and "; " not in message:
+        if name == "unsupported_op" and "; " not in message:
             message = f"{message}; {IN_PYTHON}"
         return Site(file, _REJECTIONS[name], message)
     if name == "_error" and file.endswith("semantics/ignored_functions.py"):

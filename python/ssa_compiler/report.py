@@ -126,11 +126,18 @@ class Report:
 
     def __str__(self) -> str:
         lines = [str(mutation) for mutation in self.mutations]
-        lines.append(f"{len(self.mutations)} writes, {len(self.copies)} copies needed")
+        lines.append(f"{_count(len(self.mutations), 'write')}, {_count(len(self.copies), 'copy')} needed")
         lines += [f"    {copy}" for copy in self.copies]
         if self.copies_made is not None:
-            lines.append(f"{self.copies_made} copies in the compiled program, {self.loop_copies_made} of them in loops")
+            lines.append(
+                f"{_count(self.copies_made, 'copy')} in the compiled program, {self.loop_copies_made} in loops"
+            )
         return "\n".join(lines)
+
+
+def _count(number: int, word: str) -> str:
+    plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{number} {word if number == 1 else plural}"
 
 
 def report_mutations(scf: str, *, ssa_opt: str | os.PathLike[str] | None = None, timeout_s: float = 120.0) -> Report:

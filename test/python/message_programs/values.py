@@ -283,7 +283,10 @@ rejected(X, says="the tensor tensors.* inside a container; register it as a para
 rejected(X, says="one and other, two tensors of one memory, one of which gets another shape; clone.. one")(
     HoldsOneMemory()
 )
-rejected(X, says="on a dict that belongs to a module, which would not see it; copy it first")(HoldsDict())
+rejected(
+    X,
+    says="on a dict that belongs to a module, which would not see it; keep the values in a buffer, pass and return it, or change a copy",
+)(HoldsDict())
 rejected(X, says="resize_, which makes the storage of a module.s tensor larger; assign a new tensor")(Enlarges())
 rejected(X, says="the attribute state, a tensor that is not strided; make it dense")(HoldsSparse())
 rejected(X, says=r"the attribute state, a quantized tensor; dequantize\(\) it")(HoldsQuantized())
@@ -304,7 +307,7 @@ class Waits:
         self.n = 2
 
 
-@rejected(X, says="a context manager; only torch.no_grad")
+@rejected(X, says="a context manager other than torch.no_grad")
 def context(x: Tensor):
     with Waits(1):  # rejected
         y = x + 1

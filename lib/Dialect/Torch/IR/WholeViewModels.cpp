@@ -405,7 +405,7 @@ public:
     if (meet)
       return emitError(loc) << "unsupported: a write through '" << view.name
                             << "', whose windows may overlap; clone() the "
-                               "tensor before the write";
+                               "windows, whose write then leaves the tensor";
     return ViewModel::buildAssign(builder, loc, view, source);
   }
 };

@@ -141,6 +141,8 @@ class Arguments:
             remedy = (
                 "parameters without annotation are tensors to TorchScript, write "
                 f"`{path}: {type(example).__name__}` in the function's signature"
+                if isinstance(example, _ANNOTATED) and path.isidentifier()
+                else "it is declared as a container of tensors; pass it apart from them"
                 if isinstance(example, _ANNOTATED)
                 else _remedy(example)
             )

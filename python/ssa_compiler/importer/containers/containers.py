@@ -109,7 +109,8 @@ class Containers:
             raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
         if value.cell in self.state.heap.module_owned:
             raise self.state.unsupported(
-                f"{op} on {in_words(value)} that belongs to a module, which would not see it; copy it first"
+                f"{op} on {in_words(value)} that belongs to a module, which would not see it; keep the values in a buffer, "
+                "pass and return it, or change a copy"
             )
         if value.cell in self.state.heap.frozen:
             raise self.state.unsupported(

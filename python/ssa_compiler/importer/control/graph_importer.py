@@ -291,7 +291,10 @@ class GraphImporter(Operators):
     def _prim_Enter(self, node: Any) -> list[Value]:
         context = self._lookup(node.input())
         if not isinstance(context, GradMode):
-            raise self.state.unsupported("a context manager; only torch.no_grad() and alike are known")
+            raise self.state.unsupported(
+                "a context manager other than torch.no_grad(), enable_grad() and set_grad_enabled(); enter it around the "
+                "call of the compiled program, or in a function that is marked @torch.jit.ignore"
+            )
         self.state.storages.grad_modes.append(
             self.state.storages.records_gradients() if context.mode is None else context.mode
         )

@@ -190,14 +190,17 @@ def _reject_module(model: torch.nn.Module) -> None:
         for name in getattr(module, "parametrizations", {}) if _is_parametrized(module) else ():
             raise ScriptError(
                 f"'{name}' of {_place(path, model)} is parametrized, which TorchScript cannot script: call "
-                f"torch.nn.utils.parametrize.remove_parametrizations(module, '{name}') first, or pass "
-                "torch.jit.trace(model, example_inputs)",
+                f"torch.nn.utils.parametrize.remove_parametrizations({_reached(path)}, '{name}') first",
                 location=_definition(type(model).forward),
             )
 
 
 def _is_parametrized(module: Any) -> bool:
     return bool(torch.nn.utils.parametrize.is_parametrized(module))
+
+
+def _reached(path: str) -> str:
+    return f"model.{path}" if path else "model"
 
 
 def _place(path: str, model: Any) -> str:

@@ -41,7 +41,7 @@ _WAYS_OUT = (
 """What TorchScript says, as a pattern, and what to do about it."""
 _ANY_REMEDY = (
     "write it in the part of Python that torch.jit.script takes, mark what has to stay Python @torch.jit.ignore, or pass "
-    "torch.jit.trace(model, example_inputs)"
+    "torch.jit.trace(model, example_inputs), which fixes branches and numbers of iterations as in the example"
 )
 
 

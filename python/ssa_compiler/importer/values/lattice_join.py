@@ -259,9 +259,13 @@ def join(
                 return Same(SOME_STR)
     numbers = {kind_a, kind_b} == {int, float}
     raise state.unsupported(
-        f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on a {what} with run-time values; "
+        f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on {_a(what)} with run-time values; "
         + ("pass or assign a float from the start" if numbers else "make them alike with to() or reshape()")
     )
+
+
+def _a(word: str) -> str:
+    return f"an {word}" if word[0] in "aeio" else f"a {word}"
 
 
 def _join_elements(
@@ -277,7 +281,7 @@ def _join_elements(
     if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
         if a.kind is tuple and (a.fields, a.type_name) != (b.fields, b.type_name):
             raise state.unsupported(
-                f"a tuple of one class or of another, depending on a {what} with run-time values; unpack it first"
+                f"a tuple of one class or of another, depending on {_a(what)} with run-time values; unpack it first"
             )
         joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
         # A shape or a list is taken for a list.
@@ -287,7 +291,7 @@ def _join_elements(
         return _join_lengths(state, a, b, what)
     name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"
     raise LengthChanges(
-        f"unsupported: {name} in a {what} that depends on run-time values", location=state.locations.user()
+        f"unsupported: {name} in {_a(what)} that depends on run-time values", location=state.locations.user()
     )
 
 

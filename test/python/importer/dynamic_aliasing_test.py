@@ -151,6 +151,21 @@ def test_what_an_op_makes_of_one_of_several_layouts_is_flattened(function: Calla
     check(function, (example.clone(), 3), (example.clone(), 1), (example.clone(), 0))
 
 
+def exchanged_and_masked(x: Tensor, y: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    v = x.t()
+    for _ in range(n):
+        v, y = y, v
+        mask = v > 0.0
+        v[mask] += 2.0
+    return v, y
+
+
+def test_layouts_are_asked_again_in_each_pass_over_a_loop() -> None:
+    """The first pass knows the strides of what the loop carries, the next one does not."""
+    x, y = torch.arange(9.0).reshape(3, 3) - 4.0, 5.0 - torch.arange(9.0).reshape(3, 3)
+    check(exchanged_and_masked, *[(x.clone(), y.clone(), n) for n in (2, 0, 1, 3)])
+
+
 def written_when_flat(y: Tensor, n: int) -> tuple[Tensor, Tensor]:
     product = _turned(y, n) * 2.0
     flat = product.flatten()

@@ -96,8 +96,11 @@ class Layouts:
         maker = _Maker(op, python, [value for argument in args for value in tensor_values(argument)], out)
         for value in values:
             if isinstance(value, TensorValue):
-                for storage in value.storages:
-                    self._makers[made_at(storage)] = maker
+                for storage in map(made_at, value.storages):
+                    if storage in self._makers:  # another pass over a loop, which knows less about what it carries
+                        self._ambiguous.clear()
+                        self._origins.clear()
+                    self._makers[storage] = maker
 
     def need(self, storages: Iterable[Site], op: str, *, exact: bool = False) -> None:
         """Note that the program is right only for the strides that a tensor has.

@@ -26,6 +26,16 @@ def shrinks(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.nn.functional.softshrink(y), torch.nn.functional.hardshrink(y)
 
 
+def enlarged(x: Tensor) -> Tensor:
+    return torch.nn.functional.interpolate(x, scale_factor=2.0, mode="bilinear", align_corners=False)
+
+
+def test_bytes_are_interpolated_in_fixed_point() -> None:
+    """Eager rounds 4.5 up."""
+    small = torch.arange(32, dtype=torch.uint8).reshape(1, 2, 4, 4) % 9
+    check(enlarged, (small,), (255 - small * 7,))
+
+
 @pytest.mark.parametrize("program", [gelu_tanh, copies, shrinks])
 def test_native_and_right(program: Any) -> None:
     x = torch.linspace(-5, 5, 64).reshape(8, 8)

@@ -19,7 +19,7 @@ from ...semantics.dtypes import by_torch
 from ..ir.purity import is_built_in
 from ..ir.schemas import registered_name
 from .batch_norms import batch_norm_decompositions
-from .sampling import sampling_decompositions
+from .sampling import OF_FLOATS, sampling_decompositions
 
 if TYPE_CHECKING:
     from ..ir.emitter import Emitter
@@ -106,6 +106,8 @@ def decomposition(emitter: Emitter, op: Any, leaves: list[Any]) -> Callable[...,
     if any(spec.alias_info is not None for spec in (*op._schema.arguments, *op._schema.returns)):
         return None
     if any(isinstance(leaf, (torch.SymInt, torch.SymFloat, torch.SymBool)) for leaf in leaves) or has_carried(leaves):
+        return None
+    if op in OF_FLOATS and not all(leaf.is_floating_point() for leaf in leaves if isinstance(leaf, torch.Tensor)):
         return None
     if op.namespace == "prims":
         found: Callable[..., Any] | None = getattr(op._overloadpacket, "impl_aten", None)

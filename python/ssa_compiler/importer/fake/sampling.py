@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch._decomp import decompositions
 
-__all__ = ["sampling_decompositions"]
+__all__ = ["OF_FLOATS", "sampling_decompositions"]
 
 pytorch: Any = decompositions
 aten = torch.ops.aten
@@ -34,6 +34,10 @@ def sampling_decompositions() -> dict[Any, Callable[..., Any]]:
         aten.upsample_trilinear3d.vec: _linear_vec,
         aten.grid_sampler_2d.default: _grid_sampler,
     }
+
+
+OF_FLOATS = frozenset({torch.ops.aten.upsample_bilinear2d.default, torch.ops.aten.upsample_bilinear2d.vec})
+"""Ops that eager computes in fixed point of bytes: what they consist of would round otherwise."""
 
 
 def _linear_vec(

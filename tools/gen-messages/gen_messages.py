@@ -1,7 +1,7 @@
 """Writes docs/Messages.md: every message with which ssa-compiler rejects a program, a model or an argument.
 
-The messages are read from the sources: what `unsupported` and `unsupported_op` get, what the exceptions that say no are made
-with, and what the passes of ssa-opt emit as "unsupported". `--check` compares the file without writing it.
+The messages are read from the sources: what `unsupported` and `unsupported_op` get, what the exceptions that say no are
+made with, and what the passes of ssa-opt emit as "unsupported". `--check` compares the file without writing it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 func.func @write_of_repeated_element(%b: !torch.vtensor<[1],f32>, %s: !torch.vtensor<[?],f32>, %n: !torch.int) -> !torch.vtensor<[1],f32> {
   %false = torch.constant.bool false
   %sizes = torch.prim.ListConstruct %n : (!torch.int) -> !torch.list<int>
-  // expected-error @+1 {{unsupported: a write through 'torch.aten.expand', which shows one element several times; clone() the windows, whose write then leaves the tensor}}
+  // expected-error @+1 {{unsupported: a write through 'torch.aten.expand', which shows one element several times; clone() the tensor before the write}}
   %r = tssa.assign "torch.aten.expand" %b, %s[%sizes, %false : !torch.list<int>, !torch.bool] : !torch.vtensor<[1],f32>, !torch.vtensor<[?],f32>
   return %r : !torch.vtensor<[1],f32>
 }
@@ -77,7 +77,7 @@ func.func @as_strided(%b: !torch.vtensor<[4],f32>, %s: !torch.vtensor<[2],f32>) 
   %int2 = torch.constant.int 2
   %list = torch.prim.ListConstruct %int2 : (!torch.int) -> !torch.list<int>
   %zero = torch.prim.ListConstruct %int0 : (!torch.int) -> !torch.list<int>
-  // expected-error @+1 {{unsupported: a write through 'torch.aten.as_strided' that may show one element several times; clone() the windows, whose write then leaves the tensor}}
+  // expected-error @+1 {{unsupported: a write through 'torch.aten.as_strided' that may show one element several times; clone() the tensor before the write}}
   %r = tssa.assign "torch.aten.as_strided" %b, %s[%list, %zero, %int0 : !torch.list<int>, !torch.list<int>, !torch.int] : !torch.vtensor<[4],f32>, !torch.vtensor<[2],f32>
   return %r : !torch.vtensor<[4],f32>
 }

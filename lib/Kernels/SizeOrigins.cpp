@@ -115,8 +115,8 @@ SizeOrigin ssa_compiler::findSizeOrigin(Value tensor, int64_t dim) {
     return findNumberOrigin(empty.getMixedSizes()[dim]);
   if (auto made = dyn_cast<bufferization::AllocTensorOp>(op))
     return findNumberOrigin(made->getOperand(made.getIndexOfDynamicSize(dim)));
-  if (auto split = dyn_cast<tensor::ExpandShapeOp>(op))
-    return findNumberOrigin(split.getMixedOutputShape()[dim]);
+  if (auto expanded = dyn_cast<tensor::ExpandShapeOp>(op))
+    return findNumberOrigin(expanded.getMixedOutputShape()[dim]);
   if (auto merged = dyn_cast<tensor::CollapseShapeOp>(op))
     if (std::optional<int64_t> only = findOnlyDim(merged, dim))
       return findSizeOrigin(merged.getSrc(), *only);

@@ -23,7 +23,7 @@ StridedSlice StridedSlice::getWhole(Value tensor) {
   return slice;
 }
 
-/// True if two operands are surely the same number, or both None.
+/// True if two operands are provably the same number, or both None.
 static bool isSameOperand(Value one, Value other) {
   if (one == other)
     return true;

@@ -202,7 +202,7 @@ private:
     }
     if (steps)
       return false;
-    // Others may interleave without meeting: count the positions.
+    // Others may interleave without overlap: count the positions.
     constexpr size_t kLargest = 1 << 16;
     SmallVector<int64_t> positions{0};
     for (auto [stride, size] : dims) {

@@ -31,7 +31,7 @@ bool hideUnits(mlir::Type viewType, StridedSlice &slice);
 
 /// Follows a strided slice through a view that keeps the elements in order, if
 /// it adds and drops dimensions of size 1 only; false for other changes of
-/// shape. `keepsSizes` says that it surely does no more than that.
+/// shape. `keepsSizes` says that it does no more than that.
 bool followUnits(mlir::Type baseType, mlir::Type viewType, bool keepsSizes,
                  StridedSlice &slice);
 

@@ -396,13 +396,13 @@ public:
                                Value source) const override {
     std::optional<int64_t> size = getIntConstant(view.params[1]);
     std::optional<int64_t> step = getIntConstant(view.params[2]);
-    bool meet = !size || !step || *step < *size;
-    // A single window meets no other.
+    bool mayOverlap = !size || !step || *step < *size;
+    // A single window overlaps no other.
     std::optional<int64_t> dim = getDimension(view.base, view.params[0]);
     if (auto type = cast<BaseTensorType>(source.getType());
         dim && type.hasSizes() && type.getSizes()[*dim] == 1)
-      meet = false;
-    if (meet)
+      mayOverlap = false;
+    if (mayOverlap)
       return emitError(loc) << "unsupported: a write through '" << view.name
                             << "', whose windows may overlap; clone() the "
                                "windows, whose write then leaves the tensor";

@@ -128,8 +128,8 @@ public:
   /// op after the base and the values; empty if there is none.
   virtual llvm::StringRef getScatterName() const { return {}; }
 
-  /// True if two applications of this view op to bases of one type surely show
-  /// no element in common. The default knows none.
+  /// True if two applications of this view op to bases of one type are
+  /// provably disjoint. The default knows none.
   virtual bool areDisjoint(const ViewInstance &first,
                            const ViewInstance &second) const;
 

@@ -118,8 +118,10 @@ class Tree:
             raise SystemExit(output)
 
     def make(self, jobs: int) -> tuple[bool, str]:
-        """Build ssa-opt."""
-        status, output = _run(["cmake", "--build", self.build, f"-j{jobs}", "--target", "ssa-opt"], BUILD_LIMIT_S)
+        """Build ssa-opt, and the tool of the lit tests."""
+        status, output = _run(
+            ["cmake", "--build", self.build, f"-j{jobs}", "--target", "ssa-opt", "ssa-opt-test"], BUILD_LIMIT_S
+        )
         return status == 0, output
 
     def lit(self) -> str | None:

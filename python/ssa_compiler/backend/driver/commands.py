@@ -8,10 +8,7 @@ from pathlib import Path
 
 from iree.compiler import ir
 
-from ...process.child_processes import (
-    run_tool,
-    tool_error,
-)
+from ...process.child_processes import run_tool, tool_error
 from ..toolchain.targets import Target
 
 __all__ = [

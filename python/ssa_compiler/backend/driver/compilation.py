@@ -17,19 +17,9 @@ from pathlib import Path
 from iree.compiler import ir
 
 from ...errors import ToolError
-from ...process.child_processes import (
-    Completed,
-    keep_reproducer,
-    run_tool,
-    tool_error,
-)
+from ...process.child_processes import Completed, keep_reproducer, run_tool, tool_error
 from ..buffers.branch_captures import reuse_captures
-from ..buffers.copy_insertion import (
-    consume_written_arguments,
-    copy_all_forwarded,
-    copy_forwarded,
-    own_updates,
-)
+from ..buffers.copy_insertion import consume_written_arguments, copy_all_forwarded, copy_forwarded, own_updates
 from ..buffers.read_hoisting import cloned_lines
 from ..ir.bindings import walk
 from ..kernels.kernels import KERNEL_FLAGS, Kernel, NoKernelError, count_ops, form_kernel
@@ -54,7 +44,7 @@ from ..workarounds.constants import hide_constants
 from ..workarounds.scalar_floats import keep_floats
 from ..workarounds.stores import clamp_stores
 from .commands import FIRST_HALF, MACHINE, PRINT_FLAGS, PRINT_MACHINE, SECOND_HALF, compiler_path, write_bytecode
-from .module_at_work import ModuleAtWork
+from .module_at_work import ModuleAtWork, Violation
 from .repairs import Repairs
 
 __all__ = ["Compilation"]
@@ -67,10 +57,6 @@ _KERNEL_TIMEOUT_S = 60.0
 _PATIENCE = 16
 # IREE's analyses take 32 steps; how many forwards are one step is not known for all of them.
 _REACH = 16
-
-
-Violation = tuple[str, bool, list[int]]
-"""What could not be verified: its kind, whether an update in place is concerned, and the lines it comes from."""
 
 
 class Compilation(ModuleAtWork):
@@ -150,7 +136,7 @@ class Compilation(ModuleAtWork):
     def _compile_kernel(self, kernel: Kernel) -> Artifact:
         """Compile a program that dispatches one kernel. What IREE schedules around it is checked like any program."""
         module = kernel.dispatch(self._context)
-        self._mark(module)
+        self._set_attributes(module)
         attempt = Attempt(module, kernel.executable, kernel.stub)
         source, scheduled, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "mlirbc", "vmfb"))
         source.write_text(attempt.source, encoding="utf-8")

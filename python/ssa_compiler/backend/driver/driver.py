@@ -13,9 +13,7 @@ from pathlib import Path
 from iree.compiler import ir
 
 from ..._opt import find_ssa_opt
-from ...process.child_processes import (
-    remove_with,
-)
+from ...process.child_processes import remove_with
 from ...process.forks import new_context
 from ...process.logs import LOGS
 from ..toolchain.artifact import Artifact, take_artifact, to_files

@@ -10,16 +10,8 @@ from iree.compiler import ir
 
 from ...abi.callback_sites import CallbackSite
 from ...errors import SsaCompilerError, ToolError
-from ...process.child_processes import (
-    Completed,
-    keep_reproducer,
-    memory_limit,
-    parse_diagnostics,
-    tool_error,
-)
-from ..buffers.copy_insertion import (
-    cut_chains,
-)
+from ...process.child_processes import Completed, keep_reproducer, memory_limit, parse_diagnostics, tool_error
+from ..buffers.copy_insertion import cut_chains
 from ..callbacks.callbacks import to_callback, torch_operator
 from ..callbacks.dtype_emulation import carry_as_integers
 from ..ir.bindings import walk
@@ -37,7 +29,10 @@ from ..workarounds.unsupported_ops import must_call_back
 from .commands import FIRST_HALF, PRINT_FLAGS, PRINT_MACHINE, SECOND_HALF, compiler_path
 from .repairs import Repairs
 
-__all__ = ["ModuleAtWork"]
+__all__ = ["ModuleAtWork", "Violation"]
+
+Violation = tuple[str, bool, list[int]]
+"""What could not be verified: its kind, whether an update in place is concerned, and the lines it comes from."""
 
 _NO_FIXED_POINT = "failed to solve for"
 # Failures of the program's structure: the op at the location is not to blame.
@@ -90,7 +85,7 @@ class ModuleAtWork:
         self._folder = folder
         start = time.perf_counter()
         self._module = ir.Module.parse(text, context)
-        self._mark(self._module)
+        self._set_attributes(self._module)
         rewrite_indices(self._module)
         # All are found before the first is replaced: replacing one erases the constants that only it used.
         rejected = [
@@ -108,7 +103,7 @@ class ModuleAtWork:
         rewrite_ops(self._module)
         self._seconds["prepare"] += time.perf_counter() - start
 
-    def _mark(self, module: ir.Module) -> None:
+    def _set_attributes(self, module: ir.Module) -> None:
         """Give a module the attributes that all have."""
         given = {**self._target.module_attributes, "stream.topology": _TOPOLOGY, "tssa.types": _TYPES}
         for name, value in given.items():
@@ -118,7 +113,7 @@ class ModuleAtWork:
         found = [attempt.op_at(line) for line in lines]
         return [op for op in found if op is not None]
 
-    def _call_back_unverified(self, attempt: Attempt, violations: list[tuple[str, bool, list[int]]]) -> bool:
+    def _call_back_unverified(self, attempt: Attempt, violations: list[Violation]) -> bool:
         """Turn the last torch op that each violation comes from into a callback; returns whether there was one."""
         groups = [self._ops(attempt, lines) for _, _, lines in violations]
         return self._call_back_last(groups, "what IREE does in place for it could not be verified")

@@ -4,7 +4,7 @@ more.
 `metadata_mutation.py` makes their values stand for other views while the program is imported. Here, before the first
 op, an argument whose storage the program makes larger is given one that is as large from the start, and one whose
 storage the program looks at (`as_strided.py`) becomes a view of the storage, which `@main` takes instead; and at the
-end it is collected what the caller's own objects have to become (`changed_objects.py`).
+end it is collected what the caller's own objects have to become (`abi/object_writeback.py`).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class CallersObjects:
                 for numbers in (value.fake.shape, value.fake.stride())
             )
             offset = output(self.tensors.symbolic(sympy.expand(value.offset - before.offset)))
-            room = self._extended.get(index)
-            contents = leaf(room.ssa, torch.Tensor) if room is not None else None
+            whole = self._extended.get(index)
+            contents = leaf(whole.ssa, torch.Tensor) if whole is not None else None
             changed.append(ChangedObject(index, sizes, strides, offset, contents))
         return tuple(changed)

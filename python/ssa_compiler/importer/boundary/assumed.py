@@ -8,9 +8,7 @@ from ...abi.assumptions import DistinctStorage, FlagOff, NotInferred, SameObject
 from ...abi.convention import Assumption
 from ...abi.object_writeback import ChangedObject, OwnObject
 from ..values.state import State
-from ..values.values import (
-    Site,
-)
+from ..values.values import Site
 
 __all__ = ["assumptions_of"]
 

@@ -7,18 +7,11 @@ from typing import Any
 import torch
 
 from ...abi.module_state import AttributeSpec, RebindingSpec
-from ...errors import (
-    UnsupportedProgramError,
-)
+from ...errors import UnsupportedProgramError
 from ..values.modules import NO_TENSOR, Modules, NewObject
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import (
-    OptionalValue,
-    TensorValue,
-    Value,
-    tensor_values,
-)
+from ..values.values import OptionalValue, TensorValue, Value, tensor_values
 from .outputs import Outputs
 
 __all__ = ["Attributes"]

@@ -6,9 +6,7 @@ from typing import Any
 
 from ...abi.argument_specs import ArgumentSpec
 from ...abi.convention import ImportedProgram
-from ...abi.results import (
-    OutputConstant,
-)
+from ...abi.results import OutputConstant
 from ..torchscript.models import OpenedModel
 
 __all__ = ["bind_examples", "default_of"]

@@ -9,11 +9,7 @@ from typing import Any
 import torch
 
 from ...abi.convention import ImportedProgram
-from ...errors import (
-    SsaCompilerError,
-    UnsupportedOpError,
-    UnsupportedProgramError,
-)
+from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..fake.fake_run import run
 from ..isolation.process_state import quiet
 from ..torchscript.models import OpenedModel, has_own_functions, open_model

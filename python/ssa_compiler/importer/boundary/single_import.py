@@ -12,9 +12,7 @@ from ...abi.argument_specs import ArgumentSpec
 from ...abi.convention import ImportedProgram
 from ...abi.module_guards import ModuleFacts
 from ...abi.module_state import ParameterSpec
-from ...errors import (
-    program_error,
-)
+from ...errors import program_error
 from ..control.graph_importer import GraphImporter
 from ..ops.devices import check_default_device
 from ..torchscript.models import OpenedModel
@@ -23,11 +21,7 @@ from ..values.diagnostics import ProgramRaises
 from ..values.modules import FoundParameter, Modules
 from ..values.plan import AnotherPlan
 from ..values.state import State
-from ..values.values import (
-    NONE,
-    ModuleValue,
-    Value,
-)
+from ..values.values import NONE, ModuleValue, Value
 from .argument_containers import changed_containers
 from .argument_storage import CallersObjects
 from .arguments import Arguments

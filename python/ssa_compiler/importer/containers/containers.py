@@ -10,16 +10,7 @@ from typing import Any
 from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
 from ..values.state import State
-from ..values.values import (
-    ConstValue,
-    DictRef,
-    ListRef,
-    ScalarValue,
-    TensorValue,
-    TupleValue,
-    Value,
-    in_words,
-)
+from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words
 from .dicts import Dicts
 from .dynamic_lists import DynamicLists
 from .list_values import ListValues
@@ -120,7 +111,7 @@ class Containers:
         self.state.heap.lists.add(value.cell)
         self.state.heap.contents[value.cell] = tuple(elements)
         if len(elements) > len(before) and not is_growing(before):
-            self.growing.room.add(value.cell, len(elements) - len(before))
+            self.growing.capacity.add(value.cell, len(elements) - len(before))
 
     def constant(self, value: Value, op: str) -> Any:
         """Return an index or key, which has to be known at import.

@@ -101,7 +101,7 @@ class DynamicLists:
             choose: emits two alternatives under a dynamic condition.
         """
         self.state, self.tensors, self.scalars, self.choose = state, tensors, scalars, choose
-        self.room = ReservedCapacity()
+        self.capacity = ReservedCapacity()
 
     def method(self, name: str) -> Callable[..., tuple[DynamicListValue | None, Value | None]] | None:
         """Return what implements `append`, ...; None if nothing does."""
@@ -225,19 +225,19 @@ class DynamicLists:
     def _append(
         self, cell: Site, value: DynamicListValue, element: Value
     ) -> tuple[DynamicListValue | None, Value | None]:
-        self.room.add(cell, 1)
-        return self.appended(value, element, cell in self.room.reserved), None
+        self.capacity.add(cell, 1)
+        return self.appended(value, element, cell in self.capacity.reserved), None
 
     def _extend(
         self, cell: Site, value: DynamicListValue, other: Value
     ) -> tuple[DynamicListValue | None, Value | None]:
         contents = self._contents(other)
         if is_growing(contents):
-            self.room.add(cell, math.inf)
+            self.capacity.add(cell, math.inf)
             return self._joined(value, contents[0]), None  # type: ignore[arg-type]
-        self.room.add(cell, len(contents))
+        self.capacity.add(cell, len(contents))
         for element in contents:
-            value = self.appended(value, element, cell in self.room.reserved)
+            value = self.appended(value, element, cell in self.capacity.reserved)
         return value, None
 
     _iadd = _extend
@@ -250,7 +250,7 @@ class DynamicLists:
         return DynamicListValue(buffer, count, value.kind)
 
     def _reverse(self, cell: Site, value: DynamicListValue) -> tuple[DynamicListValue | None, Value | None]:
-        if cell in self.room.reserved:
+        if cell in self.capacity.reserved:
             # The buffer loses the capacity that the loop has made.
             raise self.state.unsupported("reverse of a list in the loop that appends to it; reverse it after the loop")
         return self._reversed(value), None
@@ -288,9 +288,9 @@ class DynamicLists:
             raise self.state.unsupported(
                 "insert anywhere but at the start of a list whose length depends on run-time values; build a new one"
             )
-        self.room.add(cell, 1)
+        self.capacity.add(cell, 1)
         more = self.scalars.emit("add", [value.length, _ONE])
-        if cell not in self.room.reserved:
+        if cell not in self.capacity.reserved:
             value = self.reserve(value, more)
         moved = DynamicListValue(rolled(self.state, value, 1), value.length, value.kind)
         return DynamicListValue(put(self.state, moved, element, _ZERO), more, value.kind), None

@@ -26,11 +26,10 @@ from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
 from .loop_lists import LoopLists
-from .loop_pass import Heap, LoopParts, LoopPass, same_contents
+from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
 
 __all__ = ["Control", "Iteration"]
 
-_FOREVER = 2**63 - 1
 _MOST_PASSES, _PASSES_FOR_EACH = 50, 4
 _MOST_UNROLLED = 256
 
@@ -117,19 +116,19 @@ class Control:
         """
         state = self.state
         assert isinstance(condition, ScalarValue)
-        before, room = dict(state.heap.contents), self.growing.room
-        added = dict(room.added)
+        before, capacity = dict(state.heap.contents), self.growing.capacity
+        added = dict(capacity.added)
         draft = self.emitter.draft("torch.prim.If", 2)
         branches, counts = [], []
         for name, run, region in zip(("then", "else"), (then, otherwise), draft.regions):
-            state.heap.contents, room.added = dict(before), dict(added)
+            state.heap.contents, capacity.added = dict(before), dict(added)
             branches.append(self._import_branch(name, run, region))
-            counts.append(room.added)
+            counts.append(capacity.added)
         first, second = branches
         fact = expr_of(condition.sym)
         first.outputs = [_refined(value, fact) for value in first.outputs]
         second.outputs = [_refined(value, sympy.Not(fact)) for value in second.outputs]
-        room.added = added
+        capacity.added = added
         if first.raises is not None or second.raises is not None:
             self._keep_raising(condition, draft, branches)
         if first.raises is not None and second.raises is not None:
@@ -139,7 +138,7 @@ class Control:
         if first.raises is not None or second.raises is not None:
             state.heap.contents = before
             return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
-        room.either(*counts)
+        capacity.either(*counts)
         try:
             return self._finish(condition, draft, before, first, second)
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
@@ -269,7 +268,7 @@ class Control:
             return self._unrolled(0, trip.value, list(initial), body, iteration)
         before = dict(state.heap.contents)
         site = state.site()
-        added = dict(self.growing.room.added)
+        added = dict(self.growing.capacity.added)
         try:
             with self.emitter.attempt():
                 results = self._fixed_point(site, trip, condition, initial, dict(before), body)
@@ -277,10 +276,10 @@ class Control:
                 return results
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
             # A list of as many values as there are iterations; a dimension that is the number of the iteration.
-            known = iteration.length if iteration.length is not None else getattr(trip, "value", _FOREVER)
+            known = iteration.length if iteration.length is not None else getattr(trip, "value", FOREVER)
             if known > _MOST_UNROLLED:
                 raise
-            state.heap.contents, self.growing.room.added = before, added
+            state.heap.contents, self.growing.capacity.added = before, added
             try:
                 return self._unrolled(0, known, list(initial), body, iteration)
             except (UnsupportedOpError, UnsupportedProgramError):

@@ -37,13 +37,13 @@ class LoopLists:
         self.bounded = isinstance(trip, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
         self.unroll = constant is not None and constant <= _READILY_UNROLLED
         # A loop around this one has reserved capacity if it can tell how often this one runs.
-        self._inherited = growing.room.reserved if constant is not None and self.bounded else frozenset()
-        self._room: dict[Site, float] = {}
+        self._inherited = growing.capacity.reserved if constant is not None and self.bounded else frozenset()
+        self._reserved: dict[Site, float] = {}
         self._original: Heap = {}
 
     def reserved(self) -> frozenset[Site]:
         """Return the lists that have capacity for all that this loop appends."""
-        return self._inherited | frozenset(self._room)
+        return self._inherited | frozenset(self._reserved)
 
     def enter(self, before: Heap, end: Heap, added: dict[Site, float]) -> set[Site]:
         """Emit the lists that change their length as buffers, in front of the loop.
@@ -62,7 +62,7 @@ class LoopLists:
             if cell in self.state.heap.keys or _same(before[cell], end[cell]):
                 continue
             if is_growing(before[cell]) or is_growing(end[cell]) or len(before[cell]) != len(end[cell]):
-                with self.state.at(("room", cell)):
+                with self.state.at(("capacity", cell)):
                     if self._enter_one(cell, before, end[cell], added.get(cell, 0)):
                         changed.add(cell)
         return changed
@@ -75,15 +75,15 @@ class LoopLists:
                 "unsupported: a list that changes its length in a loop", location=self.state.locations.user()
             )
         bounded = self.bounded and added < math.inf and cell not in self._inherited
-        had = self._room.get(cell)
+        had = self._reserved.get(cell)
         if not plain and not bounded:
-            return self._room.pop(cell, None) is not None
+            return self._reserved.pop(cell, None) is not None
         if not plain and had is not None and had >= added:
             return False
         original = self._original.setdefault(cell, before[cell])
         before[cell] = (self.growing.entered(original, end, self._more(added) if bounded else None),)
         if bounded:
-            self._room[cell] = added
+            self._reserved[cell] = added
         return True
 
     def _more(self, added: float) -> Value:

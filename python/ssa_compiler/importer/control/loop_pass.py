@@ -19,9 +19,10 @@ from ..values.state import State
 from ..values.values import ConstValue, ScalarValue, Site, TupleValue, Value
 from .loop_lists import LoopLists
 
-__all__ = ["Heap", "LoopParts", "LoopPass", "same_contents"]
+__all__ = ["FOREVER", "Heap", "LoopParts", "LoopPass", "same_contents"]
 
-_FOREVER = 2**63 - 1
+FOREVER = 2**63 - 1
+"""The number of iterations of a while loop."""
 
 Heap = dict[Site, tuple[Value, ...]]
 
@@ -87,7 +88,7 @@ class LoopPass:
             state.at(self.site[-1]),
             state.at("body"),
             emitter.region(self.block) as self.scope,
-            self.parts.growing.room.body(self.lists.reserved()) as self.added,
+            self.parts.growing.capacity.body(self.lists.reserved()) as self.added,
         ):
             arguments = iter(self.block.arguments)
             induction = self._induction(next(arguments))
@@ -124,7 +125,7 @@ class LoopPass:
             high = max(self.trip.value - 1, 0)
         elif isinstance(self.trip, ScalarValue):
             bound = state.symbols.bounds(self.trip.sym.node.expr)[1]
-            high = int(bound) - 1 if bound.is_Integer and 0 < bound < _FOREVER else None
+            high = int(bound) - 1 if bound.is_Integer and 0 < bound < FOREVER else None
         symbol = state.symbols.integer((self.site, "induction", self.trip), low=0, high=high)
         return state.scalar(int, ssa, symbol)
 
@@ -188,7 +189,7 @@ class LoopPass:
         loop = emitter.op("torch.prim.Loop", carried_types, [trip, condition, *passed_in], regions=1)
         self.block.append_to(loop.regions[0])
         emitter.discard(self.operation)
-        self.parts.growing.room.repeated(self.added, self.trip, self.lists.bounded)
+        self.parts.growing.capacity.repeated(self.added, self.trip, self.lists.bounded)
         results = iter(loop.results)
         state.heap.contents = {**self.end, **self.before}
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..values.runtime_strings import Template
-from ..values.values import (
-    RuntimeStr,
-    Value,
-)
+from ..values.values import RuntimeStr, Value
 
 __all__ = ["PrintCall"]
 

@@ -15,9 +15,7 @@ import torch
 
 from ...errors import SourceLocation
 from ...semantics.ignored_functions import IgnoredCall
-from ..values.values import (
-    TensorValue,
-)
+from ..values.values import TensorValue
 
 __all__ = [
     "SCHEMA_NAMES",

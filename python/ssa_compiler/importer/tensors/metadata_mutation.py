@@ -6,9 +6,9 @@ is a view, the one that the op leaves a FakeTensor as. It is sure for what an op
 arguments and parameters in the block of `@main`, as long as no join has made another value of them; inside a branch or
 loop a value from outside cannot be changed, as the change would have to depend on whether the code is reached.
 
-What became of the caller's objects is told by `changed_objects.py`. A storage that becomes larger has to be so from the
-start, so that all views of it are views of one tensor: the import starts again (`AnotherPlan`) with capacity for the
-elements.
+What became of the caller's objects is told by `abi/object_writeback.py`. A storage that becomes larger has to be so
+from the start, so that all views of it are views of one tensor: the import starts again (`AnotherPlan`) with capacity
+for the elements.
 """
 
 from __future__ import annotations

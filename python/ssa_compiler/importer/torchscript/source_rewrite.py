@@ -42,9 +42,12 @@ from .as_eager import as_eager, unused_functions_run
 from .evaluation_order import compute_once
 from .function_scope import Names, let_defaults_be, variables_of
 from .plain_dataclasses import plain_dataclasses
-from .syntax_rewriter import KEPT, Rewriter, _overloads
+from .syntax_rewriter import KEPT, Rewriter
 
 __all__ = ["has_everything", "script_all", "script_plainly"]
+
+_overloads: dict[str, list[Any]] = {}
+"""The declarations of overloaded functions by name: TorchScript forgets those that it has compiled."""
 
 
 def script_all(

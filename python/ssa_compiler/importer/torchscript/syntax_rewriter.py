@@ -11,40 +11,20 @@ from typing import Any
 import torch
 
 from .evaluation_order import schemas
-from .literals import (
-    converted,
-    counted_from_end,
-    is_known,
-    is_large,
-    is_of_python,
-    large_literal,
-    named_dtype,
-    unknown,
-)
+from .literals import converted, counted_from_end, is_known, is_large, is_of_python, large_literal, named_dtype, unknown
 
 __all__ = ["IN_PLACE", "KEPT", "Rewriter"]
 
-
 # The first operand of a print that keeps a value; no program of a user prints this.
 KEPT = "\0ssa_compiler.kept"
-
-
 # The first operand of a print in front of a floor division that is in place, if it is one of tensors.
 IN_PLACE = "\0ssa_compiler.in_place"
-
-
 # Operators that TorchScript does not know as augmented assignments, or takes for others: `%=` for fmod.
 _DIVISIONS = (ast.FloorDiv, ast.Mod)
-
-
 # Operators of augmented assignments that TorchScript takes for pure ones.
 _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
-
-
 # Methods of strings that search up to an end.
 _SEARCHES = frozenset({"count", "endswith", "find", "index", "rfind", "rindex", "startswith"})
-
-
 # Calls whose result is no value to TorchScript, so that it cannot be printed.
 _NO_VALUES = frozenset({"range", "zip", "enumerate", "reversed", "getattr", "super", "annotate", "isinstance", "print"})
 
@@ -62,10 +42,6 @@ def _changing_methods() -> frozenset[str]:
         and schema.arguments[0].alias_info.is_write
         and not schema.name.startswith("aten::_")
     )
-
-
-_overloads: dict[str, list[Any]] = {}
-"""The declarations of overloaded functions by name: TorchScript forgets those that it has compiled."""
 
 
 class Rewriter(ast.NodeTransformer):

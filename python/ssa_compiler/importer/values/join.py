@@ -16,23 +16,8 @@ import torch
 
 from ...abi.results import TORCH_SIZE
 from ..ir.emitter import DTYPE_NUMBERS
-from .dynamic_list_value import (
-    DynamicListValue,
-    Element,
-    is_growing,
-    promote,
-)
-from .lattice import (
-    KINDS,
-    Abstract,
-    AnyScalar,
-    AnyTensor,
-    Elements,
-    Missing,
-    NoneOr,
-    Same,
-    is_growing_abstract,
-)
+from .dynamic_list_value import DynamicListValue, Element, is_growing, promote
+from .lattice import KINDS, Abstract, AnyScalar, AnyTensor, Elements, Missing, NoneOr, Same, is_growing_abstract
 from .state import State
 from .symbols import expr_of
 from .values import (

@@ -9,13 +9,7 @@ import torch
 
 from ...abi.results import TORCH_SIZE
 from ..ir.emitter import DTYPE_NAMES
-from .dynamic_list_value import (
-    SCALAR_DTYPES,
-    DynamicListValue,
-    Element,
-    LengthChanges,
-    common_element,
-)
+from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue, Element, LengthChanges, common_element
 from .lattice import (
     KINDS,
     Abstract,

@@ -6,7 +6,8 @@ import pytest
 
 from ssa_compiler import InternalError
 from ssa_compiler.errors import SourceLocation, UnsupportedProgramError
-from ssa_compiler.importer.values.attempts import AnotherAttempt, unexpected_errors_located
+from ssa_compiler.importer.values.attempts import unexpected_errors_located
+from ssa_compiler.importer.values.plan import AnotherPlan
 
 LINE = SourceLocation("model.py", 7)
 
@@ -36,7 +37,7 @@ def test_an_exhausted_stack_is_the_programs() -> None:
         raise RecursionError
 
 
-@pytest.mark.parametrize("error", [AnotherAttempt(), UnsupportedProgramError("no"), MemoryError()])
+@pytest.mark.parametrize("error", [AnotherPlan.inlining(), UnsupportedProgramError("no"), MemoryError()])
 def test_requests_and_errors_of_this_package_pass_unchanged(error: Exception) -> None:
     with pytest.raises(type(error)) as caught, unexpected_errors_located(lambda: LINE):
         raise error

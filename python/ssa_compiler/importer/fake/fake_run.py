@@ -30,8 +30,8 @@ from ..ir.schemas import functional_of
 from ..ir.torchscript_enums import python_argument
 from ..isolation.process_state import own_numbers
 from ..values.argument_sizes import MakeStatic
-from ..values.attempts import AnotherAttempt
 from ..values.diagnostics import ProgramRaises
+from ..values.plan import AnotherPlan
 from ..values.state import State
 from .concrete_probe import agrees_on_examples, outcome_on_examples, shaped_as_on_examples
 from .concrete_run import Untried, has_fake_kernel, try_op
@@ -316,7 +316,7 @@ def _ran(
         # Eager does not fail, and what comes of it is known.
         out = written_results(op, args)
         recorder.records[:] = [Record(op, list(args), out)]
-    except (AnotherAttempt, ProgramRaises, MemoryError):
+    except (AnotherPlan, ProgramRaises, MemoryError):
         raise
     except Exception as error:
         # An op of the user's has a kernel of the user's.

@@ -1,4 +1,4 @@
-"""What ends one attempt at an import: a request for another attempt, or a defect."""
+"""Reporting exceptions that no code anticipated with the user's line."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ...errors import InternalError, SourceLocation, SsaCompilerError, UnsupportedProgramError
+from .plan import AnotherPlan
 
-__all__ = ["AnotherAttempt", "unexpected_errors_located"]
-
-
-class AnotherAttempt(Exception):
-    """Base of what ends an import so that it starts again under other decisions."""
+__all__ = ["unexpected_errors_located"]
 
 
 @contextmanager
@@ -24,11 +21,11 @@ def unexpected_errors_located(location: Callable[[], SourceLocation | None]) -> 
         location: returns the user's line that is being imported.
     Raises:
         UnsupportedProgramError: Python's stack is exhausted.
-        InternalError: any other exception that is neither this package's own nor an `AnotherAttempt`.
+        InternalError: any other exception that is neither this package's own nor an `AnotherPlan`.
     """
     try:
         yield
-    except (SsaCompilerError, AnotherAttempt, MemoryError):
+    except (SsaCompilerError, AnotherPlan, MemoryError):
         raise
     except RecursionError as error:
         raise UnsupportedProgramError(

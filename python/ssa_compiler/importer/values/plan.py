@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .attempts import AnotherAttempt
-
 __all__ = ["SHARED", "AnotherPlan", "ImportPlan"]
 
 SHARED = "shared containers"
@@ -46,7 +44,7 @@ class ImportPlan:
     kernels: bool = False
 
 
-class AnotherPlan(AnotherAttempt):
+class AnotherPlan(Exception):
     """The import has to start again under another plan.
 
     Attributes:

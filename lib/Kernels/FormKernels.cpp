@@ -64,10 +64,12 @@ struct FormKernelsPass
           return signalPassFailure();
       }
     }
-    DataFlowSolver solver;
-    if (failed(analyzeRanges(solver, getOperation())))
+    DataFlowSolver possible, expected;
+    if (failed(analyzeRanges(possible, getOperation())) ||
+        failed(analyzeRanges(expected, getOperation(), ArgumentSizes::Example)))
       return signalPassFailure();
-    ranges = &solver;
+    possibleRanges = &possible;
+    expectedRanges = &expected;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       manyAdded.clear();
       std::string reason = findReason(function);
@@ -203,12 +205,13 @@ private:
       bool reduces = kind == utils::IteratorType::reduction;
       int64_t size = sizes[loop];
       if (ShapedType::isDynamic(size)) {
-        std::optional<int64_t> most = upperBound(op, loop);
+        std::optional<int64_t> most =
+            findTrips(op, loop, *possibleRanges, ArgumentSizes::Declared);
         if (!most && reduces && roundsSums(op))
           manyAdded.insert(op);
-        size = most.value_or(kAssumedSize);
-        if (!reduces)
-          size = std::min(size, kAssumedSize);
+        size = findTrips(op, loop, *expectedRanges, ArgumentSizes::Example)
+                   .value_or(std::min(most.value_or(kAssumedSize),
+                                      reduces ? kUnbounded : kAssumedSize));
       }
       steps *= size;
       added *= reduces ? size : 1;
@@ -237,23 +240,24 @@ private:
     return most;
   }
 
-  /// Decides what is quicker where nothing bounds a size.
+  /// Decides what is quicker where neither the example nor a bound tells.
   static constexpr int64_t kAssumedSize = 256;
+  static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
-  /// The most that the ranges of integers allow for the trips of a loop.
-  std::optional<int64_t> upperBound(linalg::LinalgOp op, unsigned loop) {
+  /// The most trips of a loop, where something bounds them.
+  static std::optional<int64_t> findTrips(linalg::LinalgOp op, unsigned loop,
+                                          const DataFlowSolver &ranges,
+                                          ArgumentSizes sizes) {
     SmallVector<std::pair<Value, unsigned>> places;
     op.mapIterationSpaceDimToAllOperandDims(loop, places);
     for (auto [tensor, dim] : places) {
-      auto size =
-          dyn_cast_if_present<Value>(findSizeOrigin(tensor, dim).number);
-      const auto *lattice =
-          size ? ranges->lookupState<dataflow::IntegerValueRangeLattice>(size)
-               : nullptr;
-      if (!lattice || lattice->getValue().isUninitialized())
-        continue;
-      int64_t most = lattice->getValue().getValue().smax().getSExtValue();
-      if (most < std::numeric_limits<int32_t>::max())
+      SizeOrigin origin = findSizeOrigin(tensor, dim);
+      std::optional<int64_t> most;
+      if (auto number = dyn_cast_if_present<Value>(origin.number))
+        most = findUpperBound(ranges, number);
+      else if (origin.tensor)
+        most = findArgumentSize(origin.tensor, origin.dim, sizes);
+      if (most)
         return most;
     }
     return std::nullopt;
@@ -271,7 +275,9 @@ private:
     });
   }
 
-  const DataFlowSolver *ranges = nullptr;
+  /// What integers can be, and what they are with sizes as in the example.
+  const DataFlowSolver *possibleRanges = nullptr;
+  const DataFlowSolver *expectedRanges = nullptr;
 
   /// Reductions of more numbers than are added up as they are.
   SetVector<linalg::LinalgOp> manyAdded;

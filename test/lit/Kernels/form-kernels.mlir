@@ -294,3 +294,39 @@ func.func @padded(%x: tensor<4xf32>) -> tensor<7xf32> {
   } : tensor<4xf32> to tensor<7xf32>
   return %y : tensor<7xf32>
 }
+
+// -----
+
+// What the example's sizes say of a dynamic size decides whether a product is large.
+// CHECK-LABEL: func.func @few_rows(
+// CHECK-SAME: attributes {kernel.form = "kernel"}
+func.func @few_rows(%x: tensor<?x4xf32> {tssa.example_sizes = array<i64: 2>}, %w: tensor<4x4xf32>, %y: tensor<?x4xf32> {tssa.example_sizes = array<i64: 2>}) -> tensor<?x4xf32> {
+  %z = linalg.matmul ins(%x, %w : tensor<?x4xf32>, tensor<4x4xf32>) outs(%y : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %z : tensor<?x4xf32>
+}
+
+// -----
+
+// So does what a call may pass at most, also where the size is computed.
+// CHECK-LABEL: func.func @bounded_rows(
+// CHECK-SAME: attributes {kernel.form = "kernel"}
+func.func @bounded_rows(%x: tensor<?x4xf32> {tssa.max_sizes = array<i64: 2>}, %w: tensor<4x4xf32>, %k: tensor<4x?xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %more = arith.addi %n, %c1 : index
+  %rows = tensor.empty(%more) : tensor<?x4xf32>
+  %y = tensor.empty(%more) : tensor<?x4xf32>
+  %z = linalg.matmul ins(%rows, %w : tensor<?x4xf32>, tensor<4x4xf32>) outs(%y : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %z : tensor<?x4xf32>
+}
+
+// -----
+
+// Nothing is known: 256 rows are assumed.
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME: kernel.reason = "4096 products in one op"
+func.func @rows(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %z = linalg.matmul ins(%x, %w : tensor<?x4xf32>, tensor<4x4xf32>) outs(%y : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %z : tensor<?x4xf32>
+}

@@ -379,3 +379,32 @@ def test_slices_that_begin_where_an_argument_does() -> None:
         for ours, expected in zip(compiled(x), halves(x)):
             assert torch.equal(ours, expected)
     check(windows, (torch.arange(4.0),))
+
+
+class Recurrent(torch.nn.Module):
+    """A loop of products with 4,096 weights: large where there are more than 16 rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = torch.nn.Linear(64, 64)
+
+    def forward(self, h: Tensor, n: int) -> Tensor:
+        states = torch.zeros(n, h.size(0), 64)
+        for i in range(n):
+            h = torch.tanh(self.cell(h))
+            states[i] = h
+        return states
+
+
+@pytest.mark.parametrize("size", [Dim.AUTO, Dim("rows"), Dim("rows", max=16)], ids=str)
+def test_a_dynamic_size_counts_as_in_the_example(size: Any) -> None:
+    few, many = torch.rand(4, 64), torch.rand(500, 64)
+    module, shapes = Recurrent(), {"h": {0: size}, "n": None}
+    rows = (torch.rand(count, 64) for count in (0, 1, 2, 16))
+    checked = check(module, (few, 3), *((h, n) for h, n in zip(rows, (2, 0, 1, 3))), options={"dynamic_shapes": shapes})
+    assert checked.compiled.explain().kernel
+    if getattr(size, "max", None) != 16:
+        with torch.no_grad():
+            large = compile(module, (many, 3), dynamic_shapes=shapes, cache=False)
+            torch.testing.assert_close(checked.compiled(many, 2), large(many, 2))
+        assert "products in one op" in str(large.explain().kernel_reason)

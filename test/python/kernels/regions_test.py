@@ -159,3 +159,23 @@ def prints(x: Tensor, n: int) -> Tensor:
 def test_a_loop_beside_effects_is_none() -> None:
     """Its checks would have to come in the order of the effects."""
     assert compile(prints, (X, 2), cache=False).explain().kernels == 0
+
+
+class BesideIgamma(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = torch.nn.Linear(64, 64)
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        h = x
+        for _ in range(n):
+            h = torch.tanh(self.cell(h) + x)
+        return torch.igamma(h.abs(), x.abs())
+
+
+def test_a_loop_knows_the_sizes_of_arguments() -> None:
+    """Of a size that it does not know, 256 times 4,096 products are too many."""
+    rows = torch.export.Dim("rows", max=16)
+    inputs = [(torch.rand(count, 64), n) for count, n in ((4, 3), (1, 0), (16, 1))]
+    checked = check(BesideIgamma(), *inputs, options={"dynamic_shapes": {"x": {0: rows}, "n": None}})
+    assert checked.compiled.explain().kernels == 1

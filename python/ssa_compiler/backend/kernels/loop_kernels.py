@@ -12,7 +12,7 @@ import os
 from iree.compiler import ir
 
 from ..callbacks.callbacks import EFFECT, is_callback
-from ..ir.bindings import LOOPS, build, defining_block, main_function, walk
+from ..ir.bindings import LOOPS, build, cast_root, defining_block, main_function, walk
 from ..ir.copies import builtin_type
 from ..ir.types import element_of
 from ..workarounds.constants import hide_constants
@@ -34,6 +34,7 @@ _PASSED = {
 _PLAIN = ("i1", "i32", "i64", "f32", "f64")
 _COPIED = ("torch.constant.", "torch.prim.ListConstruct", "arith.constant")
 _UNUSED = (*_COPIED, "torch_c.")
+_SIZES = ("tssa.example_sizes", "tssa.max_sizes")
 
 
 def form_regions(
@@ -100,13 +101,15 @@ class _Outlined:
         with loop.context, ir.Location.unknown(loop.context):
             self._module = ir.Module.create()
             used = _captured(loop)
-            types = [_passed_type(value.type) for value in used if not _is_copied(value)]
+            passed = [value for value in used if not _is_copied(value)]
+            types = [_passed_type(value.type) for value in passed]
             returned = [_passed_type(result.type) for result in self._results]
             function = ir.Operation.create(
                 "func.func",
                 attributes={
                     "sym_name": ir.StringAttr.get("main"),
                     "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, returned)),
+                    "arg_attrs": ir.ArrayAttr.get([_known_sizes(value) for value in passed]),
                 },
                 regions=1,
                 ip=ir.InsertionPoint(self._module.body),
@@ -182,6 +185,16 @@ def _captured(loop: ir.Operation) -> list[ir.Value]:
             if not _is_within(defining_block(operand), loop):
                 add(operand)
     return found
+
+
+def _known_sizes(value: ir.Value) -> ir.DictAttr:
+    """What is known of the sizes of a tensor, if it is an argument of the program."""
+    root = cast_root(value)
+    given: dict[str, ir.Attribute] = {}
+    if isinstance(root.owner, ir.Block) and "arg_attrs" in (function := root.owner.owner).attributes:
+        described = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[ir.BlockArgument(root).arg_number])
+        given = {key: described[key] for key in _SIZES if key in described}
+    return ir.DictAttr.get(given)
 
 
 def _is_within(block: ir.Block, loop: ir.Operation) -> bool:

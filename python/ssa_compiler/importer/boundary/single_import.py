@@ -139,13 +139,15 @@ class ProgramImport:
         outputs = [ssa.type for ssa in self.outputs.values]
         attributes = emitter.function.attributes
         attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, outputs))
-        described = [{"tssa.name": name} for name in (*names, *(number.name for number in self.modules.numbers))]
+        described = [{"tssa.name": ir.StringAttr.get(name)} for name in names]
+        for index, known in self.state.sizes.known().items():
+            if index not in self.callers.storages:  # of which the argument is another tensor
+                described[index] |= {key: ir.DenseI64ArrayAttr.get(sizes) for key, sizes in known.items()}
+        described += [{"tssa.name": ir.StringAttr.get(number.name)} for number in self.modules.numbers]
         for parameter in self.modules.found:
-            name = parameter.names[0]
+            name = ir.StringAttr.get(parameter.names[0])
             described.append({"tssa.name": name, "tssa.parameter": name})
-        attributes["arg_attrs"] = ir.ArrayAttr.get(
-            [ir.DictAttr.get({key: ir.StringAttr.get(text) for key, text in entry.items()}) for entry in described]
-        )
+        attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in described])
 
     def _facts(self) -> ModuleFacts | None:
         """What is taken for granted of the module."""

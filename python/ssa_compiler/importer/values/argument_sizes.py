@@ -87,6 +87,24 @@ class ArgumentSizes:
         root.uses.append(use)
         return root.symbol
 
+    def known(self) -> dict[int, dict[str, list[int]]]:
+        """Return what is known of the dynamic sizes of arguments, for cost models and bounds.
+
+        Returns:
+            By the number of an argument among `@main`'s, `tssa.example_sizes` and, where a maximum was declared,
+            `tssa.max_sizes`: a number for each dimension, -1 for one of which nothing is known.
+        """
+        found: dict[int, dict[str, list[int]]] = {}
+        for root in self._roots.values():
+            for use in root.uses:
+                for key, value in (("example", root.request.value), ("max", root.request.high)):
+                    if value is None:
+                        continue
+                    sizes = found.setdefault(use.index, {}).setdefault(f"tssa.{key}_sizes", [])
+                    sizes.extend([-1] * (use.dim + 1 - len(sizes)))
+                    sizes[use.dim] = use.scale * value + use.offset
+        return found
+
     # What is taken for granted.
 
     def derive(self, symbol: sympy.Symbol, expr: Any) -> None:

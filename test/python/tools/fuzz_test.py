@@ -138,6 +138,12 @@ class Program(torch.nn.Module):
     assert within_64_bits(state, [(2**40,), (2**22,), (2**23,), (2,)]) == [(2**40,), (2**22,)]
 
 
+def test_a_program_without_input_sets_is_rejected() -> None:
+    text = "def program(n: int) -> int:\n    return n * 2**62\n\n\nINPUTS = [(5,), (7,)]\n"
+    record = run_program(Program(text))
+    assert (record.status, record.calls) == ("rejected", 0)
+
+
 def test_python_floats_are_compared_bit_for_bit_if_they_are_exact() -> None:
     nan, inf = float("nan"), float("inf")
     same = [(nan, nan), (inf, inf), (-0.0, -0.0), (0.1, 0.1), ([nan, -0.0], [nan, -0.0]), ({"a": (1, 2.0)},) * 2]

@@ -51,6 +51,9 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
             fail(record, "error", f"the program cannot be loaded: {type(error).__name__}: {error}", folder)
             return record
         record.calls = len(loaded.calls)
+        if not loaded.calls:
+            fail(record, "rejected", "for every input set an int of the program leaves 64 bits, or it runs on", folder)
+            return record
         runner = _run_own if system in ("interpreted", "compiled", *AUTO) else run_peer
         try:
             runner(loaded, record, timeout_s)

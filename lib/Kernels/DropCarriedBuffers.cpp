@@ -1,6 +1,7 @@
 //===- DropCarriedBuffers.cpp - loops that carry no buffers ---------------===//
 
 #include "ssa-compiler/Kernels/Passes.h"
+#include "ssa-compiler/Support/RegionEdges.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -12,6 +13,19 @@ namespace ssa_compiler {
 using namespace mlir;
 using namespace ssa_compiler;
 
+/// The buffer that a carried one begins as, null if it is not forwarded as it
+/// is.
+static Value findInit(Operation *loop, Value carried) {
+  ForwardedValues forwarded = findForwardedValues(carried);
+  if (!forwarded.entering.empty())
+    return forwarded.entering.front();
+  for (Value source : forwarded.inside)
+    if (auto argument = dyn_cast<BlockArgument>(source))
+      if (argument.getOwner()->getParentOp() == loop)
+        return findInit(loop, argument);
+  return Value();
+}
+
 namespace {
 struct DropCarriedBuffersPass
     : public ssa_compiler::impl::DropCarriedBuffersPassBase<
@@ -19,31 +33,17 @@ struct DropCarriedBuffersPass
   using DropCarriedBuffersPassBase::DropCarriedBuffersPassBase;
 
   void runOnOperation() override {
-    getOperation()->walk<WalkOrder::PreOrder>([](LoopLikeOpInterface loop) {
-      auto use = [](Value carried, Value init) {
-        if (isa<MemRefType>(carried.getType()) &&
-            carried.getType() == init.getType())
-          carried.replaceAllUsesWith(init);
-      };
-      if (auto counted = dyn_cast<scf::ForOp>(*loop)) {
-        for (auto [argument, result, init] :
-             llvm::zip(counted.getRegionIterArgs(), counted.getResults(),
-                       counted.getInits())) {
-          use(argument, init);
-          use(result, init);
-        }
-      } else if (auto decided = dyn_cast<scf::WhileOp>(*loop)) {
-        for (auto [argument, init] :
-             llvm::zip(decided.getBeforeArguments(), decided.getInits()))
-          use(argument, init);
-        // Buffers come first, in one order (--yield-in-place).
-        for (auto [argument, result, init] :
-             llvm::zip(decided.getAfterArguments(), decided.getResults(),
-                       decided.getInits())) {
-          use(argument, init);
-          use(result, init);
-        }
-      }
+    // Inner loops first: their results are buffers of the outer ones then.
+    getOperation()->walk([](LoopLikeOpInterface loop) {
+      SmallVector<std::pair<Value, Value>> inits;
+      forEachRegionEdge(loop, [&](OpOperand &, Value carried) {
+        if (isa<MemRefType>(carried.getType()))
+          if (Value init = findInit(loop, carried))
+            if (init.getType() == carried.getType())
+              inits.emplace_back(carried, init);
+      });
+      for (auto [carried, init] : inits)
+        carried.replaceAllUsesWith(init);
     });
   }
 };

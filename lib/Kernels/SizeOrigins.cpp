@@ -1,10 +1,10 @@
 //===- SizeOrigins.cpp - where the sizes of tensors come from -------------===//
 
 #include "SizeOrigins.h"
+#include "ssa-compiler/Support/RegionEdges.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -26,21 +26,6 @@ SizeOrigin ssa_compiler::findNumberOrigin(OpFoldResult number) {
           outer.getIn().getType().isInteger(64))
         return findNumberOrigin(inner.getIn());
   return {value, Value(), 0};
-}
-
-/// The tensor that a block argument of a loop begins as.
-static Value findInit(BlockArgument argument) {
-  Operation *op = argument.getOwner()->getParentOp();
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    if (OpOperand *init = loop.getTiedLoopInit(argument))
-      return init->get();
-  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    unsigned number = argument.getArgNumber();
-    if (number < loop.getInits().size() &&
-        loop.getInits()[number].getType() == argument.getType())
-      return loop.getInits()[number];
-  }
-  return Value();
 }
 
 /// The dimension that a merged one is, if the others have one element.
@@ -67,15 +52,6 @@ static Value findTensorOfSameSizes(OpResult result) {
     return copy.getDest();
   if (auto made = dyn_cast<bufferization::AllocTensorOp>(op))
     return made.getCopy();
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return loop.getInits()[result.getResultNumber()];
-  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    unsigned number = result.getResultNumber();
-    if (number < loop.getInits().size() &&
-        loop.getInits()[number].getType() == result.getType())
-      return loop.getInits()[number];
-    return Value();
-  }
   if (auto writes = dyn_cast<DestinationStyleOpInterface>(op))
     return writes.getTiedOpOperand(result)->get();
   return Value();
@@ -87,21 +63,23 @@ SizeOrigin ssa_compiler::findSizeOrigin(Value tensor, int64_t dim) {
     return findNumberOrigin(
         Builder(type.getContext()).getIndexAttr(type.getDimSize(dim)));
   SizeOrigin unknown{{}, tensor, dim};
-  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
-    Value init = findInit(argument);
-    return init ? findSizeOrigin(init, dim) : unknown;
+  // What enters a loop has the size that it keeps in each trip.
+  ForwardedValues forwarded = findForwardedValues(tensor);
+  if (!forwarded.entering.empty())
+    return findSizeOrigin(forwarded.entering.front(), dim);
+  if (!forwarded.inside.empty()) {
+    SizeOrigin first = findSizeOrigin(forwarded.inside.front(), dim);
+    bool agree = llvm::all_of(forwarded.inside, [&](Value value) {
+      return findSizeOrigin(value, dim) == first;
+    });
+    return agree ? first : unknown;
   }
+  if (isa<BlockArgument>(tensor))
+    return unknown;
   auto result = cast<OpResult>(tensor);
   if (Value same = findTensorOfSameSizes(result))
     return findSizeOrigin(same, dim);
   Operation *op = result.getOwner();
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    unsigned number = result.getResultNumber();
-    SizeOrigin one = findSizeOrigin(branch.thenYield().getOperand(number), dim);
-    SizeOrigin other =
-        findSizeOrigin(branch.elseYield().getOperand(number), dim);
-    return one == other ? one : unknown;
-  }
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     if (slice.getDroppedDims().none())
       return findNumberOrigin(slice.getMixedSizes()[dim]);

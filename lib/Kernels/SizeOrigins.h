@@ -22,8 +22,7 @@ struct SizeOrigin {
 
 /// Finds where a size of a tensor comes from. It takes for granted that tensors
 /// keep their sizes from trip to trip of a loop, as they have to if they are to
-/// stay in one buffer; whoever uses it checks what the loops yield. The tensors
-/// of a `scf.while` come first, in one order.
+/// stay in one buffer; whoever uses it checks what the loops yield.
 SizeOrigin findSizeOrigin(mlir::Value tensor, int64_t dim);
 
 /// Finds where a number comes from that may be a size.

@@ -40,3 +40,17 @@ void ssa_compiler::forEachRegionEdge(
       }
     }
 }
+
+ssa_compiler::ForwardedValues ssa_compiler::findForwardedValues(Value target) {
+  ForwardedValues found;
+  Operation *op = target.getDefiningOp();
+  if (auto argument = dyn_cast<BlockArgument>(target))
+    op = argument.getOwner()->getParentOp();
+  if (op)
+    forEachRegionEdge(op, [&](OpOperand &operand, Value to) {
+      if (to == target)
+        (operand.getOwner() == op ? found.entering : found.inside)
+            .push_back(operand.get());
+    });
+  return found;
+}

@@ -20,6 +20,18 @@ void forEachRegionEdge(
     mlir::Operation *op,
     llvm::function_ref<void(mlir::OpOperand &, mlir::Value)> fn);
 
+/// What control flow forwards into a block argument or result of a region op.
+struct ForwardedValues {
+  /// By the op itself, from around it.
+  llvm::SmallVector<mlir::Value> entering;
+  /// By the terminators of its regions.
+  llvm::SmallVector<mlir::Value> inside;
+};
+
+/// Finds what is forwarded into `target`; nothing if it is not a block argument
+/// or result of an op with `RegionBranchOpInterface`.
+ForwardedValues findForwardedValues(mlir::Value target);
+
 } // namespace ssa_compiler
 
 #endif // SSA_COMPILER_SUPPORT_REGIONEDGES_H

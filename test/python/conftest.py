@@ -1,6 +1,8 @@
 """Makes the source tree importable for the tests: the package, the test programs and the examples.
 
-The cache on disk is off: every test compiles what it tests.
+The cache on disk is off: every test imports and compiles what it tests. Only the suites that are not about the backend
+take compiled code from an earlier run, from `build/test-cache`: it is found by the text that the backend is given, and
+by a digest of the backend and its tools.
 """
 
 from __future__ import annotations
@@ -9,12 +11,17 @@ import gc
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+CODE_CACHE = ROOT / "build/test-cache"
+# Folders of tests about what is given to the backend, or about tools.
+CACHED_SUITES = ("importer", "library", "tools")
 os.environ["SSA_COMPILER_CACHE"] = "0"
 sys.path[:0] = [str(ROOT / folder) for folder in ("python", "test/python", "examples")]
+NIGHTLY = bool(os.environ.get("SSA_COMPILER_NIGHTLY"))
 
 
 def pytest_configure(config: object) -> None:
@@ -54,6 +61,23 @@ def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """Make no kernels in tests of the backend, which are about dispatches."""
     if request.path.parent.name == "backend":
         monkeypatch.setenv("SSA_COMPILER_KERNELS", "off")
+
+
+@pytest.fixture(autouse=True)
+def _code_cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take compiled code from the last run in tests that are not about the backend, but not in the nightly run."""
+    if request.path.parent.name not in CACHED_SUITES or NIGHTLY or request.config.getoption("--interpreted"):
+        return
+    from ssa_compiler import backend
+    from ssa_compiler.backend.driver import driver
+
+    def compile_module(*args: Any, **options: Any) -> Any:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SSA_COMPILER_CACHE", "1")
+            patch.setenv("SSA_COMPILER_CACHE_DIR", str(CODE_CACHE))
+            return driver.compile_module(*args, **{**options, "cache": True})
+
+    monkeypatch.setattr(backend, "compile_module", compile_module, raising=False)
 
 
 def pytest_collection_finish(session: object) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ...process.forks import new_context
-from ..ir.bindings import build, walk
+from ..ir.bindings import build, defining_block, walk
 
 __all__ = ["find_shared_registers", "rewrite_moves"]
 
@@ -92,11 +92,11 @@ def _read_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
     for branch in branches:
         for target, operands in _forwarded(branch):
             first = target.operations[0].operation
-            reached = _reached(blocks.index(target), after)
             for number in operands:
                 value = branch.operands[number]
                 if value in target.arguments or value not in first.operands:
                     continue
+                reached = _reached(blocks.index(target), after, blocks.index(defining_block(value)))
                 later = [use.owner.operation for use in value.uses if use.owner.operation not in (first, branch)]
                 places = [blocks.index(user.block) for user in later]
                 if not any(place in reached or blocks[place] == target for place in places):
@@ -104,13 +104,13 @@ def _read_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
     return found
 
 
-def _reached(start: int, after: list[set[int]]) -> set[int]:
-    """The blocks to which a way leads from a block."""
+def _reached(start: int, after: list[set[int]], defining: int) -> set[int]:
+    """The blocks to which a path leads from a block, but not through the one that makes the value anew."""
     found: set[int] = set()
     waiting = list(after[start])
     while waiting:
         block = waiting.pop()
-        if block not in found:
+        if block not in found and block != defining:
             found.add(block)
             waiting += after[block]
     return found

@@ -15,6 +15,7 @@ from typing import Any
 
 from ._opt import run_ssa_opt
 from .errors import SourceLocation
+from .semantics.ignored_functions import with_shown_names
 
 __all__ = ["Copy", "Mutation", "Region", "Report", "report_mutations"]
 
@@ -154,7 +155,7 @@ def report_mutations(scf: str, *, ssa_opt: str | os.PathLike[str] | None = None,
         path = Path(folder) / "report.json"
         flags = ("--convert-to-tensorssa", f"--tssa-report={path}", "--tssa-report-format=json")
         run_ssa_opt(scf, flags, ssa_opt=ssa_opt, timeout_s=timeout_s)
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(with_shown_names(path.read_text(encoding="utf-8")))
     return Report(
         tuple(_mutation(entry) for entry in found["mutations"]), tuple(_copy(entry) for entry in found["copies"])
     )

@@ -21,7 +21,7 @@ from .pipeline import STAGES, dump_stage, run_pipeline
 from .process.forks import new_lock
 from .process.interrupts import InterruptGuard
 from .process.logs import LOGS
-from .semantics.ignored_functions import is_message
+from .semantics.ignored_functions import is_message, shown_name
 
 if TYPE_CHECKING:
     import torch
@@ -40,10 +40,10 @@ __all__ = ["CallbackUse", "Explanation", "Specialisation", "compile_one"]
 
 @dataclass(frozen=True)
 class CallbackUse:
-    """An op of a program that runs in PyTorch.
+    """An op of a program that runs in PyTorch, or a function that stays Python.
 
     Attributes:
-        op: the operator, `aten::index.Tensor`.
+        op: the operator, `aten::index.Tensor`; of Python the function's name, `Model.log`.
         count: how often it ran so far.
         location: the user's line, None if it is not known.
         reason: why it is not compiled.
@@ -55,7 +55,9 @@ class CallbackUse:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.location or '?'}: {self.op} ran {self.count} times in PyTorch: {self.reason}"
+        times = "once" if self.count == 1 else f"{self.count} times"
+        where = "PyTorch" if "::" in self.op else "Python"
+        return f"{self.location or '?'}: {self.op} ran {times} in {where}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ class Specialisation:
             target.kind + (f":{target.architecture}" if target.architecture else ""),
             self.driver,
             tuple(
-                CallbackUse(site.op, count, site.location, site.reason)
+                CallbackUse(shown_name(site.op), count, site.location, site.reason)
                 for site, count in zip(sites, counts, strict=True)
                 if not is_message(site.op)
             ),
@@ -393,7 +395,7 @@ def _laps(seconds: dict[str, float]) -> Callable[[str], None]:
 
 def _not_native(sites: Sequence[CallbackSite]) -> UnsupportedOpError:
     """Return the error of `strict` for ops that would run in PyTorch."""
-    listed = "".join(f"\n  {site.location or '?'}: {site.op}: {site.reason}" for site in sites)
+    listed = "".join(f"\n  {site.location or '?'}: {shown_name(site.op)}: {site.reason}" for site in sites)
     return UnsupportedOpError(
         f"strict: {len(sites)} op{'s' * (len(sites) > 1)} would run in PyTorch; without strict=True they do{listed}",
         location=sites[0].location,

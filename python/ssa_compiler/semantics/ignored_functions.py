@@ -20,6 +20,7 @@ import torch
 
 from ..errors import ProgramError, SourceLocation
 from ..process.interrupts import uninterrupted
+from .functionalized import original_operator
 
 if TYPE_CHECKING:
     from ..abi.results import OutputSpec
@@ -30,11 +31,14 @@ __all__ = [
     "WARNING",
     "IgnoredCall",
     "TensorFacts",
+    "find_call",
     "is_ignored",
     "is_message",
     "keep_library",
     "operator_name",
     "register",
+    "shown_name",
+    "with_shown_names",
 ]
 
 NAMESPACE = "ssa_ignored"
@@ -46,6 +50,10 @@ WARNING = "ssa_compiler_warns"
 
 _library = torch.library.Library(NAMESPACE, "DEF")  # type: ignore[no-untyped-call]
 _numbers = itertools.count()
+_WRITTEN_NAME = re.compile(rf"\b{NAMESPACE}\.\w+\.call\d+")
+"""An operator's name as MLIR has it."""
+_calls: dict[str, IgnoredCall] = {}
+"""What the operators run, by their names."""
 
 
 def keep_library(library: torch.library.Library) -> None:
@@ -90,6 +98,8 @@ class IgnoredCall:
             copied.
         reads: names of the tensors that the program reads from the owner's root, with how to find them.
         location: the user's line.
+        title: what reports call it: the function's name with that of its class.
+        reason: why it stays Python.
     """
 
     name: str
@@ -102,6 +112,8 @@ class IgnoredCall:
     checked_new: bool
     reads: Callable[[], dict[str, Any]] | None
     location: SourceLocation | None
+    title: str = ""
+    reason: str = ""
 
     def __call__(self, *values: Any) -> Any:
         """Run the function.
@@ -220,6 +232,27 @@ def is_ignored(operator: str) -> bool:
     return operator.startswith(f"{NAMESPACE}::")
 
 
+def find_call(operator: str) -> IgnoredCall | None:
+    """Return what an operator runs, None if it calls no Python function that this process knows."""
+    return _calls.get(operator)
+
+
+def shown_name(operator: str) -> str:
+    """What reports call an operator: `Model.log` for a Python function, `aten::add_` for one that runs on copies.
+
+    Args:
+        operator: the operator of a callback.
+    """
+    original = original_operator(operator) or operator
+    call = find_call(original)
+    return original if call is None else call.title
+
+
+def with_shown_names(text: str) -> str:
+    """Return a report of ssa-opt's with Python functions named as `shown_name` names them."""
+    return _WRITTEN_NAME.sub(lambda match: shown_name("::".join(match[0].split(".", 1))), text)
+
+
 def is_message(operator: str) -> bool:
     """Whether an operator only raises the program's own exception, or gives its own warning."""
     return operator.startswith((f"{NAMESPACE}::{RAISING}.", f"{NAMESPACE}::{WARNING}."))
@@ -233,6 +266,7 @@ def register(schema: str, call: IgnoredCall) -> None:
         schema: its schema.
         call: what it runs.
     """
+    _calls[schema.partition("(")[0]] = call
     plain = schema.removeprefix(f"{NAMESPACE}::")
     _library.define(plain)  # type: ignore[no-untyped-call]
     _library.impl(plain.partition("(")[0], call, "CompositeExplicitAutograd")  # type: ignore[no-untyped-call]

@@ -175,3 +175,14 @@ def test_scatter_from_a_count() -> None:
     """Seen with IREE 3.13.0: no op fails alone, the kernel that they are fused into does."""
     compiled = check(_scatter_from_a_count, (torch.randn(4, 3),)).compiled
     assert compiled.explain().callbacks == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("no such dtype (check above for more)", "iree-compile rejected it: no such dtype"),
+        ("", "iree-compile rejected it without a message"),
+    ],
+)
+def test_a_rejection_is_a_reason(said: str, reason: str) -> None:
+    assert op_bisect.rejection(said) == reason

@@ -14,7 +14,7 @@ from typing import Any
 from iree.compiler import ir
 
 from ...abi.callback_sites import MODULE_NAME, Argument, CallbackSite, Constant, Listed, Passed
-from ...errors import SourceLocation
+from ...errors import InternalError, SourceLocation
 from ...semantics.dtypes import by_mlir
 from ..ir.bindings import attribute, build
 from ..ir.copies import builtin_type
@@ -87,6 +87,8 @@ def to_callback(
     Returns:
         The description of the call, or None (and nothing changed) when an operand or a result cannot be passed.
     """
+    if not reason:
+        raise InternalError(f"no reason for the callback of {op.name}", location=location)
     operator = torch_operator(op)
     if operator is None:
         return None

@@ -18,6 +18,7 @@ from iree.compiler import ir
 
 from ...errors import ToolError
 from ...process.child_processes import Completed, keep_reproducer, run_tool, tool_error
+from ...semantics.ignored_functions import shown_name
 from ..buffers.branch_captures import reuse_captures
 from ..buffers.copy_insertion import consume_written_arguments, copy_all_forwarded, copy_forwarded, own_updates
 from ..buffers.read_hoisting import cloned_lines
@@ -123,7 +124,8 @@ class Compilation(ModuleAtWork):
 
     def _form_kernel(self) -> Kernel:
         if self._callbacks:
-            raise NoKernelError(f"{self._callbacks[0].op} runs in PyTorch")
+            name = shown_name(self._callbacks[0].op)
+            raise NoKernelError(f"{name} runs in {'PyTorch' if '::' in name else 'Python'}")
         text = self._module.operation.get_asm(enable_debug_info=True)
         module = ir.Module.parse(text, self._context)
         hide_constants(module)

@@ -189,7 +189,8 @@ def rejection(text: str) -> str:
     Args:
         text: the message. The op printed at its end is left out.
     """
-    return f"iree-compile rejected it: {_MESSAGE_END.split(text)[0]}"
+    said = _MESSAGE_END.split(text)[0].strip()
+    return f"iree-compile rejected it: {said}" if said else "iree-compile rejected it without a message"
 
 
 def _function_around(op: ir.Operation) -> str | None:

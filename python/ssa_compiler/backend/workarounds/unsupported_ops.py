@@ -12,7 +12,7 @@ from collections.abc import Callable
 from iree.compiler import ir
 
 from ...semantics.functionalized import original_operator
-from ...semantics.ignored_functions import is_ignored
+from ...semantics.ignored_functions import find_call, is_ignored
 from ..callbacks.callbacks import is_random, overload_of, torch_operator
 from ..callbacks.dtype_emulation import has_carried
 from ..ir.bindings import constant_integer, constant_number
@@ -195,7 +195,8 @@ def must_call_back(op: ir.Operation) -> str | None:
         return None
     original = original_operator(operator)
     if is_ignored(original or operator):
-        return "it is a Python function that TorchScript ignores, or an op that does more than compute its results"
+        call = find_call(original or operator)
+        return call.reason if call is not None else "it is a Python function"
     if original is not None:
         if not overload_of(original)._schema.is_mutable:
             return "its results are a list"

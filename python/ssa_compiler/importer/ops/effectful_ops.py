@@ -72,7 +72,11 @@ class _Returned:
 
 
 class OpCall:
-    """The node of an op without tensors that runs in PyTorch, as that of a Python function."""
+    """The node of an op without tensors that runs in PyTorch, as that of a Python function.
+
+    Attributes:
+        reason: why it is not compiled.
+    """
 
     def __init__(self, op: Callable[..., Any], schema: Any) -> None:
         """Create it.
@@ -82,6 +86,11 @@ class OpCall:
             schema: its schema.
         """
         self._op, self._schema = op, schema
+        self.reason = (
+            "it sets PyTorch's random stream"
+            if schema.name == "aten::manual_seed"
+            else "it is no op of PyTorch's own, and may do more than compute its results"
+        )
 
     def pyobj(self) -> Callable[..., Any]:
         """Return what is called with one value per argument of the schema."""

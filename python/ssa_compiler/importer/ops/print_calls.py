@@ -12,7 +12,13 @@ __all__ = ["PrintCall"]
 
 
 class PrintCall:
-    """The node of a call of `print`, which is an op to TorchScript, as that of a Python function."""
+    """The node of a call of `print`, which is an op to TorchScript, as that of a Python function.
+
+    Attributes:
+        reason: why it stays Python.
+    """
+
+    reason = "compiled code cannot print"
 
     def __init__(self, printed: Sequence[Value]) -> None:
         """Create it.

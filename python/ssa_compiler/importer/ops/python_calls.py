@@ -60,6 +60,8 @@ from .python_functions import (
     read_attributes,
     run_ignored,
     schema_of,
+    stays_python,
+    title_of,
     told_type,
 )
 
@@ -118,6 +120,8 @@ class PythonCalls:
             place in self.state.plan.retries,
             None,
             self.state.locations.user(),
+            title_of(python, name),
+            getattr(node, "reason", "") or stays_python(python),
         )
         schema = schema_of(operator, leaves, kinds, written)
         self._made[place] = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user())

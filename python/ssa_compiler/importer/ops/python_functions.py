@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._jit_internal import FunctionModifiers, get_torchscript_modifier
 
 from ...errors import SourceLocation
 from ...semantics.ignored_functions import IgnoredCall
@@ -28,6 +29,8 @@ __all__ = [
     "read_attributes",
     "run_ignored",
     "schema_of",
+    "stays_python",
+    "title_of",
     "told_type",
 ]
 
@@ -61,6 +64,29 @@ class Look:
 
     def fake(self) -> torch.Tensor:
         return torch.empty(self.sizes, dtype=self.dtype)
+
+
+_MODIFIERS = {
+    FunctionModifiers.IGNORE: "it is marked @torch.jit.ignore",
+    FunctionModifiers.UNUSED: "it is marked @torch.jit.unused",
+}
+
+
+def title_of(function: Any, name: str) -> str:
+    """What reports call a function: its name with that of its class, without the functions around them.
+
+    Args:
+        function: a function or bound method; what is none has `name`.
+        name: the name by which it is called.
+    """
+    qualified = getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
+    return qualified if qualified.rpartition(".")[2] == name else name
+
+
+def stays_python(function: Any) -> str:
+    """Why a function is not compiled."""
+    modifier = get_torchscript_modifier(function)  # type: ignore[no-untyped-call]
+    return _MODIFIERS.get(modifier, "TorchScript leaves it to Python")
 
 
 def looks(leaf: Any) -> Any:

@@ -1,0 +1,22 @@
+"""The programs of the user documentation print what it says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
+_SHOWN = re.compile(r"```python\n(.*?)```\n+```text\n(.*?)```", re.DOTALL)
+
+
+def test_the_python_function_in_a_program(tmp_path: Path) -> None:
+    text = (DOCS / "howto" / "call-python.md").read_text(encoding="utf-8")
+    ((program, expected),) = _SHOWN.findall(text)
+    (tmp_path / "move.py").write_text(program, encoding="utf-8")
+    command = [sys.executable, "move.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.replace(f"{tmp_path}/", "") == expected

@@ -21,6 +21,7 @@ from .pipeline import STAGES, dump_stage, run_pipeline
 from .process.forks import new_lock
 from .process.interrupts import InterruptGuard
 from .process.logs import LOGS
+from .process.tracebacks import for_user
 from .semantics.ignored_functions import is_message, shown_name
 
 if TYPE_CHECKING:
@@ -166,7 +167,10 @@ class Specialisation:
         Raises:
             ArgumentError: the arguments do not fit; nothing has run.
         """
-        return self.loaded_call()(args, kwargs)
+        try:
+            return self.loaded_call()(args, kwargs)
+        except Exception as error:
+            raise for_user(error)  # noqa: B904 - SSA_COMPILER_TRACEBACKS=full shows all frames
 
     def loaded_call(self) -> Callable[[Sequence[Any], Mapping[str, Any]], Any]:
         """Return the function that runs a call, of the positional and the keyword arguments.

@@ -2,7 +2,8 @@
 
 The cache on disk is off: every test imports and compiles what it tests. Only the suites that are not about the backend
 take compiled code from an earlier run, from `build/test-cache`: it is found by the text that the backend is given, and
-by a digest of the backend and its tools.
+by a digest of the backend and its tools. Tracebacks have the
+compiler's own frames.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ CODE_CACHE = ROOT / "build/test-cache"
 # Folders of tests about what is given to the backend, or about tools.
 CACHED_SUITES = ("importer", "library", "tools")
 os.environ["SSA_COMPILER_CACHE"] = "0"
+os.environ.setdefault("SSA_COMPILER_TRACEBACKS", "full")
 sys.path[:0] = [str(ROOT / folder) for folder in ("python", "test/python", "examples")]
 NIGHTLY = bool(os.environ.get("SSA_COMPILER_NIGHTLY"))
 

@@ -21,8 +21,8 @@ from ..runtime.kernel_program import copy_placed
 
 if TYPE_CHECKING:
     from ..abi import Signature
-    from ..api import CompiledProgram
     from ..backend import Artifact
+    from ..compiled_program import CompiledProgram
 
 __all__ = ["VerifiedProgram", "verify_kernels"]
 

@@ -23,6 +23,7 @@ LAYERS = (
     ("frontend",),
     ("program_cache",),
     ("specialisation",),
+    ("compiled_program",),
     ("api",),
     ("testing",),
 )

@@ -203,7 +203,7 @@ def _warn(message: str, place: SourceLocation, above: int) -> None:
 def _is_entry(frame: Any) -> bool:
     """Whether a frame is that of the call of a compiled program."""
     return frame.f_code.co_name == "__call__" and frame.f_globals.get("__name__") in (
-        "ssa_compiler.api",
+        "ssa_compiler.compiled_program",
         "ssa_compiler.specialisation",
     )
 

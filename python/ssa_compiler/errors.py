@@ -76,7 +76,15 @@ class InternalError(SsaCompilerError, RuntimeError):
 
 
 class ScriptError(SsaCompilerError, TypeError):
-    """TorchScript cannot script the model; the message carries TorchScript's own explanation."""
+    """TorchScript cannot script the model; the message carries TorchScript's own explanation, shortened.
+
+    Attributes:
+        explanation: all of what TorchScript says; "" where it was not asked.
+    """
+
+    def __init__(self, message: str, *, explanation: str = "", location: SourceLocation | None = None) -> None:
+        self.explanation = explanation
+        super().__init__(message, location=location)
 
 
 class ArgumentError(SsaCompilerError):

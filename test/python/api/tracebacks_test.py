@@ -37,14 +37,14 @@ def row(x: Tensor, n: int) -> Tensor:
 
 
 @torch.jit.ignore
-def refuse(x: Tensor) -> Tensor:
+def forbid(x: Tensor) -> Tensor:
     if float(x.sum()):
         raise ValueError("not mine")
     return x
 
 
-def refusing(x: Tensor) -> Tensor:
-    return refuse(x) + 1
+def raising(x: Tensor) -> Tensor:
+    return forbid(x) + 1
 
 
 def frames(call: Callable[[], Any], kind: type[BaseException]) -> list[tuple[str, str]]:
@@ -72,11 +72,11 @@ def test_a_call_and_the_users_line() -> None:
 
 
 def test_frames_of_the_users_functions_are_kept() -> None:
-    compiled = ssa_compiler.compile(refusing, (X,))
+    compiled = ssa_compiler.compile(raising, (X,))
     assert frames(lambda: compiled(X), ValueError) == [
         ("tracebacks_test.py", "<lambda>"),
         ("compiled_program.py", "__call__"),
-        ("tracebacks_test.py", "refuse"),
+        ("tracebacks_test.py", "forbid"),
     ]
 
 

@@ -39,7 +39,7 @@ def scripted_with_optionals(module: torch.nn.Module, script: Callable[[], Any]) 
     try:
         return script()
     except ScriptError as rejection:
-        if _REJECTED not in str(rejection):
+        if _REJECTED not in rejection.explanation:
             raise
         found = {part: names for part in module.modules() if (names := _optionals(part))}
         if not found:

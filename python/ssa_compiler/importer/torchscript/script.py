@@ -13,36 +13,13 @@ from torch.jit.frontend import NotSupportedError
 
 from ...errors import ScriptError, SourceLocation
 from ..isolation.process_state import quiet
+from .explanations import explain
 from .optional_attributes import scripted_with_optionals
 from .source_rewrite import script_all, script_plainly
 
 __all__ = ["script_method", "script_model"]
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-
-_WAYS_OUT = (
-    (r"<function [\w.]+\.__(?:set|del)attr__", "leave out frozen=True of the dataclass"),
-    (
-        r"Default factory initializers are not supported",
-        "give such fields to the constructor, and leave out default_factory",
-    ),
-    (r"Could not get qualified name|[Ff]ailed to get source|could not get source|OSError", "define it in a file"),
-    (r"take variable number of arguments", "write out the parameters"),
-    (r"Could not infer type of list element: Cannot infer concrete type of torch\.nn\.Module", "use nn.ModuleList"),
-    (
-        r"Unknown type annotation: '",
-        "remove `from __future__ import annotations` from the file: TorchScript does not read ignored functions with it",
-    ),
-    (r"Keyword argument as_tuple unknown", "write nonzero().unbind(1)"),
-    (r"aten::bitwise_not.*instead found type 'int'", "write -n - 1 for ~n of an int"),
-    (r"has no attribute or method 'unique'", "write torch.unique(x)"),
-    (r"is missing a return annotation", "annotate it"),
-)
-"""What TorchScript says, as a pattern, and what to do about it."""
-_ANY_REMEDY = (
-    "write it in the part of Python that torch.jit.script takes, mark what has to stay Python @torch.jit.ignore, or pass "
-    "torch.jit.trace(model, example_inputs), which fixes branches and numbers of iterations as in the example"
-)
 
 
 def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
@@ -101,7 +78,7 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
     """Script with all that statements compute kept, or else as TorchScript does it.
 
     Raises:
-        ScriptError: TorchScript rejects, with its own explanation of the user's text and the remedy.
+        ScriptError: TorchScript rejects, with the remedy and its own explanation of the user's text, shortened.
     """
     repeated: list[SourceLocation] = []
     rejections: list[Exception] = []
@@ -115,11 +92,12 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
     except Exception as found:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
         error = functools.reduce(_further, rejections, found)
         text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
-        remedy = next((out for pattern, out in _WAYS_OUT if re.search(pattern, text, re.DOTALL)), _ANY_REMEDY)
+        told = explain(text)
         raise ScriptError(
-            f"TorchScript cannot script {name}: {text.rstrip()}\n{remedy}",
+            f"TorchScript cannot script {name}: {told.summary}; {told.remedy}{told.details}",
             location=_user_line(text) or _error_location(error) or _definition(definition),
-        ) from error
+            explanation=text.strip(),
+        ) from None  # it would be printed in front of the message, whole
     if repeated:
         raise ScriptError(
             f"TorchScript computes a part of {name} several times, which has effects, and of which Python computes each once: "

@@ -64,7 +64,7 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
         except (UnsupportedOpError, UnsupportedProgramError) as error:
             fail(record, "rejected", str(error), folder)
         except ScriptError as error:
-            fail(record, "rejected", f"TorchScript cannot script it: {_script_message(str(error))}", folder)
+            fail(record, "rejected", f"TorchScript cannot script it: {_script_message(error)}", folder)
         except (ToolError, SsaCompilerError) as error:
             fail(record, "error", f"{type(error).__name__}: {error}", folder)
         except Exception as error:  # a crash of the importer is a result
@@ -73,10 +73,9 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
     return record
 
 
-def _script_message(text: str) -> str:
+def _script_message(error: ScriptError) -> str:
     """The line of TorchScript's message that says what is wrong."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return next((line for line in lines[1:] if not line.startswith("cannot script")), lines[-1] if lines else text)
+    return (error.explanation or str(error)).partition("\n")[0]
 
 
 def _run_own(loaded: Loaded, record: Record, timeout_s: float) -> None:

@@ -15,6 +15,7 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any
 
 from ._wrapper import ModelWrapper
+from .abi.differences import count_differences
 from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 from .frontend import open_source
 from .options import Options
@@ -130,8 +131,9 @@ class CompiledProgram(ModelWrapper):
         tried: tuple[Specialisation, ...],
         difference: ArgumentError,
     ) -> Any:
-        """Run a call that the specialisation used last, `tried`, does not take."""
+        """Run a call that the specialisation used last, `tried`, does not take: `difference`."""
         made = None
+        differences = [(candidate, difference) for candidate in tried]
         while made is None:
             for candidate in self._order:
                 if candidate in tried:
@@ -142,12 +144,14 @@ class CompiledProgram(ModelWrapper):
                     if not error.mismatch:
                         raise
                     tried += (candidate,)
+                    differences.append((candidate, error))
                     continue
                 self._prefer(candidate)
                 return result
             with self._lock:
                 if all(candidate in tried for candidate in self._order):  # no other thread has made one meanwhile
-                    made = self._specialise(args, kwargs, difference)
+                    nearest = _of_nearest(differences, args, kwargs) if differences else difference
+                    made = self._specialise(args, kwargs, nearest)
         try:
             return made.loaded_call()(args, kwargs)
         except ArgumentError as error:
@@ -322,6 +326,19 @@ class CompiledProgram(ModelWrapper):
     def copy_count(self) -> CopyCount:
         """Count copies, kernels and allocations in the program's stream IR, inside and outside loops."""
         return self._first.copy_count()
+
+
+def _of_nearest(
+    differences: Sequence[tuple[Specialisation, ArgumentError]], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> ArgumentError:
+    """Return how a call differs from the specialisation that is nearest to it, of several the one used last.
+
+    Args:
+        differences: specialisations, the one used last first, each with what it raised for the call.
+        args: positional arguments of the call.
+        kwargs: keyword arguments.
+    """
+    return min(differences, key=lambda found: count_differences(found[0].imported, args, kwargs))[1]
 
 
 def _nothing_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -143,7 +143,8 @@ class Specialisation:
         seconds: compile time by step, from "modules", which loads what the compiler consists of, to "load";
             `pipeline/...` and `backend/...` are parts of `pipeline` and `backend`. One that comes from the cache has
             "modules" and "cache".
-        reason: why it was made: how a call differed from the specialisation used before it; "" for the first.
+        reason: why it was made: how a call differed from the specialisation nearest to it, the one from which it
+            differed in the fewest places; "" for the first.
         detach: whether results are detached where eager records gradients.
     """
 

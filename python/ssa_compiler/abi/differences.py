@@ -1,0 +1,105 @@
+"""How far a call is from what a program was compiled for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..errors import ArgumentError
+from .argument_specs import (
+    ConstantSpec,
+    DictSpec,
+    InputSpec,
+    ListSpec,
+    ObjectSpec,
+    ScalarSpec,
+    SequenceSpec,
+    SharedSpec,
+    TensorSpec,
+    checked_scalar,
+)
+from .same_values import same_value
+
+if TYPE_CHECKING:
+    from .convention import ImportedProgram
+    from .size_guards import SizeChecks
+
+__all__ = ["count_differences"]
+
+
+def count_differences(program: ImportedProgram, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
+    """Count in how many places a call differs from what a program was compiled for.
+
+    Args:
+        program: the imported program.
+        args: positional arguments of a call that it does not take.
+        kwargs: keyword arguments.
+    Returns:
+        The number of sizes, dtypes, constants and keys that differ, and one for the module. A value of another kind, or
+        a tensor with another number of dimensions, counts as if all of it differed. At least 1: a call may also break
+        what was assumed of sizes, strides or PyTorch's settings.
+    """
+    values = program.bind(args, kwargs)
+    found = sum(_count(argument.spec, value, program.sizes) for argument, value in zip(program.arguments, values))
+    if program.facts is not None and program.facts.difference() is not None:
+        found += 1
+    return max(found, 1)
+
+
+def _count(spec: InputSpec, value: Any, sizes: SizeChecks | None) -> int:
+    if isinstance(spec, SharedSpec):
+        return 0
+    if isinstance(spec, TensorSpec):
+        return _count_of_tensor(spec, value, sizes) if isinstance(value, torch.Tensor) else _weight(spec)
+    if isinstance(spec, ScalarSpec):
+        return 0 if _is_scalar(spec, value) else 1
+    if isinstance(spec, ConstantSpec):
+        return 0 if same_value(value, spec.value) else 1
+    if isinstance(spec, ObjectSpec):
+        if type(value) is not spec.kind:
+            return _weight(spec)
+        return sum(_count(element, getattr(value, key), sizes) for key, element in spec.items)
+    if isinstance(spec, DictSpec):
+        if not isinstance(value, dict):
+            return _weight(spec)
+        missing = sum(_weight(element) for key, element in spec.items if key not in value)
+        common = sum(_count(element, value[key], sizes) for key, element in spec.items if key in value)
+        known = [key for key, _ in spec.items]
+        added = sum(key not in known for key in value)
+        return missing + common + added + (not missing and not added and list(value) != known)
+    if not isinstance(value, tuple if isinstance(spec, SequenceSpec) else list):
+        return _weight(spec)
+    common = sum(_count(element, item, sizes) for element, item in zip(spec.elements, value))
+    missing = sum(_weight(element) for element in spec.elements[len(value) :])
+    return common + missing + max(len(value) - len(spec.elements), 0)
+
+
+def _count_of_tensor(spec: TensorSpec, value: torch.Tensor, sizes: SizeChecks | None) -> int:
+    dtype = int(value.dtype is not spec.dtype)
+    if value.dim() != len(spec.shape):
+        return dtype + max(value.dim(), len(spec.shape))
+    return dtype + sum(
+        expected != size and (sizes is None or sizes.text(spec.index, dim) is None)
+        for dim, (expected, size) in enumerate(zip(spec.shape, value.shape))
+    )
+
+
+def _is_scalar(spec: ScalarSpec, value: Any) -> bool:
+    try:
+        checked_scalar(spec.path, spec.kind, float(value) if spec.converts and type(value) is int else value)
+    except (ArgumentError, OverflowError):
+        return False
+    return True
+
+
+def _weight(spec: InputSpec) -> int:
+    """How much it counts if all of an argument differs: its sizes and dtype, or those of all in it."""
+    if isinstance(spec, TensorSpec):
+        return 1 + len(spec.shape)
+    if isinstance(spec, DictSpec):
+        return 1 + sum(_weight(element) for _, element in spec.items)
+    if isinstance(spec, (SequenceSpec, ListSpec)):
+        return 1 + sum(map(_weight, spec.elements))
+    return 1

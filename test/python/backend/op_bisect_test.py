@@ -129,7 +129,7 @@ def test_only_the_op_that_fails_is_found() -> None:
     ],
 )
 def test_reason(stderr: str, returncode: int | None, reason: str) -> None:
-    assert op_bisect._reason(Completed("", stderr, returncode)) == f"iree-compile {reason}"
+    assert op_bisect.failure_reason("iree-compile", Completed("", stderr, returncode)) == f"iree-compile {reason}"
 
 
 def _stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str) -> None:

@@ -13,6 +13,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 from iree.compiler import ir
 
@@ -22,6 +23,7 @@ from ...semantics.ignored_functions import shown_name
 from ..buffers.branch_captures import reuse_captures
 from ..buffers.copy_insertion import consume_written_arguments, copy_all_forwarded, copy_forwarded, own_updates
 from ..buffers.read_hoisting import cloned_lines
+from ..callbacks.callbacks import torch_operator
 from ..ir.bindings import walk
 from ..kernels.kernels import KERNEL_FLAGS, Kernel, NoKernelError, count_ops, form_kernel
 from ..kernels.library_calls import is_kernel_op
@@ -34,7 +36,8 @@ from ..legalize.effect_order import order_assertions
 from ..legalize.opaque_ranges import hide_joined_integers
 from ..legalize.while_arguments import align_whiles
 from ..toolchain.artifact import Artifact
-from ..toolchain.compile_attempt import Attempt, last_dump, without_dump
+from ..toolchain.compile_attempt import Attempt, last_dump, user_location, without_dump
+from ..toolchain.op_bisect import failing_ops, failure_reason
 from ..verify.in_place import find_violations
 from ..verify.kernel_limits import find_overloaded, find_untranslated
 from ..verify.offset_alignment import correct_alignments
@@ -133,7 +136,21 @@ class Compilation(ModuleAtWork):
         for name in list(module.operation.attributes):
             del module.operation.attributes[name]  # they are IREE's
         text = module.operation.get_asm(enable_debug_info=True)
-        return form_kernel(text, self._context, whole=True, ssa_opt=self._kernel_maker, timeout_s=self._timeout_s)
+        tools: dict[str, Any] = {"ssa_opt": self._kernel_maker, "timeout_s": self._timeout_s}
+        try:
+            return form_kernel(text, self._context, whole=True, **tools)
+        except NoKernelError as error:
+            raise self._with_op(error) from None
+
+    def _with_op(self, error: NoKernelError) -> NoKernelError:
+        """Name the op that a tool crashed on, if one alone makes it crash."""
+        if not error.crashed:
+            return error
+        for op, reason in failing_ops(list(walk(self._module.operation)), error.crashed, timeout_s=self._timeout_s):
+            if reason == str(error):
+                named = f"on {shown_name(torch_operator(op) or op.name)} at {user_location(op) or '?'}"
+                return NoKernelError(reason.replace("on it", named), lasting=error.lasting)
+        return error
 
     def _compile_kernel(self, kernel: Kernel) -> Artifact:
         """Compile a program that dispatches one kernel. What IREE schedules around it is checked like any program."""
@@ -153,7 +170,8 @@ class Compilation(ModuleAtWork):
             if completed.returncode != 0:
                 self._dump(0, attempt, without_dump(completed.stderr).splitlines())
                 lasting = completed.returncode not in (None, -signal.SIGKILL)
-                raise NoKernelError("iree-compile failed on its kernel", lasting=lasting)
+                reason = failure_reason("iree-compile", completed).replace(" it", " its kernel", 1)
+                raise NoKernelError(reason, lasting=lasting)
             return completed
 
         completed = run(source, scheduled, *FIRST_HALF, *PRINT_FLAGS)

@@ -18,8 +18,9 @@ from torch_mlir import _mlir_libs
 
 from ..._opt import find_ssa_opt
 from ...abi.kernel_interface import KernelInterface
-from ...process.child_processes import parse_diagnostics, run_tool
+from ...process.child_processes import run_tool
 from ..report.version_copies import VersionCopies
+from ..toolchain.op_bisect import failure_reason
 from .executable import OperandLimitError, assemble
 from .stubs import without_body
 
@@ -96,11 +97,13 @@ class NoKernelError(Exception):
 
     Attributes:
         lasting: whether it would be the same another time: no tool was stopped by the clock or from outside.
+        crashed: the tool that crashed without a message, and its flags; empty if none did.
     """
 
-    def __init__(self, reason: str, *, lasting: bool = True) -> None:
+    def __init__(self, reason: str, *, lasting: bool = True, crashed: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
         self.lasting = lasting
+        self.crashed = crashed
 
 
 def form_kernel(
@@ -171,9 +174,9 @@ def _run(command: list[str], text: str, timeout_s: float) -> str:
     completed = run_tool([*command, "--mlir-print-debuginfo"], stdin=text, timeout_s=timeout_s)
     if completed.returncode == 0:
         return completed.stdout
-    messages = [found.text for found in parse_diagnostics(completed.stderr) if found.kind == "error"]
-    name, lasting = Path(command[0]).name, completed.returncode not in (None, -signal.SIGKILL)
-    raise NoKernelError(f"{name}: {messages[0] if messages else 'it failed'}".splitlines()[0], lasting=lasting)
+    reason = failure_reason(Path(command[0]).name, completed)
+    flags = tuple(part for part in command if part != "-") if "crashed on it" in reason else ()
+    raise NoKernelError(reason, lasting=completed.returncode not in (None, -signal.SIGKILL), crashed=flags)
 
 
 def _main(module: ir.Module) -> ir.Operation:

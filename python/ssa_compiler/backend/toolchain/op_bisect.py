@@ -1,4 +1,4 @@
-"""Find the op that iree-compile fails on by compiling each op alone.
+"""Find the op that iree-compile, or torch-mlir-opt, fails on by compiling each op alone.
 
 iree-compile can crash, run out of memory, or fail without saying where. It can also blame an op that is not at fault.
 So each torch op of a module, with the types of its operands and its constant operands, is put into a function of its
@@ -25,7 +25,7 @@ from ..ir.bindings import walk
 from ..ir.copies import builtin_type
 from .cache import ProgramCache, digest_of_command
 
-__all__ = ["failing_ops", "forget_ops", "is_lasting", "known_to_fail", "probe_memory", "rejection"]
+__all__ = ["failing_ops", "failure_reason", "forget_ops", "is_lasting", "known_to_fail", "probe_memory", "rejection"]
 
 _logger = logging.getLogger(__name__)
 
@@ -51,8 +51,8 @@ _CONTROL = f"""func.func {_SYMBOL}(%a: tensor<4xf32>) -> tensor<4xf32> {{
 %r = "arith.addf"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 "func.return"(%r) : (tensor<4xf32>) -> ()
 }}"""
-_OUT_OF_TIME = "iree-compile ran out of time on it"
-_STOPPED = f"iree-compile crashed on it ({signal.SIGKILL.name})"
+_OUT_OF_TIME = "ran out of time on it"
+_STOPPED = f"crashed on it ({signal.SIGKILL.name})"
 # What LLVM, the C++ library and iree-compile print when memory cannot be had.
 _OUT_OF_MEMORY = re.compile(r"out of memory|bad_alloc|Allocation failed|buffer allocation failed", re.IGNORECASE)
 # What ends a message and says nothing by itself: an op in generic form, a pointer to other messages.
@@ -72,7 +72,7 @@ def failing_ops(
 
     Args:
         ops: ops of an `iree`-stage module; those that are no torch operators are skipped.
-        command: iree-compile and its flags, without input and output.
+        command: iree-compile, or another tool, and its flags, without input and output.
         timeout_s: wall-clock limit for a whole program in seconds.
         cache: keeps what is found for other processes.
     """
@@ -131,7 +131,7 @@ def is_lasting(reason: str) -> bool:
     Args:
         reason: what `failing_ops` or `known_to_fail` said.
     """
-    return reason not in (_OUT_OF_TIME, _STOPPED)
+    return not reason.endswith((_OUT_OF_TIME, _STOPPED))
 
 
 def forget_ops() -> None:
@@ -149,7 +149,7 @@ def _decide(texts: list[str], command: tuple[str, ...], timeout_s: float) -> Non
     if completed.returncode == 0:
         _verdicts.update({(command, text): "" for text in texts})
     elif len(texts) == 1:
-        _verdicts[command, texts[0]] = _reason(completed)
+        _verdicts[command, texts[0]] = failure_reason(Path(command[0]).name, completed)
         _logger.debug("does not compile alone: %s", texts[0])
     else:
         middle = len(texts) // 2
@@ -169,28 +169,35 @@ def _compile(texts: list[str], command: tuple[str, ...], timeout_s: float) -> Co
         )
 
 
-def _reason(completed: Completed) -> str:
-    """Say in a few words what iree-compile did with an op: why its run failed."""
+def failure_reason(tool: str, completed: Completed) -> str:
+    """Say in a few words what a tool did with an op or a program: why its run failed.
+
+    Args:
+        tool: its name.
+        completed: what the run left.
+    """
     for diagnostic in parse_diagnostics(completed.stderr):
         if diagnostic.kind == "error":
-            return rejection(diagnostic.text)
+            where = diagnostic.user_location
+            return rejection(diagnostic.text, tool) + (f" ({where})" if where is not None else "")
     if completed.returncode is None:
-        return _OUT_OF_TIME
+        return f"{tool} {_OUT_OF_TIME}"
     if _OUT_OF_MEMORY.search(completed.stderr):
-        return "iree-compile ran out of memory on it"
+        return f"{tool} ran out of memory on it"
     if completed.returncode < 0:
-        return f"iree-compile crashed on it ({signal.Signals(-completed.returncode).name})"
-    return f"iree-compile failed on it (exit status {completed.returncode})"
+        return f"{tool} crashed on it ({signal.Signals(-completed.returncode).name})"
+    return f"{tool} failed on it (exit status {completed.returncode})"
 
 
-def rejection(text: str) -> str:
-    """Return the reason of a callback for an op that iree-compile gave an error message about.
+def rejection(text: str, tool: str = "iree-compile") -> str:
+    """Return the reason of a callback for an op that a tool gave an error message about.
 
     Args:
         text: the message. The op printed at its end is left out.
+        tool: the tool's name.
     """
-    said = _MESSAGE_END.split(text)[0].strip()
-    return f"iree-compile rejected it: {said}" if said else "iree-compile rejected it without a message"
+    said = _MESSAGE_END.split(text)[0].strip().rstrip(".")
+    return f"{tool} rejected it: {said}" if said else f"{tool} rejected it without a message"
 
 
 def _function_around(op: ir.Operation) -> str | None:

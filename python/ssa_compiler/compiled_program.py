@@ -324,7 +324,7 @@ class CompiledProgram(ModelWrapper):
         return self._first.report(ssa_opt=ssa_opt)
 
     def copy_count(self) -> CopyCount:
-        """Count copies, kernels and allocations in the program's stream IR, inside and outside loops."""
+        """Count the copies, dispatches and allocations that IREE schedules; see `Specialisation.copy_count`."""
         return self._first.copy_count()
 
 

@@ -115,15 +115,18 @@ class Report:
     Attributes:
         mutations: the ops that write a tensor, in program order.
         copies: all copies of versions that the program needs.
-        copies_made: copies of whole tensors in the compiled program; None where there is none. docs/Report.md says when
-            they may be more than `copies`.
+        copies_made: copies of whole tensors in the compiled program; None where there is none. Those of dispatches
+            count as `copies` do, one for each version; docs/Report.md says when there are more.
         loop_copies_made: those of them that are made again in each iteration of a loop.
+        kernel_copies_made: those of them in native kernels, one for each buffer: they include what a loop or branch
+            copies to where its result is kept, and cannot be compared with `copies`.
     """
 
     mutations: tuple[Mutation, ...]
     copies: tuple[Copy, ...]
     copies_made: int | None = None
     loop_copies_made: int | None = None
+    kernel_copies_made: int = 0
 
     def __str__(self) -> str:
         lines = [str(mutation) for mutation in self.mutations]
@@ -132,6 +135,12 @@ class Report:
         if self.copies_made is not None:
             lines.append(
                 f"{_count(self.copies_made, 'copy')} in the compiled program, {self.loop_copies_made} in loops"
+            )
+        if self.kernel_copies_made:
+            what = "is of a buffer" if self.kernel_copies_made == 1 else "are of buffers"
+            lines.append(
+                f"    {self.kernel_copies_made} {what} in native kernels; compile with kernels=False to compare with the "
+                "copies needed"
             )
         return "\n".join(lines)
 

@@ -261,7 +261,8 @@ class Specialisation:
         from .backend import count_kernel_copies, count_version_copies
         from .report import report_mutations
 
-        counts = [count_kernel_copies(self.artifact.kernel)]
+        kernels = count_kernel_copies(self.artifact.kernel)
+        counts = [kernels]
         if not self.artifact.is_kernel:
             counts.append(count_version_copies(self.artifact.module, self.artifact.stream))
         found = report_mutations(self.stages["scf"], ssa_opt=ssa_opt)
@@ -269,10 +270,15 @@ class Specialisation:
             found,
             copies_made=sum(count.total for count in counts),
             loop_copies_made=sum(count.inside for count in counts),
+            kernel_copies_made=kernels.total,
         )
 
     def copy_count(self) -> CopyCount:
-        """Count copies, kernels and allocations in the program's stream IR, inside and outside loops."""
+        """Count the copies, dispatches and allocations that IREE schedules, inside and outside loops.
+
+        These are commands: copies of parts of tensors count as well, and what a dispatch or a native kernel copies by
+        itself does not. `report()` counts the copies of tensors.
+        """
         from .backend import count_copies, stream_ir
 
         return count_copies(stream_ir(self.artifact.module, self.artifact.target))

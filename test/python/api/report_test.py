@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import ssa_compiler
 from programs import PROGRAMS
 from ssa_compiler.importer import import_program
 from ssa_compiler.pipeline import run_pipeline
@@ -74,3 +75,18 @@ def test_a_choice_says_of_how_many() -> None:
     found, _ = report(chosen, torch.zeros(4, 3), 1)
     (mutation,) = found.mutations
     assert mutation.alternatives == 2
+
+
+def test_the_copies_of_kernels_are_told_apart() -> None:
+    whole = ssa_compiler.compile(kept, (torch.zeros(4, 3), 2))
+    assert whole.explain().kernel
+    found = whole.report()
+    assert found.kernel_copies_made == found.copies_made
+    made = found.copies_made
+    assert str(found).endswith(
+        f"{made} copies in the compiled program, {found.loop_copies_made} in loops\n    {made} are of buffers in native "
+        "kernels; compile with kernels=False to compare with the copies needed"
+    )
+    dispatched = ssa_compiler.compile(kept, (torch.zeros(4, 3), 2), kernels=False).report()
+    assert (dispatched.copies_made, dispatched.kernel_copies_made) == (len(dispatched.copies), 0)
+    assert str(dispatched).endswith("in loops")

@@ -1,4 +1,4 @@
-"""Count what one pass over a program's stream IR does: copies, fills and dispatches, inside and outside loops.
+"""Count the commands of a program's stream IR: copies and dispatches, inside and outside loops.
 
 The counts are of the scheduled IR (`--compile-to=stream`), so they need neither a device nor a clock: a carried tensor
 that is copied in every iteration shows as a copy inside a loop.
@@ -19,6 +19,8 @@ __all__ = ["CopyCount", "count_copies", "runs_again"]
 @dataclass(frozen=True)
 class CopyCount:
     """Static counts of stream commands.
+
+    They are of whole tensors or of parts. What a dispatch or a native kernel copies by itself is none of them.
 
     Attributes:
         copies: `stream.cmd.copy` outside every loop.

@@ -50,6 +50,7 @@ lint-words:
 lint-generated:
 	$(BIN)/python tools/gen-torch-ops/gen_torch_ops.py --check
 	$(BIN)/python tools/gen-messages/gen_messages.py --check
+	$(BIN)/python tools/gen-api/gen_api.py --check
 	$(BIN)/python tools/gen-walkthrough/gen_walkthrough.py --check
 
 # The documentation as a site: build/site. Passes, dialects and ops come from their TableGen descriptions, build/wheel/docs.

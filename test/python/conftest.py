@@ -2,8 +2,7 @@
 
 The cache on disk is off: every test imports and compiles what it tests. Only the suites that are not about the backend
 take compiled code from an earlier run, from `build/test-cache`: it is found by the text that the backend is given, and
-by a digest of the backend and its tools. Tracebacks have the
-compiler's own frames.
+by a digest of the backend and its tools. Tracebacks have the compiler's own frames.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def texts() -> dict[str, str]:
 
     x = torch.arange(12.0).reshape(4, 3)
     found = {"program": PROGRAM.read_text(encoding="utf-8")}
-    run = kernels._run
+    run = kernels.run_stage
 
     def recorded(command: list[str], text: str, timeout_s: float) -> str:
         printed = run(command, text, timeout_s)
@@ -58,11 +58,11 @@ def texts() -> dict[str, str]:
         return printed
 
     kernels_module: Any = kernels
-    kernels_module._run = recorded
+    kernels_module.run_stage = recorded
     try:
         compiled = ssa_compiler.compile(double_tails, (x, 1, 3), target="cpu", cache=False)
     finally:
-        kernels_module._run = run
+        kernels_module.run_stage = run
     for start, stop in ((0, 0), (1, 3), (0, 4), (4, 4)):
         assert torch.equal(compiled(x, start, stop), double_tails(x, start, stop))
     found |= {stage: compiled.mlir(stage) for stage in STAGES}

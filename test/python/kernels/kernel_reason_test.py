@@ -58,6 +58,6 @@ def test_a_message_has_the_line() -> None:
 def test_what_a_tool_did(completed: Completed, reason: str, lasting: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "run_tool", lambda *_, **__: completed)
     with pytest.raises(kernels.NoKernelError) as raised:
-        kernels._run(["/usr/bin/tool", "-", "--flag"], "", 1.0)
+        kernels.run_stage(["/usr/bin/tool", "-", "--flag"], "", 1.0)
     assert (str(raised.value), raised.value.lasting) == (reason, lasting)
     assert raised.value.crashed == (("/usr/bin/tool", "--flag") if "crashed" in reason else ())

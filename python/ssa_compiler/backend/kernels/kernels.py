@@ -31,6 +31,7 @@ __all__ = [
     "count_kernel_copies",
     "count_ops",
     "form_kernel",
+    "run_stage",
 ]
 
 # IREE's own kernels are vectorised before LLVM sees them; ours are plain loops.
@@ -128,13 +129,13 @@ def form_kernel(
         NoKernelError: it cannot be one.
     """
     lower = str(Path(_mlir_libs.__path__[0]) / "torch-mlir-opt")
-    linalg = _run([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
+    linalg = run_stage([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
     maker = find_ssa_opt(ssa_opt)
-    formed = _run([maker, "-", *_TO_KERNELS], linalg, timeout_s)
+    formed = run_stage([maker, "-", *_TO_KERNELS], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:
         raise NoKernelError(found[1])
     pipeline = "--lower-kernels=host-buffers=true" if whole else "--lower-kernels"
-    lowered = _run([maker, "-", pipeline], formed, timeout_s)
+    lowered = run_stage([maker, "-", pipeline], formed, timeout_s)
     copied, ops = dict(_COPIES.findall(lowered)), count_ops(text)
     if int(copied["copied_bytes"]) > max(_COPIED, ops * _COPIED_PER_OP):
         raise NoKernelError(f"it would copy {copied['copied_bytes']} bytes")
@@ -169,8 +170,18 @@ def count_kernel_copies(lowered: str) -> VersionCopies:
     return VersionCopies(outside, inside)
 
 
-def _run(command: list[str], text: str, timeout_s: float) -> str:
-    """Run a tool over a module."""
+def run_stage(command: list[str], text: str, timeout_s: float) -> str:
+    """Run a tool of the path to a kernel over a module.
+
+    Args:
+        command: the tool and its flags; `-` stands for the module.
+        text: the module.
+        timeout_s: wall-clock limit in seconds.
+    Returns:
+        What it prints, with locations.
+    Raises:
+        NoKernelError: it fails.
+    """
     completed = run_tool([*command, "--mlir-print-debuginfo"], stdin=text, timeout_s=timeout_s)
     if completed.returncode == 0:
         return completed.stdout

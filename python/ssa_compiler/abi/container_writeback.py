@@ -1,4 +1,4 @@
-"""Containers of the caller's whose contents a program changes: `cache.append(key)`, `states["h"] = h`.
+"""Containers of the caller's or the module's whose contents a program changes: `cache.append(key)`, `states["h"] = h`.
 
 What they hold at the end that they did not hold at the start is among the results of `@main`, and is put into the
 caller's own list, dict or object after the call.
@@ -7,11 +7,12 @@ caller's own list, dict or object after the call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ArgumentValueError
+from .module_state import ContainerSpec
 from .results import OutputSpec, ResultBuilder, Step, find_argument
 
 __all__ = ["ChangedContainer", "change_containers", "check_own_containers"]
@@ -27,6 +28,7 @@ class ChangedContainer:
         items: the elements that changed, by index, key or attribute.
         removed: keys that a dict lost.
         length: how many elements a list has then, if that changed; `items` are all of them.
+        elements: all elements of a list whose length is dynamic then; None for others.
     """
 
     route: tuple[Step, ...]
@@ -34,6 +36,7 @@ class ChangedContainer:
     items: tuple[tuple[Any, OutputSpec], ...]
     removed: tuple[Any, ...] = ()
     length: int | None = None
+    elements: OutputSpec | None = None
 
 
 def _step(owner: Any, step: Step) -> Any:
@@ -56,17 +59,21 @@ def _containers(spec: Any, value: Any) -> Iterator[Any]:
         yield from _containers(part, element)
 
 
-def check_own_containers(changed: Sequence[ChangedContainer], specs: Sequence[Any], values: Sequence[Any]) -> None:
+def check_own_containers(
+    changed: Sequence[ChangedContainer], specs: Sequence[Any], values: Sequence[Any], constants: Iterable[Any] = ()
+) -> None:
     """Check that what is changed is passed once: inside the program each argument is a container of its own.
 
     Args:
         changed: `ImportedProgram.containers`.
-        specs: the spec of each of the user's parameters.
-        values: their values.
+        specs: `ImportedProgram.specs`.
+        values: what is passed for them.
+        constants: the lists and dicts of the module that the program read as constants.
     Raises:
         ArgumentValueError: it is passed twice.
     """
     counts = Counter(id(found) for spec, value in zip(specs, values) for found in _containers(spec, value))
+    counts.update(map(id, constants))
     for change in changed:
         if counts[id(find_argument(change.route, values))] > 1:
             raise ArgumentValueError(
@@ -74,24 +81,38 @@ def check_own_containers(changed: Sequence[ChangedContainer], specs: Sequence[An
             ).as_mismatch()
 
 
-def change_containers(changed: Sequence[ChangedContainer], values: Sequence[Any], builder: ResultBuilder) -> None:
-    """Put the new contents into the caller's containers.
+def change_containers(
+    changed: Sequence[ChangedContainer], held: Sequence[ContainerSpec], values: Sequence[Any], builder: ResultBuilder
+) -> None:
+    """Put the new contents into the caller's and the module's containers, and bind the module's attributes.
 
     Args:
         changed: `ImportedProgram.containers`.
-        values: the values of the user's parameters.
+        held: `ImportedProgram.held`.
+        values: the values of the user's parameters, and of the module's containers.
         builder: builds what they get. The user's result has been built: what a route leads to may change here.
     """
     targets = [find_argument(change.route, values) for change in changed]
     contents = [{name: builder.build(spec) for name, spec in change.items} for change in changed]
-    for change, target, items in zip(changed, targets, contents, strict=True):
-        if change.length is not None:
+    rows = [builder.build(change.elements) if change.elements is not None else None for change in changed]
+    bound = [(container, builder.build(container.result)) for container in held if container.result is not None]
+    for change, target, items, elements in zip(changed, targets, contents, rows, strict=True):
+        if elements is not None:
+            target[:] = elements
+        elif change.length is not None:
             target[:] = items.values()
-            continue
-        for name in change.removed:
-            del target[name]
-        for name, value in items.items():
-            if isinstance(target, (list, dict)):
-                target[name] = value
-            else:
-                setattr(target, name, value)
+        else:
+            _change(target, change.removed, items)
+    for container, value in bound:
+        container.store(value)
+
+
+def _change(target: Any, removed: Sequence[Any], items: Mapping[Any, Any]) -> None:
+    """Take keys from a dict, and give a container other elements."""
+    for name in removed:
+        del target[name]
+    for name, value in items.items():
+        if isinstance(target, (list, dict)):
+            target[name] = value
+        else:
+            setattr(target, name, value)

@@ -4,9 +4,9 @@ back.
 The importer returns an `ImportedProgram`: the module's text and everything that the text has no place for (tuples,
 lists, dicts, None, specialised values, defaults, parameters and the assumptions under which the text is right).
 
-`@main`'s arguments are the leaves of `ImportedProgram.arguments` that are a `TensorSpec` or a `ScalarSpec`, numbered by
-their `index`, then one argument for each entry of `ImportedProgram.attributes`, then one for each of
-`ImportedProgram.parameters`. A runtime does, in this order:
+`@main`'s arguments are the leaves of `ImportedProgram.arguments`, and of `ImportedProgram.held` behind them, that are a
+`TensorSpec` or a `ScalarSpec`, numbered by their `index`, then one argument for each entry of
+`ImportedProgram.attributes`, then one for each of `ImportedProgram.parameters`. A runtime does, in this order:
 
 1. bind `args`/`kwargs` to the `ArgumentSpec`s by name, filling in defaults (`ImportedProgram.bind`);
 2. walk each value along its spec (`flatten_arguments` does 1 and 2 and checks Python types and specialised constants);
@@ -45,7 +45,7 @@ from .argument_specs import (
 from .assumptions import DistinctStorage, FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
 from .container_writeback import ChangedContainer
 from .module_guards import ModuleFacts
-from .module_state import AttributeSpec, ParameterSpec, RebindingSpec
+from .module_state import AttributeSpec, ContainerSpec, ParameterSpec, RebindingSpec
 from .object_writeback import ChangedObject, OwnObject
 from .results import OutputSpec, build_result, find_argument
 from .same_values import same_value
@@ -91,6 +91,7 @@ class ImportedProgram:
         containers: the lists, dicts and objects among the arguments that get other contents.
         storages: numbers of the arguments of `@main` that are the whole storage of the user's tensor, flattened
             (`take_storages`).
+        held: lists, dicts, tuples and strings of the module that are passed like arguments.
     """
 
     module: str
@@ -114,9 +115,15 @@ class ImportedProgram:
     changed: tuple[ChangedObject, ...] = ()
     containers: tuple[ChangedContainer, ...] = ()
     storages: frozenset[int] = frozenset()
+    held: tuple[ContainerSpec, ...] = ()
+
+    @property
+    def specs(self) -> tuple[InputSpec, ...]:
+        """How each of the values is flattened that `bind` returns."""
+        return (*(argument.spec for argument in self.arguments), *(container.spec for container in self.held))
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
-        """Return one value per entry of `arguments`, in order.
+        """Return one value per entry of `arguments`, in order, and then what the module has for each entry of `held`.
 
         Raises:
             ArgumentTypeError: too many, missing, unknown or repeated arguments.
@@ -141,14 +148,16 @@ class ImportedProgram:
                 raise ArgumentTypeError(f"{self.name}() missing required argument '{argument.name}'")
         if kwargs:
             raise ArgumentTypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        return values
+        return values + [container.current() for container in self.held]
 
     def without_owner(self) -> ImportedProgram:
         """Return the program without the user's module, and what is taken for granted of it."""
         parameters = tuple(replace(parameter, owner=None) for parameter in self.parameters)
         attributes = tuple(replace(attribute, owner=None) for attribute in self.attributes)
         rebindings = tuple(replace(rebinding, owner=None) for rebinding in self.rebindings)
-        return replace(self, parameters=parameters, attributes=attributes, rebindings=rebindings, facts=None)
+        held = tuple(replace(container, owner=None) for container in self.held)
+        state: dict[str, Any] = {"attributes": attributes, "rebindings": rebindings, "held": held}
+        return replace(self, parameters=parameters, **state, facts=None)
 
     def owned_by(self, owner: Any, read: Iterable[str] | None) -> ImportedProgram:
         """Return the program with a module of the user's, as it is now, in the place of that which `without_owner` has
@@ -161,12 +170,14 @@ class ImportedProgram:
         parameters = tuple(replace(parameter, owner=owner) for parameter in self.parameters)
         attributes = tuple(replace(attribute, owner=owner) for attribute in self.attributes)
         rebindings = tuple(replace(rebinding, owner=owner) for rebinding in self.rebindings)
+        held = tuple(replace(container, owner=owner) for container in self.held)
         facts = ModuleFacts(owner, read) if read is not None else None
-        return replace(self, parameters=parameters, attributes=attributes, rebindings=rebindings, facts=facts)
+        state: dict[str, Any] = {"attributes": attributes, "rebindings": rebindings, "held": held}
+        return replace(self, parameters=parameters, **state, facts=facts)
 
     def leaf_specs(self) -> Iterator[TensorSpec | ScalarSpec | ConstantSpec]:
-        """Yield the leaves of `arguments` in order."""
-        pending: list[InputSpec] = [argument.spec for argument in reversed(self.arguments)]
+        """Yield the leaves of `arguments` and `held` in order."""
+        pending: list[InputSpec] = [*reversed(self.specs)]
         while pending:
             spec = pending.pop()
             if isinstance(spec, (SequenceSpec, ListSpec)):
@@ -269,8 +280,8 @@ def flatten_arguments(
     """
     leaves: list[Any] = []
     values = program.bind(args, kwargs)
-    for argument, value in zip(program.arguments, values):
-        _flatten(argument.spec, value, leaves, values)
+    for spec, value in zip(program.specs, values, strict=True):
+        _flatten(spec, value, leaves, values)
     leaves.extend(attribute.current() for attribute in program.attributes)
     leaves.extend(parameter.current() for parameter in program.parameters)
     return leaves

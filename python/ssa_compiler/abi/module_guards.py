@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import enum
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,16 @@ class ModuleFacts:
         self._hooked = _hooks(module)
         self._chosen = _chosen(module)
         self._find()
+
+    def containers(self) -> Iterator[Any]:
+        """Iterate over the lists and dicts among what was read, and those in them."""
+        pending = [_value(self._module, name) for name in self._others]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, (list, dict)):
+                yield value
+            if isinstance(value, (list, tuple, dict)):
+                pending += value.values() if isinstance(value, dict) else value
 
     def _find(self) -> None:
         """Look up the dictionaries that hold what is compared, so that a comparison walks no attributes."""

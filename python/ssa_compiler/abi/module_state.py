@@ -1,4 +1,6 @@
-"""Parameters, buffers and numbers of the user's module: where they are held, and what a call makes of them."""
+"""Parameters, buffers, numbers and containers of the user's module: where they are held, and what a call makes of
+them.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from typing import Any
 import torch
 
 from ..errors import ArgumentTypeError
-from .argument_specs import checked_scalar
+from .argument_specs import InputSpec, checked_scalar
 from .results import OutputSpec
 
-__all__ = ["AttributeSpec", "ParameterSpec", "RebindingSpec"]
+__all__ = ["AttributeSpec", "ContainerSpec", "ParameterSpec", "RebindingSpec"]
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,36 @@ class RebindingSpec:
         Raises:
             TypeError: it is a parameter, and the tensor is none.
         """
+        holder, name = _holder(self.owner, self.name)
+        setattr(holder, name, value)
+
+
+@dataclass(frozen=True)
+class ContainerSpec:
+    """A list, dict, tuple or string of the module that the program changes or assigns, or that holds tensors which are
+    no parameters or buffers: passed as an argument behind the user's.
+
+    Attributes:
+        name: qualified name, `layers.0.cache`.
+        spec: how its value is flattened.
+        owner: the user's own module.
+        result: what the attribute is bound to after the call; None if the program does not assign it.
+    """
+
+    name: str
+    spec: InputSpec
+    owner: Any
+    result: OutputSpec | None = None
+
+    def current(self) -> Any:
+        """Return what the module holds now; None if there is no such attribute any more, which fits no `spec` of a
+        container.
+        """
+        holder, name = _holder(self.owner, self.name)
+        return getattr(holder, name, None)
+
+    def store(self, value: Any) -> None:
+        """Bind the attribute to another value."""
         holder, name = _holder(self.owner, self.name)
         setattr(holder, name, value)
 

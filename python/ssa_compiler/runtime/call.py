@@ -37,14 +37,15 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     Returns:
         A function of the positional and the keyword arguments.
     """
-    containers, specs = imported.containers, [argument.spec for argument in imported.arguments]
+    containers, specs, held, facts = imported.containers, imported.specs, imported.held, imported.facts
     changed, storages = imported.changed, imported.storages
     assigns = bool(imported.attributes or imported.rebindings)
-    plain = not imported.attributes and all(isinstance(argument.spec, TensorSpec) for argument in imported.arguments)
+    plain = not imported.attributes and not held and all(isinstance(spec, TensorSpec) for spec in specs)
     count = len(imported.arguments)
     state, has_state = CurrentParameters(imported.parameters), bool(imported.parameters)
     results = imported.results
-    binds = bool(containers) or returns_arguments(results)
+    stores = bool(containers) or any(container.result is not None for container in held)
+    binds = stores or returns_arguments(results)
     single = isinstance(results, OutputLeaf) and results.index == 0 and not results.renewed
     check = assumption_checker(imported)
     check_facts = facts_checker(imported)
@@ -64,7 +65,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             check_gradients(leaves)
         bound: Sequence[Any] = imported.bind(args, kwargs) if binds else ()
         if containers:
-            check_own_containers(containers, specs, bound)
+            check_own_containers(containers, specs, bound, facts.containers() if facts is not None else ())
         if storages:
             given = take_storages(storages, leaves)
             values = give_back(leaves, given, program(given))
@@ -72,12 +73,12 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             values = program(leaves)
         if changed:
             change_objects(changed, leaves, values)
-        if single and not containers:
+        if single and not stores:
             result = values[0]
         else:
             builder = ResultBuilder(values, bound)
             result = builder.build(results)
-            change_containers(containers, bound, builder)
+            change_containers(containers, held, bound, builder)
         if assigns:
             store_attributes(imported, leaves, values)
         return result

@@ -14,7 +14,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,6 +22,7 @@ import torch
 from ..errors import ArgumentError
 from ._calls import Call
 from ._compare import Outcome, StageMismatch, compare_outcomes, compare_values, leaves
+from ._module_state import module_state
 from ._rejections import rejected_at_call
 from ._untouched import untouched
 from .interpreter import Interpreter, InterpreterError
@@ -252,7 +253,7 @@ def check_other(
         else:
             args, kwargs = copy.deepcopy((call.args, call.kwargs))
             actual = _attempt(Outcome(arguments=(args, kwargs)), functools.partial(other, *args, **kwargs), number)
-            actual.state = _state(holder)
+            actual.state = module_state(holder)
         if rejections is not None and isinstance(actual.error, rejections):
             if expected.error is None:
                 raise actual.error
@@ -283,25 +284,6 @@ def _copy(value: Any) -> Any:
     return value if not isinstance(value, torch.nn.Module) and callable(value) else copy.deepcopy(value)
 
 
-def _state(model: Any) -> dict[str, Any]:
-    """The parameters and buffers of a module, and its attributes that are numbers or tensors, by qualified name."""
-    if not isinstance(model, torch.nn.Module):
-        return {}
-    numbers = {
-        f"{path}.{name}".removeprefix("."): value
-        for path, module in model.named_modules(remove_duplicate=False)
-        for name, value in vars(module).items()
-        if isinstance(value, bool | int | float | torch.Tensor) and not name.startswith("_")
-    }
-    return numbers | {
-        name: tensor.detach()
-        for name, tensor in (
-            *model.named_parameters(remove_duplicate=False),
-            *model.named_buffers(remove_duplicate=False),
-        )
-    }
-
-
 def _attempt(outcome: Outcome, function: Callable[[], Any], seed: int) -> Outcome:
     """Run one side of a call. Random numbers start from the same seed on every side; the caller's generators stay."""
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
@@ -319,7 +301,7 @@ def _attempt(outcome: Outcome, function: Callable[[], Any], seed: int) -> Outcom
 def _run_eager(model: Model, call: Call, seed: int) -> Outcome:
     args, kwargs = copy.deepcopy((call.args, call.kwargs))
     outcome = _attempt(Outcome(arguments=(args, kwargs)), lambda: model(*args, **kwargs), seed)
-    outcome.state = _state(model)
+    outcome.state = module_state(model)
     return outcome
 
 
@@ -327,6 +309,8 @@ class Interpreted:
     """One stage under the interpreter, with its own module state."""
 
     def __init__(self, program: ImportedProgram, text: str, stage: str) -> None:
+        own = [copy.deepcopy(container.owner) for container in program.held[:1]]
+        program = replace(program, held=tuple(replace(container, owner=own[0]) for container in program.held))
         self._program = program
         self._values = stage in _VALUE_STAGES
         try:
@@ -358,7 +342,7 @@ class Interpreted:
             bound = self._program.bind(args, kwargs)
             builder = ResultBuilder(results, bound)
             result = builder.build(self._program.results)
-            change_containers(self._program.containers, bound, builder)
+            change_containers(self._program.containers, self._program.held, bound, builder)
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
             for rebinding, tensor in bound_tensors(self._program, leaves, results):
                 self._bind(rebinding.name, tensor)
@@ -370,6 +354,7 @@ class Interpreted:
             outcome.state.update(dict.fromkeys((parameter.name, *parameter.aliases), tensor))
         for attribute, number in zip(self._program.attributes, self._numbers, strict=True):
             outcome.state[attribute.name] = number
+        outcome.state.update({container.name: container.current() for container in self._program.held})
         return outcome
 
     def _bind(self, name: str, value: Any) -> None:
@@ -383,6 +368,8 @@ class Interpreted:
         for parameter, tensor in zip(self._program.parameters, self._state, strict=True):
             tensor.copy_(state[parameter.name])
         self._numbers = [state[attribute.name] for attribute in self._program.attributes]
+        for container in self._program.held:
+            container.store(copy.deepcopy(state[container.name]))
 
     def _finish(self, leaves: list[Any], results: list[Any]) -> list[Any]:
         """What the runtime does after a call: write arguments back, return the caller's own tensors."""
@@ -423,17 +410,17 @@ class _Compiled:
     def run(self, call: Call, seed: int) -> Outcome:
         args, kwargs = copy.deepcopy((call.args, call.kwargs))
         outcome = _attempt(Outcome(arguments=(args, kwargs)), lambda: self.program(*args, **kwargs), seed)
-        outcome.state = _state(self._model)
+        outcome.state = module_state(self._model)
         return outcome
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Start from the state of another side."""
-        for name, value in _state(self._model).items():
+        for name, value in module_state(self._model).items():
             if isinstance(value, torch.Tensor):
                 value.copy_(state[name])
             else:
                 path, _, attribute = name.rpartition(".")
-                setattr(self._model.get_submodule(path), attribute, state[name])
+                setattr(self._model.get_submodule(path), attribute, copy.deepcopy(state[name]))
 
     def expect_rejection(self, call: Call, seed: int, rejection: ArgumentError) -> None:
         """Check that the program rejects a call.

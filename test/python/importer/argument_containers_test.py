@@ -188,6 +188,30 @@ def length_from_data(x: Tensor, out: List[Tensor]) -> Tensor:
     return x
 
 
-def test_a_length_known_only_at_run_time_is_rejected() -> None:
+def numbers_from_data(x: Tensor, out: List[int], sums: List[float]) -> int:
+    for i in range(int(x.sum())):
+        out.append(i)
+        if bool(x[0] > i):
+            sums.append(float(x[1]) + i)
+    out.append(-1)
+    return len(out)
+
+
+def test_lists_get_a_length_known_only_at_run_time() -> None:
+    starts = [torch.tensor([float(n), 1.0]) for n in (2, 0, -1, 5)]
+    check(length_from_data, *[(x, []) for x in starts], compiled=False)
+    check(numbers_from_data, *[(x, [7], []) for x in starts])
+
+
+def test_a_list_of_tensors_of_the_callers_keeps_them() -> None:
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match="'out', that gets a dynamic length"):
-        import_program(length_from_data, (torch.ones(2), []))
+        import_program(length_from_data, (torch.ones(2), [torch.ones(2)]))
+
+
+def ring(x: Tensor, rows: List[Tensor], position: int) -> Tensor:
+    rows[position] = x
+    return torch.stack(rows).sum(0)
+
+
+def test_a_dynamic_index_replaces_a_tensor_of_the_callers() -> None:
+    check(ring, *[(torch.ones(2), [torch.zeros(2), torch.full((2,), 3.0)], k) for k in (0, 1, -1, -2, 2, -3)])

@@ -44,7 +44,7 @@ ELSEWHERE = {
     "the ignored function '…' changed": "ignored_calls_test.py",
     "the ignored function '…' returned": "ignored_calls_test.py",
     "the ignored function '…' wrote": "ignored_calls_test.py",
-    "of the caller's, '…', that gets a dynamic length": "argument_containers_test.py",
+    "of tensors of the caller's, '…', that gets a dynamic length": "argument_containers_test.py",
     "it is passed in two places": "argument_containers_test.py",
     "of a nested tensor": "nested_tensors_test.py",
     "with a dynamic size that is -1": "importer_constants_test.py",

@@ -1,5 +1,6 @@
 """Programs that are rejected for values: containers, classes, attributes, results; and for writes."""
 
+import collections
 from typing import Any, NamedTuple
 
 import torch
@@ -134,14 +135,22 @@ def squeezes(x: Tensor, k: int):
 class HasMethods(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.name = "a"
-        self.tensors = [torch.ones(3)]
+        self.place = torch.device("cpu")
+        self.tensors = collections.OrderedDict(a=torch.ones(3))
+        self.rows = [torch.ones(3)]
         self.register_buffer("state", torch.zeros(3))
 
 
-class AssignsText(HasMethods):
+class AssignsDevice(HasMethods):
     def forward(self, x: Tensor):
-        self.name = "b"  # rejected
+        self.place = torch.zeros(1).device  # rejected
+        return x
+
+
+class AssignsList(HasMethods):
+    def forward(self, x: Tensor):
+        if bool(x.sum() > 0):
+            self.rows = [x + 1]  # rejected
         return x
 
 
@@ -154,7 +163,7 @@ class AssignsShape(HasMethods):
 
 class ListsTensors(HasMethods):
     def forward(self, x: Tensor):
-        return x + self.tensors[0]  # rejected
+        return x + self.tensors["a"]  # rejected
 
 
 class HoldsDict(nn.Module):
@@ -162,7 +171,7 @@ class HoldsDict(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.parts = {"a": 1}
+        self.parts = collections.Counter({"a": 1})
 
     def forward(self, x: Tensor):
         self.parts["b"] = 2  # rejected
@@ -267,8 +276,11 @@ class IgnoresAndWrites(HasMethods):
         return self.helper(x)  # rejected
 
 
-rejected(X, says="assignment to the attribute name, which is no tensor, bool, int or float; make it a buffer")(
-    AssignsText()
+rejected(X, says="attribute place, which is no tensor, number, string .*; compile the unscripted module, or make")(
+    AssignsDevice()
+)
+rejected(X, says="assignment to the attribute rows, a list or dict, in a branch or loop .*; change its contents")(
+    AssignsList()
 )
 rejected(X, says="the attribute other, bound to a tensor that may share memory with the attribute state; clone.. it")(
     SharesState()
@@ -283,10 +295,9 @@ rejected(X, says="the tensor tensors.* inside a container; register it as a para
 rejected(X, says="one and other, two tensors of one memory, one of which gets another shape; clone.. one")(
     HoldsOneMemory()
 )
-rejected(
-    X,
-    says="on a dict that belongs to a module, which would not see it; keep the values in a buffer, pass and return it, or change a copy",
-)(HoldsDict())
+rejected(X, says="on a dict of a module that is scripted, or of another class .*; compile the unscripted module, or")(
+    HoldsDict()
+)
 rejected(X, says="resize_, which makes the storage of a module.s tensor larger; assign a new tensor")(Enlarges())
 rejected(X, says="the attribute state, a tensor that is not strided; make it dense")(HoldsSparse())
 rejected(X, says=r"the attribute state, a quantized tensor; dequantize\(\) it")(HoldsQuantized())

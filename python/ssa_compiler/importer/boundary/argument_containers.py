@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from ...abi.container_writeback import ChangedContainer
 from ...abi.results import OutputSpec, Step
 from ..values.dynamic_list_value import is_growing
@@ -21,20 +23,29 @@ from ..values.values import Site, Value
 __all__ = ["changed_containers", "lend"]
 
 
-def changed_containers(state: State, output: Callable[[Value], OutputSpec]) -> tuple[ChangedContainer, ...]:
+def changed_containers(
+    state: State, output: Callable[[Value], OutputSpec], rows: Callable[[Value], OutputSpec]
+) -> tuple[ChangedContainer, ...]:
     """Collect what the containers of the caller hold now.
 
     Args:
         state: the interpretation, at its end.
         output: makes a value a result of `@main`.
+        rows: the same for the contents of a list whose length is dynamic.
     """
     found = []
     for cell, caller_owned in state.heap.caller_owned.items():
         now, keys = state.heap.contents[cell], state.heap.keys.get(cell)
         if is_growing(now):
-            raise state.unsupported(
-                f"a list of the caller's, '{caller_owned.path}', that gets a dynamic length; change a copy and return it"
-            )
+            if now[0].kind is torch.Tensor and caller_owned.elements:  # type: ignore[attr-defined]
+                raise state.unsupported(
+                    f"a list of tensors of the caller's, '{caller_owned.path}', that gets a dynamic length; change a copy "
+                    "and return it"
+                )
+            if caller_owned.repeated:
+                raise AnotherPlan.without({SHARED})
+            found.append(ChangedContainer(caller_owned.route, caller_owned.path, (), elements=rows(now[0])))
+            continue
         if keys is None:
             names, before = tuple(range(len(now))), dict(enumerate(caller_owned.elements))
         else:

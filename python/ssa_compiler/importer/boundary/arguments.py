@@ -124,6 +124,20 @@ class Arguments:
         spec, value = self._leaf(argument.name, example, argument.type)
         return ArgumentSpec(argument.name, spec, argument.has_default_value(), None, argument.kwarg_only), value
 
+    def add_held(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
+        """Add a list, dict, tuple or string of the module.
+
+        Args:
+            path: the attribute's qualified name.
+            example: what it is.
+            declared: its TorchScript type.
+        Returns:
+            Its spec and its value in the program.
+        """
+        self._route[:] = [("item", self._count)]
+        self._count += 1
+        return self._leaf(f"self.{path}", example, declared)
+
     def _leaf(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
         kind = declared.kind()
         if kind == "OptionalType" and example is not None:

@@ -47,6 +47,11 @@ class Attributes:
             for a in found
         )
 
+    def replaced(self) -> dict[str, Value]:
+        """Return what the attributes are bound to that are arguments and that the program assigned."""
+        found = {path: self._state.heap.contents[("attribute", path)][0] for path in self._modules.held}
+        return {path: value for path, value in found.items() if value is not self._modules.held[path]}
+
     def _check_shared_state(self, new: NewObject) -> None:
         """Reject an attribute that shares memory with another one in some runs, or with a part of it: it would be a
         copy.

@@ -24,6 +24,7 @@ from ..containers.classes import python_class
 from ..containers.containers import Containers
 from ..ir.torchscript_enums import unnumbered
 from ..tensors.tensor_ops import TensorOps
+from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.values import (
     ConstValue,
@@ -97,6 +98,8 @@ class Outputs:
         containers = self._containers
         if value.cell in self._state.heap.caller_owned:
             return OutputArgument(self._state.heap.caller_owned[value.cell].route)
+        if path := self._state.heap.module_owned.get(value.cell):  # what is returned is the module's own object
+            raise AnotherPlan.holding(path)
         if isinstance(value, DictRef):
             parts = [self.output(element) for element in containers.elements(value)]
             items = tuple(zip(map(unnumbered, self._state.heap.keys[value.cell]), parts))
@@ -105,7 +108,7 @@ class Outputs:
             kind = self._state.heap.views[value.cell].kind
             raise self._state.unsupported(f"{kind}() of a dict as a result; return list(d.{kind}())")
         if containers.is_growing(value):
-            return self._rows(self._state.heap.contents[value.cell][0])
+            return self.rows(self._state.heap.contents[value.cell][0])
         elements = tuple(self.output(element) for element in containers.elements(value))
         if value.cell in self._state.heap.shapes:
             return OutputTuple(elements, type_name=TORCH_SIZE)
@@ -119,8 +122,8 @@ class Outputs:
             )
         return OutputObject(items, kind)
 
-    def _rows(self, value: Any) -> OutputSpec:
-        """The buffer and the length of a list whose length is dynamic."""
+    def rows(self, value: Any) -> OutputSpec:
+        """Collect the buffer and the length of a list whose length is dynamic."""
         buffer = self.output(self._copy(value.buffer))
         assert isinstance(buffer, OutputLeaf)
         return OutputRows(buffer, self.output(value.length), value.kind is torch.Tensor)

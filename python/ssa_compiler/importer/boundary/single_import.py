@@ -11,13 +11,14 @@ from torch_mlir import ir
 from ...abi.argument_specs import ArgumentSpec
 from ...abi.convention import ImportedProgram
 from ...abi.module_guards import ModuleFacts
-from ...abi.module_state import ParameterSpec
+from ...abi.module_state import ContainerSpec, ParameterSpec
 from ...errors import program_error
 from ..control.graph_importer import GraphImporter
 from ..ops.devices import check_default_device
 from ..torchscript.models import OpenedModel
 from ..values.attempts import unexpected_errors_located
 from ..values.diagnostics import ProgramRaises
+from ..values.held_containers import declared_type, own_value
 from ..values.modules import FoundParameter, Modules
 from ..values.plan import AnotherPlan
 from ..values.state import State
@@ -41,13 +42,14 @@ class ProgramImport:
         self.scripted = scripted = opened.scripted
         self.state = state
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
-        self.modules = Modules(self.state, self.model, scripted._c if self.is_module else None, opened.looks)
+        self.modules = Modules(self.state, self.model, scripted if self.is_module else None, opened.looks)
         self.modules.inlined = inlined = state.plan.inlined
         self.interpreter = GraphImporter(self.state, self.modules)
         self.callers = CallersObjects(self.state, self.interpreter.tensors, self.interpreter.metadata)
         self.outputs = Outputs(self.state, self.interpreter.tensors, self.interpreter.containers)
         self.attributes = Attributes(self.state, self.modules, self.model, self.outputs)
         method = scripted._c._get_method(opened.method) if self.is_module else scripted
+        self.held: list[ContainerSpec] = []
         self.graph, self.schema = method.inlined_graph if inlined else method.graph, method.schema
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ImportedProgram:
@@ -72,9 +74,10 @@ class ProgramImport:
         """Return the program with this result."""
         state, outputs, first = self.state, self.outputs, len(arguments.names)
         output = outputs.output(result)
+        bound = {path: outputs.output(value) for path, value in self.attributes.replaced().items()}
         found = dict(enumerate(self.modules.found, first + len(self.modules.numbers)))
         changed = self.callers.changed(found, self.modules, outputs.output, outputs.leaf)
-        containers = changed_containers(state, outputs.output)
+        containers = changed_containers(state, outputs.output, outputs.rows)
         self.interpreter.python_calls.register()
         numbers = self.attributes.numbers(first)
         rebindings = self.attributes.rebindings()
@@ -107,6 +110,7 @@ class ProgramImport:
             changed=changed,
             containers=containers,
             storages=self.callers.storages,
+            held=tuple(replace(container, result=bound.get(container.name)) for container in self.held),
         )
 
     def _parameter(self, index: int, found: FoundParameter) -> ParameterSpec:
@@ -129,6 +133,11 @@ class ProgramImport:
                 only = spec.keyword_only or argument.name in self.opened.keyword_only
                 specs.append(replace(spec, keyword_only=only, default=default_of(self.opened, argument)))
                 values.append(value)
+            for path in self.state.plan.held:
+                own, kind = own_value(self.model, path), declared_type(self.scripted, path)
+                container, value = arguments.add_held(path, own, kind)
+                self.held.append(ContainerSpec(path, container, self.model))
+                self.modules.hold(path, value)
         self.callers.prepare()
         check_default_device(self.state, self.model)
         return tuple(specs), values, arguments

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
+from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words
 from .dicts import Dicts
@@ -18,6 +19,7 @@ from .list_values import ListValues
 __all__ = ["Containers"]
 
 _ONE, _LAST, _FALSE = ConstValue(1), ConstValue(-1), ConstValue(False)
+_MOST_CHOSEN = 16  # tensors in a list of the caller's, one of which a dynamic index replaces
 _MOST_REPEATED = 1 << 16  # elements of `list * int`
 
 
@@ -99,9 +101,11 @@ class Containers:
                 raise ProgramRaises(f"TypeError: '{kind}' object does not support item assignment or deletion")
             raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
         if value.cell in self.state.heap.module_owned:
+            if path := self.state.heap.module_owned[value.cell]:
+                raise AnotherPlan.holding(path)
             raise self.state.unsupported(
-                f"{op} on {in_words(value)} that belongs to a module, which would not see it; keep the values in a buffer, "
-                "pass and return it, or change a copy"
+                f"{op} on {in_words(value)} of a module that is scripted, or of another class than list and dict, or with "
+                "other elements than tensors, numbers and strings; compile the unscripted module, or change a copy"
             )
         if value.cell in self.state.heap.frozen:
             raise self.state.unsupported(
@@ -230,7 +234,9 @@ class Containers:
 
     def _set_at(self, target: Any, index: ScalarValue, element: Value, elements: list[Value]) -> Value:
         """`target[index] = element` at a dynamic position."""
-        if target.cell not in self.state.heap.caller_owned or not all(map(_is_number, [element, *elements])):
+        numbers = all(map(_is_number, [element, *elements]))
+        few = len(elements) <= _MOST_CHOSEN and all(isinstance(part, TensorValue) for part in [element, *elements])
+        if target.cell not in self.state.heap.caller_owned or not (numbers or few):
             lifted = self.growing.lifted(elements, element)
             changed, _ = self.growing.set_item((), lifted, index, element)
             self.store(target, (changed,), "setitem")

@@ -235,9 +235,11 @@ class GraphImporter(Operators):
         value = self.modules.attribute(owner, node.s("name"))
         if isinstance(value, Value):
             return [value]
-        return [self._attribute(value, owner, node.s("name"), node.output().type())]
+        path = f"{owner.path}.{node.s('name')}" if owner.path else node.s("name")
+        return [self._attribute(value, path, path, node.output().type())]
 
-    def _attribute(self, value: Any, owner: ModuleValue, name: str, declared: Any) -> Value:
+    def _attribute(self, value: Any, path: str, name: str, declared: Any) -> Value:
+        """Return a constant of the module's: the attribute `path`, or what it has at the place `name`."""
         if declared.kind() == "OptionalType":
             declared = declared.getElementType()
         if declared.kind() == "ClassType":
@@ -246,20 +248,20 @@ class GraphImporter(Operators):
             )
         if isinstance(value, (list, tuple)):
             kinds = declared.elements() if isinstance(value, tuple) else [declared.getElementType()] * len(value)
-            parts = [self._attribute(e, owner, f"{name}[{i}]", t) for i, (e, t) in enumerate(zip(value, kinds))]
+            parts = [self._attribute(e, path, f"{name}[{i}]", t) for i, (e, t) in enumerate(zip(value, kinds))]
             if isinstance(value, tuple):
                 return TupleValue(tuple(parts), *named_tuple_type(declared))
             made: ListRef | DictRef = self.containers.new_list(parts)
-            self.state.heap.module_owned.add(made.cell)
+            self.state.heap.module_owned[made.cell] = path if self.modules.can_hold(path) else ""
             return made
         if isinstance(value, dict):
             kind = declared.getValueType()
-            parts = [self._attribute(e, owner, f"{name}[{k!r}]", kind) for k, e in value.items()]
+            parts = [self._attribute(e, path, f"{name}[{k!r}]", kind) for k, e in value.items()]
             made = self.containers.new_dict(list(value), parts)
-            self.state.heap.module_owned.add(made.cell)
+            self.state.heap.module_owned[made.cell] = path if self.modules.can_hold(path) else ""
             return made
         if isinstance(value, torch.Tensor):
-            return self.modules.registered(f"{owner.path}.{name}" if owner.path else name, value)
+            return self.modules.registered(name, value)
         return ConstValue(value)
 
     def _prim_SetAttr(self, node: Any) -> list[Value]:

@@ -150,7 +150,7 @@ class Metadata:
         if a.cell == b.cell:
             return True
         state = self.state
-        if any(value.cell in state.heap.frozen | state.heap.module_owned | set(state.heap.views) for value in (a, b)):
+        if any(value.cell in state.heap.frozen | {*state.heap.module_owned, *state.heap.views} for value in (a, b)):
             raise state.unsupported_op(
                 "'is' on lists, dicts or objects that control flow chose or that belong to a module"
             )

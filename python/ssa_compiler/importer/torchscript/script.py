@@ -13,8 +13,8 @@ from torch.jit.frontend import NotSupportedError
 
 from ...errors import ScriptError, SourceLocation
 from ..isolation.process_state import quiet
+from .attribute_types import scripted_with_types
 from .explanations import explain
-from .optional_attributes import scripted_with_optionals
 from .source_rewrite import script_all, script_plainly
 
 __all__ = ["script_method", "script_model"]
@@ -45,7 +45,7 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
     def script() -> Any:
         return _scripted(lambda: torch.jit.script(model), _name(model), definition)
 
-    return scripted_with_optionals(model, script) if isinstance(model, torch.nn.Module) else script()
+    return scripted_with_types(model, script) if isinstance(model, torch.nn.Module) else script()
 
 
 def script_method(module: torch.nn.Module, name: str) -> Any:
@@ -67,7 +67,7 @@ def script_method(module: torch.nn.Module, name: str) -> Any:
         return recursive.create_script_module(module, stubs, share_types=False)  # type: ignore[no-untyped-call]
 
     definition = getattr(type(module), name, None)
-    return scripted_with_optionals(module, lambda: _scripted(script, f"{_name(module)}.{name}", definition))
+    return scripted_with_types(module, lambda: _scripted(script, f"{_name(module)}.{name}", definition))
 
 
 def _name(model: Any) -> str:

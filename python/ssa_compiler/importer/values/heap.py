@@ -54,7 +54,8 @@ class Heap:
         lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to
             TorchScript.
         views: lists that show the keys or elements of a dict.
-        module_owned: cells of lists and dicts of the module.
+        module_owned: cells of lists and dicts of the module that were read as constants, with the attribute's name if
+            it can be an argument (`ImportPlan.held`), "" otherwise.
         caller_owned: those of the caller, with where they come from.
         frozen: cells whose identity was lost at a join; changing them is rejected.
     """
@@ -66,6 +67,6 @@ class Heap:
         self.tuples: set[Site] = set()
         self.lists: set[Site] = set()
         self.views: dict[Site, View] = {}
-        self.module_owned: set[Site] = set()
+        self.module_owned: dict[Site, str] = {}
         self.caller_owned: dict[Site, CallerContainer] = {}
         self.frozen: set[Site] = set()

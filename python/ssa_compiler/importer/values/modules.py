@@ -1,7 +1,7 @@
-"""Module trees: submodules, parameters, buffers and numbers, found by attribute.
+"""Module trees: submodules, parameters, buffers, numbers and containers, found by attribute.
 
 Each distinct tensor becomes one argument. A number is a constant unless the program assigns it: then it is an argument
-too.
+too. So is a list, dict, tuple or string that the program changes or assigns.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from torch_mlir import ir
 from ...abi.same_values import registered_name, same_tensor
 from ...errors import SourceLocation
 from ..ir.torchscript_enums import Numbered
+from .held_containers import can_be_held, containers_in, declared_type, holds_container, own_value
 from .plan import AnotherPlan
 from .state import State
 from .values import ConstValue, ModuleValue, OptionalValue, ScalarValue, Site, TensorValue, Value
@@ -89,27 +90,31 @@ class Modules:
 
     Attributes:
         root: the user's module or function.
-        script: its TorchScript object.
+        script: its TorchScript object; None of a function.
         looks: what ignored Python functions return, as far as they were asked.
         first: what each attribute was before it was bound to another tensor: an argument, or None.
         reshaped: the attributes that are bound to a tensor of another dtype or shape.
         new_objects: the tensors that attributes were bound to and that are no arguments.
         found: parameters in the order in which the program uses them first.
         numbers: the numbers that the program assigns.
+        held: the containers that are arguments, by qualified name, with what they are before the call.
         constants: the qualified names of the attributes that were read as constants.
         inlined: whether the graph has its calls inlined.
     """
 
-    def __init__(self, state: State, root: Any, script: Any, looks: dict[Any, Any] | None = None) -> None:
+    def __init__(self, state: State, root: Any, scripted: Any, looks: dict[Any, Any] | None = None) -> None:
         self.state = state
         self.looks = looks if looks is not None else {}
         self.root = root
-        self.script = script
+        self._scripted = scripted
+        self.script = scripted._c if scripted is not None else None
         self.first: dict[Site, Value] = {}
         self.reshaped: set[str] = set()
         self.new_objects: list[NewObject] = []
         self.found: list[FoundParameter] = []
         self.numbers: list[FoundNumber] = []
+        self.held: dict[str, Value] = {}
+        self._held_containers: set[int] = set()
         self.constants: set[str] = set()
         self.inlined = False
         self._submodules: dict[str, ModuleValue] = {}
@@ -161,6 +166,10 @@ class Modules:
             raise self.state.unsupported(
                 f"the attribute {path}, an object of a custom class such as packed weights; dequantize, or keep tensors"
             )
+        if self._held_containers and any(
+            id(c) in self._held_containers for c in containers_in(own_value(self.root, path))
+        ):
+            raise AnotherPlan.holding(path)
         self.constants.add(path)
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             value = list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
@@ -170,39 +179,50 @@ class Modules:
         """Return a constant as the user's module has it: TorchScript makes floats of ints where the class says
         float.
         """
-        own: Any = self.root
-        for part in path.split("."):
-            own = getattr(own, part, None)
-        return _with_ints(value, own)
+        return _with_ints(value, own_value(self.root, path))
 
     def _first_name(self, path: str) -> str:
         """Return the first name of a submodule that the user's module has under several: TorchScript made several of
         it.
         """
-        module: Any = self.root
-        for part in path.split("."):
-            module = getattr(module, part, None)
-        return self._first_names.get(id(module), path)
+        return self._first_names.get(id(own_value(self.root, path)), path)
 
     def registered(self, path: str, tensor: torch.Tensor) -> Value:
-        """Return the argument for a tensor found in a container, which has to be a parameter or buffer as well."""
+        """Return the argument for a tensor found in a container: as a parameter or buffer, or as a part of the
+        container.
+        """
         name = registered_name(self.root, tensor)
         if name is not None:
             return self.parameter(name, tensor)
+        if self.can_hold(attribute := path.partition("[")[0]):
+            raise AnotherPlan.holding(attribute)
         raise self.state.unsupported(f"the tensor {path} inside a container; register it as a parameter or buffer")
+
+    def can_hold(self, path: str) -> bool:
+        """Whether an attribute can be an argument."""
+        return can_be_held(self.root, path) and declared_type(self._scripted, path) is not None
+
+    def hold(self, path: str, value: Value) -> None:
+        """Note an attribute that is an argument, and its value."""
+        self.held[path] = value
+        self.state.heap.contents[("attribute", path)] = (value,)
+        self._held_containers |= {id(container) for container in containers_in(own_value(self.root, path))}
 
     def assign(self, owner: ModuleValue, name: str, value: Value) -> None:
         """Bind an attribute to another tensor or number; `assigned` and `numbers` say at the end what has to be stored.
 
         Raises:
             AnotherPlan: it has to be known beforehand: it is a number, or assigned in a branch or loop.
-            UnsupportedProgramError: the attribute is no tensor or number, or changes dtype or shape.
+            UnsupportedProgramError: the attribute changes dtype or shape, or cannot be assigned.
         """
         attribute = self.attribute(owner, name)
         current = _as_value(attribute)
         if current is value:
             return  # `self.x += 1`: written in place already.
         path = f"{owner.path}.{name}" if owner.path else name
+        if path in self.held:
+            self._assign_held(path, value)
+            return
         if isinstance(value, (ConstValue, ScalarValue)) and _number_kind(value) is not None:
             if ("attribute", path) in self.state.heap.contents:
                 self.state.heap.contents[("attribute", path)] = (value,)
@@ -210,8 +230,11 @@ class Modules:
             if type(attribute) in (bool, int, float):
                 raise AnotherPlan.assigning(path)
         if not _may_be_tensor(current) or not _may_be_tensor(value):
+            if self.can_hold(path):
+                raise AnotherPlan.holding(path)
             raise self.state.unsupported(
-                f"assignment to the attribute {path}, which is no tensor, bool, int or float; make it a buffer"
+                f"assignment to the attribute {path}, which is no tensor, number, string or container of these, or of a "
+                "module that is scripted; compile the unscripted module, or make it a buffer"
             )
         if isinstance(current, TensorValue) and isinstance(value, TensorValue):
             same = current.fake.dtype == value.fake.dtype
@@ -229,6 +252,16 @@ class Modules:
             self.first[cell] = current
         self.state.heap.contents[cell] = (value,)
         self.state.heap.contents[("source", path)] = (ConstValue(self._source(path, value)),)
+
+    def _assign_held(self, path: str, value: Value) -> None:
+        """Bind an attribute that is an argument."""
+        before = self.state.heap.contents[("attribute", path)][0]
+        if self.state.conditional and (holds_container(before) or holds_container(value)):
+            raise self.state.unsupported(
+                f"assignment to the attribute {path}, a list or dict, in a branch or loop with run-time values; change its "
+                "contents (clear() and extend() of a list), or assign it behind that"
+            )
+        self.state.heap.contents[("attribute", path)] = (value,)
 
     def prepare(self, paths: Iterable[str]) -> None:
         """Make attributes known that the program assigns: arguments for the numbers, then those for the tensors."""
@@ -313,12 +346,7 @@ class Modules:
         """Reject to change the shape of one of several tensor objects that are one value here, as they show the same
         memory.
         """
-        objects = []
-        for name in found.names:
-            holder = self.root
-            for part in name.split("."):
-                holder = getattr(holder, part, None)
-            objects.append(holder)
+        objects = [own_value(self.root, name) for name in found.names]
         if any(other is not objects[0] for other in objects):
             raise self.state.unsupported(
                 f"{' and '.join(found.names)}, two tensors of one memory, one of which gets another shape; clone() one"

@@ -25,6 +25,7 @@ class ImportPlan:
             larger storage, an argument taken with its whole storage.
         constants: the bool, int and float arguments, by path, that are constants, with the reason.
         assigned: attributes of the module that the program binds in branches or loops.
+        held: attributes of the module that are passed like arguments: lists, dicts, tuples and strings.
         inlined: whether calls of methods are inlined by TorchScript.
         static: why a size that could be dynamic is static, by its name.
         splits: whether what follows branches that cannot be joined is imported in each of them.
@@ -36,6 +37,7 @@ class ImportPlan:
     retries: frozenset[Any] = frozenset()
     constants: Mapping[str, str] = field(default_factory=dict)
     assigned: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
     inlined: bool = False
     static: Mapping[str, str] = field(default_factory=dict)
     splits: bool = False
@@ -65,6 +67,11 @@ class AnotherPlan(Exception):
     def assigning(cls, path: str) -> AnotherPlan:
         """Ask for an import that knows from the start that an attribute of the module is assigned."""
         return cls(f"{path} is assigned", lambda plan: replace(plan, assigned=(*plan.assigned, path)))
+
+    @classmethod
+    def holding(cls, path: str) -> AnotherPlan:
+        """Ask for an import that has a list, dict, tuple or string of the module for an argument."""
+        return cls(f"{path} is state", lambda plan: replace(plan, held=(*plan.held, path)))
 
     @classmethod
     def inlining(cls) -> AnotherPlan:

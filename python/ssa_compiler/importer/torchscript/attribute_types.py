@@ -1,9 +1,9 @@
-"""Attributes of a module that are a tensor or None, where only its `__init__` says so.
+"""Attributes of a module whose value does not tell their type, where only its `__init__` does.
 
 TorchScript takes the type of an attribute from the class's annotations, else from its value: an attribute that is None
-for now may never be anything else. Python programs say `self.state: Optional[Tensor] = None` in `__init__`, or nothing,
-and assign a tensor in forward. Where TorchScript rejects such an assignment, the module is scripted again with the
-types that follow from its source.
+for now may never be anything else, and an empty list or dict has no type. Python programs say `self.state:
+Optional[Tensor] = None` or `self.cache: List[Tensor] = []` in `__init__`, or nothing, and assign a tensor in forward.
+Where TorchScript rejects that, the module is scripted again with the types that follow from its source.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ import torch
 
 from ...errors import ScriptError
 
-__all__ = ["scripted_with_optionals"]
+__all__ = ["scripted_with_types"]
 
-_REJECTED = "Wrong type for attribute assignment"
+_REJECTED = ("Wrong type for attribute assignment", "we failed to convert Python type: ", "Unknown type annotation: ")
+_EMPTY: dict[type, Any] = {list: list[torch.Tensor], dict: dict[str, torch.Tensor]}
+"""What TorchScript takes `[]` and `{}` for in a function."""
 _ANNOTATIONS = "__annotations__"
 
 
-def scripted_with_optionals(module: torch.nn.Module, script: Callable[[], Any]) -> Any:
+def scripted_with_types(module: torch.nn.Module, script: Callable[[], Any]) -> Any:
     """Script a module, with attributes that may be None if it has to be.
 
     Args:
@@ -39,9 +41,9 @@ def scripted_with_optionals(module: torch.nn.Module, script: Callable[[], Any]) 
     try:
         return script()
     except ScriptError as rejection:
-        if _REJECTED not in rejection.explanation:
+        if not any(text in rejection.explanation for text in _REJECTED):
             raise
-        found = {part: names for part in module.modules() if (names := _optionals(part))}
+        found = {part: names for part in module.modules() if (names := _types(part))}
         if not found:
             raise
     with _annotated(found):
@@ -62,17 +64,32 @@ def _annotated(found: dict[torch.nn.Module, dict[str, Any]]) -> Iterator[None]:
             vars(part).update({_ANNOTATIONS: before[part]} if part in before else {})
 
 
-def _optionals(module: torch.nn.Module) -> dict[str, Any]:
-    """The attributes of a module that may be None, with their types; not those that its class annotates."""
+def _types(module: torch.nn.Module) -> dict[str, Any]:
+    """The attributes of a module that may be None, or are empty, with their types; of those that its class annotates
+    the ones whose annotations are not evaluated (`from __future__ import annotations`).
+    """
     if isinstance(module, torch.jit.ScriptModule):
         return {}
     known = getattr(module, _ANNOTATIONS, {})
-    return {name: kind for name, kind in _assigned(type(module)).items() if name not in known and hasattr(module, name)}
+    own = {name: value for name, value in vars(module).items() if name not in vars(torch.nn.Module())}
+    empty = {name: _EMPTY[type(value)] for name, value in own.items() if type(value) in _EMPTY and not value}
+    found = empty | _assigned(type(module))
+    unknown = {name: kind for name, kind in found.items() if name not in known and hasattr(module, name)}
+    return unknown | (_evaluated_hints(type(module)) if any(isinstance(kind, str) for kind in known.values()) else {})
+
+
+def _evaluated_hints(kind: type) -> dict[str, Any]:
+    """The annotations of a class of the user's, evaluated."""
+    try:
+        hints = typing.get_type_hints(kind)
+    except Exception:  # noqa: BLE001 - it may name what is imported for type checkers only
+        return {}
+    return {name: hint for name, hint in hints.items() if name not in torch.nn.Module.__annotations__}
 
 
 def _assigned(kind: type) -> dict[str, Any]:
-    """The attributes that methods of a class assign, if some say that they are optional, or assign None and others do
-    not.
+    """The attributes that methods of a class assign, if some say that they are optional, lists or dicts, or assign None
+    and others do not.
     """
     annotated: dict[str, Any] = {}
     nothing, something = set[str](), set[str]()
@@ -87,7 +104,7 @@ def _assigned(kind: type) -> dict[str, Any]:
         for node in ast.walk(tree):
             if isinstance(node, ast.AnnAssign) and (name := _attribute(node.target)):
                 type_ = _evaluated(node.annotation, names)
-                if type(None) in typing.get_args(type_):
+                if type(None) in typing.get_args(type_) or typing.get_origin(type_) in (list, dict):
                     annotated.setdefault(name, type_)
             if isinstance(node, ast.Assign):
                 is_none = isinstance(node.value, ast.Constant) and node.value.value is None

@@ -1,0 +1,81 @@
+"""Lists, dicts, tuples and strings of a module that a program changes or assigns, or that hold tensors of their own.
+
+They are read as constants at first. A program that does more with one is imported again with it as an argument, behind
+the user's (`ImportPlan.held`); then it is written back as an argument is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from .values import DictRef, ListRef, OptionalValue, TupleValue, Value
+
+__all__ = ["can_be_held", "containers_in", "declared_type", "holds_container", "own_value"]
+
+_MISSING = object()
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def own_value(root: Any, path: str) -> Any:
+    """Return what a part of the user's module has under a name; None if it is not there."""
+    for part in path.split("."):
+        root = getattr(root, part, None)
+    return root
+
+
+def can_be_held(root: Any, path: str) -> bool:
+    """Whether an attribute can be an argument: it is the module's own, and TorchScript holds no copy of it.
+
+    Args:
+        root: the user's module.
+        path: the attribute's qualified name.
+    """
+    holder, _, name = path.rpartition(".")
+    owner = own_value(root, holder) if holder else root
+    if not isinstance(owner, torch.nn.Module) or isinstance(owner, torch.jit.ScriptModule):
+        return False
+    return _can_be_passed(vars(owner).get(name, _MISSING))
+
+
+def _can_be_passed(value: Any) -> bool:
+    """Whether a value is one that a caller might pass; a subclass of list or dict may mean something else by
+    `d[key]`.
+    """
+    if type(value) is dict:
+        return all(type(key) in _PLAIN for key in value) and all(map(_can_be_passed, value.values()))
+    if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        return all(map(_can_be_passed, value))
+    return type(value) in _PLAIN or isinstance(value, torch.Tensor)
+
+
+def declared_type(scripted: Any, path: str) -> Any:
+    """Return the TorchScript type of an attribute; None if it is not known.
+
+    Args:
+        scripted: the ScriptModule.
+        path: the attribute's qualified name.
+    """
+    holder, _, name = path.rpartition(".")
+    concrete = getattr(own_value(scripted, holder) if holder else scripted, "_concrete_type", None)
+    return concrete.get_attributes().get(name, (None,))[0] if concrete is not None else None
+
+
+def containers_in(value: Any) -> Iterator[Any]:
+    """Iterate over the lists and dicts in a Python value, itself included."""
+    if isinstance(value, (list, dict)):
+        yield value
+    if isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from containers_in(part)
+
+
+def holds_container(value: Value) -> bool:
+    """Whether a value of the program is, or holds, a list or dict, whose identity one may ask for."""
+    if isinstance(value, OptionalValue):
+        return holds_container(value.value)
+    if isinstance(value, TupleValue):
+        return any(map(holds_container, value.elements))
+    return isinstance(value, (ListRef, DictRef))

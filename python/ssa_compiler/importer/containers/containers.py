@@ -11,7 +11,7 @@ from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
 from ..values.plan import AnotherPlan
 from ..values.state import State
-from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words
+from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, TupleValue, Value, in_words
 from .dicts import Dicts
 from .dynamic_lists import DynamicLists
 from .list_values import ListValues
@@ -42,13 +42,19 @@ class Containers:
 
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
-        cell = self.state.site()
+        cell = self._new_cell()
         self.state.heap.contents[cell] = tuple(elements)
         return ListRef(cell)
 
+    def _new_cell(self) -> Site:
+        """Return the cell of a list or dict that is made here; in an earlier pass over a loop it was another one."""
+        cell = self.state.site()
+        self.state.heap.frozen.discard(cell)
+        return cell
+
     def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef:
         """Make a dict; a later equal key wins."""
-        cell = self.state.site()
+        cell = self._new_cell()
         items = dict(zip(keys, elements))
         self.state.heap.contents[cell] = tuple(items.values())
         self.state.heap.keys[cell] = tuple(items)

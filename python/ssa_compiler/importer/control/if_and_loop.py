@@ -187,7 +187,7 @@ class Control:
     def _finish(self, condition: ScalarValue, draft: Any, before: Heap, first: _Branch, second: _Branch) -> list[Value]:
         """Join the two branches and emit the If."""
         state, emitter = self.state, self.emitter
-        state.heap.contents = {**first.heap, **second.heap, **before}
+        state.heap.contents = dict(before)
         changed = [cell for cell in before if not same_contents(first.heap[cell], second.heap[cell])]
         values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
@@ -195,6 +195,7 @@ class Control:
             join(state, abstract(a), abstract(b), "if", first.heap, second.heap)
             for a, b in zip(values_first, values_second)
         ]
+        state.heap.contents = {**first.heap, **second.heap, **before}
         for branch, values in ((first, values_first), (second, values_second)):
             outer, emitter.scope = emitter.scope, branch.scope
             yielded = [ssa for value, a in zip(values, joined) for ssa in operands(state, value, a, branch.heap)]

@@ -215,7 +215,7 @@ def join(
     """Combine what is known on two paths.
 
     Args:
-        state: the interpretation; its scope is the one outside of the paths.
+        state: the interpretation; its scope and its heap are those outside of the paths.
         a: what is known on the first path.
         b: what is known on the second path.
         what: the construct, for messages: "if" or "loop".
@@ -307,12 +307,18 @@ def _join_missing(state: State, other: Abstract, heap: dict[Site, tuple[Value, .
     """What only one path has, as something that is passed: the other path passes a placeholder.
 
     Args:
-        state: the interpretation.
+        state: the interpretation; its heap is the one outside of the paths.
         other: what the path has.
         heap: contents of lists and dicts at the end of that path, which may have made them.
     """
     if isinstance(other, (Missing, AnyScalar, AnyTensor)):
         return other
+    if (
+        isinstance(other, Same)
+        and isinstance(other.value, (ListRef, DictRef))
+        and other.value.cell in state.heap.contents
+    ):
+        return other  # a list from outside of both paths
     other = _opened(state, other, heap)
     if isinstance(other, NoneOr):
         return NoneOr(_join_missing(state, other.value, heap))

@@ -1,0 +1,100 @@
+"""Lists and dicts that are returned from inside of a loop or branch, and changed otherwise."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.testing import check
+
+ROW = torch.arange(5.0)
+ROWS = torch.arange(10.0).view(5, 2) / 3
+
+
+def from_a_loop(x: Tensor, n: int) -> list[Tensor]:
+    out: list[Tensor] = []
+    for i in range(n):
+        out.append(x[i])
+        if bool(x[i].sum() > 3):
+            return out
+    out.append(x[0])
+    return out
+
+
+def with_more(x: Tensor, n: int) -> tuple[list[int], Tensor]:
+    out: list[int] = []
+    for i in range(n):
+        if i == 3:
+            return out, x
+        out.append(i)
+    if len(out) > 1:
+        out.pop()
+    return out, x + 1
+
+
+def from_inner_loops(x: Tensor, n: int) -> tuple[list[int], int]:
+    seen: list[int] = []
+    for i in range(n):
+        for j in range(i):
+            seen.append(j)
+            if i * j == 6:
+                return seen, j
+        if len(seen) > 5:
+            seen.pop()
+    seen.append(-1)
+    return seen, 0
+
+
+def made_inside(x: Tensor, n: int) -> list[Tensor]:
+    for i in range(n):
+        out = [x[i] + 1, x[0] * 2]
+        if bool(x[i].sum() > 1):
+            out[0] = x[1] * 2
+            return out
+    other = [x[0] * 3, x[0] - 1]
+    other[1] = x[1] + 4
+    return other
+
+
+def dict_of_tensors(x: Tensor, n: int) -> dict[str, Tensor]:
+    d = {"a": x[:, 0]}
+    for i in range(n):
+        d["a"] = d["a"] + i
+        if bool(d["a"][0] > 3):
+            return d
+    d["a"] = d["a"] * 2
+    return d
+
+
+def with_break(x: Tensor, n: int) -> tuple[list[int], int]:
+    found = [0]
+    for i in range(n):
+        parts = [i]
+        if bool(x[i, 0] > 2):
+            found = parts
+            break
+        parts.append(1)
+        found = [found[0] + parts[1]]
+    return found, n
+
+
+@pytest.mark.parametrize(
+    "program", [from_a_loop, with_more, from_inner_loops, made_inside, dict_of_tensors, with_break]
+)
+def test_lists_made_here(program: Any) -> None:
+    check(program, *[(ROWS, n) for n in (3, 0, 1, 2, 4, 5)])
+
+
+def given(x: Tensor, out: list[int], n: int) -> list[int]:
+    for i in range(n):
+        out[0] += i
+        out.append(i)
+        if bool(x[i] > 1):
+            return out
+    out.append(-1)
+    return out
+
+
+def test_a_list_of_the_callers() -> None:
+    check(given, *[(ROW, [n], n) for n in (3, 0, 1, 2, 5)])

@@ -156,7 +156,7 @@ def into_one_element(x: Tensor) -> Tensor:
         (of_another_size, errors.UnsupportedOpError, "add.Scalar_out, which changes the shape of a tensor in place"),
         (of_no_elements, errors.UnsupportedOpError, "add.Scalar_out, which changes the shape of a tensor in place"),
         (into_ints, errors.ProgramError, "out"),
-        (into_its_source, errors.UnsupportedProgramError, "overlaps the one it writes"),
+        (into_its_source, errors.ProgramError, "single memory location"),
         (into_one_element, errors.ProgramError, "more than one element of the written-to tensor"),
     ],
 )

@@ -19,7 +19,7 @@ from ssa_compiler.importer import import_program
 from ssa_compiler.importer.tensors import disjointness
 from ssa_compiler.importer.values.symbols import Symbols
 from ssa_compiler.importer.values.values import TensorValue
-from ssa_compiler.testing import interpret
+from ssa_compiler.testing import check, interpret
 
 X = torch.arange(12.0).reshape(3, 4).sin()
 
@@ -263,3 +263,39 @@ def test_eager_does_not_look_where_an_argument_has_gaps() -> None:
         compiled(torch.arange(9.0), 3)
     with pytest.raises(ssa_compiler.UnsupportedProgramError, match="may partly overlap"):
         compiled(torch.arange(18.0)[::2], 3)
+
+
+def out_in_a_loop(x: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    for i in range(n):
+        torch.add(y[i % 3], 1, out=y[(i + 1) % 3])
+        torch.mul(y[i % 3], 2.0, out=y[i % 3])
+        torch.div(y[0], 3, rounding_mode="floor", out=y[(i + 2) % 3])
+        torch.floor_divide(y[0], y[i], out=y[(i + 2) % 3])
+    return y
+
+
+def rows_in_place(x: Tensor, i: int, j: int) -> Tensor:
+    y = x.clone()
+    y[i] //= y[j]
+    y[i].gcd_(y[j])
+    y[i : i + 2].lcm_(y[j : j + 2])
+    y[j].multiply_(y[i])
+    y[i].eq_(y[j])
+    return y
+
+
+def test_ops_that_pytorch_does_not_tag_as_pointwise() -> None:
+    check(out_in_a_loop, *[(torch.arange(10.0).view(5, 2) + 1, n) for n in (2, 0, 1, 4, 5)])
+    whole = torch.arange(12).view(6, 2) + 1
+    check(rows_in_place, *[(whole, i, j) for i, j in ((3, 1), (0, 0), (1, 2), (4, 0), (2, 1), (6, 0))])
+
+
+def out_of_known_place(x: Tensor) -> Tensor:
+    torch.add(x[:2], 1, out=x[1:3])
+    return x
+
+
+def test_a_number_and_out_raise_as_in_eager() -> None:
+    with pytest.raises(ssa_compiler.ProgramError, match="single memory location"):
+        import_program(out_of_known_place, (torch.ones(4),))

@@ -38,6 +38,28 @@ _LARGEST_PROBE = 1 << 26
 _LARGEST_LAYOUT = 1 << 16
 
 
+_ELEMENTWISE = frozenset(
+    f"aten::{name}_"
+    for name in (
+        "arctan2 copy copysign divide eq floor_divide gcd ge greater greater_equal gt heaviside lcm le less less_equal lt "
+        "multiply ne not_equal subtract true_divide xlogy __iand_ __ior_ __ixor_ __irshift_"
+    ).split()
+)
+_ELEMENTWISE_OUT = frozenset(
+    f"aten::{name}.out" for name in ("arctan2", "divide", "floor_divide", "multiply", "subtract", "true_divide")
+)
+"""Elementwise ops that PyTorch does not tag as pointwise."""
+
+_AS_EAGER = {
+    torch.ops.aten.add.Scalar_out: torch.ops.aten.add.out,
+    torch.ops.aten.sub.Scalar_out: torch.ops.aten.sub.out,
+    torch.ops.aten.mul.Scalar_out: torch.ops.aten.mul.out,
+    torch.ops.aten.div.Scalar_out: torch.ops.aten.div.out,
+    torch.ops.aten.div.Scalar_mode_out: torch.ops.aten.div.out_mode,
+}
+"""Ops that TorchScript takes for `torch.add(x, 1, out=y)`, and those that eager does; both are elementwise."""
+
+
 def _integers(tensor: torch.Tensor) -> bool:
     return all(isinstance(n, int) for n in (*tensor.shape, *tensor.stride()))
 
@@ -115,7 +137,7 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
         for maybe in value.maybe if isinstance(value, TensorValue) else ():
             if maybe.interferes is not None and maybe.storages & target.storages and maybe.interferes(target, value):
                 raise AnotherPlan.without({maybe.retry})
-    elementwise = torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"
+    elementwise = _is_elementwise(op)
     sources = [
         value
         for value in values
@@ -146,6 +168,14 @@ def check_write(state: State, op: Any, target: TensorValue, values: Sequence[Any
             raise state.unsupported(f"{op.name()} writes an expanded view of a dynamic size; clone() it")
     for source in suspicious:
         _assert_no_partial_overlap(state, op, target, source)
+
+
+def _is_elementwise(op: Any) -> bool:
+    """Whether eager looks for partial overlaps before an op, and then computes element by element."""
+    name = op._schema.name
+    if torch.Tag.pointwise in op.tags:
+        return bool(name != "aten::ldexp_")  # of which it reads a part first
+    return name in _ELEMENTWISE or op.name() in _ELEMENTWISE_OUT or op in _AS_EAGER
 
 
 def _same_layout(a: TensorValue, b: TensorValue) -> bool:
@@ -211,6 +241,8 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
             f"{op.name()} on overlapping views of a storage of {size} elements; clone() one of them"
         )
 
+    eager = _AS_EAGER.get(op, op)
+
     def outcome(copied: bool) -> torch.Tensor:
         storage = torch.arange(size).to(related[0].fake.dtype)
 
@@ -228,13 +260,13 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
             return 1 if isinstance(value, (torch.SymInt, torch.SymFloat)) else value
 
         positional, keywords = [], {}
-        for argument, value in zip(op._schema.arguments, args):
+        for argument, value in zip(eager._schema.arguments, args):
             converted = python_argument(real(value), argument)
             if argument.kwarg_only:
                 keywords[argument.name] = converted
             else:
                 positional.append(converted)
-        try_op(op, positional, keywords)
+        try_op(eager, positional, keywords)
         return storage
 
     try:
@@ -249,7 +281,7 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
 
 def _assert_no_partial_overlap(state: State, op: Any, target: TensorValue, source: TensorValue) -> None:
     """Emit ATen's rule: dense tensors of overlapping, different memory ranges, or of one range with other strides."""
-    if not (torch.Tag.pointwise in op.tags or op._schema.name == "aten::copy_"):
+    if not _is_elementwise(op):
         raise state.unsupported(f"{op.name()} reads a tensor that may overlap the one it writes; clone() it")
     comparable = _comparable(target, source)
     dense = (_dense(target.fake), _dense(source.fake))

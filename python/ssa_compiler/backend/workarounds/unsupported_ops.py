@@ -82,10 +82,14 @@ def _infers_classes(op: ir.Operation) -> bool:
 
 
 def _may_cut(op: ir.Operation) -> bool:
-    """Whether a padding op takes elements away at an end, or may, and adds none of a constant."""
-    if op.name == "torch.aten.pad" and '"constant"' in str(op.operands[2].owner):
-        return False
+    """Whether a padding op takes elements away at an end, or may; `cut_before_padding` sees to those of a constant by
+    known amounts.
+    """
     counts = [constant_integer(count) for count in listed(op.operands[1])]
+    if op.name == "torch.aten.constant_pad_nd" or (
+        op.name == "torch.aten.pad" and '"constant"' in str(op.operands[2].owner)
+    ):
+        return None in counts
     return any(count is None or count < 0 for count in counts)
 
 
@@ -142,7 +146,7 @@ _MASK = "IREE 3.13.0 fails on boolean masks, of two dimensions only after it has
 _SPREAD = "IREE repeats values once where there is no index at all"
 _ENDLESS = "iree-compile comes to no end on a tensor without dimensions"
 _GENERAL_NORM = "torch-mlir computes the norms of order 0 and infinity as those of the other orders"
-_CUT = "torch-mlir adds elements where some are to be taken away"
+_CUT = "torch-mlir adds elements where some are to be taken away, IREE writes beyond the memory of the result"
 _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 
 # operator -> (applies to the op, reason). Seen with IREE 3.13.0; a test compiles each without the entry and expects it
@@ -172,6 +176,7 @@ _REJECTED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::linspace": (_is_open(2), "torch-mlir fails where one number is asked for"),
     "aten::one_hot": (_infers_classes, "torch-mlir takes -1 for a number of classes"),
     "aten::pad": (_may_cut, _CUT),
+    "aten::constant_pad_nd": (_may_cut, _CUT),
     **{f"aten::{kind}_pad{rank}d": (_may_cut, _CUT) for kind in ("reflection", "replication") for rank in (1, 2, 3)},
     "aten::max_unpool2d": (lambda _: True, "IREE leaves elements out"),
     "aten::scatter_reduce.two": (_averages_bytes, "eager adds up in eight bits before it divides"),

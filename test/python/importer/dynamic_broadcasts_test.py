@@ -142,6 +142,47 @@ def test_a_slice_of_one_element_is_broadcast() -> None:
     check(until_found, *((ROWS.clone(), n) for n in (3, 0, 1, 2, 4)))
 
 
+def carried(x: Tensor, n: int) -> Tensor:
+    s = torch.zeros(1)
+    for i in range(n):
+        s = s + x[i : i + 1]
+    return s * x
+
+
+def chosen(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    s = x[k : k + 1] if k > 2 else x[:1] * 2
+    return x / s, s.expand(4)
+
+
+def softmax_by_columns(x: Tensor, n: int) -> Tensor:
+    most, total = torch.full((x.shape[0], 1), -1e30), torch.zeros(x.shape[0], 1)
+    for i in range(n):
+        column = x[:, i : i + 1]
+        more = torch.maximum(most, column)
+        total = total * torch.exp(most - more) + torch.exp(column - more)
+        most = more
+    return torch.exp(x - most) / total
+
+
+def sometimes_wider(x: Tensor, n: int, k: int) -> Tensor:
+    """What is known in the first passes over the loop does not hold in later ones."""
+    a = b = x[:1]
+    result = x
+    for i in range(n):
+        b = a
+        a = x[k : k + 2] if i > 0 else x[k : k + 1]
+        result = result + b * x
+    return result
+
+
+def test_a_loop_or_branch_keeps_that_there_is_one_element() -> None:
+    check(carried, *((X, n) for n in (2, 0, 1, 3, 4)))
+    check(chosen, *((ROWS[0], k) for k in (3, 0, 2)))
+    check(softmax_by_columns, *((ROWS, n) for n in (4, 0, 1, 2)))
+    for _, _, outcome in run_stages(sometimes_wider, [Call(X, 3, 1), Call(X, 4, 0)]):
+        assert isinstance(outcome.error, UnsupportedOpError)
+
+
 def joined_halves(x: Tensor, y: Tensor, k: int) -> Tensor:
     return x[k : k + 1] * y
 

@@ -169,6 +169,9 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         return symbols.integer((site, index), low=0)
 
     sizes = [symbol(("size", i)) if size is None else symbols.to_symint(size) for i, size in enumerate(a.sizes)]
+    for dim in (dim for dim, size in enumerate(a.sizes) if size is None):
+        # In an earlier pass over a loop this size may have been known to be 0 or 1.
+        (symbols.at_most_one.add if dim in a.narrow else symbols.at_most_one.discard)(expr_of(sizes[dim]))
     if a.strides is None:
         strides = [symbol(("stride", i)) for i in range(len(sizes))]
         for stride in strides:

@@ -54,7 +54,8 @@ class AnyTensor(Abstract):
     """A tensor; sizes and strides are int or sympy expressions, None where unknown; `strides` None if all unknown.
 
     A view of one root on every path keeps its root; its storage offset is passed along (`carries_offset`) if it
-    differs. So are strides that differ (`carries_strides`): offsets of further views are computed from them.
+    differs. So are strides that differ (`carries_strides`): offsets of further views are computed from them. `narrow`
+    are the dimensions along which there is at most one element.
     """
 
     dtype: torch.dtype
@@ -66,6 +67,7 @@ class AnyTensor(Abstract):
     root: Any
     offset: Any
     absolute: bool
+    narrow: frozenset[int] = frozenset()
 
     @property
     def carries_offset(self) -> bool:
@@ -126,8 +128,18 @@ def any_tensor(state: State, value: TensorValue) -> AnyTensor:
     sizes = tuple(_known(state, size) for size in value.fake.shape)
     known_strides = None if None in strides else strides
     fake, offset = value.fake, _known(state, value.offset)
+    narrow = frozenset(dim for dim, size in enumerate(map(expr_of, fake.shape)) if state.symbols.is_narrow(size))
     return AnyTensor(
-        fake.dtype, fake.device, sizes, known_strides, value.storages, value.maybe, value.root, offset, value.absolute
+        fake.dtype,
+        fake.device,
+        sizes,
+        known_strides,
+        value.storages,
+        value.maybe,
+        value.root,
+        offset,
+        value.absolute,
+        narrow,
     )
 
 

@@ -179,6 +179,10 @@ class Symbols:
         """Let ops that count make symbols anew: tensors may hold other numbers from here on."""
         self.mode.epoch += 1
 
+    def is_narrow(self, size: sympy.Expr) -> bool:
+        """Whether a size is known to be 0 or 1."""
+        return size in self.at_most_one or (size.is_Integer and 0 <= size <= 1)
+
     def bounds(self, expr: Any) -> tuple[Any, Any]:
         """Return sure lower and upper bounds of an integer expression (sympy numbers, perhaps infinite)."""
         found = bound_sympy(sympy.sympify(expr), self.env.var_to_range)

@@ -23,6 +23,7 @@ __all__ = [
     "OutputList",
     "OutputObject",
     "OutputOptional",
+    "OutputPairs",
     "OutputRows",
     "OutputSpec",
     "OutputTuple",
@@ -105,6 +106,14 @@ class OutputDict:
 
 
 @dataclass(frozen=True)
+class OutputPairs:
+    """A dict whose keys are dynamic: a list of these, and a list of its elements."""
+
+    keys: OutputSpec
+    elements: OutputSpec
+
+
+@dataclass(frozen=True)
 class OutputObject(OutputDict):
     """An object of the class `kind`, built anew by each call; the items are its attributes."""
 
@@ -121,7 +130,15 @@ class OutputArgument:
 
 
 OutputSpec = (
-    OutputArgument | OutputLeaf | OutputConstant | OutputOptional | OutputTuple | OutputList | OutputRows | OutputDict
+    OutputArgument
+    | OutputLeaf
+    | OutputConstant
+    | OutputOptional
+    | OutputTuple
+    | OutputList
+    | OutputRows
+    | OutputPairs
+    | OutputDict
 )
 
 
@@ -192,7 +209,9 @@ class ResultBuilder:
             self._renewed[spec.index] = self._results[spec.index].detach()
         return self._renewed[spec.index]
 
-    def _container(self, spec: OutputList | OutputRows | OutputDict) -> Any:
+    def _container(self, spec: OutputList | OutputRows | OutputPairs | OutputDict) -> Any:
+        if isinstance(spec, OutputPairs):
+            return dict(zip(self.build(spec.keys), self.build(spec.elements), strict=True))
         if isinstance(spec, OutputList):
             return [self.build(element) for element in spec.elements]
         if isinstance(spec, OutputObject):
@@ -227,6 +246,8 @@ def returns_arguments(spec: OutputSpec) -> bool:
         return any(returns_arguments(element) for _, element in spec.items)
     if isinstance(spec, (OutputList, OutputTuple)):
         return any(map(returns_arguments, spec.elements))
+    if isinstance(spec, OutputPairs):
+        return returns_arguments(spec.elements)
     return isinstance(spec, OutputArgument)
 
 
@@ -242,6 +263,8 @@ def output_leaves(spec: OutputSpec) -> Iterator[OutputLeaf]:
         yield from (spec.present, *output_leaves(spec.value))
     elif isinstance(spec, OutputRows):
         yield from (spec.buffer, *output_leaves(spec.length))
+    elif isinstance(spec, OutputPairs):
+        yield from (*output_leaves(spec.keys), *output_leaves(spec.elements))
     elif isinstance(spec, OutputDict):
         for _, element in spec.items:
             yield from output_leaves(element)

@@ -40,10 +40,33 @@ def dict_key(x: Tensor, n: int):
     return {n: x}[n]  # rejected
 
 
-@rejected(X, 2, says="with a dynamic index or key; use a constant, or stack the elements")
-def dict_access(x: Tensor, n: int):
-    d = {1: x, 2: x + 1}
-    return d[n]  # rejected
+@rejected(X, says="dict access with a dynamic index or key; use a constant, or stack the elements")
+def dict_access(x: Tensor):
+    d = {1.5: x, 2.5: x + 1}
+    return d[float(x[0, 0])]  # rejected
+
+
+@rejected(X, 2, says="a dict with dynamic keys that loses one; set the key to something instead")
+def dict_that_loses_a_key(x: Tensor, n: int):
+    d = {1: 2}
+    d[int(x[0, 0])] = n
+    d.pop(1)  # rejected
+    return x
+
+
+@rejected(X, 2, says=r"list on items.. of a dict with dynamic keys; go through it in a loop")
+def items_of_open_dict(x: Tensor, n: int):
+    d = {1: n}
+    d[int(x[0, 0])] = n
+    return list(d.items())  # rejected
+
+
+@rejected(X, 2, says=r"update on a dict with dynamic keys; go through it in a loop")
+def updated(x: Tensor, n: int):
+    d, e = {1: n}, {2: n}
+    d[int(x[0, 0])] = n
+    e.update(d)  # rejected
+    return e
 
 
 @rejected(X, 1, says="a dynamic dimension number; use a constant, or an if for each")

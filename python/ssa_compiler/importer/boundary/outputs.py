@@ -16,6 +16,7 @@ from ...abi.results import (
     OutputList,
     OutputObject,
     OutputOptional,
+    OutputPairs,
     OutputRows,
     OutputSpec,
     OutputTuple,
@@ -100,6 +101,8 @@ class Outputs:
             return OutputArgument(self._state.heap.caller_owned[value.cell].route)
         if path := self._state.heap.module_owned.get(value.cell):  # what is returned is the module's own object
             raise AnotherPlan.holding(path)
+        if self._state.heap.is_open(value.cell):
+            return OutputPairs(*map(self.output, self._state.heap.contents[value.cell]))
         if isinstance(value, DictRef):
             parts = [self.output(element) for element in containers.elements(value)]
             items = tuple(zip(map(unnumbered, self._state.heap.keys[value.cell]), parts))

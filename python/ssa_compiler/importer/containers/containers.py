@@ -9,12 +9,14 @@ from typing import Any
 
 from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
+from ..values.heap import OPEN
 from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, TupleValue, Value, in_words
 from .dicts import Dicts
 from .dynamic_lists import DynamicLists
 from .list_values import ListValues
+from .open_dicts import OpenDicts
 
 __all__ = ["Containers"]
 
@@ -37,7 +39,7 @@ class Containers:
         self.state = state
         self.choose = choose
         self.growing = growing
-        self.dicts = Dicts(state, self)
+        self.dicts, self.open_dicts = Dicts(state, self), OpenDicts(state, self, growing.choose)
         self.values = ListValues(state, growing.scalars, growing.choose, self.elements)
 
     def new_list(self, elements: Sequence[Value]) -> ListRef:
@@ -56,6 +58,10 @@ class Containers:
         """Make a dict; a later equal key wins."""
         cell = self._new_cell()
         items = dict(zip(keys, elements))
+        if (OPEN, cell) in self.state.plan.retries:
+            self.state.heap.contents[cell] = self.open_dicts.new(tuple(items), tuple(items.values()))
+            self.state.heap.keys[cell] = OPEN
+            return DictRef(cell)
         self.state.heap.contents[cell] = tuple(items.values())
         self.state.heap.keys[cell] = tuple(items)
         return DictRef(cell)
@@ -69,6 +75,10 @@ class Containers:
         if isinstance(value, TupleValue):
             return value.elements
         assert isinstance(value, (ListRef, DictRef))
+        if self._is_open(value):
+            raise self.state.unsupported_op(
+                f"{self.state.locations.kind} on a dict with dynamic keys; go through it in a loop"
+            )
         if self.is_growing(value):
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
@@ -79,12 +89,20 @@ class Containers:
     def extent(self, value: ListRef) -> Any:
         """Return what says how long a list is: comparable, and the same as long as it keeps its elements' number."""
         if value.cell in self.state.heap.views:
-            return self.state.heap.keys[self.state.heap.views[value.cell].cell]
+            cell = self.state.heap.views[value.cell].cell
+            if self.state.heap.is_open(cell):
+                return self.extent(self.state.heap.contents[cell][0])  # type: ignore[arg-type]
+            return self.state.heap.keys[cell]
         contents = self.state.heap.contents[value.cell]
         if is_growing(contents):
             length = contents[0].length  # type: ignore[attr-defined]
             return length.ssa if isinstance(length, ScalarValue) else length.value
         return len(contents)
+
+    def _is_open(self, value: Any) -> bool:
+        """Whether a value is a dict whose keys are dynamic, or shows one."""
+        view = self.state.heap.views.get(value.cell)
+        return self.state.heap.is_open(value.cell if view is None else view.cell)
 
     def is_growing(self, value: Value) -> bool:
         """Whether a value is a list whose length is dynamic."""
@@ -146,7 +164,7 @@ class Containers:
 
     def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
         if isinstance(target, DictRef):
-            return getattr(self.dicts, self._short(name), None)
+            return getattr(self.open_dicts if self._is_open(target) else self.dicts, self._short(name), None)
         return getattr(self, f"_list_{self._short(name)}", None)
 
     def _short(self, name: str) -> str:
@@ -173,6 +191,9 @@ class Containers:
         Raises:
             UnsupportedProgramError: its effect depends on run-time values.
         """
+        view = self.state.heap.views.get(getattr(args[0], "cell", ()))
+        if view is not None and self.state.heap.is_open(view.cell):
+            return self.open_dicts.shown(view, self._short(name), args[1:])
         if any(self.is_growing(argument) for argument in args[:2]):
             return self._call_growing(name, args)
         method = self._method(name, args[0])
@@ -203,6 +224,15 @@ class Containers:
         if found is None and self._short(name) in ("append", "set_item", "iadd"):
             found = target
         return [] if found is None else [found]
+
+    def located(self, target: ListRef, wanted: Value) -> tuple[Value, Value]:
+        """Return whether a list has an element, and its place if it is there once, 0 if not at all."""
+        if self.is_growing(target):
+            return self.growing.located(self.state.heap.contents[target.cell][0], wanted)  # type: ignore[arg-type]
+        return self.values.located(target, wanted)
+
+    def _growing_contains(self, value: Any, wanted: Value) -> Value:
+        return self.growing.located(value, wanted)[0]
 
     def _growing_copy(self, value: Value) -> Value:
         return self.new_list([value])

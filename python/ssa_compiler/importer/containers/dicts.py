@@ -7,11 +7,12 @@ such a list is noted as a view of the dict, and its elements are looked up when 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from ..values.diagnostics import ProgramRaises
-from ..values.heap import View
+from ...errors import UnsupportedProgramError, program_error_name
+from ..values.diagnostics import OpenKeys, ProgramRaises
+from ..values.heap import OPEN, View
 from ..values.state import State
 from ..values.values import NONE, ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TupleValue, Value
 from .list_values import ListValues
@@ -23,6 +24,7 @@ class _Containers(Protocol):
     """What dicts need of `containers.Containers`."""
 
     values: ListValues
+    choose: Callable[[Value, Sequence[Value]], Value]
 
     def elements(self, value: Value) -> tuple[Value, ...]: ...
     def constant(self, value: Value, op: str) -> Any: ...
@@ -52,9 +54,23 @@ class Dicts:
         return value
 
     def _position(self, target: Any, key: Value) -> int | None:
+        if isinstance(key, ScalarValue) and key.kind is int:
+            self._open_keys(target)
         keys = self.state.heap.keys[target.cell]
         wanted = self.constant_key(key)
         return keys.index(wanted) if wanted in keys else None
+
+    def _open_keys(self, target: Any) -> None:
+        """Reject a key that is dynamic so that the dict is made with open keys, if it can be.
+
+        Raises:
+            OpenKeys: it can.
+        """
+        heap, cell = self.state.heap, target.cell
+        foreign = cell in heap.caller_owned or cell in heap.module_owned or cell in heap.frozen
+        if not (foreign or isinstance(target, ObjectRef) or any(type(key) is not int for key in heap.keys[cell])):
+            text = "unsupported: dict access with a dynamic index or key; use a constant, or stack the elements"
+            raise OpenKeys(text, self.state.locations.user(), (OPEN, cell))
 
     def _missing(self, key: Value) -> ProgramRaises:
         return ProgramRaises(f"KeyError: {self.constant_key(key)!r}")
@@ -68,13 +84,32 @@ class Dicts:
     def len(self, target: Value) -> Value:
         return ConstValue(len(self._elements(target)))
 
+    def _known_place(self, target: Any, key: Value) -> tuple[Value, Value] | None:
+        """Return whether a dict of the caller's or a module's has a key that is dynamic, and its place; None for
+        others.
+        """
+        heap = self.state.heap
+        keys, foreign = heap.keys[target.cell], target.cell in heap.caller_owned or target.cell in heap.module_owned
+        dynamic = isinstance(key, ScalarValue) and key.kind is int and all(type(each) is int for each in keys)
+        if not dynamic or not foreign or isinstance(target, ObjectRef):
+            return None
+        return self.containers.values.located(self.containers.new_list([ConstValue(each) for each in keys]), key)
+
     def getitem(self, target: Value, key: Value) -> Value:
+        if (known := self._known_place(target, key)) is not None:
+            self.containers.values.require(known[0], "KeyError: the key")
+            elements = self._elements(target)
+            return self.containers.choose(known[1], elements) if isinstance(known[1], ScalarValue) else elements[0]
         position = self._position(target, key)
         if position is None:
             raise self._missing(key)
         return self._elements(target)[position]
 
-    def get(self, target: Value, key: Value, default: Value = NONE) -> Value:
+    def get(self, target: Any, key: Value, default: Value = NONE) -> Value:
+        if self._known_place(target, key) is not None:
+            for known, element in zip(self.state.heap.keys[target.cell], self._elements(target)):
+                default = self.containers.values.replaced(key, [ConstValue(known)], element, default)
+            return default
         position = self._position(target, key)
         return default if position is None else self._elements(target)[position]
 
@@ -120,6 +155,15 @@ class Dicts:
     # Changing.
 
     def set_item(self, target: Any, key: Value, element: Value) -> None:
+        if (known := self._known_place(target, key)) is not None:
+            text = (
+                "unsupported: a new key, which is dynamic, of a dict among the arguments or of a module; add it before"
+            )
+            self.containers.values.require(known[0], f"{program_error_name(UnsupportedProgramError)}: {text}")
+            numbered, replaced = enumerate(self._elements(target)), self.containers.values.replaced
+            parts = [replaced(known[1], [ConstValue(number)], element, part) for number, part in numbered]
+            self.containers.store(target, parts, "dict setitem")
+            return
         position = self._position(target, key)
         elements = list(self._elements(target))
         is_object = isinstance(target, ObjectRef) and isinstance(key, ConstValue)

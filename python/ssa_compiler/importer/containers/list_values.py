@@ -186,6 +186,16 @@ class ListValues:
         leading = self._leading(target, wanted)
         return self._not(leading[-1]) if leading else _FALSE
 
+    def located(self, target: Value, wanted: Value) -> tuple[Value, Value]:
+        """Return whether a list has an element, and the place of the first one, 0 if it has none."""
+        leading = self._leading(target, wanted)
+        if not leading:
+            return _FALSE, _ZERO
+        place: Value = _ZERO
+        for differs in leading[:-1]:
+            place = self._plus(place, differs)
+        return self._not(leading[-1]), place
+
     def count(self, target: Value, wanted: Value) -> Value:
         """`target.count(wanted)`."""
         result: Value = _ZERO

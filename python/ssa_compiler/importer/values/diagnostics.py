@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ...errors import InternalError, UnsupportedOpError, UnsupportedProgramError
+from typing import Any
+
+from ...errors import InternalError, SourceLocation, UnsupportedOpError, UnsupportedProgramError
 from ..ir.locations import Locations
 
-__all__ = ["Diagnostics", "ProgramRaises", "Unjoinable"]
+__all__ = ["Diagnostics", "OpenKeys", "ProgramRaises", "Unjoinable"]
 
 _IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
 
@@ -22,6 +24,18 @@ class ProgramRaises(Exception):
         super().__init__(text)
         self.text = text
         self.emitted = emitted
+
+
+class OpenKeys(UnsupportedProgramError):
+    """A program asks a dict for a key that is dynamic.
+
+    Attributes:
+        decision: the decision of a plan that the dict is open.
+    """
+
+    def __init__(self, text: str, location: SourceLocation | None, decision: Any) -> None:
+        super().__init__(text, location=location)
+        self.decision = decision
 
 
 class Unjoinable(UnsupportedProgramError):

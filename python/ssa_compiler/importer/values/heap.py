@@ -8,7 +8,10 @@ from typing import Any
 from ...abi.results import Step
 from .values import Site, Value
 
-__all__ = ["CallerContainer", "Heap", "View"]
+__all__ = ["OPEN", "CallerContainer", "Heap", "View"]
+
+OPEN: tuple[Any, ...] = ("dynamic keys",)
+"""What `Heap.keys` has for a dict whose keys are dynamic: it holds a list of keys and a list of elements."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Heap:
 
     Attributes:
         contents: what each list, dict and object holds.
-        keys: keys of each dict cell.
+        keys: keys of each dict cell; `OPEN`, that very object, if they are dynamic.
         shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
         tuples: cells of lists that an op returns and that are a tuple in eager: of tensors, or strides.
         lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to
@@ -70,3 +73,7 @@ class Heap:
         self.module_owned: dict[Site, str] = {}
         self.caller_owned: dict[Site, CallerContainer] = {}
         self.frozen: set[Site] = set()
+
+    def is_open(self, cell: Site) -> bool:
+        """Whether a cell is a dict whose keys are dynamic."""
+        return self.keys.get(cell) is OPEN

@@ -1,0 +1,165 @@
+"""Dicts whose keys are dynamic ints: two lists, of the keys and of the elements, side by side.
+
+A dict is one of known keys (`dicts.py`) until the program asks for a key that is dynamic; then it is imported again
+with that dict open (`OpenKeys`). Its lists may have a length that is dynamic, as any (`dynamic_lists.py`). A key is
+found by looking at all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ..values.heap import OPEN, View
+from ..values.state import State
+from ..values.values import NONE, ConstValue, DictRef, ListRef, ScalarValue, TupleValue, Value
+from .dynamic_lists import Choose
+from .list_values import ListValues
+
+__all__ = ["OpenDicts"]
+
+_READING = frozenset({"len", "getitem", "list", "copy", "contains", "sum", "max", "min"})
+_ZERO = ConstValue(0)
+
+
+class _Containers(Protocol):
+    """What open dicts need of `containers.Containers`."""
+
+    values: ListValues
+
+    def located(self, target: ListRef, wanted: Value) -> tuple[Value, Value]: ...
+    def new_list(self, elements: Sequence[Value]) -> ListRef: ...
+    def is_growing(self, value: Value) -> bool: ...
+    def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
+    def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
+
+
+class OpenDicts:
+    """Implements such dicts; the methods are named like the ops."""
+
+    def __init__(self, state: State, containers: _Containers, choose: Choose) -> None:
+        self.state, self.containers, self.choose = state, containers, choose
+
+    def new(self, keys: Sequence[Any], elements: Sequence[Value]) -> tuple[Value, ...]:
+        """Make the contents of an open dict."""
+        return self.containers.new_list([ConstValue(key) for key in keys]), self.containers.new_list(elements)
+
+    def _lists(self, target: Any) -> tuple[ListRef, ListRef]:
+        keys, elements = self.state.heap.contents[target.cell]
+        assert isinstance(keys, ListRef)
+        assert isinstance(elements, ListRef)
+        return keys, elements
+
+    def _on(self, target: Value, op: str, *args: Value) -> list[Value]:
+        return self.containers.call(f"aten::{op}", [target, *args])
+
+    def _find(self, target: Any, key: Value) -> tuple[Value, Value]:
+        """Return whether a dict has a key, and its place."""
+        kind = key.kind if isinstance(key, ScalarValue) else type(getattr(key, "value", None))
+        if kind is not int:
+            raise self.state.defect("a dict that has dynamic keys and one that is no int")
+        return self.containers.located(self._lists(target)[0], key)
+
+    def _at(self, target: Any, place: Value) -> Value:
+        return self._on(self._lists(target)[1], "__getitem__", place)[0]
+
+    # Reading.
+
+    def len(self, target: Any) -> Value:
+        return self._on(self._lists(target)[0], "len")[0]
+
+    def contains(self, target: Any, key: Value) -> Value:
+        return self._find(target, key)[0]
+
+    def getitem(self, target: Any, key: Value) -> Value:
+        found, place = self._find(target, key)
+        self.containers.values.require(found, f"KeyError: {key.value if isinstance(key, ConstValue) else 'the key'}")
+        return self._at(target, place)
+
+    def get(self, target: Any, key: Value, default: Value = NONE) -> Value:
+        found, place = self._find(target, key)
+        return self._either(found, lambda: [self._at(target, place)], lambda: [default])[0]
+
+    def _either(self, condition: Value, then: Any, otherwise: Any) -> list[Value]:
+        if isinstance(condition, ConstValue):
+            found: list[Value] = then() if condition.value else otherwise()
+            return found
+        return self.choose(condition, then, otherwise)
+
+    def copy(self, target: Any) -> Value:
+        cell = self.state.site()
+        self.state.heap.contents[cell] = tuple(self._on(each, "copy")[0] for each in self._lists(target))
+        self.state.heap.keys[cell] = OPEN
+        return DictRef(cell)
+
+    dict = copy
+
+    # Views.
+
+    def _view(self, target: Any, kind: str) -> ListRef:
+        made = self.containers.new_list(())
+        self.state.heap.views[made.cell] = View(target.cell, kind)
+        return made
+
+    def keys(self, target: Any) -> Value:
+        return self._view(target, "keys")
+
+    def values(self, target: Any) -> Value:
+        return self._view(target, "values")
+
+    def items(self, target: Any) -> Value:
+        return self._view(target, "items")
+
+    def shown(self, view: View, op: str, args: Sequence[Value]) -> list[Value]:
+        """Run an op on what `keys()`, `values()` or `items()` returned.
+
+        Raises:
+            UnsupportedProgramError: it is not implemented.
+        """
+        keys, elements = self._lists(DictRef(view.cell))
+        if op not in _READING or (view.kind == "items" and op not in ("len", "getitem")):
+            raise self.state.unsupported(f"{op} on {view.kind}() of a dict with dynamic keys; go through it in a loop")
+        name = f"aten::{'__contains__' if op == 'contains' else '__getitem__' if op == 'getitem' else op}"
+        if view.kind == "items" and op == "getitem":
+            return [TupleValue(tuple(self.containers.call(name, [each, *args])[0] for each in (keys, elements)))]
+        return self.containers.call(name, [elements if view.kind == "values" else keys, *args])
+
+    # Changing.
+
+    def set_item(self, target: Any, key: Value, element: Value) -> None:
+        keys, elements = self._lists(target)
+        found, place = self._find(target, key)
+
+        def replace() -> list[Value]:
+            if self.containers.is_growing(elements) or isinstance(place, ConstValue):
+                self._on(elements, "_set_item", place, element)
+                return []
+            # Kept apart, so that the other branch may have one more.
+            before, replaced = self.state.heap.contents[elements.cell], self.containers.values.replaced
+            parts = [replaced(place, [ConstValue(number)], element, part) for number, part in enumerate(before)]
+            self.containers.store(elements, parts, "setitem")
+            return []
+
+        def add() -> list[Value]:
+            self._on(keys, "append", key)
+            self._on(elements, "append", element)
+            return []
+
+        self._either(found, replace, add)
+
+    def setdefault(self, target: Any, key: Value, default: Value) -> Value:
+        def add() -> list[Value]:
+            self.set_item(target, key, default)
+            return []
+
+        self._either(self.contains(target, key), list, add)
+        return self.getitem(target, key)
+
+    def clear(self, target: Any) -> None:
+        for each in self._lists(target):
+            self._on(each, "clear")
+
+    def _removed(self, target: Any, *_: Value) -> Value:
+        raise self.state.unsupported("a dict with dynamic keys that loses one; set the key to something instead")
+
+    pop = popitem = Delete = _removed

@@ -152,7 +152,7 @@ def into_one_element(x: Tensor) -> Tensor:
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
-        (several_as_eager_spells_them, errors.ScriptError, "Arguments for call are not valid"),
+        (several_as_eager_spells_them, errors.ScriptError, "Keyword argument out unknown"),
         (of_another_size, errors.UnsupportedOpError, "add.Scalar_out, which changes the shape of a tensor in place"),
         (of_no_elements, errors.UnsupportedOpError, "add.Scalar_out, which changes the shape of a tensor in place"),
         (into_ints, errors.ProgramError, "out"),

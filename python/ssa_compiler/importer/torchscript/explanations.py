@@ -120,7 +120,7 @@ def _first_line(text: str) -> tuple[str, list[str]]:
 
 
 def _about_overloads(text: str) -> tuple[str, list[str]]:
-    """Summarise what is wrong with the overload that fits best, and show those that fit as well.
+    """Summarise what is wrong with the overload that fits best, and show those that fit as well or lack a keyword.
 
     Args:
         text: all of them, each followed by what is wrong.
@@ -137,6 +137,8 @@ def _about_overloads(text: str) -> tuple[str, list[str]]:
         summary = f"argument '{best.argument}' of {best.op}: expected {expected}, got {best.found}"
     else:
         summary = f"{best.op}: {best.wrong[:1].lower()}{best.wrong[1:].rstrip('.')}"
+    # Of an overload without the keyword all else may fit.
+    near += [other for other in overloads if other.wrong.startswith("Keyword argument") and other not in near]
     lines = [overload.text for overload in near[:_SHOWN_OVERLOADS]]
     others = len(overloads) - len(lines)
     if others:

@@ -17,6 +17,7 @@ import torch
 __all__ = [
     "TORCH_SIZE",
     "OutputArgument",
+    "OutputColumns",
     "OutputConstant",
     "OutputDict",
     "OutputLeaf",
@@ -106,6 +107,15 @@ class OutputDict:
 
 
 @dataclass(frozen=True)
+class OutputColumns:
+    """A list of tuples whose length is dynamic: a list for each place in the tuples; names as of `OutputTuple`."""
+
+    columns: tuple[OutputSpec, ...]
+    fields: tuple[str, ...] = ()
+    type_name: str = ""
+
+
+@dataclass(frozen=True)
 class OutputPairs:
     """A dict whose keys are dynamic: a list of these, and a list of its elements."""
 
@@ -138,6 +148,7 @@ OutputSpec = (
     | OutputList
     | OutputRows
     | OutputPairs
+    | OutputColumns
     | OutputDict
 )
 
@@ -209,7 +220,10 @@ class ResultBuilder:
             self._renewed[spec.index] = self._results[spec.index].detach()
         return self._renewed[spec.index]
 
-    def _container(self, spec: OutputList | OutputRows | OutputPairs | OutputDict) -> Any:
+    def _container(self, spec: OutputList | OutputRows | OutputPairs | OutputColumns | OutputDict) -> Any:
+        if isinstance(spec, OutputColumns):
+            rows = zip(*map(self.build, spec.columns), strict=True)
+            return [_tuple(OutputTuple((), spec.fields, spec.type_name), row) for row in rows]
         if isinstance(spec, OutputPairs):
             return dict(zip(self.build(spec.keys), self.build(spec.elements), strict=True))
         if isinstance(spec, OutputList):
@@ -246,6 +260,8 @@ def returns_arguments(spec: OutputSpec) -> bool:
         return any(returns_arguments(element) for _, element in spec.items)
     if isinstance(spec, (OutputList, OutputTuple)):
         return any(map(returns_arguments, spec.elements))
+    if isinstance(spec, OutputColumns):
+        return any(map(returns_arguments, spec.columns))
     if isinstance(spec, OutputPairs):
         return returns_arguments(spec.elements)
     return isinstance(spec, OutputArgument)
@@ -263,6 +279,9 @@ def output_leaves(spec: OutputSpec) -> Iterator[OutputLeaf]:
         yield from (spec.present, *output_leaves(spec.value))
     elif isinstance(spec, OutputRows):
         yield from (spec.buffer, *output_leaves(spec.length))
+    elif isinstance(spec, OutputColumns):
+        for column in spec.columns:
+            yield from output_leaves(column)
     elif isinstance(spec, OutputPairs):
         yield from (*output_leaves(spec.keys), *output_leaves(spec.elements))
     elif isinstance(spec, OutputDict):

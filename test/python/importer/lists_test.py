@@ -343,13 +343,6 @@ def nested_lists(x: Tensor, n: int) -> int:
     return len(a)
 
 
-def tuples(x: Tensor, n: int) -> int:
-    a: list[tuple[Tensor, int]] = []
-    for i in range(n):
-        a.append((x[i], i))
-    return len(a)
-
-
 def inserted_in_the_middle(x: Tensor, n: int) -> Tensor:
     a = [x[0], x[1]]
     for i in range(n):
@@ -373,7 +366,6 @@ def loop_in_one_branch(x: Tensor, n: int) -> Tensor:
         (two_shapes, r"elements differ: f32 of shape \[12, 3\] and f32 of shape \[3\]"),
         (two_dtypes, r"elements differ: f32 of shape \[3\] and si64 of shape \[3\]"),
         (nested_lists, "tensors and numbers only"),
-        (tuples, "tensors and numbers only"),
         (inserted_in_the_middle, "insert anywhere but at the start"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -40,6 +40,14 @@ def dict_key(x: Tensor, n: int):
     return {n: x}[n]  # rejected
 
 
+@rejected(X, 2, says="a list of dynamic length with tuples that may be None; keep a flag in the tuple")
+def tuples_or_none(x: Tensor, n: int):
+    items: list[tuple[int, int] | None] = [None]
+    for i in range(int(x[n, 0])):  # rejected
+        items.append((i, n))
+    return items
+
+
 @rejected(X, says="dict access with a dynamic index or key; use a constant, or stack the elements")
 def dict_access(x: Tensor):
     d = {1.5: x, 2.5: x + 1}

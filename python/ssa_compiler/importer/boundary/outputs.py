@@ -10,6 +10,7 @@ import torch
 from ...abi.results import (
     TORCH_SIZE,
     OutputArgument,
+    OutputColumns,
     OutputConstant,
     OutputDict,
     OutputLeaf,
@@ -110,6 +111,10 @@ class Outputs:
         if value.cell in self._state.heap.views:
             kind = self._state.heap.views[value.cell].kind
             raise self._state.unsupported(f"{kind}() of a dict as a result; return list(d.{kind}())")
+        if value.cell in self._state.heap.forms:
+            form = self._state.heap.forms[value.cell]
+            columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
+            return OutputColumns(columns, form.fields, form.type_name)
         if containers.is_growing(value):
             return self.rows(self._state.heap.contents[value.cell][0])
         elements = tuple(self.output(element) for element in containers.elements(value))

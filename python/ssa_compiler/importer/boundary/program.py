@@ -14,9 +14,8 @@ from ..fake.fake_run import run
 from ..isolation.process_state import quiet
 from ..torchscript.models import OpenedModel, has_own_functions, open_model
 from ..values.argument_sizes import ArgumentSizes, MakeStatic
-from ..values.diagnostics import OpenKeys, Unjoinable
+from ..values.diagnostics import OtherForm, Unjoinable
 from ..values.dynamic_shapes import SizeRequest, requested_sizes
-from ..values.heap import OPEN
 from ..values.plan import AnotherPlan, ImportPlan
 from ..values.state import State
 from .examples import bind_examples
@@ -168,8 +167,7 @@ class _Importer:
         Returns:
             The program, or why it is rejected.
         """
-        retries = frozenset(decision for decision in self.plan.retries if OPEN not in decision)
-        self.plan = replace(self.plan, constants=dict(constants), retries=retries)
+        self.plan = replace(self.plan, constants=dict(constants), forms=frozenset())
         while True:
             state = State(self.plan, ArgumentSizes(self.requests, self.plan.static), run)
             try:
@@ -179,8 +177,9 @@ class _Importer:
                     return None, error
                 self.plan = another.change(self.plan)
             except (UnsupportedOpError, UnsupportedProgramError) as rejection:
-                if isinstance(rejection, OpenKeys) and rejection.decision not in self.plan.retries:
-                    self.plan = replace(self.plan, retries=self.plan.retries | {rejection.decision})
+                plain = rejection.plain() if isinstance(rejection, Unjoinable) else rejection
+                if isinstance(plain, OtherForm) and plain.form not in self.plan.forms:
+                    self.plan = replace(self.plan, forms=self.plan.forms | {plain.form})
                     continue
                 self.scalars = state.scalars
                 return None, rejection

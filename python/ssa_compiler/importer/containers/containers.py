@@ -17,6 +17,7 @@ from .dicts import Dicts
 from .dynamic_lists import DynamicLists
 from .list_values import ListValues
 from .open_dicts import OpenDicts
+from .tuple_lists import TupleLists
 
 __all__ = ["Containers"]
 
@@ -40,11 +41,17 @@ class Containers:
         self.choose = choose
         self.growing = growing
         self.dicts, self.open_dicts = Dicts(state, self), OpenDicts(state, self, growing.choose)
+        self.tuple_lists = TupleLists(state, self)
+        self._forms = {form.cell: form for form in state.plan.forms}
         self.values = ListValues(state, growing.scalars, growing.choose, self.elements)
 
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
         cell = self._new_cell()
+        form = self._forms.get(cell)
+        if form is not None and form.columns:
+            elements = self.tuple_lists.new(form, elements)
+            self.state.heap.forms[cell] = form
         self.state.heap.contents[cell] = tuple(elements)
         return ListRef(cell)
 
@@ -58,7 +65,7 @@ class Containers:
         """Make a dict; a later equal key wins."""
         cell = self._new_cell()
         items = dict(zip(keys, elements))
-        if (OPEN, cell) in self.state.plan.retries:
+        if cell in self._forms:
             self.state.heap.contents[cell] = self.open_dicts.new(tuple(items), tuple(items.values()))
             self.state.heap.keys[cell] = OPEN
             return DictRef(cell)
@@ -79,7 +86,9 @@ class Containers:
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a dict with dynamic keys; go through it in a loop"
             )
-        if self.is_growing(value):
+        if value.cell in self.state.heap.forms and not self.tuple_lists.is_growing(value):
+            return self.tuple_lists.elements(value)
+        if self.is_growing(value) or value.cell in self.state.heap.forms:
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
             )
@@ -94,6 +103,8 @@ class Containers:
                 return self.extent(self.state.heap.contents[cell][0])  # type: ignore[arg-type]
             return self.state.heap.keys[cell]
         contents = self.state.heap.contents[value.cell]
+        if value.cell in self.state.heap.forms:
+            return self.extent(contents[0])  # type: ignore[arg-type]
         if is_growing(contents):
             length = contents[0].length  # type: ignore[attr-defined]
             return length.ssa if isinstance(length, ScalarValue) else length.value
@@ -135,6 +146,11 @@ class Containers:
             raise self.state.unsupported(
                 f"{op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new one"
             )
+        if value.cell in self.state.heap.forms:
+            columns = self.tuple_lists.split(self.tuple_lists.form(value), elements)
+            for column, parts in zip(self.tuple_lists.columns(value), columns):
+                self.store(column, parts, op)
+            return
         before = self.state.heap.contents[value.cell]
         self.state.heap.lists.add(value.cell)
         self.state.heap.contents[value.cell] = tuple(elements)
@@ -165,6 +181,10 @@ class Containers:
     def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
         if isinstance(target, DictRef):
             return getattr(self.open_dicts if self._is_open(target) else self.dicts, self._short(name), None)
+        if getattr(target, "cell", ()) in self.state.heap.forms:
+            method = self.tuple_lists.method(self._short(name))
+            if method is not None or self.tuple_lists.is_growing(target):
+                return method
         return getattr(self, f"_list_{self._short(name)}", None)
 
     def _short(self, name: str) -> str:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ...errors import UnsupportedProgramError, program_error_name
-from ..values.diagnostics import OpenKeys, ProgramRaises
-from ..values.heap import OPEN, View
+from ..values.diagnostics import OtherForm, ProgramRaises
+from ..values.heap import View
+from ..values.plan import Form
 from ..values.state import State
 from ..values.values import NONE, ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TupleValue, Value
 from .list_values import ListValues
@@ -64,13 +65,13 @@ class Dicts:
         """Reject a key that is dynamic so that the dict is made with open keys, if it can be.
 
         Raises:
-            OpenKeys: it can.
+            OtherForm: it can.
         """
         heap, cell = self.state.heap, target.cell
         foreign = cell in heap.caller_owned or cell in heap.module_owned or cell in heap.frozen
         if not (foreign or isinstance(target, ObjectRef) or any(type(key) is not int for key in heap.keys[cell])):
             text = "unsupported: dict access with a dynamic index or key; use a constant, or stack the elements"
-            raise OpenKeys(text, self.state.locations.user(), (OPEN, cell))
+            raise OtherForm(text, self.state.locations.user(), Form(cell))
 
     def _missing(self, key: Value) -> ProgramRaises:
         return ProgramRaises(f"KeyError: {self.constant_key(key)!r}")

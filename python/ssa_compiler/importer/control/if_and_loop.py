@@ -25,7 +25,7 @@ from ..values.lattice_join import join
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
-from .loop_lists import LoopLists
+from .loop_lists import LoopLists, in_columns
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
 
 __all__ = ["Control", "Iteration"]
@@ -189,6 +189,9 @@ class Control:
         state, emitter = self.state, self.emitter
         state.heap.contents = dict(before)
         changed = [cell for cell in before if not same_contents(first.heap[cell], second.heap[cell])]
+        for cell in changed:
+            if len(first.heap[cell]) != len(second.heap[cell]):
+                in_columns(state, cell, [*first.heap[cell], *second.heap[cell]])
         values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
         joined = [

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...errors import InternalError, SourceLocation, UnsupportedOpError, UnsupportedProgramError
 from ..ir.locations import Locations
+from .plan import Form
 
-__all__ = ["Diagnostics", "OpenKeys", "ProgramRaises", "Unjoinable"]
+__all__ = ["Diagnostics", "OtherForm", "ProgramRaises", "Unjoinable"]
 
 _IN_PYTHON = "call it in a function that is marked @torch.jit.ignore, which stays Python"
 
@@ -26,16 +25,16 @@ class ProgramRaises(Exception):
         self.emitted = emitted
 
 
-class OpenKeys(UnsupportedProgramError):
-    """A program asks a dict for a key that is dynamic.
+class OtherForm(UnsupportedProgramError):
+    """A program needs a list or dict in another form: it has dynamic keys, or tuples and a dynamic length.
 
     Attributes:
-        decision: the decision of a plan that the dict is open.
+        form: that form.
     """
 
-    def __init__(self, text: str, location: SourceLocation | None, decision: Any) -> None:
+    def __init__(self, text: str, location: SourceLocation | None, form: Form) -> None:
         super().__init__(text, location=location)
-        self.decision = decision
+        self.form = form
 
 
 class Unjoinable(UnsupportedProgramError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...abi.results import Step
+from .plan import Form
 from .values import Site, Value
 
 __all__ = ["OPEN", "CallerContainer", "Heap", "View"]
@@ -60,6 +61,7 @@ class Heap:
         module_owned: cells of lists and dicts of the module that were read as constants, with the attribute's name if
             it can be an argument (`ImportPlan.held`), "" otherwise.
         caller_owned: those of the caller, with where they come from.
+        forms: lists of tuples that are columns: they hold a list for each place in the tuples.
         frozen: cells whose identity was lost at a join; changing them is rejected.
     """
 
@@ -72,6 +74,7 @@ class Heap:
         self.views: dict[Site, View] = {}
         self.module_owned: dict[Site, str] = {}
         self.caller_owned: dict[Site, CallerContainer] = {}
+        self.forms: dict[Site, Form] = {}
         self.frozen: set[Site] = set()
 
     def is_open(self, cell: Site) -> bool:

@@ -159,6 +159,8 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
             return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)
         if a.type_name == TORCH_SIZE:
             state.heap.shapes.add(site)
+        if a.keys:
+            (state.heap.forms[site],) = a.keys
         return ListRef(site)
     assert isinstance(a, AnyTensor)
     ssa = next_ssa()

@@ -200,7 +200,9 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         type_name = a.value.type_name if isinstance(a.value, ObjectRef) else ""
         if cell in state.heap.shapes:
             type_name = TORCH_SIZE
-        return Elements(kind, elements, type_name=type_name, keys=state.heap.keys.get(cell, ()))
+        form = state.heap.forms.get(cell)
+        keys = state.heap.keys.get(cell, ()) if form is None else (form,)
+        return Elements(kind, elements, type_name=type_name, keys=keys)
     return a
 
 

@@ -10,10 +10,27 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["SHARED", "AnotherPlan", "ImportPlan"]
+__all__ = ["SHARED", "AnotherPlan", "Form", "ImportPlan"]
 
 SHARED = "shared containers"
 """The decision that a container which is passed in two places is one."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The decision that a list or dict is made in another form, as its length or its keys are dynamic.
+
+    Attributes:
+        cell: the list or dict.
+        columns: how many lists a list of tuples is; 0 for a dict, which is a list of keys and one of elements.
+        fields: the names in the tuples, if these are named ones.
+        type_name: their class.
+    """
+
+    cell: Any
+    columns: int = 0
+    fields: tuple[str, ...] = ()
+    type_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -23,6 +40,7 @@ class ImportPlan:
     Attributes:
         retries: keys of places where an earlier import assumed too much: a sure alias instead of a possible one, a
             larger storage, an argument taken with its whole storage.
+        forms: the lists and dicts that are made in another form.
         constants: the bool, int and float arguments, by path, that are constants, with the reason.
         assigned: attributes of the module that the program binds in branches or loops.
         held: attributes of the module that are passed like arguments: lists, dicts, tuples and strings.
@@ -35,6 +53,7 @@ class ImportPlan:
     """
 
     retries: frozenset[Any] = frozenset()
+    forms: frozenset[Form] = frozenset()
     constants: Mapping[str, str] = field(default_factory=dict)
     assigned: tuple[str, ...] = ()
     held: tuple[str, ...] = ()

@@ -1,0 +1,128 @@
+"""Lists of tuples whose length is dynamic: one list for each place in the tuples, side by side.
+
+A list of tuples is a plain one until its length turns out to be dynamic; then the program is imported again with that
+list in columns (`Form`). A column is a list as any, of a length that is dynamic or not (`dynamic_lists.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ..values.plan import Form
+from ..values.state import State
+from ..values.values import ListRef, TupleValue, Value
+
+__all__ = ["TupleLists"]
+
+
+class _Containers(Protocol):
+    """What lists of tuples need of `containers.Containers`."""
+
+    def is_growing(self, value: Value) -> bool: ...
+    def elements(self, value: Value) -> tuple[Value, ...]: ...
+    def new_list(self, elements: Sequence[Value]) -> ListRef: ...
+    def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
+
+
+class TupleLists:
+    """Implements such lists; the methods are named like the ops."""
+
+    def __init__(self, state: State, containers: _Containers) -> None:
+        self.state, self.containers = state, containers
+
+    def new(self, form: Form, elements: Sequence[Value]) -> tuple[Value, ...]:
+        """Make the columns."""
+        return tuple(map(self.containers.new_list, self.split(form, elements)))
+
+    def split(self, form: Form, elements: Sequence[Value]) -> list[list[Value]]:
+        """Return the elements of each column.
+
+        Raises:
+            UnsupportedProgramError: some elements are no tuples known at import.
+        """
+        if not all(isinstance(element, TupleValue) for element in elements):
+            raise self.state.unsupported(
+                "a list of dynamic length with tuples that may be None; keep a flag in the tuple"
+            )
+        return [[element.elements[place] for element in elements] for place in range(form.columns)]  # type: ignore[attr-defined]
+
+    def form(self, target: Any) -> Form:
+        """How a list is made."""
+        return self.state.heap.forms[target.cell]
+
+    def columns(self, target: Any) -> tuple[ListRef, ...]:
+        """The columns of a list."""
+        return self.state.heap.contents[target.cell]  # type: ignore[return-value]
+
+    def is_growing(self, target: Any) -> bool:
+        """Whether the length of a list is dynamic."""
+        columns = self.columns(target)
+        if columns[0].cell in self.state.heap.forms:
+            return self.is_growing(columns[0])
+        return any(map(self.containers.is_growing, columns))
+
+    def elements(self, target: Any) -> tuple[Value, ...]:
+        """Return the tuples in a list whose length is known."""
+        form = self.form(target)
+        rows = zip(*map(self.containers.elements, self.columns(target)), strict=True)
+        return tuple(TupleValue(row, form.fields, form.type_name) for row in rows)
+
+    def method(self, name: str) -> Callable[..., Value | None] | None:
+        """Return what implements an op; None if nothing does."""
+        return getattr(self, f"_{name}", None)
+
+    def _each(self, target: Any, op: str, *args: Value) -> list[Value]:
+        """Run an op on each column."""
+        return [
+            found for column in self.columns(target) for found in self.containers.call(f"aten::{op}", [column, *args])
+        ]
+
+    def _row(self, target: Any, found: Sequence[Value]) -> Value:
+        form = self.form(target)
+        return TupleValue(tuple(found), form.fields, form.type_name)
+
+    def _made(self, target: Any, columns: Sequence[Value]) -> Value:
+        cell = self.state.site()
+        self.state.heap.contents[cell], self.state.heap.forms[cell] = tuple(columns), self.form(target)
+        return ListRef(cell)
+
+    def _len(self, target: Any) -> Value:
+        return self.containers.call("aten::len", [self.columns(target)[0]])[0]
+
+    def _getitem(self, target: Any, index: Value) -> Value:
+        return self._row(target, self._each(target, "__getitem__", index))
+
+    def _append(self, target: Any, element: Value) -> Value:
+        for column, (part,) in zip(self.columns(target), self.split(self.form(target), [element])):
+            self.containers.call("aten::append", [column, part])
+        return target
+
+    def _set_item(self, target: Any, index: Value, element: Value) -> Value:
+        for column, (part,) in zip(self.columns(target), self.split(self.form(target), [element])):
+            self.containers.call("aten::_set_item", [column, index, part])
+        return target
+
+    def _insert(self, target: Any, index: Value, element: Value) -> None:
+        for column, (part,) in zip(self.columns(target), self.split(self.form(target), [element])):
+            self.containers.call("aten::insert", [column, index, part])
+
+    def _pop(self, target: Any, *index: Value) -> Value:
+        return self._row(target, self._each(target, "pop", *index))
+
+    def _Delete(self, target: Any, index: Value) -> None:
+        self._each(target, "Delete", index)
+
+    def _clear(self, target: Any) -> None:
+        self._each(target, "clear")
+
+    def _reverse(self, target: Any) -> None:
+        self._each(target, "reverse")
+
+    def _copy(self, target: Any) -> Value:
+        return self._made(target, self._each(target, "copy"))
+
+    _list = _copy
+
+    def _slice(self, target: Any, *bounds: Value) -> Value:
+        return self._made(target, self._each(target, "slice", *bounds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "checked_number",
     "checked_scalar",
     "mismatch",
+    "tensor_leaves",
 ]
 
 
@@ -146,6 +148,18 @@ class ArgumentSpec:
     has_default: bool = False
     default: Any = None
     keyword_only: bool = False
+
+
+def tensor_leaves(spec: InputSpec) -> Iterator[TensorSpec]:
+    """Iterate over the tensors in an argument."""
+    if isinstance(spec, TensorSpec):
+        yield spec
+    elif isinstance(spec, (SequenceSpec, ListSpec)):
+        for element in spec.elements:
+            yield from tensor_leaves(element)
+    elif isinstance(spec, DictSpec):
+        for _, element in spec.items:
+            yield from tensor_leaves(element)
 
 
 def mismatch(path: str, expected: str, value: Any) -> ArgumentTypeError:

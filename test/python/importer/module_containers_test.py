@@ -354,6 +354,43 @@ def test_a_returned_list_is_the_modules_own() -> None:
     assert ssa_compiler.compile(module, (row(),), cache=False)(row())[1] is module.sizes
 
 
+class Views(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[Tensor] = []
+        self.rows = [torch.zeros(3, 3)]
+
+    def of_a_tensor_of_its_own(self, x: Tensor) -> Tensor:
+        self.rows[0][1] += x
+        self.kept.append(self.rows[0][1])
+        return x
+
+    def of_a_new_tensor(self, x: Tensor) -> Tensor:
+        y = x * 2
+        self.kept.append(y)
+        self.kept.append(y[:2])
+        return y
+
+    def one_tensor_twice(self, x: Tensor) -> Tensor:
+        y = x * 2
+        self.kept.append(y)
+        self.kept.append(y)
+        self.rows.append(self.rows[0])
+        return y
+
+
+def test_views_of_what_is_written_are_rejected() -> None:
+    module = Views()
+    for method in (module.of_a_tensor_of_its_own, module.of_a_new_tensor):
+        with pytest.raises(
+            ssa_compiler.UnsupportedProgramError, match="kept, which gets a tensor that may share memory"
+        ):
+            import_program(method, (row(),))
+    result = ssa_compiler.compile(module.one_tensor_twice, (row(),), cache=False)(row())
+    assert module.kept[0] is module.kept[1] is result
+    assert module.rows[0] is module.rows[1]
+
+
 class Raises(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -192,6 +192,13 @@ class AssignsShape(HasMethods):
         return x
 
 
+class ListsViews(HasMethods):
+    def forward(self, x: Tensor):
+        self.state += 1
+        self.rows[0] = self.state[:2]  # rejected
+        return x + 1
+
+
 class ListsTensors(HasMethods):
     def forward(self, x: Tensor):
         return x + self.tensors["a"]  # rejected
@@ -321,6 +328,9 @@ rejected(X, says="the attributes state and other, bound to one tensor in two bra
 )
 rejected(X, says="assignment to the attribute state, which changes its dtype or shape in a branch or loop; assign")(
     AssignsShape()
+)
+rejected(X, says="the attribute rows, which gets a tensor that may share memory with another one.*; clone.. it")(
+    ListsViews()
 )
 rejected(X, says="the tensor tensors.* inside a container; register it as a parameter or buffer")(ListsTensors())
 rejected(X, says="one and other, two tensors of one memory, one of which gets another shape; clone.. one")(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from ...abi.module_state import AttributeSpec, RebindingSpec
 from ...errors import UnsupportedProgramError
+from ..values.dynamic_list_value import DynamicListValue
+from ..values.heap import Heap
 from ..values.modules import NO_TENSOR, Modules, NewObject
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import OptionalValue, TensorValue, Value, tensor_values
+from ..values.values import DictRef, ListRef, OptionalValue, Site, TensorValue, TupleValue, Value, tensor_values
 from .outputs import Outputs
 
 __all__ = ["Attributes"]
@@ -51,6 +54,33 @@ class Attributes:
         """Return what the attributes are bound to that are arguments and that the program assigned."""
         found = {path: self._state.heap.contents[("attribute", path)][0] for path in self._modules.held}
         return {path: value for path, value in found.items() if value is not self._modules.held[path]}
+
+    def check_contents(self, own: set[Site]) -> None:
+        """Reject a list, dict or tuple of the module that gets a view of another tensor of the module's: it would get a
+        copy, which is no difference only as long as nothing writes what is shared.
+
+        Args:
+            own: the storages of the module's tensors.
+        """
+        heap, storages = self._state.heap, self._state.storages
+        kept: list[tuple[str, TensorValue]] = []
+        for path in self._modules.held:
+            held = heap.contents[("attribute", path)][0]
+            kept += [(path, tensor) for tensor in _tensors_in(heap, held, set())]
+            kept += [(path, tensor) for tensor in _tensors_in(heap, self._modules.held[path], set())]
+        arguments = list(self._state.emitter.entry.arguments)
+        for number, (path, tensor) in enumerate(kept):
+            if any(argument == tensor.ssa for argument in arguments) and not tensor.renewed:
+                continue  # the object itself
+            others = [other for _, other in kept[:number] if other.ssa != tensor.ssa]
+            if tensor.storages & own & storages.written or any(other.root is tensor.root for other in others):
+                held = self._modules.held[path]
+                cells = [("attribute", path), *([held.cell] if isinstance(held, (ListRef, DictRef)) else [])]
+                raise UnsupportedProgramError(
+                    f"unsupported: the attribute {path}, which gets a tensor that may share memory with another one of the "
+                    "module; clone() it",
+                    location=next((heap.places[cell] for cell in cells if cell in heap.places), None),
+                )
 
     def _check_shared_state(self, new: NewObject) -> None:
         """Reject an attribute that shares memory with another one in some runs, or with a part of it: it would be a
@@ -107,6 +137,24 @@ class Attributes:
 def _is_plain(fake: torch.Tensor) -> bool:
     """Whether a tensor is contiguous, which can be told if its sizes are known."""
     return all(isinstance(number, int) for number in (*fake.shape, *fake.stride())) and fake.is_contiguous()
+
+
+def _tensors_in(heap: Heap, value: Value, seen: set[Site]) -> Iterator[TensorValue]:
+    """Iterate over the tensors in a value, each container of the heap once."""
+    if isinstance(value, TensorValue):
+        yield value
+    elif isinstance(value, OptionalValue):
+        yield from _tensors_in(heap, value.value, seen)
+    elif isinstance(value, DynamicListValue):
+        if value.kind is torch.Tensor:
+            yield value.buffer
+    elif isinstance(value, TupleValue):
+        for element in value.elements:
+            yield from _tensors_in(heap, element, seen)
+    elif isinstance(value, (ListRef, DictRef)) and value.cell not in seen:
+        seen.add(value.cell)
+        for element in heap.contents[value.cell]:
+            yield from _tensors_in(heap, element, seen)
 
 
 def _tensor_of(value: Value) -> TensorValue | None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch_mlir import ir
 
-from ...abi.argument_specs import ArgumentSpec
+from ...abi.argument_specs import ArgumentSpec, tensor_leaves
 from ...abi.convention import ImportedProgram
 from ...abi.module_guards import ModuleFacts
 from ...abi.module_state import ContainerSpec, ParameterSpec
@@ -75,6 +75,10 @@ class ProgramImport:
         state, outputs, first = self.state, self.outputs, len(arguments.names)
         output = outputs.output(result)
         bound = {path: outputs.output(value) for path, value in self.attributes.replaced().items()}
+        if self.held:
+            passed = {leaf.index for container in self.held for leaf in tensor_leaves(container.spec)}
+            own = {parameter.storage for parameter in self.modules.found}
+            self.attributes.check_contents(own | {arguments.storages[index] for index in passed})
         found = dict(enumerate(self.modules.found, first + len(self.modules.numbers)))
         changed = self.callers.changed(found, self.modules, outputs.output, outputs.leaf)
         containers = changed_containers(state, outputs.output, outputs.rows)

@@ -151,6 +151,7 @@ class Containers:
             for column, parts in zip(self.tuple_lists.columns(value), columns):
                 self.store(column, parts, op)
             return
+        self.state.heap.places[value.cell] = self.state.locations.user()
         before = self.state.heap.contents[value.cell]
         self.state.heap.lists.add(value.cell)
         self.state.heap.contents[value.cell] = tuple(elements)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...abi.results import Step
+from ...errors import SourceLocation
 from .plan import Form
 from .values import Site, Value
 
@@ -62,6 +63,7 @@ class Heap:
             it can be an argument (`ImportPlan.held`), "" otherwise.
         caller_owned: those of the caller, with where they come from.
         forms: lists of tuples that are columns: they hold a list for each place in the tuples.
+        places: where lists, dicts and attributes were changed last, by cell.
         frozen: cells whose identity was lost at a join; changing them is rejected.
     """
 
@@ -75,6 +77,7 @@ class Heap:
         self.module_owned: dict[Site, str] = {}
         self.caller_owned: dict[Site, CallerContainer] = {}
         self.forms: dict[Site, Form] = {}
+        self.places: dict[Site, SourceLocation | None] = {}
         self.frozen: set[Site] = set()
 
     def is_open(self, cell: Site) -> bool:

@@ -262,6 +262,7 @@ class Modules:
                 "contents (clear() and extend() of a list), or assign it behind that"
             )
         self.state.heap.contents[("attribute", path)] = (value,)
+        self.state.heap.places[("attribute", path)] = self.state.locations.user()
 
     def prepare(self, paths: Iterable[str]) -> None:
         """Make attributes known that the program assigns: arguments for the numbers, then those for the tensors."""

@@ -21,6 +21,7 @@ import torch
 from ..errors import ProgramError, SourceLocation
 from ..process.interrupts import uninterrupted
 from .functionalized import original_operator
+from .shared_results import is_held_elsewhere
 
 if TYPE_CHECKING:
     from ..abi.results import OutputSpec
@@ -97,6 +98,7 @@ class IgnoredCall:
         checked_new: whether a result that shares memory with an argument or another result is an error; if not, it is
             copied.
         reads: names of the tensors that the program reads from the owner's root, with how to find them.
+        changed: whether the program changes what the function returns, so that nobody else may hold it.
         location: the user's line.
         title: what reports call it: the function's name with that of its class.
         reason: why it stays Python.
@@ -114,6 +116,7 @@ class IgnoredCall:
     location: SourceLocation | None
     title: str = ""
     reason: str = ""
+    changed: bool = False
 
     def __call__(self, *values: Any) -> Any:
         """Run the function.
@@ -135,7 +138,9 @@ class IgnoredCall:
         ]
         arguments = build_result(self.arguments, given)
         before = _noted(self.reads() if self.reads else {})
-        result = self._function()(*arguments)
+        box = [self._function()(*arguments)]
+        held = self.changed and is_held_elsewhere(box)
+        (result,) = box
         for number, (value, now) in enumerate(zip(values, given, strict=True)):
             if isinstance(value, torch.Tensor) and number not in self.written and not _same_contents(value, now):
                 raise self._error(
@@ -151,7 +156,13 @@ class IgnoredCall:
                 )
         found: dict[int, Any] = {}
         self._flatten(self.results, result, "its result", found)
-        return self._fresh(found, given)
+        fresh = self._fresh(found, given)
+        if held:
+            raise self._error(
+                "returned a view, or something that is held elsewhere, too, and the program changes it: return a copy, such "
+                "as a clone() of a tensor"
+            )
+        return fresh
 
     def _function(self) -> Callable[..., Any]:
         if self.owner is None:
@@ -273,13 +284,18 @@ def register(schema: str, call: IgnoredCall) -> None:
 
 
 def _noted(values: dict[str, Any]) -> dict[str, Any]:
-    """Values in a form that shows whether a tensor was written or replaced since."""
-    return {
-        name: (id(value), value._version)
-        if isinstance(value, torch.Tensor) and not value.is_inference()
-        else repr(value)
-        for name, value in values.items()
-    }
+    """Values in a form that shows whether they were changed or replaced since."""
+    return {name: _note(value) for name, value in values.items()}
+
+
+def _note(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and not value.is_inference():
+        return id(value), value._version
+    if isinstance(value, dict):
+        return id(value), tuple((key, _note(element)) for key, element in value.items())
+    if isinstance(value, (list, tuple)):
+        return id(value), tuple(map(_note, value))
+    return repr(value)
 
 
 def _same_contents(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sympy
@@ -124,9 +124,10 @@ class PythonCalls:
             getattr(node, "reason", "") or stays_python(python),
         )
         schema = schema_of(operator, leaves, kinds, written)
-        self._made[place] = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user())
-        values = self._emit(schema, leaves, written, kinds, fakes, name, place)
-        return self._value(results, values)
+        made = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user(), [])
+        self._made[place] = made
+        made.results += self._emit(schema, leaves, written, kinds, fakes, name, place)
+        return self._value(results, made.results[:], made.results)
 
     def register(self) -> None:
         """Make the operators of a finished import known to PyTorch.
@@ -135,19 +136,18 @@ class PythonCalls:
             UnsupportedProgramError: a method is called of a module that the program writes.
         """
         for made in self._made.values():
+            made.call.changed = self._is_changed(made.results)
             if made.path is not None:
                 self._check_state(made)
-                made.call.reads = functools.partial(read_attributes, weakref.ref(self.modules.root), self._read_names())
+                made.call.reads = functools.partial(
+                    read_attributes, weakref.ref(self.modules.root), self._read_names(made.path)
+                )
             register(made.schema, made.call)
 
     def _check_state(self, made: Made) -> None:
         """Reject a method of what the program writes: it may read that before or after."""
         prefix = f"{made.path}." if made.path else ""
-        written = [
-            name for found in self.modules.found if found.storage in self.state.storages.written for name in found.names
-        ]
-        written += [number.name for number in self.modules.numbers]
-        for name in written:
+        for name in self._changed_state():
             if name.startswith(prefix):
                 self.state.locations.frames[:] = [made.location]
                 raise self.state.unsupported(
@@ -155,8 +155,45 @@ class PythonCalls:
                     "method might read; make it a function that takes what it needs as arguments"
                 )
 
-    def _read_names(self) -> tuple[str, ...]:
-        return (*(found.names[0] for found in self.modules.found), *sorted(self.modules.constants))
+    def _changed_state(self) -> Iterator[str]:
+        """The names under which the module has what the program writes, changes or assigns."""
+        for found in self.modules.found:
+            if found.storage in self.state.storages.written:
+                yield from found.names
+        yield from (number.name for number in self.modules.numbers)
+        yield from (path for _, path in self.modules.first)
+        places = self.state.heap.places
+        for path, value in self.modules.held.items():
+            if ("attribute", path) in places or self._is_changed(self._parts(value)):
+                yield from self.modules.names_of_container(path)
+
+    def _is_changed(self, values: Iterable[Value]) -> bool:
+        """Whether the program changes a tensor, list or dict."""
+        written, places = self.state.storages.written, self.state.heap.places
+        return any(
+            bool(value.storages & written) if isinstance(value, TensorValue) else getattr(value, "cell", None) in places
+            for value in values
+        )
+
+    def _parts(self, value: Value) -> Iterator[Value]:
+        """A value, and everything in it."""
+        yield value
+        if isinstance(value, OptionalValue):
+            yield from self._parts(value.value)
+        elif isinstance(value, TupleValue):
+            for element in value.elements:
+                yield from self._parts(element)
+        elif isinstance(value, (ListRef, DictRef)):
+            for element in self.state.heap.contents[value.cell]:
+                yield from self._parts(element)
+
+    def _read_names(self, path: str) -> tuple[str, ...]:
+        """The names of what the program reads, as far as a method of the module `path` might change it.
+
+        TorchScript leaves out reads of what is None: a method may bind such an attribute to a tensor.
+        """
+        found = (found.names[0] for found in self.modules.found)
+        return (*found, *sorted(self.modules.constants), *self.modules.held, *self.modules.none_attributes(path))
 
     def _holder(self, owner: ModuleValue) -> Any:
         """The Python module of a module value."""
@@ -347,16 +384,19 @@ class PythonCalls:
                     f"the ignored function '{name}', which may write arguments that share memory; pass one of them"
                 )
 
-    def _value(self, spec: OutputSpec, leaves: list[Value]) -> Value:
+    def _value(self, spec: OutputSpec, leaves: list[Value], made: list[Value]) -> Value:
+        """Return the value of a result; containers that are made for it are appended to `made`."""
         if isinstance(spec, OutputLeaf):
             return leaves[spec.index]
         if isinstance(spec, OutputConstant):
             return ConstValue(spec.value)
         if isinstance(spec, OutputDict):
             keys = [key for key, _ in spec.items]
-            return self.containers.new_dict(keys, [self._value(element, leaves) for _, element in spec.items])
+            made.append(self.containers.new_dict(keys, [self._value(each, leaves, made) for _, each in spec.items]))
+            return made[-1]
         assert isinstance(spec, (OutputTuple, OutputList))
-        elements = tuple(self._value(element, leaves) for element in spec.elements)
-        return (
-            TupleValue(elements, spec.fields) if isinstance(spec, OutputTuple) else self.containers.new_list(elements)
-        )
+        elements = tuple(self._value(element, leaves, made) for element in spec.elements)
+        if isinstance(spec, OutputTuple):
+            return TupleValue(elements, spec.fields)
+        made.append(self.containers.new_list(elements))
+        return made[-1]

@@ -16,7 +16,7 @@ from torch._jit_internal import FunctionModifiers, get_torchscript_modifier
 
 from ...errors import SourceLocation
 from ...semantics.ignored_functions import IgnoredCall
-from ..values.values import TensorValue
+from ..values.values import TensorValue, Value
 
 __all__ = [
     "SCHEMA_NAMES",
@@ -43,12 +43,21 @@ SCHEMA_NAMES = {int: "int", float: "float", bool: "bool", torch.Tensor: "Tensor"
 
 @dataclass
 class Made:
-    """A call that was imported."""
+    """A call that was imported.
+
+    Attributes:
+        schema: that of its operator.
+        call: what the operator runs.
+        path: the module whose method it is; None of a function.
+        location: the user's line.
+        results: the tensors and containers that it returns.
+    """
 
     schema: str
     call: IgnoredCall
     path: str | None
     location: SourceLocation | None
+    results: list[Value]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ...errors import eager_error_name
 from ..values.symbols import expr_of
 
-__all__ = ["Check", "checks", "demands", "divides_integers", "is_checked"]
+__all__ = ["Check", "checks", "demands", "divides_integers", "equal_sizes", "is_checked"]
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,8 @@ _LARGEST_PROBE = 1 << 20  # elements
 _DIVISIONS = ("div", "floor_divide", "fmod", "remainder")
 _DIVIDED = "RuntimeError: ZeroDivisionError"
 _OF_SIZES = ("pixel_unshuffle",)
+# What eager raises for another number of indices than the source has slices.
+_ALONG = {"index_add": "RuntimeError", "index_copy": "IndexError", "index_reduce": "RuntimeError"}
 _LISTS = ("index", "index_put", "_index_put_impl", "_unsafe_index", "_unsafe_index_put")
 
 
@@ -261,6 +263,28 @@ def demands(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:
     if _name(op) == "put":
         counts = (expr_of(named[name].numel()) for name in ("source", "index"))
         yield sympy.Eq(*counts), "IndexError: put_(): Expected source and index to have the same number of elements"
+
+
+def equal_sizes(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+    """Yield which sizes an op takes to be equal, without that FakeTensors ask: relations, with the class of eager's
+    error.
+
+    Args:
+        op: an OpOverload for which `is_checked` holds.
+        args: one Python value per schema argument, FakeTensors for tensors.
+    """
+    error = _ALONG.get(_name(op))
+    if error is None:
+        return
+    named = {argument.name: value for argument, value in zip(op._schema.arguments, args)}
+    tensor, source = named["self"], named["source"]
+    if tensor.dim() != source.dim() or not tensor.dim():
+        return  # FakeTensors ask, or both are scalars
+    along = named["dim"] % tensor.dim()
+    for number, (size, other) in enumerate(zip(tensor.shape, source.shape)):
+        if number != along:
+            yield sympy.Eq(expr_of(size), expr_of(other)), "RuntimeError"
+    yield sympy.Eq(_product(named["index"].shape), expr_of(source.shape[along])), error
 
 
 def _raised(op: Any, args: Sequence[Any], index: torch.Tensor) -> str | None:

@@ -22,7 +22,7 @@ from ..fake.trace import Trace
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue
-from .index_checks import Check, checks, demands, is_checked
+from .index_checks import Check, checks, demands, equal_sizes, is_checked
 from .scalar_ops import ScalarOps
 from .size_one import sizes_that_meet, with_asserted_ones, with_known_ones
 from .tensor_emitter import TensorEmitter
@@ -196,6 +196,8 @@ class Indexing:
         python = [self.tensors.python(argument) for argument in args]
         for condition, message in demands(op, python) if self._checked_op is None else ():
             self.state.check(condition, message)
+        for relation, error in equal_sizes(op, python) if self._checked_op is None else ():
+            self.state.require(relation, op._schema.name, error)
         for number, check in enumerate(checks(op, python)):
             given = index = known[id(check.tensor)]
             rejected = self._checked_op is None and self._check(check, index, ("range", number))

@@ -7,7 +7,7 @@ too. So is a list, dict, tuple or string that the program changes or assigns.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -207,6 +207,24 @@ class Modules:
         self.held[path] = value
         self.state.heap.contents[("attribute", path)] = (value,)
         self._held_containers |= {id(container) for container in containers_in(own_value(self.root, path))}
+
+    def names_of_container(self, path: str) -> list[str]:
+        """Return the qualified name of an attribute, and of those that are, or hold, a list or dict that is in it."""
+        wanted = {id(container) for container in containers_in(own_value(self.root, path))}
+        return [path, *(name for name, value in self._attributes() if wanted & {*map(id, containers_in(value))})]
+
+    def none_attributes(self, path: str) -> list[str]:
+        """Return the qualified names of the attributes of a module, and of the modules in it, that are None."""
+        prefix = f"{path}." if path else ""
+        return [name for name, value in self._attributes() if value is None and name.startswith(prefix)]
+
+    def _attributes(self) -> Iterator[tuple[str, Any]]:
+        """Iterate over the attributes of all modules: the qualified name and the value."""
+        for prefix, module in self.root.named_modules():
+            for space in (vars(module), module._parameters, module._buffers):
+                for name, value in space.items():
+                    if not name.startswith("_"):
+                        yield f"{prefix}.{name}" if prefix else name, value
 
     def assign(self, owner: ModuleValue, name: str, value: Value) -> None:
         """Bind an attribute to another tensor or number; `assigned` and `numbers` say at the end what has to be stored.

@@ -213,5 +213,39 @@ def ring(x: Tensor, rows: List[Tensor], position: int) -> Tensor:
     return torch.stack(rows).sum(0)
 
 
-def test_a_dynamic_index_replaces_a_tensor_of_the_callers() -> None:
-    check(ring, *[(torch.ones(2), [torch.zeros(2), torch.full((2,), 3.0)], k) for k in (0, 1, -1, -2, 2, -3)])
+def added(x: Tensor, rows: List[Tensor], position: int, n: int) -> Tensor:
+    rows[position] += x
+    for i in range(n):
+        rows[i % 2] *= 2
+    return torch.stack(rows).sum(0)
+
+
+def keyed(x: Tensor, rows: Dict[int, Tensor], key: int) -> None:
+    rows[key] += x
+
+
+def rows_of_two() -> List[Tensor]:
+    return [torch.zeros(2), torch.full((2,), 3.0)]
+
+
+def test_a_dynamic_index_that_replaces_a_tensor_is_a_constant() -> None:
+    compiled = ssa_compiler.compile(ring, (torch.ones(2), rows_of_two(), 0), cache=False)
+    for position in (0, 1, -1, -2):
+        mine, theirs, x = rows_of_two(), rows_of_two(), torch.ones(2)
+        kept = list(mine)
+        assert torch.equal(compiled(x, mine, position), ring(x, theirs, position))
+        assert mine[position] is x
+        assert mine[1 - position % 2] is kept[1 - position % 2]
+
+
+def test_a_dynamic_index_of_an_augmented_assignment_keeps_the_tensors() -> None:
+    inputs = [(0, 0), (1, 1), (-1, 2), (-2, 5), (2, 0), (-3, 0)]
+    check(added, *[(torch.ones(2), rows_of_two(), k, n) for k, n in inputs])
+    compiled = ssa_compiler.compile(added, (torch.ones(2), rows_of_two(), 0, 0), cache=False)
+    rows = rows_of_two()
+    kept = list(rows)
+    for _ in range(2):
+        compiled(torch.ones(2), rows, 1, 3)
+    assert all(one is other for one, other in zip(kept, rows))
+    assert torch.equal(kept[1], torch.full((2,), 18.0))
+    check(keyed, *[(torch.ones(2), dict(zip((5, 7), rows_of_two())), k) for k in (5, 7)])

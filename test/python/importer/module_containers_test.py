@@ -173,27 +173,6 @@ def test_a_list_gets_a_dynamic_length(n: int) -> None:
     assert compiled.model.values == module.values
 
 
-class Slots(nn.Module):
-    """A ring buffer of tensors, and a cache that is written in place."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ring = [torch.zeros(3) for _ in range(3)]
-        self.rows = [torch.zeros(4, 3), torch.ones(4, 3)]
-        self.position = 0
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.ring[self.position] = x
-        for i in range(2):
-            self.rows[i][self.position] = x * i
-        self.position = (self.position + 1) % 3
-        return torch.stack(self.ring).sum(0) + self.rows[0] + self.rows[1]
-
-
-def test_tensors_in_lists() -> None:
-    check(Slots(), *[(row() + i,) for i in range(5)])
-
-
 class Tuples(nn.Module):
     state: tuple[Tensor, Tensor]
     last: tuple[int, str]

@@ -63,7 +63,7 @@ def dict_that_loses_a_key(x: Tensor, n: int):
 
 
 @rejected(X, 2, says=r"list on items.. of a dict with dynamic keys; go through it in a loop")
-def items_of_open_dict(x: Tensor, n: int):
+def items_of_dynamic_dict(x: Tensor, n: int):
     d = {1: n}
     d[int(x[0, 0])] = n
     return list(d.items())  # rejected
@@ -423,3 +423,8 @@ def asks_for_contiguity(x: Tensor, k: int):
 @rejected(torch.tensor(2), says=r"prim::min of a tensor that is passed for a number; read it with int\(x\), float\(x\)")
 def tensor_for_number(x: Tensor):
     return min(x, 3)  # rejected
+
+
+@rejected(X, [X, X + 1], says="which a dynamic index or key chooses, of a list or dict of tensors that is an argument")
+def replaces_in_list(x: Tensor, rows: list[Tensor]):
+    rows[int(x[0, 1])] = x  # rejected

@@ -102,7 +102,7 @@ class Outputs:
             return OutputArgument(self._state.heap.caller_owned[value.cell].route)
         if path := self._state.heap.module_owned.get(value.cell):  # what is returned is the module's own object
             raise AnotherPlan.holding(path)
-        if self._state.heap.is_open(value.cell):
+        if self._state.heap.has_dynamic_keys(value.cell):
             return OutputPairs(*map(self.output, self._state.heap.contents[value.cell]))
         if isinstance(value, DictRef):
             parts = [self.output(element) for element in containers.elements(value)]

@@ -8,21 +8,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..values.diagnostics import ProgramRaises
-from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
-from ..values.heap import OPEN
+from ..values.dynamic_list_value import DynamicListValue, is_growing, is_scalar
+from ..values.heap import DYNAMIC
 from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, TupleValue, Value, in_words
+from .chosen_elements import ChosenElements
 from .dicts import Dicts
+from .dynamic_dicts import DynamicDicts
 from .dynamic_lists import DynamicLists
 from .list_values import ListValues
-from .open_dicts import OpenDicts
 from .tuple_lists import TupleLists
 
 __all__ = ["Containers"]
 
 _ONE, _LAST, _FALSE = ConstValue(1), ConstValue(-1), ConstValue(False)
-_MOST_CHOSEN = 16  # tensors in a list of the caller's, one of which a dynamic index replaces
 _MOST_REPEATED = 1 << 16  # elements of `list * int`
 
 
@@ -40,10 +40,11 @@ class Containers:
         self.state = state
         self.choose = choose
         self.growing = growing
-        self.dicts, self.open_dicts = Dicts(state, self), OpenDicts(state, self, growing.choose)
+        self.dicts, self.dynamic_dicts = Dicts(state, self), DynamicDicts(state, self, growing.choose)
         self.tuple_lists = TupleLists(state, self)
         self._forms = {form.cell: form for form in state.plan.forms}
         self.values = ListValues(state, growing.scalars, growing.choose, self.elements)
+        self.chosen = ChosenElements(state, choose)
 
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
@@ -66,8 +67,8 @@ class Containers:
         cell = self._new_cell()
         items = dict(zip(keys, elements))
         if cell in self._forms:
-            self.state.heap.contents[cell] = self.open_dicts.new(tuple(items), tuple(items.values()))
-            self.state.heap.keys[cell] = OPEN
+            self.state.heap.contents[cell] = self.dynamic_dicts.new(tuple(items), tuple(items.values()))
+            self.state.heap.keys[cell] = DYNAMIC
             return DictRef(cell)
         self.state.heap.contents[cell] = tuple(items.values())
         self.state.heap.keys[cell] = tuple(items)
@@ -82,7 +83,7 @@ class Containers:
         if isinstance(value, TupleValue):
             return value.elements
         assert isinstance(value, (ListRef, DictRef))
-        if self._is_open(value):
+        if self._has_dynamic_keys(value):
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a dict with dynamic keys; go through it in a loop"
             )
@@ -99,7 +100,7 @@ class Containers:
         """Return what says how long a list is: comparable, and the same as long as it keeps its elements' number."""
         if value.cell in self.state.heap.views:
             cell = self.state.heap.views[value.cell].cell
-            if self.state.heap.is_open(cell):
+            if self.state.heap.has_dynamic_keys(cell):
                 return self.extent(self.state.heap.contents[cell][0])  # type: ignore[arg-type]
             return self.state.heap.keys[cell]
         contents = self.state.heap.contents[value.cell]
@@ -110,10 +111,10 @@ class Containers:
             return length.ssa if isinstance(length, ScalarValue) else length.value
         return len(contents)
 
-    def _is_open(self, value: Any) -> bool:
+    def _has_dynamic_keys(self, value: Any) -> bool:
         """Whether a value is a dict whose keys are dynamic, or shows one."""
         view = self.state.heap.views.get(value.cell)
-        return self.state.heap.is_open(value.cell if view is None else view.cell)
+        return self.state.heap.has_dynamic_keys(value.cell if view is None else view.cell)
 
     def is_growing(self, value: Value) -> bool:
         """Whether a value is a list whose length is dynamic."""
@@ -181,7 +182,9 @@ class Containers:
 
     def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
         if isinstance(target, DictRef):
-            return getattr(self.open_dicts if self._is_open(target) else self.dicts, self._short(name), None)
+            return getattr(
+                self.dynamic_dicts if self._has_dynamic_keys(target) else self.dicts, self._short(name), None
+            )
         if getattr(target, "cell", ()) in self.state.heap.forms:
             method = self.tuple_lists.method(self._short(name))
             if method is not None or self.tuple_lists.is_growing(target):
@@ -213,8 +216,8 @@ class Containers:
             UnsupportedProgramError: its effect depends on run-time values.
         """
         view = self.state.heap.views.get(getattr(args[0], "cell", ()))
-        if view is not None and self.state.heap.is_open(view.cell):
-            return self.open_dicts.shown(view, self._short(name), args[1:])
+        if view is not None and self.state.heap.has_dynamic_keys(view.cell):
+            return self.dynamic_dicts.shown(view, self._short(name), args[1:])
         if any(self.is_growing(argument) for argument in args[:2]):
             return self._call_growing(name, args)
         method = self._method(name, args[0])
@@ -275,10 +278,10 @@ class Containers:
         self.store(target, (*self.elements(target), element), "append")
         return target
 
-    def _list_getitem(self, target: Value, index: Value) -> Value:
+    def _list_getitem(self, target: Any, index: Value) -> Value:
         elements = self.elements(target)
         if isinstance(index, ScalarValue):
-            return self.choose(index, elements)
+            return self.chosen.read(target, index, elements)
         return elements[self._index(self.constant(index, "getitem"), len(elements))]
 
     def _list_set_item(self, target: Value, index: Value, element: Value) -> Value:
@@ -291,9 +294,9 @@ class Containers:
 
     def _set_at(self, target: Any, index: ScalarValue, element: Value, elements: list[Value]) -> Value:
         """`target[index] = element` at a dynamic position."""
-        numbers = all(map(_is_number, [element, *elements]))
-        few = len(elements) <= _MOST_CHOSEN and all(isinstance(part, TensorValue) for part in [element, *elements])
-        if target.cell not in self.state.heap.caller_owned or not (numbers or few):
+        if self.chosen.is_put_back(target, index, element):
+            return target
+        if target.cell not in self.state.heap.caller_owned or not all(map(is_scalar, [element, *elements])):
             lifted = self.growing.lifted(elements, element)
             changed, _ = self.growing.set_item((), lifted, index, element)
             self.store(target, (changed,), "setitem")
@@ -442,8 +445,3 @@ class Containers:
     def set_attribute(self, target: DictRef, name: str, value: Value) -> None:
         """Set an attribute of an object, a dict of its attributes."""
         self.dicts.set_item(target, ConstValue(name), value)
-
-
-def _is_number(value: Value) -> bool:
-    kind = value.kind if isinstance(value, ScalarValue) else type(getattr(value, "value", None))
-    return kind in SCALAR_DTYPES

@@ -7,7 +7,7 @@ such a list is noted as a view of the dict, and its elements are looked up when 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ...errors import UnsupportedProgramError, program_error_name
@@ -16,6 +16,7 @@ from ..values.heap import View
 from ..values.plan import Form
 from ..values.state import State
 from ..values.values import NONE, ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TupleValue, Value
+from .chosen_elements import ChosenElements
 from .list_values import ListValues
 
 __all__ = ["Dicts"]
@@ -25,7 +26,7 @@ class _Containers(Protocol):
     """What dicts need of `containers.Containers`."""
 
     values: ListValues
-    choose: Callable[[Value, Sequence[Value]], Value]
+    chosen: ChosenElements
 
     def elements(self, value: Value) -> tuple[Value, ...]: ...
     def constant(self, value: Value, op: str) -> Any: ...
@@ -56,13 +57,13 @@ class Dicts:
 
     def _position(self, target: Any, key: Value) -> int | None:
         if isinstance(key, ScalarValue) and key.kind is int:
-            self._open_keys(target)
+            self._need_dynamic_keys(target)
         keys = self.state.heap.keys[target.cell]
         wanted = self.constant_key(key)
         return keys.index(wanted) if wanted in keys else None
 
-    def _open_keys(self, target: Any) -> None:
-        """Reject a key that is dynamic so that the dict is made with open keys, if it can be.
+    def _need_dynamic_keys(self, target: Any) -> None:
+        """Reject a key that is dynamic so that the dict is made with dynamic keys, if it can be.
 
         Raises:
             OtherForm: it can.
@@ -96,11 +97,15 @@ class Dicts:
             return None
         return self.containers.values.located(self.containers.new_list([ConstValue(each) for each in keys]), key)
 
-    def getitem(self, target: Value, key: Value) -> Value:
+    def getitem(self, target: Any, key: Value) -> Value:
         if (known := self._known_place(target, key)) is not None:
             self.containers.values.require(known[0], "KeyError: the key")
             elements = self._elements(target)
-            return self.containers.choose(known[1], elements) if isinstance(known[1], ScalarValue) else elements[0]
+            return (
+                self.containers.chosen.read(target, known[1], elements)
+                if isinstance(known[1], ScalarValue)
+                else elements[0]
+            )
         position = self._position(target, key)
         if position is None:
             raise self._missing(key)
@@ -161,6 +166,8 @@ class Dicts:
                 "unsupported: a new key, which is dynamic, of a dict among the arguments or of a module; add it before"
             )
             self.containers.values.require(known[0], f"{program_error_name(UnsupportedProgramError)}: {text}")
+            if isinstance(known[1], ScalarValue) and self.containers.chosen.is_put_back(target, known[1], element):
+                return
             numbered, replaced = enumerate(self._elements(target)), self.containers.values.replaced
             parts = [replaced(known[1], [ConstValue(number)], element, part) for number, part in numbered]
             self.containers.store(target, parts, "dict setitem")

@@ -31,6 +31,7 @@ __all__ = [
     "enlarged",
     "flipped",
     "is_growing",
+    "is_scalar",
     "promote",
     "put",
     "put_rows",
@@ -289,3 +290,9 @@ def rolled(state: State, target: DynamicListValue, shift: int) -> TensorValue:
     ]
     ssa = _emit(state, _ROLL, buffer.fake, operands)
     return _holding(state, ssa, _fake(state, common_element(state, [target]), capacity_of(target)), [buffer])
+
+
+def is_scalar(value: Value) -> bool:
+    """Whether a value is a number or a bool that a list of dynamic length may hold."""
+    kind = value.kind if isinstance(value, ScalarValue) else type(getattr(value, "value", None))
+    return kind in SCALAR_DTYPES

@@ -10,9 +10,9 @@ from ...errors import SourceLocation
 from .plan import Form
 from .values import Site, Value
 
-__all__ = ["OPEN", "CallerContainer", "Heap", "View"]
+__all__ = ["DYNAMIC", "CallerContainer", "Heap", "View"]
 
-OPEN: tuple[Any, ...] = ("dynamic keys",)
+DYNAMIC: tuple[Any, ...] = ("dynamic keys",)
 """What `Heap.keys` has for a dict whose keys are dynamic: it holds a list of keys and a list of elements."""
 
 
@@ -53,7 +53,7 @@ class Heap:
 
     Attributes:
         contents: what each list, dict and object holds.
-        keys: keys of each dict cell; `OPEN`, that very object, if they are dynamic.
+        keys: keys of each dict cell; `DYNAMIC`, that very object, if they are dynamic.
         shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
         tuples: cells of lists that an op returns and that are a tuple in eager: of tensors, or strides.
         lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to
@@ -80,6 +80,6 @@ class Heap:
         self.places: dict[Site, SourceLocation | None] = {}
         self.frozen: set[Site] = set()
 
-    def is_open(self, cell: Site) -> bool:
+    def has_dynamic_keys(self, cell: Site) -> bool:
         """Whether a cell is a dict whose keys are dynamic."""
-        return self.keys.get(cell) is OPEN
+        return self.keys.get(cell) is DYNAMIC

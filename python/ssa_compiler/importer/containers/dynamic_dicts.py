@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ..values.heap import OPEN, View
+from ..values.heap import DYNAMIC, View
 from ..values.state import State
 from ..values.values import NONE, ConstValue, DictRef, ListRef, ScalarValue, TupleValue, Value
 from .dynamic_lists import Choose
 from .list_values import ListValues
 
-__all__ = ["OpenDicts"]
+__all__ = ["DynamicDicts"]
 
 _READING = frozenset({"len", "getitem", "list", "copy", "contains", "sum", "max", "min"})
 _ZERO = ConstValue(0)
 
 
 class _Containers(Protocol):
-    """What open dicts need of `containers.Containers`."""
+    """What dicts with dynamic keys need of `containers.Containers`."""
 
     values: ListValues
 
@@ -34,14 +34,14 @@ class _Containers(Protocol):
     def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
 
 
-class OpenDicts:
+class DynamicDicts:
     """Implements such dicts; the methods are named like the ops."""
 
     def __init__(self, state: State, containers: _Containers, choose: Choose) -> None:
         self.state, self.containers, self.choose = state, containers, choose
 
     def new(self, keys: Sequence[Any], elements: Sequence[Value]) -> tuple[Value, ...]:
-        """Make the contents of an open dict."""
+        """Make the contents of a dict with dynamic keys."""
         return self.containers.new_list([ConstValue(key) for key in keys]), self.containers.new_list(elements)
 
     def _lists(self, target: Any) -> tuple[ListRef, ListRef]:
@@ -89,7 +89,7 @@ class OpenDicts:
     def copy(self, target: Any) -> Value:
         cell = self.state.site()
         self.state.heap.contents[cell] = tuple(self._on(each, "copy")[0] for each in self._lists(target))
-        self.state.heap.keys[cell] = OPEN
+        self.state.heap.keys[cell] = DYNAMIC
         return DictRef(cell)
 
     dict = copy

@@ -1,0 +1,54 @@
+"""Lists of tensors of a module, of which a dynamic index chooses one."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import ssa_compiler
+from ssa_compiler.testing import check
+
+
+def row() -> Tensor:
+    return torch.arange(3.0)
+
+
+class Slots(nn.Module):
+    """Sums in a ring, and a cache that is written in place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ring = [torch.zeros(3) for _ in range(3)]
+        self.rows = [torch.zeros(4, 3), torch.ones(4, 3)]
+        self.position = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.ring[self.position] += x
+        for i in range(2):
+            self.rows[i][self.position] = x * i
+        self.position = (self.position + 1) % 3
+        return torch.stack(self.ring).sum(0) + self.rows[0] + self.rows[1]
+
+
+def test_tensors_in_lists() -> None:
+    module = Slots()
+    check(module, *[(row() + i,) for i in range(5)])
+    ring = list(module.ring)
+    with torch.no_grad():
+        compiled = ssa_compiler.compile(module, (row(),), cache=False)
+        for _ in range(4):
+            compiled(row())
+    assert all(one is other for one, other in zip(ring, module.ring))
+    assert torch.equal(ring[0], row() * 2)
+
+
+class Ring(Slots):
+    def forward(self, x: Tensor) -> Tensor:
+        self.ring[self.position] = x
+        self.position = (self.position + 1) % 3
+        return torch.stack(self.ring).sum(0)
+
+
+def test_a_dynamic_index_replaces_no_tensor_in_a_list() -> None:
+    """The others would be copies in the list, and whoever has them would not see them written."""
+    with pytest.raises(ssa_compiler.UnsupportedOpError, match="which a dynamic index or key chooses"):
+        ssa_compiler.compile(Ring(), (row(),), cache=False)

@@ -1,4 +1,4 @@
-"""Lists of tensors of a module, of which a dynamic index chooses one."""
+"""Lists of a module: of tensors, of which a dynamic index chooses one, and of numbers, which become empty."""
 
 import pytest
 import torch
@@ -52,3 +52,28 @@ def test_a_dynamic_index_replaces_no_tensor_in_a_list() -> None:
     """The others would be copies in the list, and whoever has them would not see them written."""
     with pytest.raises(ssa_compiler.UnsupportedOpError, match="which a dynamic index or key chooses"):
         ssa_compiler.compile(Ring(), (row(),), cache=False)
+
+
+class Stack(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.queue = [1.0]
+        self.seen = {"a": 1}
+
+    def forward(self, x: Tensor, push: bool) -> Tensor:
+        if push:
+            self.queue.append(2.0)
+            self.seen["b"] = 2
+        else:
+            self.queue.pop()
+            del self.seen["a"]
+        return x * len(self.queue)
+
+
+def test_a_list_of_numbers_may_become_empty() -> None:
+    module, oracle = Stack(), Stack()
+    compiled = ssa_compiler.compile(module, (row(), False), cache=False)
+    with torch.no_grad():
+        for push in (False, True, True):
+            assert torch.equal(compiled(row(), push), oracle(row(), push))
+            assert (module.queue, module.seen) == (oracle.queue, oracle.seen)

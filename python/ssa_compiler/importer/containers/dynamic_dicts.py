@@ -1,7 +1,7 @@
 """Dicts whose keys are dynamic ints: two lists, of the keys and of the elements, side by side.
 
 A dict is one of known keys (`dicts.py`) until the program asks for a key that is dynamic; then it is imported again
-with that dict open (`Form`). Its lists may have a length that is dynamic, as any (`dynamic_lists.py`). A key is
+with dynamic keys for that dict. Its lists may have a length that is dynamic, as any (`dynamic_lists.py`). A key is
 found by looking at all of them.
 """
 

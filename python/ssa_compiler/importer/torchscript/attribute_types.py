@@ -12,9 +12,10 @@ import ast
 import inspect
 import sys
 import textwrap
+import types
 import typing
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -73,7 +74,8 @@ def _types(module: torch.nn.Module) -> dict[str, Any]:
     known = getattr(module, _ANNOTATIONS, {})
     own = {name: value for name, value in vars(module).items() if name not in vars(torch.nn.Module())}
     empty = {name: _EMPTY[type(value)] for name, value in own.items() if type(value) in _EMPTY and not value}
-    found = empty | _assigned(type(module))
+    started = {name: kind for name, kind in _literals(type(module)).items() if name in empty}
+    found = empty | started | _assigned(type(module))
     unknown = {name: kind for name, kind in found.items() if name not in known and hasattr(module, name)}
     return unknown | (_evaluated_hints(type(module)) if any(isinstance(kind, str) for kind in known.values()) else {})
 
@@ -87,19 +89,52 @@ def _evaluated_hints(kind: type) -> dict[str, Any]:
     return {name: hint for name, hint in hints.items() if name not in torch.nn.Module.__annotations__}
 
 
+def _sources(kind: type) -> Iterator[tuple[type, ast.Module]]:
+    """Iterate over the syntax trees of a class and of the user's classes that it derives from."""
+    for owner in kind.__mro__:
+        if owner.__module__.partition(".")[0] not in ("torch", "builtins"):
+            with suppress(OSError, TypeError, SyntaxError):
+                yield owner, ast.parse(textwrap.dedent(inspect.getsource(owner)))
+
+
+def _literals(kind: type) -> dict[str, Any]:
+    """The types of the attributes that `__init__` sets to a list or dict of numbers, bools or strings: such a list may
+    have become empty since.
+    """
+    found: dict[str, Any] = {}
+    for _, tree in _sources(kind):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and (type_ := _literal_type(node.value)) is not None:
+                for name in filter(None, map(_attribute, node.targets)):
+                    found.setdefault(name, type_)
+    return found
+
+
+def _literal_type(value: ast.expr) -> Any:
+    """The type of `[1.0, 2.0]`, `[0] * n` or `{"a": 1}`; None of anything else."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+        return _literal_type(value.left)
+    if isinstance(value, ast.List):
+        element = _common_type(value.elts)
+        return None if element is None else types.GenericAlias(list, (element,))
+    if isinstance(value, ast.Dict):
+        key, element = _common_type(value.keys), _common_type(value.values)
+        return None if key is None or element is None else types.GenericAlias(dict, (key, element))
+    return None
+
+
+def _common_type(parts: Sequence[ast.expr | None]) -> Any:
+    kinds = {type(part.value) if isinstance(part, ast.Constant) else None for part in parts}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
 def _assigned(kind: type) -> dict[str, Any]:
     """The attributes that methods of a class assign, if some say that they are optional, lists or dicts, or assign None
     and others do not.
     """
     annotated: dict[str, Any] = {}
     nothing, something = set[str](), set[str]()
-    for owner in kind.__mro__:
-        if owner.__module__.partition(".")[0] in ("torch", "builtins"):
-            continue
-        try:
-            tree = ast.parse(textwrap.dedent(inspect.getsource(owner)))
-        except (OSError, TypeError, SyntaxError):
-            continue
+    for owner, tree in _sources(kind):
         names = {**vars(typing), **vars(sys.modules.get(owner.__module__, typing))}
         for node in ast.walk(tree):
             if isinstance(node, ast.AnnAssign) and (name := _attribute(node.target)):

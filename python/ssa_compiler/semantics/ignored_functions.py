@@ -21,7 +21,7 @@ import torch
 from ..errors import ProgramError, SourceLocation
 from ..process.interrupts import uninterrupted
 from .functionalized import original_operator
-from .shared_results import is_held_elsewhere
+from .shared_results import is_held, is_held_elsewhere
 
 if TYPE_CHECKING:
     from ..abi.results import OutputSpec
@@ -99,6 +99,7 @@ class IgnoredCall:
             copied.
         reads: names of the tensors that the program reads from the owner's root, with how to find them.
         changed: whether the program changes what the function returns, so that nobody else may hold it.
+        overwritten: the operator's arguments that the program writes, at some time: it must not keep them.
         location: the user's line.
         title: what reports call it: the function's name with that of its class.
         reason: why it stays Python.
@@ -117,6 +118,7 @@ class IgnoredCall:
     title: str = ""
     reason: str = ""
     changed: bool = False
+    overwritten: tuple[int, ...] = ()
 
     def __call__(self, *values: Any) -> Any:
         """Run the function.
@@ -129,13 +131,23 @@ class IgnoredCall:
             ProgramError: Python did what the program does not allow for.
             Exception: whatever the function raises.
         """
-        from ..abi.results import build_result
-
         # Python may keep what it is given.
         given = [
             value.clone() if isinstance(value, torch.Tensor) and number not in self.written else value
             for number, value in enumerate(values)
         ]
+        results = self._called(values, given)
+        for number in self.overwritten:
+            if is_held(given, number):
+                raise self._error(
+                    "kept an argument that the program writes, and would not see it written: keep a clone()"
+                )
+        return results
+
+    def _called(self, values: Sequence[Any], given: list[Any]) -> Any:
+        """Run the function on `given`, which are `values` or copies of them; it leaves no reference to them."""
+        from ..abi.results import build_result
+
         arguments = build_result(self.arguments, given)
         before = _noted(self.reads() if self.reads else {})
         box = [self._function()(*arguments)]

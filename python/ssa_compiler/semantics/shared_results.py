@@ -1,7 +1,7 @@
-"""Whether what a Python function returned is held by anybody else: then others see it change.
+"""Whether what a Python function was given or returned is held by anybody else: then others see it change.
 
-A program works on copies of what an ignored function returns. That is right as long as nobody else has the object, or
-the program does not change it. CPython's reference counts tell.
+A program works on copies of what an ignored function returns, and gives it copies. That is right as long as nobody else
+has the object, or the program does not change it. CPython's reference counts tell.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["is_held_elsewhere"]
+__all__ = ["is_held", "is_held_elsewhere"]
 
 _ALONE = 2
 """References to an object that is looked up in its only container, for `sys.getrefcount`: the container's, and its own
@@ -28,10 +28,11 @@ def is_held_elsewhere(box: list[Any]) -> bool:
     Args:
         box: one element, of which the caller holds no other reference.
     """
-    return _is_held(box, 0)
+    return is_held(box, 0)
 
 
-def _is_held(container: Any, key: Any) -> bool:
+def is_held(container: Any, key: Any) -> bool:
+    """The same for what a list, tuple or dict holds at a place."""
     if not isinstance(container[key], (torch.Tensor, list, dict, tuple)):
         return False
     # Two equal tuples of constants may be one object; what is in a tuple counts.
@@ -39,7 +40,7 @@ def _is_held(container: Any, key: Any) -> bool:
         return True
     if isinstance(container[key], torch.Tensor):
         return _storage_is_held(container[key])
-    return any(_is_held(container[key], inner) for inner in _keys(container[key]))
+    return any(is_held(container[key], inner) for inner in _keys(container[key]))
 
 
 def _keys(container: Any) -> Iterable[Any]:

@@ -26,7 +26,12 @@ def through_numpy(x: Tensor, n: int) -> Tensor:
 
 @torch.jit.ignore
 def note(x: Tensor, what: str) -> None:
-    LOG.append((what, float(x.sum()), x))
+    LOG.append((what, float(x.sum()), x * 1))
+
+
+@torch.jit.ignore
+def keep(x: Tensor) -> None:
+    LOG.append((float(x.sum()), x))
 
 
 @torch.jit.ignore
@@ -83,8 +88,25 @@ def test_side_effects_come_in_order_and_keep_what_they_are_given() -> None:
     assert torch.equal(compiled(X, 3), expected)
     compiled(X + 100, 3)
     assert [entry[:2] for entry in LOG[: len(eager)]] == eager
-    assert all(float(kept.sum()) == total for _, total, kept in LOG)  # nothing reuses the memory that Python keeps
     assert sum(use.count for use in compiled.explain().callbacks if "note" in use.op) == 2 * len(eager)
+
+
+def keeps(x: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    for i in range(n):
+        y = y * 0.5 + i
+        keep(y)
+        keep(y[1])
+    return y
+
+
+def test_nothing_reuses_the_memory_that_python_keeps() -> None:
+    compiled = ssa_compiler.compile(keeps, (X, 2), cache=False)
+    LOG.clear()
+    assert torch.equal(compiled(X, 3), keeps(X, 3))
+    compiled(X + 100, 3)
+    assert len(LOG) == 18
+    assert all(float(kept.sum()) == total for total, kept in LOG)
 
 
 def test_numbers_come_back() -> None:

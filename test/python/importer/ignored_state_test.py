@@ -278,3 +278,64 @@ def test_what_is_held_elsewhere_may_not_be_changed(kind: type[nn.Module]) -> Non
     compiled = ssa_compiler.compile(kind(), (X,), cache=False)
     with pytest.raises(errors.ProgramError, match="held elsewhere, too, and the program changes it"), torch.no_grad():
         compiled(X)
+
+
+class Keeps(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: list[Tensor] = []
+
+    @torch.jit.ignore
+    def keep(self, x: Tensor) -> None:
+        self.log.append(x)
+
+    @torch.jit.ignore
+    def keep_a_part(self, x: Tensor) -> None:
+        self.log.append(x[1:])
+
+    @torch.jit.ignore
+    def keep_a_clone(self, x: Tensor) -> None:
+        self.log.append(x.clone())
+
+
+class KeepsWhatIsWritten(Keeps):
+    def forward(self, x: Tensor) -> Tensor:
+        y = x * 2
+        self.keep(y)
+        y += 1
+        return y
+
+
+class KeepsAPart(Keeps):
+    def forward(self, x: Tensor) -> Tensor:
+        y = x * 2
+        self.keep_a_part(y)
+        y[2] = 1
+        return y
+
+
+class KeepsAClone(Keeps):
+    def forward(self, x: Tensor, n: int = 3) -> Tensor:
+        y = x * 2
+        for _ in range(n):
+            self.keep_a_clone(y)
+            y += 1
+        self.keep(y * 2)
+        return y
+
+
+@pytest.mark.parametrize("kind", [KeepsWhatIsWritten, KeepsAPart])
+def test_what_a_method_keeps_may_not_be_written(kind: type[nn.Module]) -> None:
+    compiled = ssa_compiler.compile(kind(), (X,), cache=False)
+    with pytest.raises(errors.ProgramError, match="kept an argument that the program writes"), torch.no_grad():
+        compiled(X)
+
+
+def test_a_method_may_keep_clones() -> None:
+    module, oracle = KeepsAClone(), KeepsAClone()
+    compiled = ssa_compiler.compile(module, (X, 3), cache=False)
+    with torch.no_grad():
+        for n in (0, 1, 2):
+            assert torch.equal(compiled(X, n), oracle(X, n))
+    assert len(module.log) == len(oracle.log)
+    assert all(torch.equal(one, other) for one, other in zip(module.log, oracle.log))

@@ -42,6 +42,7 @@ ELSEWHERE = {
     "the program is compiled when it is called first": "script_test.py",
     "the attribute …, an object of a class": "importer_errors_test.py",
     "the ignored function '…' changed": "ignored_calls_test.py",
+    "the ignored function '…' kept": "ignored_state_test.py",
     "the ignored function '…' returned": "ignored_calls_test.py",
     "the ignored function '…' wrote": "ignored_calls_test.py",
     "of tensors of the caller's, '…', that gets a dynamic length": "argument_containers_test.py",

@@ -105,6 +105,7 @@ class Arguments:
         self.names: list[str] = []
         self._route: list[Step] = []
         self._count = 0
+        self._of_module = False  # whose numbers need not be of the type that TorchScript takes them for
         self._seen: dict[int, tuple[SharedSpec, Value, Site]] = {}
         self.storages: dict[int, Site] = {}
 
@@ -136,7 +137,11 @@ class Arguments:
         """
         self._route[:] = [("item", self._count)]
         self._count += 1
-        return self._leaf(f"self.{path}", example, declared)
+        self._of_module = True
+        try:
+            return self._leaf(f"self.{path}", example, declared)
+        finally:
+            self._of_module = False
 
     def _leaf(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
         kind = declared.kind()
@@ -170,13 +175,14 @@ class Arguments:
             return ConstantSpec(path, example), ConstValue(example)
         if isinstance(example, bool) or example is None or isinstance(example, (str, torch.device, torch.dtype)):
             expected = _CONSTANT_KINDS.get(type(example))
-            if expected is not None and kind not in (*expected, "AnyType", "UnionType"):
+            if expected is not None and kind not in (*expected, "AnyType", "UnionType") and not self._of_module:
                 raise mismatch(path, declared, example)
             if isinstance(example, bool):
                 return self._scalar(path, example)
             return ConstantSpec(path, example), self._constant(example)
         if isinstance(example, (int, float)):
-            if kind not in _NUMBER_KINDS or (kind == "IntType" and isinstance(example, float)):
+            fits = kind in _NUMBER_KINDS and not (kind == "IntType" and isinstance(example, float))
+            if not fits and not self._of_module:
                 raise mismatch(path, declared, example)
             if self.state.scripted and kind == "FloatType":
                 spec, value = self._scalar(path, checked_number(path, float, example))

@@ -124,7 +124,7 @@ class PythonCalls:
             getattr(node, "reason", "") or stays_python(python),
         )
         schema = schema_of(operator, leaves, kinds, written)
-        made = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user(), [])
+        made = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user(), [], leaves)
         self._made[place] = made
         made.results += self._emit(schema, leaves, written, kinds, fakes, name, place)
         return self._value(results, made.results[:], made.results)
@@ -137,6 +137,11 @@ class PythonCalls:
         """
         for made in self._made.values():
             made.call.changed = self._is_changed(made.results)
+            made.call.overwritten = tuple(
+                number
+                for number, leaf in enumerate(made.given)
+                if isinstance(leaf, TensorValue) and number not in made.call.written and self._is_changed([leaf])
+            )
             if made.path is not None:
                 self._check_state(made)
                 made.call.reads = functools.partial(

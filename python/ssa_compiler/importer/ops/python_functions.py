@@ -51,6 +51,7 @@ class Made:
         path: the module whose method it is; None of a function.
         location: the user's line.
         results: the tensors and containers that it returns.
+        given: its tensors and dynamic scalars, numbered as the operator's arguments.
     """
 
     schema: str
@@ -58,6 +59,7 @@ class Made:
     path: str | None
     location: SourceLocation | None
     results: list[Value]
+    given: list[Any]
 
 
 @dataclass(frozen=True)

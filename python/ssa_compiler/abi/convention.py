@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -117,7 +118,7 @@ class ImportedProgram:
     storages: frozenset[int] = frozenset()
     held: tuple[ContainerSpec, ...] = ()
 
-    @property
+    @cached_property
     def specs(self) -> tuple[InputSpec, ...]:
         """How each of the values is flattened that `bind` returns."""
         return (*(argument.spec for argument in self.arguments), *(container.spec for container in self.held))
@@ -148,7 +149,7 @@ class ImportedProgram:
                 raise ArgumentTypeError(f"{self.name}() missing required argument '{argument.name}'")
         if kwargs:
             raise ArgumentTypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        return values + [container.current() for container in self.held]
+        return values + [container.current() for container in self.held] if self.held else values
 
     def without_owner(self) -> ImportedProgram:
         """Return the program without the user's module, and what is taken for granted of it."""

@@ -168,11 +168,14 @@ def multi_margin_loss(
 def multilabel_margin_loss_forward(self: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, Tensor]:
     """How far other classes of rows (N, C), or of one (C), come nearer to any of the right ones than 1; NaN does not.
 
-    The right ones are those before the first -1. Raises RuntimeError, as eager does, for a class that there is not.
+    The right ones are those before the first -1. Raises RuntimeError, as eager does, for a class that there is not, and
+    for rows without elements.
     """
     x = self if self.dim() > 1 else self.reshape([1, -1])
     classes = target.reshape(x.shape)
     size = x.size(1)
+    if size == 0:
+        raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size")
     if bool(torch.logical_or(classes < -1, classes >= size).any()):
         raise RuntimeError("target is out of range")
     counts = (classes < 0).to(torch.int64).cumsum(1) == 0

@@ -106,3 +106,14 @@ def margin_of_one_class(x: Tensor, target: Tensor) -> Tensor:
 
 def test_margin_loss_of_a_tensor_without_dimensions() -> None:
     check(margin_of_one_class, (torch.tensor(0.5), torch.tensor(0)), compiled=False)
+
+
+def multilabel_margin(x: Tensor, target: Tensor) -> Tensor:
+    return F.multilabel_margin_loss(x, target, reduction="none")
+
+
+def test_multilabel_margin_loss_of_rows_without_elements() -> None:
+    sizes = [(4, 3), (0, 3), (4, 0), (0, 0)]
+    inputs = [(torch.rand(size), torch.zeros(size, dtype=torch.int64)) for size in sizes]
+    errors = check(multilabel_margin, *inputs, compiled=False, options={"dynamic_shapes": Dim.AUTO}).errors
+    assert [error is not None for error in errors] == [False, False, True, True]

@@ -203,18 +203,19 @@ private:
     int64_t steps = 1, added = 1;
     for (auto [loop, kind] : llvm::enumerate(kinds)) {
       bool reduces = kind == utils::IteratorType::reduction;
-      int64_t size = sizes[loop];
+      int64_t size = sizes[loop], most = size;
       if (ShapedType::isDynamic(size)) {
-        std::optional<int64_t> most =
+        std::optional<int64_t> bound =
             findTrips(op, loop, *possibleRanges, ArgumentSizes::Declared);
-        if (!most && reduces && roundsSums(op))
+        if (!bound && reduces && roundsSums(op))
           manyAdded.insert(op);
+        most = bound.value_or(kAssumedSize);
         size = findTrips(op, loop, *expectedRanges, ArgumentSizes::Example)
-                   .value_or(std::min(most.value_or(kAssumedSize),
-                                      reduces ? kUnbounded : kAssumedSize));
+                   .value_or(reduces ? most : std::min(most, kAssumedSize));
       }
       steps *= size;
-      added *= reduces ? size : 1;
+      // What is added, and how, must not depend on the example.
+      added *= reduces ? most : 1;
     }
     if (added > 1 && op.getNumDpsInputs() > 1 &&
         steps > std::max<int64_t>(maxProducts, maxReuse * countLargest(op)))
@@ -242,7 +243,6 @@ private:
 
   /// Decides what is quicker where neither the example nor a bound tells.
   static constexpr int64_t kAssumedSize = 256;
-  static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
   /// The most trips of a loop, where something bounds them.
   static std::optional<int64_t> findTrips(linalg::LinalgOp op, unsigned loop,

@@ -69,9 +69,10 @@ SizeOrigin ssa_compiler::findSizeOrigin(Value tensor, int64_t dim) {
     return findSizeOrigin(forwarded.entering.front(), dim);
   if (!forwarded.inside.empty()) {
     SizeOrigin first = findSizeOrigin(forwarded.inside.front(), dim);
-    bool agree = llvm::all_of(forwarded.inside, [&](Value value) {
-      return findSizeOrigin(value, dim) == first;
-    });
+    bool agree =
+        llvm::all_of(llvm::drop_begin(forwarded.inside), [&](Value value) {
+          return findSizeOrigin(value, dim) == first;
+        });
     return agree ? first : unknown;
   }
   if (isa<BlockArgument>(tensor))

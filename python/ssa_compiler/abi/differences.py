@@ -42,7 +42,7 @@ def count_differences(program: ImportedProgram, args: Sequence[Any], kwargs: Map
         what was assumed of sizes, strides or PyTorch's settings.
     """
     values = program.bind(args, kwargs)
-    found = sum(_count(argument.spec, value, program.sizes) for argument, value in zip(program.arguments, values))
+    found = sum(_count(spec, value, program.sizes) for spec, value in zip(program.specs, values, strict=True))
     if program.facts is not None and program.facts.difference() is not None:
         found += 1
     return max(found, 1)

@@ -330,3 +330,40 @@ func.func @rows(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>, %y: tensor<?x4xf32>) -
   %z = linalg.matmul ins(%x, %w : tensor<?x4xf32>, tensor<4x4xf32>) outs(%y : tensor<?x4xf32>) -> tensor<?x4xf32>
   return %z : tensor<?x4xf32>
 }
+
+// -----
+
+// How numbers are added depends on how many there may be, not on the example: more
+// than 4,096 are added in float64.
+// CHECK-LABEL: func.func @sum_of_many(
+// CHECK: linalg.generic
+// CHECK: arith.extf %{{.+}} : f32 to f64
+func.func @sum_of_many(%x: tensor<?xf32> {tssa.example_sizes = array<i64: 8>, tssa.max_sizes = array<i64: 10000>}) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<?xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<f32>
+  return %s : tensor<f32>
+}
+
+// -----
+
+// Here as many as 4,096: they are added as they are.
+// CHECK-LABEL: func.func @sum_of_few(
+// CHECK-NOT: f64
+// CHECK: return
+func.func @sum_of_few(%x: tensor<?xf32> {tssa.example_sizes = array<i64: 8>, tssa.max_sizes = array<i64: 4096>}) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<?xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<f32>
+  return %s : tensor<f32>
+}

@@ -15,7 +15,7 @@ __all__: list[str] = []
 # ruff: noqa: UP006, UP045 - TorchScript reads these annotations
 
 
-def _is_open(arguments: Mapping[str, Any]) -> bool:
+def _pads_dynamically(arguments: Mapping[str, Any]) -> bool:
     """Whether an amount is dynamic, and the result lies in memory as a contiguous tensor does."""
     amounts, tensor = arguments["pad"], arguments["self"]
     fits = len(amounts) % 2 == 0 and len(amounts) // 2 <= tensor.dim()
@@ -23,8 +23,8 @@ def _is_open(arguments: Mapping[str, Any]) -> bool:
     return bool(fits and plain and any(not isinstance(amount, int) for amount in amounts))
 
 
-def _is_open_constant(arguments: Mapping[str, Any]) -> bool:
-    return bool(arguments["mode"] == "constant" and _is_open(arguments))
+def _pads_with_constant_dynamically(arguments: Mapping[str, Any]) -> bool:
+    return bool(arguments["mode"] == "constant" and _pads_dynamically(arguments))
 
 
 def _padded(self: Tensor, pad: List[int], value: float) -> Tensor:
@@ -51,13 +51,13 @@ def _padded(self: Tensor, pad: List[int], value: float) -> Tensor:
     return result
 
 
-@implements("aten::pad", where=_is_open_constant, laid_out=True)
+@implements("aten::pad", where=_pads_with_constant_dynamically, laid_out=True)
 def pad_constant(self: Tensor, pad: List[int], value: Optional[float]) -> Tensor:
     """A tensor that goes on at its ends with a number, or ends before."""
     return _padded(self, pad, 0.0 if value is None else value)
 
 
-@implements("aten::constant_pad_nd", where=_is_open, laid_out=True)
+@implements("aten::constant_pad_nd", where=_pads_dynamically, laid_out=True)
 def constant_pad_nd(self: Tensor, pad: List[int], value: float) -> Tensor:
     """The same where it is a part of another op."""
     return _padded(self, pad, value)

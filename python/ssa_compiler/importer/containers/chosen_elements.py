@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ..values.state import State
 from ..values.values import DictRef, ListRef, ScalarValue, Site, TensorValue, Value
+from .equal_views import EqualViews
 
 __all__ = ["ChosenElements"]
 
@@ -18,8 +19,10 @@ class ChosenElements:
     others there; this one stays where it is.
     """
 
-    def __init__(self, state: State, choose: Callable[[Value, Sequence[Value]], Value]) -> None:
-        self._state, self._choose = state, choose
+    def __init__(
+        self, state: State, choose: Callable[[Value, Sequence[Value]], Value], equal_views: EqualViews
+    ) -> None:
+        self._state, self._choose, self._equal_views = state, choose, equal_views
         self._read: dict[tuple[Site, object], tuple[tuple[Value, ...], Value]] = {}
 
     def read(self, target: ListRef | DictRef, index: ScalarValue, elements: Sequence[Value]) -> Value:
@@ -30,7 +33,8 @@ class ChosenElements:
             index: the place, counted in `elements`.
             elements: what the container holds.
         """
-        value = self._choose(index, elements)
+        view = self._equal_views.element(target, index) if isinstance(target, ListRef) else None
+        value = self._choose(index, elements) if view is None else view
         self._read[(target.cell, index.ssa)] = (self._state.heap.contents[target.cell], value)
         return value
 

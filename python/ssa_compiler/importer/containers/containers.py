@@ -17,6 +17,7 @@ from .chosen_elements import ChosenElements
 from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
 from .dynamic_lists import DynamicLists
+from .equal_views import EqualViews
 from .list_values import ListValues
 from .tuple_lists import TupleLists
 
@@ -44,7 +45,8 @@ class Containers:
         self.tuple_lists = TupleLists(state, self)
         self._forms = {form.cell: form for form in state.plan.forms}
         self.values = ListValues(state, growing.scalars, growing.choose, self.elements)
-        self.chosen = ChosenElements(state, choose)
+        self.equal_views = EqualViews(state, growing.tensors, growing.scalars)
+        self.chosen = ChosenElements(state, choose, self.equal_views)
 
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
@@ -272,7 +274,7 @@ class Containers:
     # Lists.
 
     def _list_len(self, target: Value) -> Value:
-        return ConstValue(len(self.elements(target)), structural=True)
+        return ConstValue(len(self.elements(target)), structural=self.equal_views.is_structural(target))
 
     def _list_append(self, target: Value, element: Value) -> Value:
         self.store(target, (*self.elements(target), element), "append")

@@ -257,6 +257,9 @@ class Operators(Blocks):
         if results is not None:
             return results
         wrapped = [self._wrap(result) for result in self.tensors.call(op, arguments)]
+        for value in wrapped:
+            if isinstance(value, ListRef):
+                self.containers.equal_views.note(value, arguments[0])
         if op.namespace == "aten" and not self.state.scripted:
             self.state.heap.tuples |= {value.cell for value in wrapped if isinstance(value, ListRef)}
         return wrapped

@@ -14,8 +14,8 @@ _STATE = (bool, int, float, str, torch.Tensor, type(None))
 
 
 def module_state(model: Any) -> dict[str, Any]:
-    """The parameters and buffers of a module, and its attributes that are numbers, strings, tensors or containers of
-    these, by qualified name.
+    """The parameters and buffers of a module, and its attributes that are numbers, strings, None, tensors or containers
+    of these, by qualified name.
     """
     if not isinstance(model, torch.nn.Module):
         return {}
@@ -23,7 +23,7 @@ def module_state(model: Any) -> dict[str, Any]:
         f"{path}.{name}".removeprefix("."): value
         for path, module in model.named_modules(remove_duplicate=False)
         for name, value in vars(module).items()
-        if not name.startswith("_") and value is not None and all(isinstance(leaf, _STATE) for leaf in leaves(value))
+        if not name.startswith("_") and (value is None or all(isinstance(leaf, _STATE) for leaf in leaves(value)))
     }
     return numbers | {
         name: tensor.detach()

@@ -144,6 +144,31 @@ def test_containers_get_other_lengths_and_keys(model: Any, specialisations: int)
     check_calls(model(), [(row(),), (row() - 9,), (row() + 1,)], specialisations)
 
 
+class Last(nn.Module):
+    """Whether an attribute is a number or None is up to branches and loops."""
+
+    def __init__(self, last: int | None) -> None:
+        super().__init__()
+        self.last: int | None = last
+        self.least: float | None = None
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        for i in range(n):
+            self.least = float(x[i]) if i != 2 else None
+        if n == 1:
+            self.last = None
+            return x * 2
+        last = self.last
+        self.last = n if last is None else last + 1
+        return x + 1
+
+
+@pytest.mark.parametrize("last", [None, 7])
+def test_an_attribute_is_a_number_or_none(last: int | None) -> None:
+    calls = [(row(), n) for n in (0, 1, 2, 3, 1, 1)]
+    check_calls(Last(last), calls, 4 if last is None else 3)
+
+
 class Logs(nn.Module):
     """Appends as many numbers as an argument says."""
 

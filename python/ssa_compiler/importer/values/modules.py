@@ -242,7 +242,7 @@ class Modules:
             self._assign_held(path, value)
             return
         if isinstance(value, (ConstValue, ScalarValue)) and _number_kind(value) is not None:
-            if ("attribute", path) in self.state.heap.contents:
+            if any(number.name == path for number in self.numbers):
                 self.state.heap.contents[("attribute", path)] = (value,)
                 return
             if type(attribute) in (bool, int, float):

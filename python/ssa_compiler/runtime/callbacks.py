@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..abi.callback_sites import MODULE_NAME, CallbackSite, Constant, Listed
 from ..errors import ProgramError
+from ..semantics import autocast
 from ..semantics.functionalized import on_copies, original_operator
 from ..semantics.ignored_functions import NAMESPACE, is_ignored
 from ..semantics.python_scalars import PYTHON_OPS, python_op
@@ -69,7 +70,7 @@ class CallbackHost:
                 values = iter(passed)
                 arguments = [self._rebuild(argument, values) for argument in site.arguments]
                 unwritten = [(a, a._version) for a in arguments if isinstance(a, torch.Tensor)] if watched else ()
-                with torch.no_grad():
+                with torch.no_grad(), autocast.off_for(site.op):
                     result = run(*arguments)
                 if any(argument._version != version for argument, version in unwritten):
                     raise RuntimeError(f"{site.op} writes an argument, which its schema does not say")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
+from ..semantics import autocast
 from ..semantics.functionalized import on_copies, original_operator
 from ._ir import InterpreterError, Operation
 
@@ -92,7 +94,8 @@ def schema_call(overload: torch._ops.OpOverload, operand_count: int) -> Callable
         raise InterpreterError(f"expected {len(arguments)} operands of '{overload}', got {operand_count}")
     convert = [_enumeration(argument) for argument in arguments[:operand_count]]
     names = [argument.name if argument.kwarg_only else None for argument in arguments[:operand_count]]
-    if not any(convert) and not any(names):
+    converted = autocast.has_autocast_kernel(str(overload.name()))  # type: ignore[no-untyped-call]  # the program says how
+    if not any(convert) and not any(names) and not converted:
         return overload
 
     def call(*values: Any) -> Any:
@@ -104,7 +107,8 @@ def schema_call(overload: torch._ops.OpOverload, operand_count: int) -> Callable
                 positional.append(value)
             else:
                 keywords[name] = value
-        return overload(*positional, **keywords)
+        with autocast.off() if converted else nullcontext():
+            return overload(*positional, **keywords)
 
     return call
 

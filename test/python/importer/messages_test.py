@@ -25,6 +25,7 @@ sys.path.insert(0, str(GENERATOR.parent))
 import gen_messages  # noqa: E402 - a tool, found by its path
 
 ELSEWHERE = {
+    "under torch.autocast, whose dtype": "autocast_test.py",
     "a forward-mode gradient": "tracing_test.py",
     "without memory": "tracing_test.py",
     "which traces": "tracing_test.py",

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from ...semantics import autocast
 from ..containers.classes import Classes, compare_enums
 from ..containers.containers import Containers
 from ..containers.dynamic_lists import DynamicLists
@@ -19,6 +20,7 @@ from ..ir.locations import highlighted, is_augmented_assignment, is_call, is_ite
 from ..ir.purity import is_built_in, is_pure, original
 from ..ir.schemas import dtype_result, find_op, in_place_of
 from ..ir.torchscript_enums import python_argument
+from ..ops.autocast import check_dtypes, converted_operands
 from ..ops.bool_operands import call_with_bools
 from ..ops.devices import check_devices
 from ..ops.effectful_ops import run_later
@@ -253,6 +255,10 @@ class Operators(Blocks):
             check_operands(self.state, op, python)
             check_stored(self.tensors, op, opened)
             check_sizes(self.state, op, python)
+            check_dtypes(self.tensors, op, opened)
+        if (converted := converted_operands(self.tensors, self.containers, op, arguments)) is not None:
+            with autocast.off():
+                return self._tensor_op(op, converted)
         results = self.programs.call(op, arguments)
         if results is not None:
             return results

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import torch
 
+from ...abi.convention import autocast_dtypes
 from ...errors import eager_error_name
 from ..values.values import ConstValue, TensorValue, Value
 from .concrete_run import try_op
 
-__all__ = ["Described", "describe", "mixed_dtypes", "rejects", "rejects_bools", "run_example"]
+__all__ = ["Described", "describe", "dtypes_under_autocast", "mixed_dtypes", "rejects", "rejects_bools", "run_example"]
 
 Described = tuple[Any, ...]
 _COMMON = {torch.float32, torch.float64}
@@ -33,6 +34,12 @@ _UNKNOWN = 3
 """A size that is dynamic."""
 _LARGEST = 1 << 20
 """How many elements examples of the sizes at hand have at most."""
+
+
+def _cache(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what a function returned, for each state of autocast, on which depends what ops do."""
+    kept = cache(lambda _, *operands: function(*operands))
+    return lambda *operands: kept(autocast_dtypes(), *operands)
 
 
 def describe(arguments: Sequence[Value], sized: bool = False) -> Described:
@@ -89,7 +96,7 @@ def rejects_bools(op: Any, arguments: Sequence[Value], places: tuple[int, ...]) 
     return _rejects_bools(op, describe(others), places)
 
 
-@cache
+@_cache
 def _rejects_bools(op: Any, described: Described, places: tuple[int, ...]) -> str:
     try:
         run_example(op, described, dict.fromkeys(places, True))
@@ -123,16 +130,42 @@ def mixed_dtypes(op: Any, arguments: Sequence[Value]) -> tuple[torch.dtype | Non
     return _result_dtypes(op, described, _SIZES) or (_result_dtypes(op, sized, (_UNKNOWN,)) if small else ())
 
 
-@cache
+def dtypes_under_autocast(op: Any, arguments: Sequence[Value]) -> tuple[torch.dtype | None, ...]:
+    """Return the dtypes of an op's results under `torch.autocast` as it is now, None for what is no tensor; () if no
+    example suits the op.
+
+    Args:
+        op: an OpOverload.
+        arguments: one value per schema argument.
+    """
+    described = describe(arguments, sized=True)
+    if sum(math.prod(one[1]) for one in _tensors(described)) > _LARGEST:
+        return ()
+    return tuple(_dtypes_under_autocast(op, described))
+
+
+@_cache
+def _dtypes_under_autocast(op: Any, described: Described) -> tuple[torch.dtype | None, ...]:
+    try:
+        return _dtypes(_run(op, [_example(one, _UNKNOWN) for one in described]))
+    except Exception:  # the example does not suit the op
+        return ()
+
+
+@_cache
 def _result_dtypes(op: Any, described: Described, sizes: tuple[int, ...]) -> tuple[torch.dtype | None, ...]:
     for size in sizes:
         try:
             made = run_example(op, described, {}, size)
         except Exception:  # the example does not suit the op
             continue
-        results = made if isinstance(made, tuple) else (made,)
-        return tuple(result.dtype if isinstance(result, torch.Tensor) else None for result in results)
+        return _dtypes(made)
     return ()
+
+
+def _dtypes(made: Any) -> tuple[torch.dtype | None, ...]:
+    results = made if isinstance(made, tuple) else (made,)
+    return tuple(result.dtype if isinstance(result, torch.Tensor) else None for result in results)
 
 
 def _floats(tensors: Sequence[Any]) -> set[torch.dtype]:
@@ -148,7 +181,7 @@ def _tensors(described: Described) -> list[Any]:
     return [one for one in described if one is not None and isinstance(one[0], torch.dtype)]
 
 
-@cache
+@_cache
 def _rejects(op: Any, described: Described, sizes: tuple[int, ...]) -> str | None:
     """What an op raises for dtypes; None if no example suits it, and its operands are of several floating dtypes."""
     tensors = _tensors(described)
@@ -198,7 +231,10 @@ def run_example(op: Any, described: Described, given: Mapping[int, Any], size: i
     """
     if torch.Tag.nondeterministic_seeded in op.tags:
         raise NotImplementedError
-    examples = [given[n] if n in given else _example(one, size) for n, one in enumerate(described)]
+    return _run(op, [given[n] if n in given else _example(one, size) for n, one in enumerate(described)])
+
+
+def _run(op: Any, examples: list[Any]) -> Any:
     named = {spec.name: value for spec, value in zip(op._schema.arguments, examples) if spec.kwarg_only}
     return try_op(op, examples[: len(examples) - len(named)], named)
 

@@ -40,6 +40,13 @@ from .writes import Writes
 __all__ = ["TensorOps"]
 
 
+def _is_autocast(trace: Trace) -> bool:
+    """Whether `torch.autocast` converts operands, which the op's name does not say."""
+    return torch._C._is_any_autocast_enabled() and any(
+        record.op is torch.ops.aten._to_copy.default for record in trace.records
+    )
+
+
 def _has_one(tensor: torch.Tensor, dim: int) -> bool:
     """Whether a tensor has one element along a dimension."""
     if type(dim) is not int or not -tensor.dim() <= dim < tensor.dim():
@@ -208,6 +215,7 @@ class TensorOps(TensorEmitter):
         # that writes, which only its parts announce.
         named = not shared and not writes and (self._name_known(op) or not trace.records or _checks(trace))
         named = named and not (op.name() in _REGROUPING and any(map(_is_empty, inputs)))
+        named = named and not _is_autocast(trace)
         with self.indexing.already_checked(op):
             if named and not self.indexing.is_hidden(args, trace):
                 result = self._fresh(op, args, trace.out)

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["compute_once", "schemas"]
+__all__ = ["compute_once", "has_effects", "schemas"]
 
 # Functions without effects that Python has without importing them.
 _PURE = frozenset(
@@ -74,7 +74,7 @@ class _Order:
         targets = _targets(node)
         field = _COMPUTED.get(type(node), "")
         value = getattr(node, field, None)
-        if any(map(self._is_needed, (target.slice for target in targets))) or any(map(_has_effects, targets)):
+        if any(map(self._is_needed, (target.slice for target in targets))) or any(map(has_effects, targets)):
             return self._stored(node, targets, before)
         if value is not None and self._is_needed(value):
             if isinstance(node, ast.AugAssign):
@@ -127,9 +127,9 @@ class _Order:
 
     def _test(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr:
         """Split a condition, of which only its truth matters."""
-        if isinstance(node, ast.Compare) and len(node.ops) > 1 and _has_effects(node):
+        if isinstance(node, ast.Compare) and len(node.ops) > 1 and has_effects(node):
             return self._chained(node, before, truth=True)
-        return self._part(node, before) if _has_effects(node) else node
+        return self._part(node, before) if has_effects(node) else node
 
     def _part(self, node: ast.expr, before: list[ast.stmt], *, whole: bool = False) -> ast.expr:
         """Return an expression without effects that stands for `node` after the statements that are added to `before`.
@@ -141,7 +141,7 @@ class _Order:
         """
         if isinstance(node, (ast.Name, ast.Constant)):
             return node
-        if not whole and not _has_effects(node):
+        if not whole and not has_effects(node):
             return self._named(node, before)  # at the time that Python computes it
         if isinstance(node, ast.IfExp):
             return self._choice(node, before)
@@ -193,7 +193,7 @@ class _Order:
         branches: list[list[ast.stmt]] = []
         for value in (then, otherwise):
             branch: list[ast.stmt] = []
-            result = self._part(value, branch) if _has_effects(value) else value
+            result = self._part(value, branch) if has_effects(value) else value
             branch.append(_at(value, ast.Assign([ast.Name(name, ast.Store())], result)))
             branches.append(branch)
         before.append(_at(test, ast.If(test, *branches)))
@@ -260,16 +260,16 @@ def _is_path(node: ast.expr) -> bool:
 def _is_repeated(node: ast.AST) -> bool:
     """Whether TorchScript computes a part of an expression several times, and that has effects."""
     if isinstance(node, ast.Subscript):
-        return isinstance(node.ctx, ast.Load) and _has_effects(node.slice)
+        return isinstance(node.ctx, ast.Load) and has_effects(node.slice)
     if isinstance(node, ast.Compare):
-        return any(map(_has_effects, node.comparators[:-1]))
+        return any(map(has_effects, node.comparators[:-1]))
     if isinstance(node, ast.BinOp):
-        return isinstance(node.op, ast.Mod) and _has_effects(node.left)
+        return isinstance(node.op, ast.Mod) and has_effects(node.left)
     is_dict = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
-    return is_dict and any(map(_has_effects, node.args))  # type: ignore[attr-defined]
+    return is_dict and any(map(has_effects, node.args))  # type: ignore[attr-defined]
 
 
-def _has_effects(expression: ast.expr) -> bool:
+def has_effects(expression: ast.expr) -> bool:
     """Whether computing an expression twice may not be the same as once."""
     return any(isinstance(node, ast.Call) and not _is_pure(node) for node in ast.walk(expression))
 

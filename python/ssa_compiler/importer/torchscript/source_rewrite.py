@@ -39,6 +39,7 @@ from ...errors import SourceLocation
 from ..ir.purity import unfolded
 from ..isolation.patching import replaced
 from .as_eager import as_eager, unused_functions_run
+from .boolean_operators import choose_operands
 from .evaluation_order import compute_once
 from .function_scope import Names, let_defaults_be, variables_of
 from .plain_dataclasses import plain_dataclasses
@@ -89,7 +90,7 @@ def script_plainly(script: Callable[[], Any]) -> Any:
     Args:
         script: scripts it.
     """
-    with _private_caches(), plain_dataclasses(), unfolded(), unused_functions_run(), _parsed_with(as_eager):
+    with _private_caches(), plain_dataclasses(), unfolded(), unused_functions_run(), _parsed_with(_chosen):
         return script()
 
 
@@ -169,6 +170,16 @@ def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
         yield
 
 
+def _chosen(function: Any, parsed: Any) -> Any:
+    """Rewrite a parsed function only where TorchScript takes it for another one."""
+    parsed = as_eager(function, parsed)
+    if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
+        return parsed
+    tree = copy.deepcopy(parsed.ast)
+    choose_operands(tree.body[0])
+    return parsed._replace(ast=ast.fix_missing_locations(tree))
+
+
 def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, repeated: list[SourceLocation]) -> Any:
     """Rewrite a parsed function, unless it is one of PyTorch's own."""
     if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
@@ -180,6 +191,7 @@ def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, rep
     lines: list[int] = []
     try:
         if not scripted:
+            choose_operands(definition)
             compute_once(definition, lambda: next(names), lines)
     finally:
         repeated += [SourceLocation(str(parsed.filename), parsed.file_lineno - 1 + line) for line in lines]

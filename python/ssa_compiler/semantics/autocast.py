@@ -1,0 +1,54 @@
+"""`torch.autocast` around ops that a program runs: their operands have been converted already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+__all__ = ["has_autocast_kernel", "off", "off_for"]
+
+
+@cache
+def _has_kernel(name: str, device: str) -> bool:
+    import torch
+
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(name, f"Autocast{device.upper()}"))
+
+
+def has_autocast_kernel(name: str) -> bool:
+    """Whether autocast, as it is now, has a kernel for an op: it converts operands, and turns itself off in the op.
+
+    Args:
+        name: the operator, `namespace::name.overload`.
+    """
+    import torch
+
+    return any(torch.is_autocast_enabled(device) and _has_kernel(name, device) for device in ("cpu", "cuda"))
+
+
+@contextmanager
+def off() -> Iterator[None]:
+    """Turn autocast off."""
+    import torch
+
+    with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
+        yield
+
+
+@contextmanager
+def off_for(name: str) -> Iterator[None]:
+    """Turn autocast off where an op runs whose operands it converts: the program says how they are converted.
+
+    What has no such kernel, an op of the user's for one, may use ops that have.
+
+    Args:
+        name: the operator, `namespace::name.overload`.
+    """
+    import torch
+
+    if not torch._C._is_any_autocast_enabled() or not has_autocast_kernel(name):
+        yield
+        return
+    with off():
+        yield

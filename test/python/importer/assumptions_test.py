@@ -29,6 +29,10 @@ def _at_dynamic_offset(x: Tensor, n: int):
     return x.as_strided([2], [1], n) + 0
 
 
+def _as_it_lies(x: Tensor):
+    return x.as_strided([3, 4], [4, 1]) * 1
+
+
 def _is_same(x: Tensor, y: Tensor):
     if x is y:
         return x + 1
@@ -60,6 +64,7 @@ def test_as_strided_of_an_argument_has_its_assumptions() -> None:
     assert StridesAsExample in found
     found = {type(item): item for item in import_program(_at_dynamic_offset, (x, 2)).assumptions}
     assert found[StorageAsExample].size == 12
+    assert StridesAsExample in {type(item) for item in import_program(_as_it_lies, (x,)).assumptions}
 
 
 class _HoldsAPart(nn.Module):

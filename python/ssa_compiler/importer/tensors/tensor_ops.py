@@ -331,10 +331,13 @@ class TensorOps(TensorEmitter):
         if op._schema.name == "aten::squeeze":
             self.views.check_squeeze(args[0], args[1] if len(args) > 1 else None)
         if isinstance(out, torch.Tensor):
-            # A FakeTensor need not know where in its storage it begins, and as_strided may count from there.
-            placed = op.name() == "aten::as_strided" and not (isinstance(args[3], ConstValue) and args[3].value is None)
+            # A FakeTensor need not know where in its storage it begins, and as_strided may count from there. The
+            # caller's tensors may have other strides than the example's, which it does not ask for.
+            strided = op.name() == "aten::as_strided"
+            placed = strided and not (isinstance(args[3], ConstValue) and args[3].value is None)
             for value in (v for argument in args for v in tensor_values(argument)):
-                if not placed and same_view(value.fake, out):
+                outer = strided and any(site[0] in ("argument", "parameter") for site in value.storages)
+                if not placed and not outer and same_view(value.fake, out):
                     return replace(value, renewed=True)  # another tensor object: `x.detach() is x` is false
             for value in (v for argument in args for v in tensor_values(argument)):
                 if shares_storage(value.fake, out):

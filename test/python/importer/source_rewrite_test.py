@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 import ssa_compiler
+from ssa_compiler.errors import ArgumentTypeError
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
@@ -223,3 +224,31 @@ def norms_of_modules_and_tensors(x: Tensor) -> list[Tensor]:
 def test_functions_of_modules_are_no_methods() -> None:
     """`x.norm(dim=1)`, which TorchScript does not know, is written as a function; `torch.linalg.norm` is one."""
     check(norms_of_modules_and_tensors, (grid(),), compiled=False)
+
+
+def names_of_dtypes(x: Tensor) -> list[Tensor]:
+    chosen = (x > 1).bool()
+    same = chosen.bool()
+    same[0] = True  # the tensor itself, as it has that dtype
+    return [chosen, x.bfloat16() + 1, x.half(), x.int().short(), x.cfloat().real]
+
+
+def scaled(x, k=2, eps=1e-5, flag=True, mode="times", mask=None):  # type: ignore[no-untyped-def]
+    if mask is not None:
+        x = x * mask
+    return x * k + eps if mode == "times" and flag else x - k
+
+
+def with_defaults(x: Tensor, k: int) -> list[Tensor]:
+    return [scaled(x), scaled(x, k, flag=False), scaled(x, eps=-0.5, mask=x), scaled(x, mode="minus")]
+
+
+def test_methods_named_after_dtypes_convert() -> None:
+    check(names_of_dtypes, (torch.tensor([0.0, 1.5, -2.5]),), compiled=False)
+
+
+def test_parameters_have_the_types_of_their_defaults() -> None:
+    check(with_defaults, *((torch.tensor([1.0, -2.0]), k) for k in (0, 3)), compiled=False)
+    check(scaled, (torch.ones(2), 3), (torch.ones(2), -1), compiled=False)
+    with pytest.raises(ArgumentTypeError, match="argument 'k': expected int, got float"):
+        ssa_compiler.compile(scaled, (torch.ones(2), 2.5))

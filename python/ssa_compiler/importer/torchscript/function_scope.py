@@ -7,7 +7,7 @@ import inspect
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["Names", "let_defaults_be", "variables_of"]
+__all__ = ["Names", "annotate_from_defaults", "let_defaults_be", "variables_of"]
 
 
 def variables_of(definition: Any) -> frozenset[str]:
@@ -33,6 +33,25 @@ def let_defaults_be(arguments: ast.arguments) -> None:
     arguments.defaults += [default for _, default in pairs if default is not None]
     arguments.kwonlyargs = [argument for argument, default in pairs if default is None]
     arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+
+
+def annotate_from_defaults(arguments: ast.arguments) -> None:
+    """Give parameters without annotations the types of their defaults, which TorchScript takes for tensors and rejects:
+    `eps=1e-5` is a float, `mask=None` a tensor or None.
+    """
+    pairs = [*zip(arguments.args[::-1], arguments.defaults[::-1]), *zip(arguments.kwonlyargs, arguments.kw_defaults)]
+    for argument, default in pairs:
+        if argument.annotation is not None or default is None:
+            continue
+        try:
+            value = ast.literal_eval(default)
+        except ValueError:  # it is no constant
+            continue
+        name = "Optional[Tensor]" if value is None else type(value).__name__
+        if value is None or type(value) in (bool, int, float, str):
+            argument.annotation = ast.parse(name, mode="eval").body
+            for part in ast.walk(argument.annotation):
+                ast.copy_location(part, argument)
 
 
 class Names(dict[str, Any]):

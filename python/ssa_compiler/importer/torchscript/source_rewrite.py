@@ -41,7 +41,7 @@ from ..isolation.patching import replaced
 from .as_eager import as_eager, unused_functions_run
 from .boolean_operators import choose_operands
 from .evaluation_order import compute_once
-from .function_scope import Names, let_defaults_be, variables_of
+from .function_scope import Names, annotate_from_defaults, let_defaults_be, variables_of
 from .plain_dataclasses import plain_dataclasses
 from .syntax_rewriter import KEPT, Rewriter
 
@@ -197,5 +197,7 @@ def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, rep
         repeated += [SourceLocation(str(parsed.filename), parsed.file_lineno - 1 + line) for line in lines]
     rewriter = Rewriter(methods, variables_of(definition), Names(function))
     definition.body = rewriter.statements(definition.body)
+    if not scripted:
+        annotate_from_defaults(definition.args)
     let_defaults_be(definition.args)
     return parsed._replace(ast=ast.fix_missing_locations(tree))

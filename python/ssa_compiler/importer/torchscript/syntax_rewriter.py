@@ -310,6 +310,10 @@ class Rewriter(ast.NodeTransformer):
             if not isinstance(self._meaning(owner), types.ModuleType):
                 node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
                 node.args = [owner, *node.args]
+        if self._methods and _converts_dtype(node) and not isinstance(self._meaning(_owner(node)), types.ModuleType):
+            dtype = ast.copy_location(ast.Attribute(ast.Name("torch", ast.Load()), node.func.attr, ast.Load()), node)  # type: ignore[attr-defined]
+            node.func.attr, node.args = "to", [dtype]  # type: ignore[attr-defined]
+            return node
         if isinstance(node.func, ast.Attribute) and len(node.args) == 3 and node.func.attr in _SEARCHES:
             node.args[2] = counted_from_end(node.args[2])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "rsplit" and not node.args + node.keywords:
@@ -359,6 +363,16 @@ def _columns(value: ast.expr) -> ast.expr:
 def _is_python_method(name: str) -> bool:
     """Whether tensors have a method of this name that is Python's, and torch a function that does the same."""
     return isinstance(getattr(torch.Tensor, name, None), types.FunctionType) and hasattr(torch.functional, name)
+
+
+def _converts_dtype(call: ast.Call) -> bool:
+    """Whether a call is one of a method that is named after a dtype, as `x.bool()`, of which TorchScript lacks some."""
+    named = isinstance(call.func, ast.Attribute) and isinstance(getattr(torch, call.func.attr, None), torch.dtype)
+    return named and not call.args and not call.keywords
+
+
+def _owner(call: ast.Call) -> ast.expr:
+    return call.func.value  # type: ignore[attr-defined]
 
 
 def _keep(place: ast.stmt, value: ast.expr, mark: str = KEPT) -> ast.Expr:

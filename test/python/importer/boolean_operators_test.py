@@ -52,5 +52,6 @@ def test_conditions_and_bools_stay() -> None:
 
 
 def test_operands_of_two_types_are_rejected() -> None:
-    with pytest.raises(ScriptError, match="if-expression's true branch has type int but false branch has type bool"):
+    says = r"true branch has type int but false branch has type bool; give both one type; .* write bool\(a\) and bool"
+    with pytest.raises(ScriptError, match=says):
         ssa_compiler.compile(mixed, (X, 2, True))

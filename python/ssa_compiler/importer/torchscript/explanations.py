@@ -28,6 +28,10 @@ _WAYS_OUT = (
     (r"aten::bitwise_not.*instead found type 'int'", "write -n - 1 for ~n of an int"),
     (r"has no attribute or method 'unique'", "write torch.unique(x)"),
     (r"is missing a return annotation", "annotate it"),
+    (
+        r"if-expression's true branch has type",
+        "give both one type; of `a and b` or `a or b`, which is one of the two, write bool(a) and bool(b) for the truth",
+    ),
 )
 """What TorchScript says, as a pattern, and what to do about it."""
 _ANY_REMEDY = (

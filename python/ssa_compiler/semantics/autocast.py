@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 
 __all__ = ["has_autocast_kernel", "off", "off_for"]
@@ -24,7 +24,10 @@ def has_autocast_kernel(name: str) -> bool:
     """
     import torch
 
-    return any(torch.is_autocast_enabled(device) and _has_kernel(name, device) for device in ("cpu", "cuda"))
+    enabled: bool = torch._C._is_any_autocast_enabled()
+    return enabled and any(
+        torch.is_autocast_enabled(device) and _has_kernel(name, device) for device in ("cpu", "cuda")
+    )
 
 
 @contextmanager
@@ -36,19 +39,13 @@ def off() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def off_for(name: str) -> Iterator[None]:
-    """Turn autocast off where an op runs whose operands it converts: the program says how they are converted.
+def off_for(name: str) -> AbstractContextManager[None]:
+    """Return a context in which autocast is off if it converts an op's operands: the program says how they are
+    converted.
 
     What has no such kernel, an op of the user's for one, may use ops that have.
 
     Args:
         name: the operator, `namespace::name.overload`.
     """
-    import torch
-
-    if not torch._C._is_any_autocast_enabled() or not has_autocast_kernel(name):
-        yield
-        return
-    with off():
-        yield
+    return off() if has_autocast_kernel(name) else nullcontext()

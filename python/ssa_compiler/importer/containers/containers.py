@@ -273,7 +273,7 @@ class Containers:
 
     # Lists.
 
-    def _list_len(self, target: Value) -> Value:
+    def _list_len(self, target: Any) -> Value:
         return ConstValue(len(self.elements(target)), structural=self.equal_views.is_structural(target))
 
     def _list_append(self, target: Value, element: Value) -> Value:

@@ -49,9 +49,10 @@ class EqualViews:
         if found is not None:
             self._families[target.cell] = found
 
-    def is_structural(self, target: Value) -> bool:
+    def is_structural(self, target: ListRef) -> bool:
         """Whether a loop over a list is better written out."""
-        return len(self._state.heap.contents[target.cell]) <= _READILY_UNROLLED or self._family(target) is None  # type: ignore[attr-defined]
+        family = self._family(target)
+        return family is None or len(family.contents) <= _READILY_UNROLLED
 
     def element(self, target: ListRef, index: ScalarValue) -> TensorValue | None:
         """Return the element at a dynamic place as a view; None if the elements are no equal views.
@@ -73,10 +74,9 @@ class EqualViews:
         start: Any = self._scalars.emit("mul", [index, size])
         return self._tensors.views.narrow(base, dim, start, size)
 
-    def _family(self, target: Value) -> _Family | None:
-        found = self._families.get(target.cell)  # type: ignore[attr-defined]
-        contents = self._state.heap.contents[target.cell]  # type: ignore[attr-defined]
-        return found if found is not None and found.contents is contents else None
+    def _family(self, target: ListRef) -> _Family | None:
+        found = self._families.get(target.cell)
+        return found if found is not None and found.contents is self._state.heap.contents[target.cell] else None
 
 
 def _family(contents: tuple[Value, ...], base: TensorValue) -> _Family | None:

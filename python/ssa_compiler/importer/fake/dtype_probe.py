@@ -139,9 +139,15 @@ def dtypes_under_autocast(op: Any, arguments: Sequence[Value]) -> tuple[torch.dt
         arguments: one value per schema argument.
     """
     described = describe(arguments, sized=True)
-    if sum(math.prod(one[1]) for one in _tensors(described)) > _LARGEST:
+    if _elements(described) > _LARGEST:
         return ()
     return tuple(_dtypes_under_autocast(op, described))
+
+
+def _elements(described: Described) -> int:
+    """How many elements tensors of known sizes have together, also in lists."""
+    listed = sum(_elements(one[1]) for one in described if one is not None and one[0] == "list")
+    return listed + sum(math.prod(one[1]) for one in _tensors(described))
 
 
 @_cache

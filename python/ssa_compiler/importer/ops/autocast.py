@@ -30,7 +30,7 @@ def converted_operands(
     Returns:
         The operands to run the op on, without autocast; None if autocast leaves the op alone.
     """
-    if not torch._C._is_any_autocast_enabled() or op._schema.is_mutable or not has_autocast_kernel(op.name()):
+    if op._schema.is_mutable or not has_autocast_kernel(op.name()):
         return None
     python = [tensors.python(tensors.argument(value)) for value in arguments]
     dtypes = {

@@ -170,10 +170,14 @@ def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
         yield
 
 
+def _is_of_torch(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "torch"
+
+
 def _chosen(function: Any, parsed: Any) -> Any:
     """Rewrite a parsed function only where TorchScript takes it for another one."""
     parsed = as_eager(function, parsed)
-    if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
+    if _is_of_torch(function):
         return parsed
     tree = copy.deepcopy(parsed.ast)
     choose_operands(tree.body[0])
@@ -182,7 +186,7 @@ def _chosen(function: Any, parsed: Any) -> Any:
 
 def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, repeated: list[SourceLocation]) -> Any:
     """Rewrite a parsed function, unless it is one of PyTorch's own."""
-    if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
+    if _is_of_torch(function):
         return parsed
     tree = copy.deepcopy((parsed if scripted else as_eager(function, parsed)).ast)
     definition = tree.body[0]

@@ -118,3 +118,65 @@ def test_what_cannot_be_taken_apart_is_rejected() -> None:
 
     with pytest.raises(ScriptError, match="give it a name"):
         ssa_compiler.compile(rejected, (X, [0]))
+
+
+def raised(numbers: dict[str, int]) -> int:
+    numbers["a"] += 10
+    return numbers["a"]
+
+
+def incremented(x: Tensor) -> Tensor:
+    x += 1
+    return x.sum()
+
+
+def replaced(xs: list[Tensor]) -> Tensor:
+    xs[0] = xs[0] * 2
+    return xs[0]
+
+
+def numbers_updated(numbers: dict[str, int], n: int) -> dict[str, int]:
+    for i in range(n):
+        numbers["a"] += raised(numbers)
+        numbers["a" if i % 2 == 0 else "b"] //= raised(numbers)
+    return numbers
+
+
+def tensors_updated(x: Tensor, m: Tensor, i: int) -> tuple[Tensor, list[Tensor]]:
+    x[m] += incremented(x)
+    x[i] -= incremented(x)
+    x[[0, i]] *= incremented(x)
+    x[i:] += incremented(x)
+    y = x * 2
+    xs = [y, x]
+    xs[0] += replaced(xs)
+    return y, xs
+
+
+def test_an_element_is_read_before_the_right_side() -> None:
+    for n in (0, 1, 2, 3):
+        check(numbers_updated, ({"a": 3, "b": 100}, n), compiled=n == 3)
+    check(tensors_updated, (X, X > 1, 2))
+
+
+class Layers(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 4)
+        self.counts = [1, 2]
+
+    def tick(self) -> int:
+        self.counts[0] += 5
+        return self.counts[0]
+
+    def forward(self, x: Tensor) -> Tensor:
+        out = torch.zeros(3, 4)
+        for i in range(3):
+            out[i] += self.layer(x)
+        self.counts[0] += self.tick()
+        return out
+
+
+def test_a_part_of_a_tensor_is_not_copied_onto_itself() -> None:
+    torch.manual_seed(0)
+    assert check(Layers(), (X,), (X + 1,), compiled=False).count_ops("imported", "torch.aten.copy_") == 0

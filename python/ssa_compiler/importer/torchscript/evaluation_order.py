@@ -4,6 +4,8 @@ TorchScript computes the indices of `x[f()]` up to three times, as it looks at t
 `a < f() < b`, the left side of `f() % n` and what `dict()` is made of, twice. If that has effects (`x[stack.pop()]`, a
 module that counts its calls, random numbers), the whole expression is decomposed before TorchScript sees it: each part
 gets a name, by statements in front of the one that it stands in, in the order in which Python computes them.
+
+TorchScript computes the right side of `l[0] += f()` before it reads the element, unless `l[0]` is a view of a tensor.
 """
 
 from __future__ import annotations
@@ -66,6 +68,8 @@ class _Order:
         return [made for statement in body for made in self._statement(statement)]
 
     def _statement(self, node: ast.stmt) -> list[ast.stmt]:
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript) and has_effects(node.value):
+            return self._updated(node, node.target)
         before: list[ast.stmt] = []
         if isinstance(node, ast.While) and self._is_needed(node.test):
             leave = ast.If(ast.UnaryOp(ast.Not(), self._test(node.test, before)), [ast.Break()], [])
@@ -88,6 +92,28 @@ class _Order:
             if isinstance(node, (ast.If, ast.For, ast.While, ast.With)) and getattr(node, field, None):
                 setattr(node, field, self.block(getattr(node, field)))
         return [*before, node]
+
+    def _updated(self, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
+        """`x[i] += f()`: Python reads the element first. Of a view of a tensor TorchScript does likewise."""
+        if any(map(has_effects, (target.value, target.slice))):
+            self._lines.append(node.lineno)
+        before: list[ast.stmt] = []
+        self._locate([target], before)
+        view = copy.deepcopy(node)
+        steps: list[ast.stmt] = []
+        owner = self._named(target.value, steps)
+        part = self._named(ast.Subscript(owner, target.slice, ast.Load()), steps)
+        store = ast.Name(part.id, ast.Store())
+        steps += self._statement(_at(node, ast.AugAssign(store, node.op, node.value)))
+        back = ast.Subscript(copy.deepcopy(owner), copy.deepcopy(target.slice), ast.Store())
+        steps.append(ast.Assign([back], copy.deepcopy(part)))
+        test = _is_view(target)
+        if test is not None:
+            in_place: list[ast.stmt] = []
+            if self._is_needed(view.value):
+                view.value = self._part(view.value, in_place)
+            steps = [ast.If(test, [*in_place, view], steps)]
+        return [*before, *(_at(node, step) for step in steps)]
 
     def _stored(self, node: Any, targets: Sequence[ast.Subscript], before: list[ast.stmt]) -> list[ast.stmt]:
         """`x[f()] = v`: Python computes the value first; `x[f()] += v`: last."""
@@ -219,7 +245,7 @@ class _Order:
         rest = ast.copy_location(ast.Compare(copy.deepcopy(middle), node.ops[1:], node.comparators[1:]), node)
         return self._if(test, _truth(rest) if truth else rest, ast.copy_location(ast.Constant(False), node), before)
 
-    def _named(self, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
+    def _named(self, value: ast.expr, before: list[ast.stmt]) -> ast.Name:
         name = self._name()
         before.append(_at(value, ast.Assign([ast.Name(name, ast.Store())], value)))
         return ast.copy_location(ast.Name(name, ast.Load()), value)
@@ -243,6 +269,24 @@ def _targets(node: ast.stmt) -> list[ast.Subscript]:
     else:
         found = []
     return [target for target in found if isinstance(target, ast.Subscript)]
+
+
+def _is_view(target: ast.Subscript) -> ast.expr | None:
+    """A condition, which TorchScript decides by types, that `x[i]` is a view of a tensor; None if it is none.
+
+    It says False of some that are.
+    """
+    tests = [_is_a(target.value, "Tensor")]
+    for part in target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]:
+        if isinstance(part, ast.List):
+            return None
+        if isinstance(part, ast.Name):
+            tests.append(_is_a(part, "int"))
+    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]
+
+
+def _is_a(value: ast.expr, kind: str) -> ast.expr:
+    return ast.Call(ast.Name("isinstance", ast.Load()), [copy.deepcopy(value), ast.Name(kind, ast.Load())], [])
 
 
 def _truth(value: ast.expr) -> ast.expr:

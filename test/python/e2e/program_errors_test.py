@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -184,3 +185,13 @@ def test_linear_algebra_raises_its_error(function: Callable[[Tensor], Tensor], e
     with pytest.raises(torch.linalg.LinAlgError) as caught:
         compiled(bad)
     assert isinstance(caught.value, errors.ProgramError)
+
+
+def remainder_of_an_arc(u: float) -> float:
+    angle = math.acos(u)
+    angle %= 0.0
+    return angle
+
+
+def test_what_surely_raises_comes_after_what_may() -> None:
+    check(remainder_of_an_arc, (0.5,), (2.5,), (-1.0,))

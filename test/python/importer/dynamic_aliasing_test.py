@@ -196,3 +196,32 @@ def asked(y: Tensor, n: int) -> bool:
 @pytest.mark.parametrize("function", [viewed, asked])
 def test_question_whose_answer_control_flow_decides_is_rejected(function: Callable[..., Any]) -> None:
     assert "whose layout depends on control flow" in rejection(function, (torch.zeros(3, 3), 2))
+
+
+# --- Rows at 0-d tensors, which are views in eager --------------------------------------------------------------------
+
+CUBE = torch.arange(24.0).reshape(2, 3, 4)
+
+
+def row_of_a_row(x: Tensor, k: int) -> Tensor:
+    element = x[torch.tensor(k)][torch.tensor(k)]
+    x.zero_()
+    return element
+
+
+def storage_behind_a_row(x: Tensor, k: int) -> tuple[Tensor, int]:
+    return x[torch.tensor(k)].as_strided([2, 2], [4, 1], 0), x[torch.tensor(k)].storage_offset()
+
+
+def layout_of_a_row(x: Tensor, k: int):  # type: ignore[no-untyped-def]
+    row = x.permute(2, 0, 1)[torch.tensor(k)]
+    return row.stride(), row.is_contiguous()
+
+
+def row_with_gaps(x: Tensor, k: int) -> Tensor:
+    return x[:, :, :2][torch.tensor(k)].view(6)
+
+
+@pytest.mark.parametrize("function", [row_of_a_row, storage_behind_a_row, layout_of_a_row, row_with_gaps])
+def test_rows_at_tensors_are_views_to_whoever_asks(function: Callable[..., Any]) -> None:
+    check(function, (CUBE, 1), (CUBE, 0), compiled=False)

@@ -428,3 +428,8 @@ def tensor_for_number(x: Tensor):
 @rejected(X, [X, X + 1], says="which a dynamic index or key chooses, of a list or dict of tensors that is an argument")
 def replaces_in_list(x: Tensor, rows: list[Tensor]):
     rows[int(x[0, 1])] = x  # rejected
+
+
+@rejected(X, 2, says="as_strided of the result of .* which aliases or copies depending on a run-time size; call")
+def storage_behind_a_copy(x: Tensor, k: int):
+    return x[:, :k].contiguous().as_strided([2], [1])  # rejected

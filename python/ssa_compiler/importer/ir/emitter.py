@@ -135,6 +135,7 @@ class Emitter:
         regions: int = 0,
     ) -> ir.Operation:
         """Append an op at the current location."""
+        self.asserts |= name == "torch.operator"  # it may run in Python
         return ir.Operation.create(
             name,
             results=list(results),

@@ -237,6 +237,7 @@ class Metadata:
         if not all(isinstance(n, int) for n in (*fake.shape, *fake.stride())):
             raise self.state.unsupported_op(f"{kind} of a tensor whose sizes are dynamic")
         state = self.state
+        state.storages.settle(tensor, kind, strides=kind != "aten::storage_offset")
         state.layouts.need(tensor.storages, kind, exact=kind == "aten::stride")
         if kind == "aten::storage_offset":
             callers = [value for value in state.storages.owners.values() if value.root in state.storages.lengths]
@@ -254,7 +255,8 @@ class Metadata:
                 raise self.state.unsupported_op("is_contiguous with a memory format")
             return [ConstValue(fake.is_contiguous())]
         if kind == "aten::storage_offset":
-            return [self.integer(fake.storage_offset())]
+            known = tensor.absolute and state.emitter.visible(tensor.offset)
+            return [self.integer(state.symbols.to_symint(tensor.offset) if known else fake.storage_offset())]
         strides = [ConstValue(stride) for stride in fake.stride()]
         if len(arguments) > 1:
             return [strides[self.state.dim(arguments[1], fake.dim())]]

@@ -55,6 +55,7 @@ class Strided:
             UnsupportedOpError: the storage is not known.
         """
         state, base = self.state, args[0]
+        state.storages.settle(base, "as_strided")
         owner = state.storages.owners.get(base.root, base)
         if not _is_flat(owner) or not base.absolute:
             self.ask_for_storage(owner)

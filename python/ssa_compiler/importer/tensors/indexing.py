@@ -119,7 +119,15 @@ class Indexing:
                 return [result]
             numbers = [dim for dim, index in enumerate(indices) if _is_number(index)]
             interferes = partial(_interferes, base, numbers, result)
-            self.state.storages.maybe_alias(result, [base], "an index", ("view", self.state.place()), interferes)
+            strides = [stride for dim, stride in enumerate(base.fake.stride()) if dim not in numbers]
+            self.state.storages.maybe_alias(
+                result,
+                [base],
+                "an index",
+                ("view", self.state.place()),
+                interferes,
+                alike=[*map(expr_of, strides)] == [*map(expr_of, result.fake.stride())],
+            )
             return [result]
         if only_numbers and not self.tensors.python(args[3]):
             self._put(op, base, indices, args[2])

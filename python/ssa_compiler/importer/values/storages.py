@@ -112,6 +112,27 @@ class Storages:
         self.stamps.update(dict.fromkeys(storages, self.clock))
         self.written |= storages
 
+    def settle(self, value: TensorValue, op: str, *, strides: bool = False) -> None:
+        """Find out whether a tensor aliases or is a copy, for an op that asks where it lies in memory.
+
+        Args:
+            value: the tensor.
+            op: the op.
+            strides: whether only its strides are asked for.
+
+        Raises:
+            UnsupportedProgramError: that depends on a run-time size.
+        """
+        for maybe in value.maybe:
+            if strides and maybe.alike:
+                continue
+            if maybe.retry is not None:
+                raise AnotherPlan.without({maybe.retry})
+            raise self._diagnostics.unsupported(
+                f"{op} of the result of {maybe.op} at {maybe.location}, which aliases or copies depending on a run-time "
+                "size; call .clone() there"
+            )
+
     def maybe_alias(
         self,
         value: TensorValue,
@@ -119,6 +140,8 @@ class Storages:
         op: str,
         retry: Any = None,
         interferes: Callable[[TensorValue, TensorValue], bool] | None = None,
+        *,
+        alike: bool = False,
     ) -> None:
         """Note that `value` aliases `sources` or is a copy, depending on a run-time size or on a layout that control
         flow decides.
@@ -129,7 +152,10 @@ class Storages:
             op: the op that made it.
             retry: the key of a `Retry` that makes it a sure alias; None if it cannot be made one.
             interferes: see `MaybeAlias`.
+            alike: likewise.
         """
         self.has_maybe = True
+        value.maybe += tuple(dict.fromkeys(question for source in sources for question in source.maybe))
         storages = frozenset().union(*(source.storages for source in sources))
-        value.maybe += (MaybeAlias(storages, self.clock, op, self._diagnostics.locations.user(), retry, interferes),)
+        place = self._diagnostics.locations.user()
+        value.maybe += (MaybeAlias(storages, self.clock, op, place, retry, interferes, alike),)

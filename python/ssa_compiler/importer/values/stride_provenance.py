@@ -21,6 +21,7 @@ from ...errors import UnsupportedOpError
 from ..ir.locations import Locations
 from ..ir.torchscript_enums import python_argument
 from .argument_sizes import ArgumentSizes
+from .plan import AnotherPlan
 from .symbols import Symbols, expr_of
 from .values import Site, TensorValue, made_at, tensor_values
 
@@ -184,6 +185,9 @@ class Layouts:
             return
         for value in [value for argument in args for value in tensor_values(argument)]:
             if value.fake.dim() > 1 and self._may_raise(op, value.fake, python):
+                for maybe in value.maybe:
+                    if maybe.retry is not None and not maybe.alike:
+                        raise AnotherPlan.without({maybe.retry})
                 self.need(value.storages, f"{op.name()}, which raises for others,")
 
     def _may_raise(self, op: Any, fake: torch.Tensor, python: list[Any]) -> bool:

@@ -63,6 +63,7 @@ class MaybeAlias:
         retry: the key of the `AnotherPlan` after which it surely aliases; None if there is none.
         interferes: whether a write of one tensor that reads another, both given, this one in it, may overwrite what it
             reads later, if it aliases; None if that need not be asked.
+        alike: whether the alias and the copy surely have the same strides.
     """
 
     storages: frozenset[Site]
@@ -71,6 +72,7 @@ class MaybeAlias:
     location: SourceLocation | None
     retry: Any = None
     interferes: Callable[[TensorValue, TensorValue], bool] | None = None
+    alike: bool = False
 
 
 class Value:

@@ -197,3 +197,17 @@ def numbers_counted(x: Tensor, n: int) -> Tensor:
 
 def test_a_negative_count_raises() -> None:
     check(numbers_counted, *[(torch.tensor([0, 1]), n) for n in (3, -1, 0)])
+
+
+def histogram(x: Tensor, low: float, high: float) -> Tensor:
+    return torch.histc(x, 5, low, high)
+
+
+def renormalised(x: Tensor, most: float) -> Tensor:
+    return torch.renorm(x, 2.0, 0, most)
+
+
+def test_floats_that_ops_compare() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    check(histogram, (x, 0.0, 4.0), (x, 1.5, 1.75), (x, 3.0, 2.0), (x, NAN, 2.0), (x, 1.0, 1.0))
+    check(renormalised, (x, 2.0), (x, 0.0), (x, -1.0), (x, NAN), (x, INF))

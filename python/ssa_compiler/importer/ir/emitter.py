@@ -292,14 +292,16 @@ class Emitter:
         return result
 
     def _float_expression(self, expr: Any) -> Any:
-        """A number computed from quotients of sizes, as ops that average over elements do."""
+        """A number computed from floats, or from quotients of sizes, as ops that average over elements do."""
         if expr.is_number:
             return self.constant(float(expr))
+        if isinstance(expr, sympy.Symbol) and not expr.is_integer:
+            return self.expression(expr)
         if isinstance(expr, sympy_functions.ToFloat):
             return self._float_expression(expr.args[0])
         if isinstance(expr, _QUOTIENTS):
             return self.scalar_op("aten.div.float", float, [self._float_expression(part) for part in expr.args])
-        if not expr.has(*_QUOTIENTS):
+        if not _is_float(expr):
             return self.scalar_op("aten.Float.Scalar", float, [self.expression(expr)])
         if not isinstance(expr, (sympy.Add, sympy.Mul)):
             raise UnsupportedProgramError(
@@ -313,6 +315,14 @@ class Emitter:
             name = "aten.sub.float" if isinstance(expr, sympy.Add) else "aten.mul.float"
             first = self.scalar_op(name, float, [first, other])
         return first
+
+    def _float_relation(self, name: str, left: Any, right: Any) -> Any:
+        """A comparison of two floats, by the ops that torch-mlir knows."""
+        if name == "ne":
+            return self.scalar_op("aten.__not__", bool, [self._float_relation("eq", left, right)])
+        if name == "le":
+            name, left, right = "ge", right, left
+        return self.scalar_op(f"aten.{name}.float", bool, [left, right])
 
     def _rounded(self, expr: Any) -> Any:
         """An int made of a float, as sizes are of a size and a factor."""
@@ -335,7 +345,7 @@ class Emitter:
             definition = self.scope.definition(expr)
             if definition is not None:
                 return definition()
-        if isinstance(expr, _QUOTIENTS) or (isinstance(expr, (sympy.Add, sympy.Mul)) and expr.has(*_QUOTIENTS)):
+        if isinstance(expr, _QUOTIENTS) or (isinstance(expr, (sympy.Add, sympy.Mul)) and _is_float(expr)):
             return self._float_expression(expr)
         if isinstance(expr, sympy.Add):
             return self._fold("aten.add.int", expr.args)
@@ -362,6 +372,8 @@ class Emitter:
             return self.scalar_op("aten.__not__", bool, [self.expression(expr.args[0])])
         relations = {sympy.Eq: "eq", sympy.Ne: "ne", sympy.Lt: "lt", sympy.Le: "le", sympy.Gt: "gt", sympy.Ge: "ge"}
         for relation, name in relations.items():
+            if isinstance(expr, relation) and any(map(_is_float, expr.args)):
+                return self._float_relation(name, *map(self._float_expression, expr.args))
             if isinstance(expr, relation):
                 operands = [self.expression(operand) for operand in expr.args]
                 return self.scalar_op(f"aten.{name}.int", bool, operands)
@@ -369,6 +381,11 @@ class Emitter:
             f"unsupported: a size that depends on the run-time value {expr}; compute it with +, -, *, //, % of ints",
             location=self.locations.user(),
         )
+
+
+def _is_float(expr: Any) -> bool:
+    """Whether an expression is computed from floats or quotients."""
+    return expr.has(*_QUOTIENTS, sympy.Float) or not all(symbol.is_integer for symbol in expr.free_symbols)
 
 
 def _is_static(size: Any) -> bool:

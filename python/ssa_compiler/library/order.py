@@ -224,6 +224,10 @@ def _are_floats(arguments: Mapping[str, Any]) -> bool:
 @implements("aten::isclose", where=_are_floats)
 def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> Tensor:
     """Whether numbers are equal, infinities too, or differ by no more than they may."""
+    if not rtol >= 0:
+        raise RuntimeError("rtol must be greater than or equal to zero")
+    if not atol >= 0:
+        raise RuntimeError("atol must be greater than or equal to zero")
     equal = self == other
     if equal_nan:
         equal = torch.logical_or(equal, torch.logical_and(torch.isnan(self), torch.isnan(other)))

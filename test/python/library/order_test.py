@@ -114,3 +114,12 @@ def test_quantiles_of_infinities_and_nan() -> None:
     wrong = [(torch.tensor(row), torch.tensor([q, 0.5])) for row in (rows[0], rows[3]) for q in (-0.1, 1.1, nan)]
     found = check(quantiles, *inputs, *wrong)
     assert [type(error) for error in found.errors] == [type(None)] * len(inputs) + [RuntimeError] * len(wrong)
+
+
+def close(x: Tensor, relative: float, absolute: float):  # type: ignore[no-untyped-def]
+    return torch.isclose(x, x + 1, relative, absolute), torch.allclose(x, x + 1, relative, absolute)
+
+
+def test_tolerances_that_are_negative() -> None:
+    x = torch.tensor([1.0, -2.0])
+    check(close, (x, 0.5, 0.5), (x, 0.0, 0.0), (x, -0.5, 1.0), (x, 1.0, -0.5), (x, math.nan, 1.0), (x, 1.0, math.nan))

@@ -45,9 +45,9 @@ def _sine_and_cosine(self: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     quarter = n - 4.0 * _rounded(n * 0.25)
     z = r * r
     w = z * z
-    s = z * r
     sine = -0.000198393348360966317347 + z * 0.0000027183114939898219064
-    sine = (r + s * (-0.166666666416265235595 + z * 0.0083333293858894631756)) + s * w * sine
+    sine = (-0.166666666416265235595 + z * 0.0083333293858894631756) + w * sine
+    sine = r * (1.0 + z * sine)  # a product, which keeps the sign of zero
     cosine = -0.00138867637746099294692 + z * 0.0000243904487962774090654
     cosine = ((1.0 + z * -0.499999997251031003120) + w * 0.0416666233237390631894) + (w * z) * cosine
     return sine, cosine, quarter

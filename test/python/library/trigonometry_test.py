@@ -100,3 +100,11 @@ def degrees(x: Tensor) -> tuple[Tensor, Tensor]:
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_degrees(dtype: torch.dtype) -> None:
     check(degrees, (torch.linspace(-1e3, 1e3, 101, dtype=dtype),), compiled=True)
+
+
+def of_zeros(x: Tensor) -> list[Tensor]:
+    return [torch.sin(x).signbit(), torch.tan(x).signbit()]
+
+
+def test_signs_of_zero() -> None:
+    check(of_zeros, (torch.tensor([0.0, -0.0, 1.0]),))

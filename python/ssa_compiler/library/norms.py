@@ -232,6 +232,8 @@ def _normalizes_by_input(arguments: Mapping[str, Any]) -> bool:
     input, statistics = arguments["input"], (arguments["running_mean"], arguments["running_var"])
     if arguments["use_input_stats"] is not True or statistics != (None, None) or input.dim() < 2:
         return False
+    if isinstance(arguments["eps"], torch.SymFloat) or not arguments["eps"]:
+        return False  # of 0, it takes constant channels for 0, and groups for NaN
     is_open = not all(isinstance(size, int) for size in input.shape)
     left_out = arguments["weight"] is None or arguments["bias"] is None
     half = input.dtype in (torch.float16, torch.bfloat16)  # the backend accumulates it in half precision

@@ -239,3 +239,17 @@ def test_instances_of_dynamic_sizes() -> None:
     calls = [(torch.randn(n, 3, h, 5), *weights) for n, h in ((2, 4), (1, 1), (3, 7))]
     checked = check(instances_of_input, *calls, options={"dynamic_shapes": shapes})
     assert checked.compiled.explain().callbacks == ()
+
+
+def constant_channels(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> list[Tensor]:
+    found = [functional.instance_norm(x, eps=0.0), functional.instance_norm(x, eps=eps)]
+    found += [functional.instance_norm(x, weight=mean, bias=variance, eps=0.0)]
+    found += [functional.instance_norm(x, mean, variance, eps=0.0), mean, variance]
+    found += [torch.batch_norm(x, mean, variance, None, None, True, 0.1, 0.0, False)]
+    return found
+
+
+def test_normalization_of_constant_channels() -> None:
+    x = torch.tensor([[[4.0, 4.0, 4.0], [1.0, 2.0, 3.0]], [[4.0, 4.0, 4.0], [1.0, 2.0, 5.0]]])
+    mean, variance = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 0.5])
+    check(constant_channels, (x, mean, variance, 0.5), (x, mean, variance, 0.0))

@@ -70,6 +70,17 @@ def _is_open(number: int) -> Callable[[ir.Operation], bool]:
     return lambda op: constant_number(op.operands[number]) is None
 
 
+def _divides_by_deviation(op: ir.Operation) -> bool:
+    """Whether a normalization by the tensor's own statistics has an `eps` of 0, or may have."""
+    from_input, eps = op.operands[5].owner, op.operands[7]
+    given = not isinstance(from_input, ir.Block) and str(from_input.operation.attributes["value"]) == "false"
+    return not given and not constant_number(eps)
+
+
+def _normalizes_otherwise(op: ir.Operation) -> bool:
+    return _is_half(op) or _divides_by_deviation(op)
+
+
 def _divides_by_open(op: ir.Operation) -> bool:
     """Whether one of the sizes asked of an adaptive op is dynamic."""
     return any(constant_integer(size) is None for size in listed(op.operands[1]))
@@ -146,6 +157,7 @@ _MASK = "IREE 3.13.0 fails on boolean masks, of two dimensions only after it has
 _SPREAD = "IREE repeats values once where there is no index at all"
 _ENDLESS = "iree-compile comes to no end on a tensor without dimensions"
 _GENERAL_NORM = "torch-mlir computes the norms of order 0 and infinity as those of the other orders"
+_CONSTANT_CHANNELS = "where eps is 0, torch-mlir divides by the deviation of constant channels"
 _CUT = "torch-mlir adds elements where some are to be taken away, IREE writes beyond the memory of the result"
 _ADDED = "IREE takes a boolean mask for the indices 0 and 1 when it adds"
 
@@ -166,7 +178,12 @@ _REJECTED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     },
     "aten::bilinear": (_has_dynamic_size, "torch-mlir asserts that there is a row"),
     "aten::binary_cross_entropy_with_logits": (_is_half, "torch-mlir's logarithm of the sigmoid overflows"),
-    "aten::instance_norm": (_is_half, "IREE accumulates the moments in half precision"),
+    "aten::batch_norm": (_divides_by_deviation, _CONSTANT_CHANNELS),
+    "aten::native_batch_norm": (_divides_by_deviation, _CONSTANT_CHANNELS),
+    "aten::instance_norm": (
+        _normalizes_otherwise,
+        f"IREE accumulates the moments in half precision; {_CONSTANT_CHANNELS}",
+    ),
     "aten::softmax.int": (_is_scalar, _ENDLESS),
     "aten::log_softmax.int": (_is_scalar, _ENDLESS),
     "aten::gelu": (_is_tanh_form, "IREE computes the tanh form with an error of 5e-5"),

@@ -228,3 +228,19 @@ def test_interpreter_reads_bits() -> None:
       return %i, %f : i64, f64
     }"""
     assert interpret(module, -0.0) == [-(2**63), -0.0]
+
+
+def tuples_extended(x: Tensor, n: int):  # type: ignore[no-untyped-def]
+    pair = (1, n)
+    pair += (n,)
+    before = pair
+    pair += before
+    mixed = (x, n)
+    mixed += (x, 1.0)
+    numbers = [n]
+    numbers += (2, 3)
+    return pair, before, mixed, numbers
+
+
+def test_tuples_stay_tuples() -> None:
+    check(tuples_extended, (X, 1), (X, 2), compiled=False)

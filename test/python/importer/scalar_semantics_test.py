@@ -149,3 +149,11 @@ def test_the_larger_of_an_int_and_a_float_has_its_own_type() -> None:
     for a, u in ((3, 2.5), (2, 2.5)):
         assert torch.equal(compiled(x, a, u), larger(x, a, u))
         assert compiled(x, a, u).dtype == larger(x, a, u).dtype
+
+
+def larger_of_bools(flag: bool, other: bool):  # type: ignore[no-untyped-def]
+    return min(True, flag), max(flag, other), max(False, True), min(True, 2.0), abs(flag), round(True)
+
+
+def test_the_larger_of_two_bools_is_one() -> None:
+    check(larger_of_bools, (True, False), (False, True), (False, False), (True, True), compiled=False)

@@ -21,7 +21,7 @@ from ..ir.purity import is_built_in, is_pure, original
 from ..ir.schemas import dtype_result, find_op, in_place_of
 from ..ir.torchscript_enums import python_argument
 from ..ops.autocast import check_dtypes, converted_operands
-from ..ops.bool_operands import call_with_bools
+from ..ops.bool_operands import call_with_bools, converted_bools
 from ..ops.devices import check_devices
 from ..ops.effectful_ops import run_later
 from ..ops.implicit_conversions import IMPLICIT, Implicit, converts_item
@@ -320,7 +320,9 @@ class Operators(Blocks):
         if schema.name in ("aten::frexp", "aten::modf") and not is_const(*arguments):
             return self.scalars.several(schema, arguments)
         if schema.name in ("prim::min", "prim::max") and len(arguments) == 2 and self.scalars.are_numbers(arguments):
-            return [self._extreme(node, schema.name.removeprefix("prim::"), *arguments)]
+            bools = {} if self.state.scripted else converted_bools(node, (0, 1), self.scalars, self._lookup)
+            numbers = [bools.get(place, argument) for place, argument in enumerate(arguments)]
+            return [self._extreme(node, schema.name.removeprefix("prim::"), *numbers)]
         texts = schema.name in ("aten::format", "aten::percentFormat", "aten::str")
         if texts and not is_const(*arguments) and not all(map(self._is_known, arguments)):
             return [self.scalars.text(schema, list(map(self._shown, arguments)))]

@@ -87,7 +87,7 @@ def converted_bools(
         if number >= len(sources):
             continue
         made = sources[number].node()
-        converted = made.kind() == "aten::Int" and made.sourceRange() == node.sourceRange()
+        converted = made.kind() in ("aten::Int", "aten::Float") and made.sourceRange() == node.sourceRange()
         value = lookup(made.input() if converted else sources[number])
         if isinstance(value, (ConstValue, ScalarValue)) and scalars.kind(value) is bool:
             found[number] = value

@@ -212,6 +212,10 @@ class Metadata:
             if isinstance(value, torch.layout):
                 return [ConstValue(0 if self.state.scripted else Numbered(0, value))]
             return [ConstValue(value)]
+        if kind == "aten::is_inference":
+            raise self.state.unsupported_op(
+                "is_inference, as compiled code makes no inference tensors; ask torch.is_grad_enabled()"
+            )
         if kind in ("aten::is_conj", "aten::is_neg"):
             self.state.storages.need_plain(tensor, kind.removeprefix("aten::"), kind)
         if kind in _CALLS:

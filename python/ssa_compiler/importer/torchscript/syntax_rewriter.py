@@ -150,7 +150,22 @@ class Rewriter(ast.NodeTransformer):
             if isinstance(node.op, _FORGOTTEN):
                 return self._update_part(node, node.target)
             return self._write_part(node, node.target)
-        return [node, _keep(node, _load(node.target))] if isinstance(node.target, ast.Name) else node
+        if not isinstance(node.target, ast.Name):
+            return node
+        made = self._extended(node, node.target) if isinstance(node.op, ast.Add) else node
+        return [made, _keep(node, _load(node.target))]
+
+    def _extended(self, node: ast.AugAssign, target: ast.Name) -> ast.stmt:
+        """`t += u`, a list to TorchScript also if `t` is a tuple: `t = t + u` then, as it decides by types."""
+        if isinstance(node.value, (ast.Constant, ast.List, ast.ListComp)):
+            return node
+        test = ast.Call(ast.Name("isinstance", ast.Load()), [_load(target), ast.Name("tuple", ast.Load())], [])
+        added = ast.Assign([copy.deepcopy(target)], ast.BinOp(_load(target), ast.Add(), copy.deepcopy(node.value)))
+        made = ast.If(test, [added], [node])
+        for part in ast.walk(made):
+            if isinstance(part, (ast.stmt, ast.expr)) and not hasattr(part, "lineno"):
+                ast.copy_location(part, node)
+        return made
 
     def _divide(self, node: ast.AugAssign) -> Any:
         """`x //= y`, which TorchScript does not know: `x = x // y`, of which the importer sees that it is in place; or
@@ -323,7 +338,7 @@ class Rewriter(ast.NodeTransformer):
                 node.func.value = unknown(node.func.value)
             if _called_name(node) == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
                 return node
-            node.args = [unknown(argument) if is_known(argument) else argument for argument in node.args]
+            node.args = [unknown(argument) if is_known(argument) else _hidden(argument) for argument in node.args]
             return converted(node)
         if isinstance(node.func, ast.Name) and node.func.id == "bool":
             return converted(node)

@@ -15,7 +15,7 @@ from _rejections import rejection
 from ssa_compiler import errors
 from ssa_compiler.abi.assumptions import StridesAsExample
 from ssa_compiler.importer import import_program
-from ssa_compiler.testing import interpret
+from ssa_compiler.testing import check, interpret
 
 ROWS = torch.arange(12.0).reshape(4, 3)
 
@@ -293,6 +293,17 @@ def test_storages_that_may_both_be_older_ones_may_overlap() -> None:
     with pytest.raises(RuntimeError, match="single memory location"):
         two_older_ones(ROWS, 4)
     assert "may partly overlap" in rejection(two_older_ones, (ROWS, 3))
+
+
+def shuffled_in_one_group(x: Tensor) -> tuple[Tensor, Tensor]:
+    y, z = torch.channel_shuffle(x, 1), torch.native_channel_shuffle(x, 1)
+    y += 1
+    x += 2
+    return y, z
+
+
+def test_kernels_that_copy_where_faketensors_alias() -> None:
+    check(shuffled_in_one_group, (torch.arange(24.0).reshape(1, 6, 2, 2),), compiled=False)
 
 
 # --- aliasing that depends on run-time sizes --------------------------------------------------------------------------

@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
 from ..values.state import State
 from .concrete_run import try_op
 from .sample_values import symbols_of, valuations, valued
 
-__all__ = ["agrees_on_examples", "outcome_on_examples", "shaped_as_on_examples"]
+__all__ = ["agrees_on_examples", "copied_as_by_eager", "outcome_on_examples", "shaped_as_on_examples"]
 
 _LARGEST = 1 << 22
 """Elements of all tensors together: the op runs at import."""
@@ -173,6 +174,33 @@ def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) 
         return out
     found = outcome_on_examples(state, op, args)
     return out if found is None else found
+
+
+def copied_as_by_eager(state: State, op: Any, args: Sequence[Any], out: Any) -> Any:
+    """Return an outcome on FakeTensors; a copy of it where it shares memory unannounced, and eager makes a new tensor.
+
+    What stands for an op on FakeTensors may be a view where its kernel copies (`channel_shuffle` of one group).
+
+    Args:
+        state: the interpretation.
+        op: an OpOverload.
+        args: one Python value per schema argument.
+        out: its outcome on FakeTensors.
+    """
+    if not isinstance(out, torch.Tensor) or op._schema.returns[0].alias_info is not None:
+        return out
+    tensors = [leaf for leaf in tree_leaves(list(args)) if isinstance(leaf, torch.Tensor)]
+    if out.untyped_storage()._cdata not in {tensor.untyped_storage()._cdata for tensor in tensors}:
+        return out
+    outcomes = []
+    with _disable_current_modes():
+        for valuation in valuations(state, symbols_of(args)):
+            given = valued(args, valuation)
+            sizes = [leaf.numel() for leaf in tree_leaves(given) if isinstance(leaf, torch.Tensor)]
+            if given is not None and 0 < sum(sizes) <= _LARGEST:
+                outcomes.append(_run(op, given, _zeros))
+    copies = [outcome is not _SHARES for outcome in outcomes if outcome is not None]
+    return out.clone(memory_format=torch.contiguous_format) if copies and all(copies) else out
 
 
 def _are_known(tensors: Sequence[torch.Tensor]) -> bool:

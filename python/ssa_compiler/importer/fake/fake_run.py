@@ -33,7 +33,7 @@ from ..values.argument_sizes import MakeStatic
 from ..values.diagnostics import ProgramRaises
 from ..values.plan import AnotherPlan
 from ..values.state import State
-from .concrete_probe import agrees_on_examples, outcome_on_examples, shaped_as_on_examples
+from .concrete_probe import agrees_on_examples, copied_as_by_eager, outcome_on_examples, shaped_as_on_examples
 from .concrete_run import Untried, has_fake_kernel, try_op
 from .decompose import decomposition, is_followed
 from .dim_errors import dimension_error, step_error
@@ -131,6 +131,7 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             given = schema_arguments(func, args, kwargs or {})
             with _disable_current_modes():
                 out = shaped_as_on_examples(self._state, func, given, out)
+            out = copied_as_by_eager(self._state, func, given, out)
             self.records.append(Record(func, given, out))
         return out
 
@@ -300,7 +301,7 @@ def _ran(
             state.symbols.mode,
             recorder,
         ):
-            out = op(*positional, **keywords)
+            out = copied_as_by_eager(state, op, args, op(*positional, **keywords))
     except _CANNOT as error:
         if isinstance(error, GuardOnDataDependentSymNode):
             raise state.unsupported_op(f"{op.name()}, whose result depends on dynamic scalars") from error

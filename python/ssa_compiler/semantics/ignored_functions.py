@@ -21,7 +21,7 @@ import torch
 from ..errors import ProgramError, SourceLocation
 from ..process.interrupts import uninterrupted
 from .functionalized import original_operator
-from .shared_results import is_held, is_held_elsewhere
+from .shared_results import KeptArguments, is_held, is_held_elsewhere
 
 if TYPE_CHECKING:
     from ..abi.results import OutputSpec
@@ -53,6 +53,7 @@ _library = torch.library.Library(NAMESPACE, "DEF")  # type: ignore[no-untyped-ca
 _numbers = itertools.count()
 _WRITTEN_NAME = re.compile(rf"\b{NAMESPACE}\.\w+\.call\d+")
 """An operator's name as MLIR has it."""
+_kept_arguments = KeptArguments()
 _calls: dict[str, IgnoredCall] = {}
 """What the operators run, by their names."""
 
@@ -136,12 +137,19 @@ class IgnoredCall:
             value.clone() if isinstance(value, torch.Tensor) and number not in self.written else value
             for number, value in enumerate(values)
         ]
+        _kept_arguments.begin()
         results = self._called(values, given)
+        if (keeper := _kept_arguments.written()) is not None:
+            raise self._error(
+                f"wrote a tensor that '{keeper}' was given and kept, a copy of the program's: keep a clone(), or write what "
+                "is an argument"
+            )
         for number in self.overwritten:
             if is_held(given, number):
                 raise self._error(
                     "kept an argument that the program writes, and would not see it written: keep a clone()"
                 )
+        _kept_arguments.keep(given, self.name)
         return results
 
     def _called(self, values: Sequence[Any], given: list[Any]) -> Any:

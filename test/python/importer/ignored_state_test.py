@@ -1,5 +1,7 @@
 """Ignored methods beside what the program does to the module: what a method may read, change or return."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -339,3 +341,44 @@ def test_a_method_may_keep_clones() -> None:
             assert torch.equal(compiled(X, n), oracle(X, n))
     assert len(module.log) == len(oracle.log)
     assert all(torch.equal(one, other) for one, other in zip(module.log, oracle.log))
+
+
+HELD: list[Tensor] = []
+
+
+@torch.jit.ignore
+def hold(x: Tensor) -> None:
+    HELD.append(x)
+
+
+@torch.jit.ignore
+def hold_a_part(x: Tensor) -> None:
+    HELD.append(x[1:])
+
+
+@torch.jit.ignore
+def fill_held(v: float) -> None:
+    for held in HELD:
+        held.fill_(v)
+
+
+def held_and_filled(x: Tensor, v: float) -> Tensor:
+    hold(x)
+    fill_held(v)
+    return x + 1
+
+
+def part_held_and_filled(x: Tensor, v: float) -> Tensor:
+    y = x * 2
+    hold_a_part(y)
+    fill_held(v)
+    return y + 1
+
+
+@pytest.mark.parametrize("program", [held_and_filled, part_held_and_filled])
+def test_what_a_function_kept_may_not_be_written_by_another(program: Callable[[Tensor, float], Tensor]) -> None:
+    HELD.clear()
+    compiled = ssa_compiler.compile(program, (X, 2.0), cache=False)
+    with pytest.raises(errors.ProgramError, match=r"wrote a tensor that 'hold.*' was given and kept"), torch.no_grad():
+        compiled(X, 2.0)
+    HELD.clear()

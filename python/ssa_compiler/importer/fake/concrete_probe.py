@@ -190,6 +190,8 @@ def copied_as_by_eager(state: State, op: Any, args: Sequence[Any], out: Any) -> 
     if not isinstance(out, torch.Tensor) or op._schema.returns[0].alias_info is not None:
         return out
     tensors = [leaf for leaf in tree_leaves(list(args)) if isinstance(leaf, torch.Tensor)]
+    if any(tensor.layout != torch.strided for tensor in (*tensors, out)):
+        return out
     if out.untyped_storage()._cdata not in {tensor.untyped_storage()._cdata for tensor in tensors}:
         return out
     outcomes = []

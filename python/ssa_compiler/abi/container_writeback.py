@@ -29,6 +29,8 @@ class ChangedContainer:
         removed: keys that a dict lost.
         length: how many elements a list has then, if that changed; `items` are all of them.
         elements: all elements of a list whose length is dynamic then; None for others.
+        objects: ints for some of the `items`: the number of the argument of `@main` that is the element, negative if it
+            is another object.
     """
 
     route: tuple[Step, ...]
@@ -37,6 +39,7 @@ class ChangedContainer:
     removed: tuple[Any, ...] = ()
     length: int | None = None
     elements: OutputSpec | None = None
+    objects: tuple[tuple[Any, OutputSpec], ...] = ()
 
 
 def _step(owner: Any, step: Step) -> Any:
@@ -82,7 +85,11 @@ def check_own_containers(
 
 
 def change_containers(
-    changed: Sequence[ChangedContainer], held: Sequence[ContainerSpec], values: Sequence[Any], builder: ResultBuilder
+    changed: Sequence[ChangedContainer],
+    held: Sequence[ContainerSpec],
+    values: Sequence[Any],
+    leaves: Sequence[Any],
+    builder: ResultBuilder,
 ) -> None:
     """Put the new contents into the caller's and the module's containers, and bind the module's attributes.
 
@@ -90,10 +97,14 @@ def change_containers(
         changed: `ImportedProgram.containers`.
         held: `ImportedProgram.held`.
         values: the values of the user's parameters, and of the module's containers.
+        leaves: the arguments of `@main`.
         builder: builds what they get. The user's result has been built: what a route leads to may change here.
     """
     targets = [find_argument(change.route, values) for change in changed]
     contents = [{name: builder.build(spec) for name, spec in change.items} for change in changed]
+    for change, items in zip(changed, contents, strict=True):
+        numbers = {name: builder.build(spec) for name, spec in change.objects}
+        items.update({name: leaves[number] for name, number in numbers.items() if number >= 0})
     rows = [builder.build(change.elements) if change.elements is not None else None for change in changed]
     bound = [(container, builder.build(container.result)) for container in held if container.result is not None]
     for change, target, items, elements in zip(changed, targets, contents, rows, strict=True):

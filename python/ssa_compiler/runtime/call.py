@@ -78,7 +78,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
         else:
             builder = ResultBuilder(values, bound)
             result = builder.build(results)
-            change_containers(containers, held, bound, builder)
+            change_containers(containers, held, bound, leaves, builder)
         if assigns:
             store_attributes(imported, leaves, values)
         return result

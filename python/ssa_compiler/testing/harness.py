@@ -342,7 +342,7 @@ class Interpreted:
             bound = self._program.bind(args, kwargs)
             builder = ResultBuilder(results, bound)
             result = builder.build(self._program.results)
-            change_containers(self._program.containers, self._program.held, bound, builder)
+            change_containers(self._program.containers, self._program.held, bound, leaves, builder)
             self._numbers = [build_result(attribute.result, results) for attribute in self._program.attributes]
             for rebinding, tensor in bound_tensors(self._program, leaves, results):
                 self._bind(rebinding.name, tensor)

@@ -249,3 +249,30 @@ def test_a_dynamic_index_of_an_augmented_assignment_keeps_the_tensors() -> None:
     assert all(one is other for one, other in zip(kept, rows))
     assert torch.equal(kept[1], torch.full((2,), 18.0))
     check(keyed, *[(torch.ones(2), dict(zip((5, 7), rows_of_two())), k) for k in (5, 7)])
+
+
+def element_in_a_branch(xs: List[Tensor], d: Dict[str, Tensor], x: Tensor, n: int) -> None:
+    for i in range(n):
+        if i == 1:
+            xs[0] = x
+            d["a"] = xs[1]
+        if i == 2:
+            d["a"] = x * 2
+    xs[0][0] += 50
+    d["a"] += 1
+
+
+@pytest.mark.parametrize("trips", [0, 1, 2, 3])
+def test_an_element_that_a_branch_may_assign_is_the_object_itself(trips: int) -> None:
+    compiled = ssa_compiler.compile(
+        element_in_a_branch, ([torch.zeros(2), torch.ones(2)], {"a": torch.zeros(2)}, torch.full((2,), 7.0), 3)
+    )
+    found = []
+    for function in (element_in_a_branch, compiled):
+        xs, d, x = [torch.zeros(2), torch.ones(2)], {"a": torch.zeros(2)}, torch.full((2,), 7.0)
+        before = [*xs, d["a"], x]
+        for n in (0, trips):
+            function(xs, d, x, n)
+        same = [[now is old for old in before] for now in (*xs, d["a"])]
+        found.append((same, [tensor.tolist() for tensor in (*xs, d["a"], *before)]))
+    assert found[0] == found[1]

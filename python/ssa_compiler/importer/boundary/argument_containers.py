@@ -8,6 +8,7 @@ becomes results of `@main`, and is put into the caller's own container after the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,12 +16,15 @@ import torch
 from ...abi.container_writeback import ChangedContainer
 from ...abi.results import OutputSpec, Step
 from ..values.dynamic_list_value import is_growing
-from ..values.heap import CallerContainer
+from ..values.heap import ANOTHER, CallerContainer
 from ..values.plan import SHARED, AnotherPlan
 from ..values.state import State
-from ..values.values import Site, Value
+from ..values.values import ConstValue, OptionalValue, Site, TensorValue, Value
 
 __all__ = ["changed_containers", "lend"]
+
+_OBJECTS = "objects in containers"
+"""The key of the `AnotherPlan` under which the elements of the caller's containers are followed."""
 
 
 def changed_containers(
@@ -58,10 +62,30 @@ def changed_containers(
             raise AnotherPlan.without({SHARED})
         if items or removed or whole:
             outputs = tuple((name, output(value)) for name, value in items)
+            length = len(now) if whole else None
+            sources = {} if whole or removed else _sources(state, cell, dict(zip(names, now)), dict(items))
+            objects = tuple((name, output(source)) for name, source in sources.items())
             found.append(
-                ChangedContainer(caller_owned.route, caller_owned.path, outputs, removed, len(now) if whole else None)
+                ChangedContainer(caller_owned.route, caller_owned.path, outputs, removed, length, objects=objects)
             )
     return tuple(found)
+
+
+def _sources(state: State, cell: Site, now: dict[Any, Value], items: dict[Any, Value]) -> dict[Any, Value]:
+    """Return which objects the changed elements of a container are that control flow chose.
+
+    Raises:
+        AnotherPlan: that has to be followed from the start.
+    """
+    tensors = {name: value.value if isinstance(value, OptionalValue) else value for name, value in items.items()}
+    chosen = [name for name, value in tensors.items() if isinstance(value, TensorValue) and value.chosen]
+    if not chosen:
+        return {}
+    if _OBJECTS not in state.plan.retries:
+        raise AnotherPlan.without({_OBJECTS})
+    numbers = dict(zip(now, state.heap.contents[("source", cell)]))
+    surely_another = [n for n in chosen if isinstance(numbers[n], ConstValue) and numbers[n].value == ANOTHER]
+    return {name: numbers[name] for name in chosen if name not in surely_another}
 
 
 def _kept(before: Sequence[Any], now: Sequence[Any]) -> Sequence[Any]:
@@ -88,3 +112,14 @@ def lend(state: State, cell: Site, route: Sequence[Step], path: str, repeated: b
     state.heap.caller_owned[cell] = CallerContainer(
         tuple(route), path, state.heap.contents[cell], state.heap.keys.get(cell, ()), repeated
     )
+    if _OBJECTS in state.plan.retries:
+        state.heap.object_number = partial(_object_number, state)
+        state.heap.follow(cell)
+
+
+def _object_number(state: State, value: Value) -> int:
+    """The number of the argument of `@main` that is the very object; `ANOTHER` for other values."""
+    if not isinstance(value, TensorValue) or value.renewed or id(value) in state.originals:
+        return ANOTHER
+    arguments = enumerate(state.emitter.entry.arguments)
+    return next((number for number, argument in arguments if argument == value.ssa), ANOTHER)

@@ -157,7 +157,7 @@ class Containers:
         self.state.heap.places[value.cell] = self.state.locations.user()
         before = self.state.heap.contents[value.cell]
         self.state.heap.lists.add(value.cell)
-        self.state.heap.contents[value.cell] = tuple(elements)
+        self.state.heap.store(value.cell, elements)
         if len(elements) > len(before) and not is_growing(before):
             self.growing.capacity.add(value.cell, len(elements) - len(before))
 

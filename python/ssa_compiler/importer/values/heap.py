@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...abi.results import Step
 from ...errors import SourceLocation
 from .plan import Form
-from .values import Site, Value
+from .values import ConstValue, Site, Value
 
-__all__ = ["DYNAMIC", "CallerContainer", "Heap", "View"]
+__all__ = ["ANOTHER", "DYNAMIC", "CallerContainer", "Heap", "View"]
+
+ANOTHER = -1
+"""An object that is no argument of `@main`."""
 
 DYNAMIC: tuple[Any, ...] = ("dynamic keys",)
 """What `Heap.keys` has for a dict whose keys are dynamic: it holds a list of keys and a list of elements."""
@@ -65,6 +69,7 @@ class Heap:
         forms: lists of tuples that are columns: they hold a list for each place in the tuples.
         places: where lists, dicts and attributes were changed last, by cell.
         frozen: cells whose identity was lost at a join; changing them is rejected.
+        object_number: which object a value is: the number of an argument of `@main`, `ANOTHER` for any other.
     """
 
     def __init__(self) -> None:
@@ -79,6 +84,25 @@ class Heap:
         self.forms: dict[Site, Form] = {}
         self.places: dict[Site, SourceLocation | None] = {}
         self.frozen: set[Site] = set()
+        self.object_number: Callable[[Value], int] = lambda value: ANOTHER
+
+    def follow(self, cell: Site) -> None:
+        """Keep ints, from here on, that say which objects the elements of a container are."""
+        self.contents[("source", cell)] = self._numbers(self.contents[cell])
+
+    def store(self, cell: Site, elements: Sequence[Value]) -> None:
+        """Give a container other elements."""
+        numbers = self.contents.get(("source", cell))
+        if numbers is not None and len(elements) == len(numbers) == len(self.contents[cell]):
+            known = {id(value): number for value, number in zip(self.contents[cell], numbers)}
+            found = zip(elements, self._numbers(elements))
+            self.contents[("source", cell)] = tuple(known.get(id(value), number) for value, number in found)
+        elif numbers is not None:  # the places are others
+            self.contents[("source", cell)] = (ConstValue(ANOTHER),) * len(numbers)
+        self.contents[cell] = tuple(elements)
+
+    def _numbers(self, elements: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(ConstValue(self.object_number(value)) for value in elements)
 
     def has_dynamic_keys(self, cell: Site) -> bool:
         """Whether a cell is a dict whose keys are dynamic."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,9 @@ class Options:
     kernels: bool = True
 
     def __post_init__(self) -> None:
+        timed = isinstance(self.timeout_s, (int, float)) and not isinstance(self.timeout_s, bool)
+        if not timed or not 0 < self.timeout_s < math.inf:
+            raise ArgumentValueError(f"timeout_s: expected a number of seconds above 0, got {self.timeout_s!r}")
         if self.gradients not in ("raise", "detach"):
             raise ArgumentValueError(f"gradients: expected 'raise' or 'detach', got {self.gradients!r}")
 

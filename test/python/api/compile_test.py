@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -209,3 +211,9 @@ def test_import_is_light() -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, env={"PYTHONPATH": path}
     )
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("timeout_s", [-1, 0, math.nan, math.inf, True, "1"])
+def test_a_time_limit_is_a_number_above_0(timeout_s: Any) -> None:
+    with pytest.raises(ArgumentValueError, match="timeout_s: expected a number of seconds above 0"):
+        ssa_compiler.compile(scaled_rows, (torch.randn(6, 5), 2), timeout_s=timeout_s)

@@ -180,3 +180,13 @@ class Layers(torch.nn.Module):
 def test_a_part_of_a_tensor_is_not_copied_onto_itself() -> None:
     torch.manual_seed(0)
     assert check(Layers(), (X,), (X + 1,), compiled=False).count_ops("imported", "torch.aten.copy_") == 0
+
+
+def with_signs(x: Tensor, n: int, flag: bool, u: float, xs: list[int]):  # type: ignore[no-untyped-def]
+    same = +x
+    same += 1
+    return x, +n, +flag, +u, +True, +tick(xs), -+n, +x.sum(), +1.5, same is x, x[slice(0, n)], x[slice(n)]
+
+
+def test_plus_and_slices() -> None:
+    check(with_signs, (X, 3, True, -0.0, [0]), (X, 1, False, 2.5, [0]), compiled=False)

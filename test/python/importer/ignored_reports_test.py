@@ -79,3 +79,19 @@ def test_other_callbacks_have_their_own_reason() -> None:
         "aten::manual_seed": "it sets PyTorch's random stream",
         "aten::rand": "it draws from PyTorch's random stream",
     }
+
+
+@torch.jit.ignore
+def scaled(x: Tensor, *, scale: float = 2.0) -> Tensor:
+    return x * scale
+
+
+def calls_by_keyword(x: Tensor) -> Tensor:
+    return scaled(x, scale=3.0)
+
+
+def test_keyword_only_parameters_are_named() -> None:
+    with pytest.raises(
+        ssa_compiler.errors.ScriptError, match=r"an ignored function with keyword-only parameters; .*leave out the \\*"
+    ):
+        ssa_compiler.compile(calls_by_keyword, (torch.ones(2),))

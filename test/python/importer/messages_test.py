@@ -72,6 +72,7 @@ ELSEWHERE = {
     "expected … of shape …, got … of shape": "argument_shapes_test.py",
     "gets another shape from the program": "argument_shapes_test.py",
     "expected a 64-bit": "compile_test.py",
+    "timeout_s: ": "compile_test.py",
     "the program asks whether one is the other": "compile_test.py",
 }
 """Part of a message: the test file that provokes it."""

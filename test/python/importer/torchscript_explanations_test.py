@@ -94,3 +94,44 @@ def test_a_long_text_is_cut() -> None:
     told = explain("\n".join(["first", *(f"line {number}" for number in range(30))]))
     assert told.summary == "first"
     assert told.details.splitlines()[-1] == "(18 more lines in the exception's `explanation`)"
+
+
+class Base(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + 1
+
+
+class CallsBase(Base):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) * 2
+
+
+class NamesBase(Base):
+    def forward(self, x: Tensor) -> Tensor:
+        return Base.forward(self, x) * 2
+
+
+def list_of_nones(x: Tensor):  # type: ignore[no-untyped-def]
+    rows = [None]
+    rows.append(x)
+    return rows
+
+
+def dict_of_nones(x: Tensor):  # type: ignore[no-untyped-def]
+    rows = {"a": None}
+    rows["a"] = x
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("program", "remedy"),
+    [
+        (CallsBase(), "give the method of the base class a name of its own"),
+        (NamesBase(), "give the method of the base class a name of its own"),
+        (list_of_nones, "annotate a list or dict of Nones"),
+        (dict_of_nones, "annotate a list or dict of Nones"),
+    ],
+)
+def test_remedies(program: Any, remedy: str) -> None:
+    with pytest.raises(ScriptError, match=remedy):
+        ssa_compiler.compile(program, (X,))

@@ -22,7 +22,7 @@ __all__ = ["compute_once", "has_effects", "schemas"]
 # Functions without effects that Python has without importing them.
 _PURE = frozenset(
     "abs all any bin bool chr dict divmod enumerate float getattr hasattr hex int isinstance len list max min oct ord pow range "
-    "reversed round sorted str sum tuple type zip".split()
+    "reversed round slice sorted str sum tuple type zip".split()
 )
 # What a statement computes once, in front of everything else that it does.
 _COMPUTED: dict[type[ast.stmt], str] = {
@@ -309,6 +309,8 @@ def _is_repeated(node: ast.AST) -> bool:
         return any(map(has_effects, node.comparators[:-1]))
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.Mod) and has_effects(node.left)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.UAdd) and has_effects(node.operand)
     is_dict = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
     return is_dict and any(map(has_effects, node.args))  # type: ignore[attr-defined]
 

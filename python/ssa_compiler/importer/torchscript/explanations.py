@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 __all__ = ["Explanation", "explain"]
 
+_KEYWORD_ONLY = r"arg_types\.size\(\) == param_names\.size\(\)"
+_IN_OTHER_WORDS = ((_KEYWORD_ONLY, "an ignored function with keyword-only parameters"),)
+"""What TorchScript says of what it did not think of, as a pattern, and what it means."""
 _WAYS_OUT = (
     (r"<function [\w.]+\.__(?:set|del)attr__", "leave out frozen=True of the dataclass"),
     (
@@ -23,6 +26,15 @@ _WAYS_OUT = (
     (
         r"Unknown type annotation: '",
         "remove `from __future__ import annotations` from the file: TorchScript does not read ignored functions with it",
+    ),
+    (_KEYWORD_ONLY, "let it be called with positional arguments: leave out the * among its parameters"),
+    (
+        r"\bsuper\(.*<--- HERE|attribute lookup is not defined on python value of type 'type'",
+        "give the method of the base class a name of its own, and call that of self",
+    ),
+    (
+        r"Expected a value of type 't' for argument '(?:el|v)'|List\[NoneType\]|Dict\[\w+, NoneType\]",
+        "annotate a list or dict of Nones, and write out each: x: list[Tensor | None] = [None, None]",
     ),
     (r"Keyword argument as_tuple unknown", "write nonzero().unbind(1)"),
     (r"aten::bitwise_not.*instead found type 'int'", "write -n - 1 for ~n of an int"),
@@ -110,6 +122,7 @@ def explain(text: str) -> Explanation:
         start = _EXCERPT.search(text)
         head, excerpts = (text[: start.start()], text[start.start() :]) if start is not None else (text, "")
         summary, lines = _about_overloads(head) if _OVERLOAD.match(head.partition("\n")[0]) else _first_line(head)
+    summary = next((words for pattern, words in _IN_OTHER_WORDS if re.search(pattern, summary)), summary)
     shown = [*lines, *excerpts.strip("\n").splitlines()]
     return Explanation(summary, remedy, "".join(f"\n{line.rstrip()}" for line in shown))
 

@@ -11,7 +11,17 @@ from typing import Any
 import torch
 
 from .evaluation_order import schemas
-from .literals import converted, counted_from_end, is_known, is_large, is_of_python, large_literal, named_dtype, unknown
+from .literals import (
+    converted,
+    counted_from_end,
+    is_known,
+    is_large,
+    is_of_python,
+    large_literal,
+    named_dtype,
+    unknown,
+)
+from .other_words import columns, extended, plus
 
 __all__ = ["IN_PLACE", "KEPT", "Rewriter"]
 
@@ -120,14 +130,14 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.value, ast.Constant):
             node.value = unknown(node.value)
         if isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
-            node.value = _columns(node.value)
+            node.value = columns(node.value)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)
         node.value = self._dtype(node.value)
         if isinstance(node.targets[0], (ast.Tuple, ast.List)):
-            node.value = _columns(node.value)
+            node.value = columns(node.value)
         if len(node.targets) != 1:
             return node
         target = node.targets[0]
@@ -152,20 +162,8 @@ class Rewriter(ast.NodeTransformer):
             return self._write_part(node, node.target)
         if not isinstance(node.target, ast.Name):
             return node
-        made = self._extended(node, node.target) if isinstance(node.op, ast.Add) else node
+        made = extended(node, node.target) if isinstance(node.op, ast.Add) else node
         return [made, _keep(node, _load(node.target))]
-
-    def _extended(self, node: ast.AugAssign, target: ast.Name) -> ast.stmt:
-        """`t += u`, a list to TorchScript also if `t` is a tuple: `t = t + u` then, as it decides by types."""
-        if isinstance(node.value, (ast.Constant, ast.List, ast.ListComp)):
-            return node
-        test = ast.Call(ast.Name("isinstance", ast.Load()), [_load(target), ast.Name("tuple", ast.Load())], [])
-        added = ast.Assign([copy.deepcopy(target)], ast.BinOp(_load(target), ast.Add(), copy.deepcopy(node.value)))
-        made = ast.If(test, [added], [node])
-        for part in ast.walk(made):
-            if isinstance(part, (ast.stmt, ast.expr)) and not hasattr(part, "lineno"):
-                ast.copy_location(part, node)
-        return made
 
     def _divide(self, node: ast.AugAssign) -> Any:
         """`x //= y`, which TorchScript does not know: `x = x // y`, of which the importer sees that it is in place; or
@@ -287,6 +285,8 @@ class Rewriter(ast.NodeTransformer):
         if (number := large_literal(node)) is not None:
             return number
         self.generic_visit(node)
+        if isinstance(node.op, ast.UAdd):
+            return plus(node)
         is_zero = isinstance(node.operand, ast.Constant) and node.operand.value == 0
         if isinstance(node.op, ast.USub) and is_zero and isinstance(node.operand.value, float):  # type: ignore[attr-defined]
             node.operand = unknown(node.operand)
@@ -357,22 +357,6 @@ class Rewriter(ast.NodeTransformer):
 
 def _quotient(node: ast.AugAssign, value: ast.expr) -> ast.BinOp:
     return ast.copy_location(ast.BinOp(value, node.op, node.value), node)
-
-
-def _columns(value: ast.expr) -> ast.expr:
-    """`x.nonzero(as_tuple=True)`, of which the parts are used, as the op that gives a list of them."""
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.func.attr != "nonzero":
-        return value
-    flags = [k for k in value.keywords if k.arg == "as_tuple" and getattr(k.value, "value", None) is True]
-    owner = value.func.value
-    if not flags or len(value.keywords) != 1:
-        return value
-    if isinstance(owner, ast.Name) and owner.id == "torch" and len(value.args) == 1:
-        owner = value.args[0]
-    elif value.args:
-        return value
-    function = ast.copy_location(ast.Attribute(owner, "nonzero_numpy", ast.Load()), value.func)
-    return ast.copy_location(ast.Call(function, [], []), value)
 
 
 def _is_python_method(name: str) -> bool:

@@ -101,6 +101,8 @@ class IgnoredCall:
         reads: names of the tensors that the program reads from the owner's root, with how to find them.
         changed: whether the program changes what the function returns, so that nobody else may hold it.
         overwritten: the operator's arguments that the program writes, at some time: it must not keep them.
+        handed_on: the results that the program returns as they are.
+        callers: the operator's arguments that are the caller's tensors themselves.
         location: the user's line.
         title: what reports call it: the function's name with that of its class.
         reason: why it stays Python.
@@ -120,6 +122,8 @@ class IgnoredCall:
     reason: str = ""
     changed: bool = False
     overwritten: tuple[int, ...] = ()
+    handed_on: frozenset[int] = frozenset()
+    callers: tuple[int, ...] = ()
 
     def __call__(self, *values: Any) -> Any:
         """Run the function.
@@ -238,6 +242,11 @@ class IgnoredCall:
         for number in range(len(found)):
             value = found[number]
             if isinstance(value, torch.Tensor):
+                if number in self.handed_on and any(value is given[caller] for caller in self.callers):
+                    raise self._error(
+                        "returned its argument, the caller's tensor, and the program returns the result, which would be a copy: "
+                        "return the argument itself"
+                    )
                 value = value.detach()
                 if value.untyped_storage()._cdata in taken:
                     if self.checked_new:

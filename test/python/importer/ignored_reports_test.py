@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import ssa_compiler
+from ssa_compiler.testing import check
 
 X = torch.arange(12.0).reshape(3, 4)
 
@@ -95,3 +96,23 @@ def test_keyword_only_parameters_are_named() -> None:
         ssa_compiler.errors.ScriptError, match=r"an ignored function with keyword-only parameters; .*leave out the \\*"
     ):
         ssa_compiler.compile(calls_by_keyword, (torch.ones(2),))
+
+
+@torch.jit.ignore
+def passed_on(x: Tensor) -> Tensor:
+    return x
+
+
+def returns_passed_on(x: Tensor) -> Tensor:
+    return passed_on(x)
+
+
+def returns_passed_on_twice(x: Tensor) -> Tensor:
+    return passed_on(x * 2)
+
+
+def test_the_callers_tensor_is_not_returned_as_a_copy() -> None:
+    check(returns_passed_on_twice, (X,))
+    compiled = ssa_compiler.compile(returns_passed_on, (X,))
+    with pytest.raises(ssa_compiler.errors.ProgramError, match="returned its argument, the caller's tensor"):
+        compiled(X)

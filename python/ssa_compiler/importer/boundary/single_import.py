@@ -82,7 +82,7 @@ class ProgramImport:
         found = dict(enumerate(self.modules.found, first + len(self.modules.numbers)))
         changed = self.callers.changed(found, self.modules, outputs.output, outputs.leaf)
         containers = changed_containers(state, outputs.output, outputs.rows)
-        self.interpreter.python_calls.register()
+        self.interpreter.python_calls.register(outputs.leaves)
         numbers = self.attributes.numbers(first)
         rebindings = self.attributes.rebindings()
         if failed := state.ranges.failed(state.storages.written):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import sympy
@@ -129,14 +129,26 @@ class PythonCalls:
         made.results += self._emit(schema, leaves, written, kinds, fakes, name, place)
         return self._value(results, made.results[:], made.results)
 
-    def register(self) -> None:
+    def register(self, returned: Container[int]) -> None:
         """Make the operators of a finished import known to PyTorch.
 
+        Args:
+            returned: the tensors that the program returns, by `id` of the value.
         Raises:
             UnsupportedProgramError: a method is called of a module that the program writes.
         """
         for made in self._made.values():
             made.call.changed = self._is_changed(made.results)
+            tensors = [value for value in made.results if isinstance(value, TensorValue)]
+            made.call.handed_on = frozenset(
+                number for number, value in zip(made.call.tensors, tensors, strict=False) if id(value) in returned
+            )
+            arguments = list(self.state.emitter.entry.arguments)
+            made.call.callers = tuple(
+                number
+                for number, leaf in enumerate(made.given)
+                if isinstance(leaf, TensorValue) and leaf.ssa in arguments and not leaf.renewed
+            )
             made.call.overwritten = tuple(
                 number
                 for number, leaf in enumerate(made.given)

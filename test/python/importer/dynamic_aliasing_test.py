@@ -225,3 +225,29 @@ def row_with_gaps(x: Tensor, k: int) -> Tensor:
 @pytest.mark.parametrize("function", [row_of_a_row, storage_behind_a_row, layout_of_a_row, row_with_gaps])
 def test_rows_at_tensors_are_views_to_whoever_asks(function: Callable[..., Any]) -> None:
     check(function, (CUBE, 1), (CUBE, 0), compiled=False)
+
+
+def changed_by_a_part(x: Tensor, i: Tensor, j: Tensor) -> Tensor:
+    x[i, 1:] += x[j][:3]
+    return x
+
+
+def changed_by_an_element(x: Tensor, i: Tensor, n: Tensor) -> Tensor:
+    x[i] *= x[int(n), 0]
+    return x
+
+
+def changed_by_a_row(x: Tensor, i: Tensor, j: Tensor) -> Tensor:
+    x[i] += x[j]
+    return x
+
+
+@pytest.mark.parametrize("function", [changed_by_a_part, changed_by_an_element, changed_by_a_row])
+def test_what_changes_a_row_at_a_tensor_may_overlap_it(function: Callable[..., Any]) -> None:
+    x, calls = CUBE.reshape(6, 4), [(0, 1), (1, 1), (-1, 5), (-1, 2)]
+    checked = check(function, *((x, torch.tensor(i), torch.tensor(j)) for i, j in calls), compiled=False)
+    assert [error is not None for error in checked.errors] == [
+        function is not changed_by_a_row and i % 6 == j for i, j in calls
+    ]
+    if function is changed_by_a_row:
+        assert "aten.select.int" not in checked.stages["imported"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ import torch
 from ...errors import UnsupportedOpError, program_error_name
 from ..fake.fake_run import run
 from ..fake.trace import Trace
+from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue
@@ -92,6 +94,7 @@ class Indexing:
         self.state, self.tensors, self.views = state, tensors, views
         self.put_back = False
         self._checked_op: Any = None
+        self._parts: dict[int, tuple[TensorValue, TensorValue, list[int], Any]] = {}
         self._scalars = ScalarOps(state)
 
     # 0-d indices.
@@ -115,9 +118,10 @@ class Indexing:
             if ("view", self.state.place()) in self.state.plan.retries:
                 return [self._view(base, indices)]
             result = self._read(base, indices)
-            if self.put_back:
-                return [result]
             numbers = [dim for dim, index in enumerate(indices) if _is_number(index)]
+            if self.put_back:
+                self._parts[id(result)] = (result, base, numbers, ("view", self.state.place()))
+                return [result]
             interferes = partial(_interferes, base, numbers, result)
             strides = [stride for dim, stride in enumerate(base.fake.stride()) if dim not in numbers]
             self.state.storages.maybe_alias(
@@ -135,6 +139,28 @@ class Indexing:
             rest = [index for index in indices if not _is_number(index)]
             self.tensors.call_arguments(op, [self._view(base, indices), rest, *args[2:]])
         return [base]
+
+    def check_changed(self, part: TensorValue, values: Sequence[TensorValue]) -> None:
+        """Let a part that is changed and put back be a view if eager has to see whether what it is changed by overlaps.
+
+        Args:
+            part: what an op writes.
+            values: what it reads besides.
+        Raises:
+            AnotherPlan: it may overlap the part, and be another one.
+        """
+        if id(part) not in self._parts:
+            return
+        row, base, numbers, key = self._parts[id(part)]
+        strides = [stride for dim, stride in enumerate(base.fake.stride()) if dim not in numbers]
+        with self.state.symbols.mode, self.state.symbols.transaction(), torch.no_grad():
+            shown = base.fake.as_strided(row.fake.shape, strides, base.fake.storage_offset())
+        target = replace(base, fake=shown)
+        for value in values:
+            asked = [maybe.interferes for maybe in value.maybe if maybe.storages & base.storages]
+            overlaps = any(interferes is None or interferes(target, value) for interferes in asked)
+            if overlaps or (value.storages & base.storages and _interferes(base, numbers, row, value, row)):
+                raise AnotherPlan.without({key})
 
     def _absent(self, index: Any) -> bool:
         return isinstance(index, ConstValue) and index.value is None

@@ -160,6 +160,7 @@ class TensorOps(TensorEmitter):
             error = "IndexError" if op is torch.ops.aten.index.Tensor else "RuntimeError"
             state.require(requirement, op.name(), error, broadcasts=broadcasts)
         if op._schema.is_mutable:
+            self.indexing.check_changed(args[0], [value for argument in args[1:] for value in tensor_values(argument)])
             args = self.indexing.checked(op, args)
             return self.writes.call(op, args, python, trace.out)
         if op is torch.ops.aten.slice.Tensor:

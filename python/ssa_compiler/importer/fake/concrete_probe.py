@@ -177,7 +177,7 @@ def shaped_as_on_examples(state: State, op: Any, args: Sequence[Any], out: Any) 
 
 
 def copied_as_by_eager(state: State, op: Any, args: Sequence[Any], out: Any) -> Any:
-    """Return an outcome on FakeTensors; a copy of it where it shares memory unannounced, and eager makes a new tensor.
+    """Return an outcome on FakeTensors; a copy of it where it shares memory unannotated, and eager makes a new tensor.
 
     What stands for an op on FakeTensors may be a view where its kernel copies (`channel_shuffle` of one group).
 

@@ -18,7 +18,6 @@ __all__ = [
     "are_real",
     "cosine_of_pi_times",
     "erf_and_erfc",
-    "has_dimensions",
     "is_real",
     "like",
     "outside",
@@ -39,15 +38,6 @@ def is_real(arguments: Mapping[str, Any]) -> bool:
     (tensor,) = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
     whole = not tensor.dtype.is_floating_point and not tensor.dtype.is_complex
     return tensor.dtype in _REAL or (whole and torch.get_default_dtype() == torch.float32)
-
-
-def has_dimensions(arguments: Mapping[str, Any]) -> bool:
-    """Whether an op has one such tensor with dimensions: on scalars iree-compile comes to no end with long
-    recurrences.
-    """
-    return is_real(arguments) and all(
-        value.dim() > 0 for value in arguments.values() if isinstance(value, torch.Tensor)
-    )
 
 
 def are_real(arguments: Mapping[str, Any]) -> bool:

@@ -31,12 +31,14 @@ class OpProgram:
         laid_out: whether its results are new tensors that lie in memory as the operator's do; otherwise they are
             copied.
         kernels: whether it is for native kernels only.
+        rows: whether tensors without dimensions are given to it, and come from it, as rows of one element.
     """
 
     function: Callable[..., Any]
     applies: Applies
     laid_out: bool = False
     kernels: bool = False
+    rows: bool = False
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -55,7 +57,11 @@ _programs: dict[str, list[OpProgram]] = {}
 
 
 def implements(
-    *operators: str, where: Applies | None = None, laid_out: bool = False, kernels: bool = False
+    *operators: str,
+    where: Applies | None = None,
+    laid_out: bool = False,
+    kernels: bool = False,
+    rows: bool = False,
 ) -> Callable[[Function], Function]:
     """Say that a function stands for operators.
 
@@ -64,10 +70,11 @@ def implements(
         where: whether it does for certain arguments; always if None.
         laid_out: whether its results are new tensors that lie in memory as the operators' do.
         kernels: whether it is for native kernels only; then it comes before those that are for all.
+        rows: whether it is elementwise, and tensors without dimensions are to be rows of one element to it.
     """
 
     def register(function: Function) -> Function:
-        program = OpProgram(function, where or (lambda arguments: True), laid_out, kernels)
+        program = OpProgram(function, where or (lambda arguments: True), laid_out, kernels, rows)
         for operator in operators:
             _programs.setdefault(operator, []).append(program)
         return function

@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from ._functions import has_dimensions, like, outside, polynomial, real, sine_and_cosine, wide
+from ._functions import is_real, like, outside, polynomial, real, sine_and_cosine, wide
 from ._registry import implements
 
 __all__: list[str] = []
@@ -89,7 +89,7 @@ def _near0(x: Tensor) -> Tensor:
     return torch.where(x < 0.00001, 1.0 - z / 4.0, y)
 
 
-@implements("aten::special_bessel_j0", where=has_dimensions)
+@implements("aten::special_bessel_j0", where=is_real, rows=True)
 def j0(self: Tensor) -> Tensor:
     """The Bessel function of the first kind, of order 0."""
     x = real(self)
@@ -99,7 +99,7 @@ def j0(self: Tensor) -> Tensor:
     return y
 
 
-@implements("aten::special_bessel_y0", where=has_dimensions)
+@implements("aten::special_bessel_y0", where=is_real, rows=True)
 def y0(self: Tensor) -> Tensor:
     """The Bessel function of the second kind, of order 0."""
     x = real(self)
@@ -201,7 +201,7 @@ def _near1(x: Tensor) -> Tensor:
     return polynomial(z, upper) / polynomial(z, lower) * x * (z - 14.6819706421238932572) * (z - 49.2184563216946036703)
 
 
-@implements("aten::special_bessel_j1", where=has_dimensions)
+@implements("aten::special_bessel_j1", where=is_real, rows=True)
 def j1(self: Tensor) -> Tensor:
     """The Bessel function of the first kind, of order 1."""
     x = real(self)
@@ -211,7 +211,7 @@ def j1(self: Tensor) -> Tensor:
     return torch.where(x < 0.0, -y, y)
 
 
-@implements("aten::special_bessel_y1", where=has_dimensions)
+@implements("aten::special_bessel_y1", where=is_real, rows=True)
 def y1(self: Tensor) -> Tensor:
     """The Bessel function of the second kind, of order 1."""
     x = real(self)
@@ -242,7 +242,7 @@ def y1(self: Tensor) -> Tensor:
     return outside(torch.where(x <= 5.0, near, far), x, -math.inf)
 
 
-@implements("aten::special_spherical_bessel_j0", where=has_dimensions)
+@implements("aten::special_spherical_bessel_j0", where=is_real, rows=True)
 def spherical_j0(x: Tensor) -> Tensor:
     """sin(x) / x."""
     y = real(x)
@@ -361,7 +361,7 @@ def _airy_near_zero(x: Tensor) -> Tensor:
     return 0.355028053887817239260 * f - 0.258819403792806798405 * g
 
 
-@implements("aten::special_airy_ai", where=has_dimensions)
+@implements("aten::special_airy_ai", where=is_real, rows=True)
 def airy_ai(x: Tensor) -> Tensor:
     """Airy's function Ai."""
     y = real(x)

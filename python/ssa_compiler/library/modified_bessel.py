@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor
 
-from ._functions import has_dimensions, outside, real, series
+from ._functions import is_real, outside, real, series
 from ._registry import implements
 
 __all__: list[str] = []
@@ -177,25 +177,25 @@ def _i1(x: Tensor) -> Tensor:
     return torch.where(x < 0.0, -y, y)
 
 
-@implements("aten::i0", "aten::special_modified_bessel_i0", where=has_dimensions)
+@implements("aten::i0", "aten::special_modified_bessel_i0", where=is_real, rows=True)
 def i0(self: Tensor) -> Tensor:
     """The modified Bessel function of the first kind, of order 0."""
     return _i0(real(self))
 
 
-@implements("aten::special_i0e", where=has_dimensions)
+@implements("aten::special_i0e", where=is_real, rows=True)
 def i0e(self: Tensor) -> Tensor:
     """The same, times exp(-abs(x))."""
     return _scaled_i0(torch.abs(real(self)))
 
 
-@implements("aten::special_i1", "aten::special_modified_bessel_i1", where=has_dimensions)
+@implements("aten::special_i1", "aten::special_modified_bessel_i1", where=is_real, rows=True)
 def i1(self: Tensor) -> Tensor:
     """The modified Bessel function of the first kind, of order 1."""
     return _i1(real(self))
 
 
-@implements("aten::special_i1e", where=has_dimensions)
+@implements("aten::special_i1e", where=is_real, rows=True)
 def i1e(self: Tensor) -> Tensor:
     """The same, times exp(-abs(x))."""
     x = real(self)
@@ -257,13 +257,13 @@ def _k0(x: Tensor, scaled: bool) -> Tensor:
     return outside(torch.where(x <= 2.0, inner, outer), x, math.inf)
 
 
-@implements("aten::special_modified_bessel_k0", where=has_dimensions)
+@implements("aten::special_modified_bessel_k0", where=is_real, rows=True)
 def k0(self: Tensor) -> Tensor:
     """The modified Bessel function of the second kind, of order 0."""
     return _k0(real(self), False)
 
 
-@implements("aten::special_scaled_modified_bessel_k0", where=has_dimensions)
+@implements("aten::special_scaled_modified_bessel_k0", where=is_real, rows=True)
 def scaled_k0(x: Tensor) -> Tensor:
     """The same, times exp(x)."""
     return _k0(real(x), True)
@@ -324,13 +324,13 @@ def _k1(x: Tensor, scaled: bool) -> Tensor:
     return outside(torch.where(x <= 2.0, inner, outer), x, math.inf)
 
 
-@implements("aten::special_modified_bessel_k1", where=has_dimensions)
+@implements("aten::special_modified_bessel_k1", where=is_real, rows=True)
 def k1(self: Tensor) -> Tensor:
     """The modified Bessel function of the second kind, of order 1."""
     return _k1(real(self), False)
 
 
-@implements("aten::special_scaled_modified_bessel_k1", where=has_dimensions)
+@implements("aten::special_scaled_modified_bessel_k1", where=is_real, rows=True)
 def scaled_k1(x: Tensor) -> Tensor:
     """The same, times exp(x)."""
     return _k1(real(x), True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
@@ -11,6 +11,9 @@ from torch import Tensor
 from ._registry import implements
 
 __all__: list[str] = []
+
+_FLOAT32, _FLOAT64 = 6, 7
+"""What TorchScript has for these dtypes."""
 
 
 def _is_single(arguments: Mapping[str, Any]) -> bool:
@@ -23,7 +26,23 @@ def cumsum(self: Tensor, dim: int) -> Tensor:
     return torch.cumsum(self.to(torch.float64), dim).to(torch.float32)
 
 
-@implements("aten::cumprod", where=_is_single)
-def cumprod(self: Tensor, dim: int) -> Tensor:
+def _products(x: Tensor, dim: int) -> Tensor:
+    rows = x.movedim(dim, 0)
+    result = rows.clone(memory_format=torch.contiguous_format)
+    for i in range(1, rows.size(0)):
+        result[i] = result[i - 1] * rows[i]
+    return result.movedim(0, dim)
+
+
+def _to_float(arguments: Mapping[str, Any]) -> bool:
+    known = arguments["dtype"] is None or arguments["dtype"] in (torch.float32, torch.float64, _FLOAT32, _FLOAT64)
+    return known and arguments["self"].dtype in (torch.float32, torch.float64)
+
+
+@implements("aten::cumprod", where=_to_float)
+def cumprod(self: Tensor, dim: int, dtype: Optional[int]) -> Tensor:  # noqa: UP045 - TorchScript
     """The product of each element and those before it."""
-    return torch.cumprod(self.to(torch.float64), dim).to(torch.float32)
+    given = self if dtype is None else self.to(dtype)
+    if given.dim() == 0:
+        return given.clone()
+    return _products(given.to(torch.float64), dim).to(given.dtype)

@@ -61,8 +61,8 @@ class OpPrograms:
         }
         graph = program.script.graph
         with self._trusted():
-            result = self._call(program.script.qualified_name, graph, [values[name] for name in program.parameters])
-        found = list(result.elements) if isinstance(result, TupleValue) else [result]
+            given = [values[name] for name in program.parameters]
+            found = self._call_on_rows(program, graph, given) if program.rows else self._results(program, graph, given)
         if program.laid_out:
             return found
         sources = [value for argument in opened for value in tensor_values(argument)]
@@ -79,6 +79,25 @@ class OpPrograms:
             op, python, sources, [r for r in results if isinstance(r, TensorValue)], state.storages.owners
         )
         return results
+
+    def _results(self, program: OpProgram, graph: Any, arguments: Sequence[Value]) -> list[Value]:
+        result = self._call(program.script.qualified_name, graph, arguments)
+        return list(result.elements) if isinstance(result, TupleValue) else [result]
+
+    def _call_on_rows(self, program: OpProgram, graph: Any, arguments: Sequence[Value]) -> list[Value]:
+        """Inline an elementwise program; of tensors without dimensions on rows of one element."""
+        if any(value.fake.dim() > 0 for value in tensor_values(list(arguments))):
+            return self._results(program, graph, arguments)
+        reshape = torch.ops.aten.reshape.default
+
+        def shaped(values: Sequence[Value], shape: list[int]) -> list[Value]:
+            sizes: list[Value] = [ConstValue(size) for size in shape]
+            return [
+                self._tensors.call_arguments(reshape, [value, sizes])[0] if isinstance(value, TensorValue) else value
+                for value in values
+            ]
+
+        return shaped(self._results(program, graph, shaped(arguments, [1])), [])
 
     def _find(self, op: Any, arguments: Mapping[str, Any]) -> OpProgram | None:
         return find_program(op.name(), arguments, kernels=self._tensors.state.plan.kernels)

@@ -20,6 +20,7 @@ from ..fake.decompose import is_not_lowered
 from ..fake.fake_run import run, same_view, shares_storage
 from ..fake.trace import Record, Trace
 from ..fake.unannotated_writes import writes_unannotated
+from ..fake.unused_vectors import without_unused_vectors
 from ..ir.schemas import MAY_RETURN_ARGUMENT, registered_name, with_numbers
 from ..values.argument_sizes import MakeStatic
 from ..values.diagnostics import ProgramRaises
@@ -295,7 +296,7 @@ class TensorOps(TensorEmitter):
         given = [value for argument in args for value in tensor_values(argument)]
         known = {id(value.fake): value for value in given}
         known |= {id(tensor): value for tensor, value in zip(_tensors(python), given, strict=True)}
-        for record in trace.records:
+        for record in without_unused_vectors(trace):
             if torch.Tag.inplace_view in record.op.tags:
                 # The recorded tensor has the shape after this op, not the one before.
                 raise self.state.defect(f"{record.op.name()} inside a composite op")

@@ -1,0 +1,147 @@
+"""Householder's reflections, as LAPACK has them: QR factors, and products with what they stand for.
+
+Matrices come in batches [b, m, n]. All is computed in float64: elements that cancel have no digits in common with
+eager's otherwise. Source: LAPACK Users' Guide, elementary reflectors (geqrf, orgqr, ormqr, larfg).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._functions import like, wide
+from ._registry import implements
+from .linalg import are_matrices
+
+__all__ = ["factor", "product"]
+
+
+def _are_matrices(arguments: Mapping[str, Any]) -> bool:
+    tensors = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
+    alike = len({tensor.dtype for tensor in tensors}) == 1
+    return alike and are_matrices(arguments) and all(tensor.device == tensors[0].device for tensor in tensors)
+
+
+def factor(a: Tensor) -> tuple[Tensor, Tensor]:
+    """Factor float64 matrices [b, m, n].
+
+    Returns:
+        R with the reflections below its diagonal, whose first element is 1; and their factors [b, min(m, n)].
+    """
+    b, m, n = a.size(0), a.size(1), a.size(2)
+    k_max = min(m, n)
+    rows = torch.arange(m, device=a.device).unsqueeze(0)
+    columns = torch.arange(n, device=a.device).unsqueeze(0)
+    work = a.clone()
+    factors = torch.zeros([b, k_max], dtype=a.dtype, device=a.device)
+    for k in range(k_max):
+        column = work[:, :, k].clone()
+        head = work[:, k, k].clone()
+        below = torch.where(rows > k, column, 0.0)
+        scale = below.abs().amax(1)
+        scale = torch.where(scale == 0.0, 1.0, scale)
+        length = scale * torch.sqrt((below / scale.unsqueeze(1)).square().sum(1))
+        larger = torch.maximum(head.abs(), length)
+        divisor = torch.where(larger == 0.0, 1.0, larger)
+        norm = larger * torch.sqrt((head / divisor).square() + (length / divisor).square())
+        pivot = torch.where(head < 0.0, norm, -norm)
+        plain = length == 0.0  # nothing is to be reflected
+        pivot = torch.where(plain, head, pivot)
+        tau = torch.where(plain, 0.0, (pivot - head) / torch.where(plain, 1.0, pivot))
+        vector = below / torch.where(plain, 1.0, head - pivot).unsqueeze(1)
+        vector = torch.where(rows == k, 1.0, vector)
+        part = (vector.unsqueeze(2) * work).sum(1) * tau.unsqueeze(1)
+        changes = torch.logical_and((rows >= k).unsqueeze(2), (columns > k).unsqueeze(1))
+        work = torch.where(changes, work - vector.unsqueeze(2) * part.unsqueeze(1), work)
+        work[:, :, k] = torch.where(rows == k, pivot.unsqueeze(1), torch.where(rows > k, vector, column))
+        factors[:, k] = tau
+    return work, factors
+
+
+def product(a: Tensor, factors: Tensor, c: Tensor, transposed: bool) -> Tensor:
+    """Multiply float64 matrices [b, m, l] by the product of reflections, or its transpose, from the left.
+
+    Args:
+        a: the reflections, below the diagonal: [b, m, n].
+        factors: their factors [b, k].
+        c: what is multiplied.
+        transposed: whether by the transpose.
+    """
+    rows = torch.arange(a.size(1), device=a.device).unsqueeze(0)
+    result = c.clone()
+    count = factors.size(1)
+    for i in range(count):
+        k = i if transposed else count - 1 - i
+        vector = torch.where(rows == k, 1.0, torch.where(rows > k, a[:, :, k], 0.0))
+        part = (vector.unsqueeze(2) * result).sum(1) * factors[:, k].unsqueeze(1)
+        result = result - vector.unsqueeze(2) * part.unsqueeze(1)
+    return result
+
+
+def _batch(a: Tensor) -> Tensor:
+    return wide(a).reshape([-1, a.size(-2), a.size(-1)])
+
+
+def _identity(rows: int, columns: int, b: int, x: Tensor) -> Tensor:
+    eye = torch.eye(rows, columns, dtype=torch.float64, device=x.device)
+    return eye.unsqueeze(0).expand(b, rows, columns).contiguous()
+
+
+@implements("aten::geqrf", where=_are_matrices)
+def geqrf(self: Tensor) -> tuple[Tensor, Tensor]:
+    """R and the reflections in one matrix, and the factors of the reflections."""
+    work, factors = factor(_batch(self))
+    batch = list(self.shape[:-2])
+    return like(work, self).reshape(self.shape), like(factors, self).reshape(batch + [factors.size(1)])  # noqa: RUF005
+
+
+@implements("aten::linalg_qr", where=_are_matrices)
+def linalg_qr(A: Tensor, mode: str) -> tuple[Tensor, Tensor]:
+    """An orthogonal and an upper triangular matrix; of the former what the mode asks for."""
+    m, n = A.size(-2), A.size(-1)
+    work, factors = factor(_batch(A))
+    batch = list(A.shape[:-2])
+    k = m if mode == "complete" else min(m, n)
+    upper = like(torch.triu(work[:, :k, :]), A).reshape(batch + [k, n])  # noqa: RUF005
+    if mode == "r":
+        return torch.zeros([0], dtype=A.dtype, device=A.device), upper
+    q = product(work, factors, _identity(m, k, work.size(0), A), False)
+    return like(q, A).reshape(batch + [m, k]), upper  # noqa: RUF005
+
+
+def _are_reflections(arguments: Mapping[str, Any]) -> bool:
+    a, tau = arguments["input"], arguments["tau"]
+    fits = a.dim() >= 2 and a.shape[:-2] == tau.shape[:-1]
+    return fits and _are_matrices(arguments) and a.shape[-2] >= a.shape[-1] >= tau.shape[-1]
+
+
+@implements("aten::linalg_householder_product", where=_are_reflections)
+def linalg_householder_product(input: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of the product of reflections."""
+    a = _batch(input)
+    q = product(a, wide(tau).reshape([-1, tau.size(-1)]), _identity(a.size(1), a.size(2), a.size(0), input), False)
+    return like(q, input).reshape(input.shape)
+
+
+def _multiply(arguments: Mapping[str, Any]) -> bool:
+    a, tau, c = (arguments[name] for name in ("self", "input2", "input3"))
+    if not _are_matrices(arguments) or not a.dim() == c.dim() == tau.dim() + 1 or a.dim() < 2:
+        return False
+    if not isinstance(arguments["left"], bool) or not isinstance(arguments["transpose"], bool):
+        return False
+    size = c.shape[-2] if arguments["left"] else c.shape[-1]
+    same = a.shape[:-2] == c.shape[:-2] == tau.shape[:-1]
+    return same and size == a.shape[-2] and a.shape[-2] >= a.shape[-1] >= tau.shape[-1]
+
+
+@implements("aten::ormqr", where=_multiply)
+def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool, transpose: bool) -> Tensor:
+    """Matrices times the product of reflections, from the left or the right."""
+    a, factors = _batch(self), wide(input2).reshape([-1, input2.size(-1)])
+    if left:
+        return like(product(a, factors, _batch(input3), transpose), input3).reshape(input3.shape)
+    turned = product(a, factors, _batch(input3).mT.contiguous(), not transpose)
+    return like(turned.mT.contiguous(), input3).reshape(input3.shape)

@@ -22,6 +22,7 @@ from ..toolchain.cache import ProgramCache
 from ..toolchain.compile_attempt import Attempt, torch_users, user_location, without_dump
 from ..toolchain.op_bisect import failing_ops, is_lasting, known_to_fail, probe_memory, rejection
 from ..toolchain.targets import Target
+from ..workarounds.conjugates import rewrite_conjugates
 from ..workarounds.indices import rewrite_indices
 from ..workarounds.masks import choose_at_masks
 from ..workarounds.op_rewrites import rewrite_ops
@@ -87,6 +88,7 @@ class ModuleAtWork:
         self._module = ir.Module.parse(text, context)
         self._set_attributes(self._module)
         rewrite_indices(self._module)
+        rewrite_conjugates(self._module)
         # All are found before the first is replaced: replacing one erases the constants that only it used.
         rejected = [
             (op, reason)

@@ -38,6 +38,9 @@ _NOT_LOWERED = frozenset(
         "aten::cosine_embedding_loss",
         "aten::cosine_similarity",  # it bounds the product of the norms, not each
         "aten::cross_entropy_loss",
+        "aten::fft_fft",
+        "aten::fft_ifft",
+        "aten::fft_rfft",
         "aten::gelu",  # its tanh form is wrong by 5e-5
         "aten::grid_sampler",  # of converted images it reads what is not there
         "aten::grid_sampler_2d",
@@ -52,6 +55,7 @@ _NOT_LOWERED = frozenset(
         "aten::renorm",  # wrong for negative dimensions
         "aten::signbit",
         "aten::softshrink",
+        "aten::stft",
         "aten::upsample_bilinear2d",
         "aten::upsample_bilinear2d.vec",
         "aten::xlogy.Tensor",

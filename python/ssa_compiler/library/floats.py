@@ -198,3 +198,37 @@ def _is_scaled_float(arguments: Mapping[str, Any]) -> bool:
 def subtract_from_number(self: Tensor, other: float, alpha: float) -> Tensor:
     """A number minus scaled numbers."""
     return torch.add(torch.full([], other, dtype=self.dtype, device=self.device), self, alpha=-alpha)
+
+
+@implements("aten::signbit", where=lambda arguments: arguments["self"].dtype in (torch.float32, torch.float64))
+def signbit(self: Tensor) -> Tensor:
+    """Whether the sign is negative, of zeros and NaN too."""
+    return torch.ops.ssa_compiler.bits(self.clone(memory_format=torch.contiguous_format)) < 0
+
+
+@implements("aten::frexp.Tensor", where=lambda arguments: arguments["self"].dtype in (torch.float32, torch.float64))
+def frexp(self: Tensor) -> tuple[Tensor, Tensor]:
+    """A number from 0.5 to 1, with the sign, and the power of 2 that it is multiplied by; 0 of what is not finite."""
+    x = self.clone(memory_format=torch.contiguous_format)
+    digits, largest = (52, 2047) if x.dtype == torch.float64 else (23, 255)
+    bits = torch.ops.ssa_compiler.bits(x)
+    sign = torch.where(bits < 0, -1.0, 1.0).to(x.dtype)
+    magnitude = torch.bitwise_and(bits, -1 - _smallest(bits))
+    exponent = torch.bitwise_right_shift(magnitude, torch.full_like(bits, digits))
+    # Denormals are integers times the smallest of them; others have the exponent of 0.5 instead of theirs.
+    whole = torch.where(exponent == 0, magnitude, torch.ones_like(bits)).to(x.dtype)
+    normal = torch.where(exponent == 0, torch.ops.ssa_compiler.bits(whole), magnitude)
+    high = torch.bitwise_right_shift(normal, torch.full_like(bits, digits))
+    half = largest // 2 - 1
+    fraction = torch.ops.ssa_compiler.from_bits(
+        normal - torch.bitwise_left_shift(high - half, torch.full_like(bits, digits))
+    )
+    power = torch.where(exponent == 0, high - half - half - digits + 1, exponent - half)
+    plain = torch.logical_or(magnitude == 0, exponent == largest)
+    return torch.where(plain, self, sign * fraction), torch.where(plain, torch.zeros_like(power), power).to(torch.int32)
+
+
+@implements("aten::native_dropout_backward", where=lambda arguments: arguments["mask"].dtype == torch.bool)
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor:
+    """The gradient where elements were kept."""
+    return grad_output * (mask.to(grad_output.dtype) * scale)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, List  # noqa: UP035 - TorchScript
 
 import torch
 from torch import Tensor
@@ -12,6 +12,8 @@ from torch import Tensor
 from ._registry import implements
 
 __all__: list[str] = []
+
+# ruff: noqa: UP006 - TorchScript reads these annotations
 
 
 def _is_float(arguments: Mapping[str, Any]) -> bool:
@@ -66,6 +68,12 @@ def index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: 
     return _reduce(self, dim, index, source, reduce, include_self)
 
 
+@implements("aten::put", where=lambda arguments: 0 in arguments["index"].shape and 0 in arguments["source"].shape)
+def put_nothing(self: Tensor) -> Tensor:
+    """The tensor as it is."""
+    return self.clone()
+
+
 @implements("aten::put", where=lambda arguments: 0 not in arguments["self"].shape)
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
     """Store or add elements at places in the flattened tensor."""
@@ -74,3 +82,46 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor
     places = torch.where(places < 0, places + flat.size(0), places)
     flat = flat.index_put([places], source.reshape(-1), accumulate)
     return flat.reshape(self.shape)
+
+
+def _has_number(arguments: Mapping[str, Any]) -> bool:
+    return _is_float(arguments) and isinstance(arguments["value"], (int, float)) and arguments["reduce"] in _REDUCTIONS
+
+
+_REDUCTIONS = ("add", "multiply")
+
+
+@implements("aten::scatter.value_reduce", where=_has_number)
+def scatter_number(self: Tensor, dim: int, index: Tensor, value: float, reduce: str) -> Tensor:
+    """Add a number to elements, or multiply them by it."""
+    source = torch.full_like(index, value, dtype=self.dtype)
+    if reduce == "add":
+        return torch.scatter_reduce(self, dim, index, source, "sum")
+    return torch.scatter_reduce(self, dim, index, source, "prod")
+
+
+def _has_known_sizes(arguments: Mapping[str, Any]) -> bool:
+    tensors = [arguments["self"], arguments["src"]]
+    return all(isinstance(size, int) and size > 0 for tensor in tensors for size in tensor.shape)
+
+
+@implements("aten::diagonal_scatter", where=_has_known_sizes)
+def diagonal_scatter(self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+    """A copy with another diagonal."""
+    result = self.clone()
+    torch.diagonal(result, offset, dim1, dim2).copy_(src)
+    return result
+
+
+def _is_strided_alike(arguments: Mapping[str, Any]) -> bool:
+    tensor, numbers = arguments["self"], [*arguments["size"], *arguments["stride"], arguments["storage_offset"] or 0]
+    known = _has_known_sizes(arguments) and all(isinstance(number, int) for number in numbers)
+    return known and tensor.is_contiguous() and isinstance(arguments["storage_offset"], int)
+
+
+@implements("aten::as_strided_scatter", where=_is_strided_alike)
+def as_strided_scatter(self: Tensor, src: Tensor, size: List[int], stride: List[int], storage_offset: int) -> Tensor:
+    """A copy with other elements at places that strides tell."""
+    result = self.clone()
+    torch.as_strided(result, size, stride, storage_offset).copy_(src)
+    return result

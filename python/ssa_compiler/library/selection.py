@@ -166,3 +166,36 @@ def embedding_bag(
         rows, places, offsets, scale_grad_by_freq, mode, sparse, None, include_last_offset, None
     )
     return sums.to(weight.dtype), bags, sizes, largest
+
+
+@implements("aten::embedding_renorm", where=lambda arguments: arguments["self"].dtype in (torch.float32, torch.float64))
+def embedding_renorm(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """Rows that are asked for, made shorter where their norm is larger than it may be."""
+    places = indices.reshape(-1)
+    rows = self.size(0)
+    if bool(torch.logical_or(places < -rows, places >= rows).any()):
+        raise IndexError("select(): index out of range")
+    used = torch.zeros([rows], dtype=torch.bool, device=self.device)
+    used[torch.where(places < 0, places + rows, places)] = True
+    norms = torch.linalg.vector_norm(self, norm_type, [1], True)
+    shortened = torch.logical_and(used.unsqueeze(1), norms > max_norm)
+    return torch.where(shortened, self * (max_norm / (norms + 1e-7)), self)
+
+
+@implements("aten::_unique2", where=lambda arguments: arguments["self"].dim() == 0)
+def unique_of_one(self: Tensor, return_inverse: bool, return_counts: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """The one element."""
+    nothing = torch.zeros([0], dtype=torch.int64, device=self.device)
+    inverse = torch.zeros([], dtype=torch.int64, device=self.device) if return_inverse else nothing
+    counts = torch.ones([1], dtype=torch.int64, device=self.device) if return_counts else nothing.clone()
+    return self.reshape([1]), inverse, counts
+
+
+def _is_one_flat(arguments: Mapping[str, Any]) -> bool:
+    return arguments["self"].dim() == 0 and arguments["dim"] is None
+
+
+@implements("aten::unique_consecutive", where=_is_one_flat)
+def run_of_one(self: Tensor, return_inverse: bool, return_counts: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """The same."""
+    return unique_of_one(self, return_inverse, return_counts)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-__all__ = ["OpProgram", "find_program", "implements"]
+__all__ = ["Applies", "OpProgram", "find_program", "implements"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Applies = Callable[[Mapping[str, Any]], bool]

@@ -16,7 +16,9 @@ __all__: list[str] = []
 
 
 def _has_no_batch(arguments: Mapping[str, Any]) -> bool:
-    return bool(arguments["input"].dim() == arguments["weight"].dim() - 1)
+    x, weight = arguments["input"], arguments["weight"]
+    known = all(isinstance(size, int) and size > 0 for size in (*x.shape, *weight.shape))
+    return known and x.dim() == weight.dim() - 1
 
 
 @implements("aten::conv1d", where=_has_no_batch)
@@ -186,7 +188,7 @@ def conv2d_of_windows(
     dilation: List[int],
     groups: int,
 ) -> Tensor:
-    """The convolution of what is in windows."""
+    """The convolution of what is in windows, and nothing behind them."""
     below = _windows(input.size(2), weight.size(2), stride[0], padding[0], dilation[0])
     behind = _windows(input.size(3), weight.size(3), stride[-1], padding[-1], dilation[-1])
     x = torch.constant_pad_nd(input, [padding[-1], behind, padding[0], below], 0.0)

@@ -55,11 +55,11 @@ def cov(
         return _unweighted(x, correction)
     weights = torch.ones([x.size(1)], dtype=x.dtype, device=x.device)
     if fweights is not None:
-        if bool((fweights < 0).any()):
+        if not bool((fweights >= 0).all()):
             raise RuntimeError("cov(): fweights cannot be negative")
         weights = fweights.to(x.dtype)
     if aweights is not None:
-        if bool((aweights < 0).any()):
+        if not bool((aweights >= 0).all()):  # nor NaN
             raise RuntimeError("cov(): aweights cannot be negative")
         weights = weights * aweights
     total = weights.sum()

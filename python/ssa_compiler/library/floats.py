@@ -228,7 +228,11 @@ def frexp(self: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(plain, self, sign * fraction), torch.where(plain, torch.zeros_like(power), power).to(torch.int32)
 
 
-@implements("aten::native_dropout_backward", where=lambda arguments: arguments["mask"].dtype == torch.bool)
+def _is_masked(arguments: Mapping[str, Any]) -> bool:
+    return arguments["mask"].dtype == torch.bool and bool(arguments["grad_output"].dtype.is_floating_point)
+
+
+@implements("aten::native_dropout_backward", where=_is_masked)
 def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor:
     """The gradient where elements were kept."""
     return grad_output * (mask.to(grad_output.dtype) * scale)

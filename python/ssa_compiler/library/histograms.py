@@ -38,7 +38,7 @@ def _interpolated(x: Tensor, low: Tensor, high: Tensor, bins: int) -> tuple[Tens
     """The bins of elements, as linear interpolation has them, and whether they are in the range."""
     inside = torch.logical_and(x >= low, x <= high)
     places = torch.where(inside, (x - low) * float(bins) / (high - low), 0.0).to(torch.int64)
-    return places, inside
+    return places.clamp(0, bins), inside  # also of what overflows
 
 
 @implements("aten::histc", where=_has_known_range)

@@ -22,7 +22,7 @@ __all__ = ["factor", "product"]
 def _are_matrices(arguments: Mapping[str, Any]) -> bool:
     tensors = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
     alike = len({tensor.dtype for tensor in tensors}) == 1
-    return alike and are_matrices(arguments) and all(tensor.device == tensors[0].device for tensor in tensors)
+    return alike and tensors[0].dim() >= 2 and are_matrices(arguments)
 
 
 def factor(a: Tensor) -> tuple[Tensor, Tensor]:

@@ -68,7 +68,13 @@ def index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: 
     return _reduce(self, dim, index, source, reduce, include_self)
 
 
-@implements("aten::put", where=lambda arguments: 0 in arguments["index"].shape and 0 in arguments["source"].shape)
+def _puts_nothing(arguments: Mapping[str, Any]) -> bool:
+    tensor, index, source = (arguments[name] for name in ("self", "index", "source"))
+    fits = index.dtype == torch.int64 and source.dtype == tensor.dtype
+    return fits and 0 in index.shape and 0 in source.shape
+
+
+@implements("aten::put", where=_puts_nothing)
 def put_nothing(self: Tensor) -> Tensor:
     """The tensor as it is."""
     return self.clone()
@@ -105,7 +111,18 @@ def _has_known_sizes(arguments: Mapping[str, Any]) -> bool:
     return all(isinstance(size, int) and size > 0 for tensor in tensors for size in tensor.shape)
 
 
-@implements("aten::diagonal_scatter", where=_has_known_sizes)
+def _is_diagonal(arguments: Mapping[str, Any]) -> bool:
+    numbers = [arguments[name] for name in ("offset", "dim1", "dim2")]
+    if not _has_known_sizes(arguments) or not all(isinstance(number, int) for number in numbers):
+        return False
+    try:
+        shape = torch.empty(tuple(arguments["self"].shape), device="meta").diagonal(*numbers).shape
+    except (IndexError, RuntimeError):  # which eager raises, too
+        return False
+    return tuple(shape) == tuple(arguments["src"].shape)
+
+
+@implements("aten::diagonal_scatter", where=_is_diagonal)
 def diagonal_scatter(self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
     """A copy with another diagonal."""
     result = self.clone()
@@ -113,13 +130,21 @@ def diagonal_scatter(self: Tensor, src: Tensor, offset: int, dim1: int, dim2: in
     return result
 
 
-def _is_strided_alike(arguments: Mapping[str, Any]) -> bool:
-    tensor, numbers = arguments["self"], [*arguments["size"], *arguments["stride"], arguments["storage_offset"] or 0]
-    known = _has_known_sizes(arguments) and all(isinstance(number, int) for number in numbers)
-    return known and tensor.is_contiguous() and isinstance(arguments["storage_offset"], int)
+def _is_inside(arguments: Mapping[str, Any]) -> bool:
+    """Whether strides tell places inside a contiguous tensor, each once."""
+    tensor, size, stride, first = (arguments[name] for name in ("self", "size", "stride", "storage_offset"))
+    known = _has_known_sizes(arguments) and all(isinstance(number, int) for number in (*size, *stride, first))
+    if not known or not tensor.is_contiguous() or list(size) != list(arguments["src"].shape) or first < 0:
+        return False
+    reach = 0
+    for step, count in sorted(zip(stride, size, strict=True)):
+        if count > 1 and step <= reach:
+            return False
+        reach += step * (count - 1)
+    return first + reach < tensor.numel()
 
 
-@implements("aten::as_strided_scatter", where=_is_strided_alike)
+@implements("aten::as_strided_scatter", where=_is_inside)
 def as_strided_scatter(self: Tensor, src: Tensor, size: List[int], stride: List[int], storage_offset: int) -> Tensor:
     """A copy with other elements at places that strides tell."""
     result = self.clone()

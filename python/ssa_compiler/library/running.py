@@ -36,7 +36,9 @@ def _products(x: Tensor, dim: int) -> Tensor:
 
 def _to_float(arguments: Mapping[str, Any]) -> bool:
     known = arguments["dtype"] is None or arguments["dtype"] in (torch.float32, torch.float64, _FLOAT32, _FLOAT64)
-    return known and arguments["self"].dtype in (torch.float32, torch.float64)
+    rank = max(arguments["self"].dim(), 1)
+    inside = isinstance(arguments["dim"], int) and -rank <= arguments["dim"] < rank
+    return known and inside and arguments["self"].dtype in (torch.float32, torch.float64)
 
 
 @implements("aten::cumprod", where=_to_float)

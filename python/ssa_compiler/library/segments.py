@@ -85,14 +85,16 @@ def segment_reduce(
         result = torch.index_add(result, 0, numbers, data)
     result = result[:segments]
     if reduce == "mean":
-        count = counts.to(data.dtype).reshape([-1] + [1] * (data.dim() - 1))  # noqa: RUF005
+        count = counts.to(data.dtype).reshape([-1] + [1] * (data.dim() - 1))
         mean = result / torch.where(count > 0.0, count, 1.0)
         result = torch.where(count > 0.0, mean, math.nan) if initial is None else mean
     return result.clone()
 
 
 def _has_elements(arguments: Mapping[str, Any]) -> bool:
-    tensor = arguments["self"]
+    tensor, rank = arguments["self"], max(arguments["self"].dim(), 1)
+    if not isinstance(arguments["dim"], int) or not -rank <= arguments["dim"] < rank:
+        return False
     return tensor.dtype in _REAL and all(isinstance(size, int) and size > 0 for size in tensor.shape)
 
 
@@ -127,7 +129,7 @@ def _has_known_size(arguments: Mapping[str, Any]) -> bool:
 
 @implements("aten::nonzero_static", where=_has_known_size)
 def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
-    """The places of the first elements that are not 0: int64 [size, dimensions]; a number for those that there are not."""
+    """The places of the first elements that are not 0, int64 [size, dimensions]; where there are none, a number."""
     result = torch.full([size + 1, self.dim()], fill_value, dtype=torch.int64, device=self.device)
     if self.dim() == 0 or size == 0:
         return result[:size].clone()

@@ -168,7 +168,12 @@ def embedding_bag(
     return sums.to(weight.dtype), bags, sizes, largest
 
 
-@implements("aten::embedding_renorm", where=lambda arguments: arguments["self"].dtype in (torch.float32, torch.float64))
+def _are_rows(arguments: Mapping[str, Any]) -> bool:
+    known = arguments["self"].dtype in (torch.float32, torch.float64) and arguments["self"].dim() == 2
+    return known and arguments["indices"].dtype in (torch.int32, torch.int64)
+
+
+@implements("aten::embedding_renorm", where=_are_rows)
 def embedding_renorm(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Rows that are asked for, made shorter where their norm is larger than it may be."""
     places = indices.reshape(-1)

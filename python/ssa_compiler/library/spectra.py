@@ -1,12 +1,13 @@
 """Singular values, eigenvalues of symmetric matrices, and what follows from them and has no signs to choose.
 
-By Hestenes' method: columns of a matrix are turned in pairs until all are orthogonal; all disjoint pairs at once, in the
-order of a round robin. Their lengths are the singular values then. Source: Golub and Van Loan, Matrix Computations,
+By Hestenes' method: columns of a matrix are turned in pairs until all are orthogonal; all disjoint pairs at once, in
+the order of a round robin. Their lengths are the singular values then. Source: Golub and Van Loan, Matrix Computations,
 section 8.6 (one-sided Jacobi, parallel ordering).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Optional
 
@@ -78,10 +79,16 @@ def _upright(a: Tensor) -> Tensor:
     return batch if a.size(-2) >= a.size(-1) else batch.mT.contiguous()
 
 
-def _raise_unless_finite(a: Tensor, name: str) -> None:
-    if not bool(torch.isfinite(a).all()):
+def _finite(a: Tensor) -> tuple[Tensor, Tensor]:
+    """Which of the matrices [b, m, n] are finite, [b, 1, 1], and zeros instead of those that are not."""
+    finite = torch.isfinite(a).reshape([a.size(0), -1]).all(1).reshape([-1, 1, 1])
+    return finite, torch.where(finite, a, 0.0)
+
+
+def _raise_if_nan(a: Tensor) -> None:
+    if bool(torch.isnan(a).any()):
         raise LinAlgError(
-            name + ": The algorithm failed to converge because the input matrix contained non-finite values."
+            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
         )
 
 
@@ -91,9 +98,10 @@ def _has_values_only(arguments: Mapping[str, Any]) -> bool:
 
 @implements("aten::_linalg_svd", where=_has_values_only)
 def singular_values(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The singular values, the largest first."""
-    _raise_unless_finite(A, "linalg.svd")
-    values = _decomposed(_upright(A))[1]
+    """The singular values, the largest first; NaN of infinities."""
+    _raise_if_nan(A)
+    finite, a = _finite(_upright(A))
+    values = torch.where(finite.squeeze(2), _decomposed(a)[1], math.nan)
     nothing = torch.zeros([0], dtype=A.dtype, device=A.device)
     shape = list(A.shape[:-2]) + [values.size(1)]  # noqa: RUF005
     return nothing, like(values, A).reshape(shape), nothing.clone()
@@ -124,17 +132,21 @@ def _has_eigenvalues_only(arguments: Mapping[str, Any]) -> bool:
 
 @implements("aten::_linalg_eigh", where=_has_eigenvalues_only)
 def eigenvalues(A: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
-    """The eigenvalues of symmetric matrices, the smallest first."""
-    a = _symmetric(A, UPLO == "U" or UPLO == "u")  # noqa: PLR1714 - TorchScript
-    _raise_unless_finite(a, "linalg.eigh")
+    """The eigenvalues of symmetric matrices, the smallest first; NaN of what is not finite."""
+    finite, a = _finite(_symmetric(A, UPLO == "U" or UPLO == "u"))
+    values = torch.where(finite.squeeze(2), _eigen(a)[0], math.nan)
     nothing = torch.zeros([0], dtype=A.dtype, device=A.device)
-    return like(_eigen(a)[0], A).reshape(A.shape[:-1]), nothing
+    return like(values, A).reshape(A.shape[:-1]), nothing
 
 
 def _has_inverse(arguments: Mapping[str, Any]) -> bool:
-    if arguments["hermitian"] is True and not is_square({"A": arguments["self"]}):
+    a = arguments["self"]
+    if a.dim() < 2 or not isinstance(arguments["hermitian"], bool):
         return False
-    return are_matrices({"A": arguments["self"]}) and isinstance(arguments["hermitian"], bool)
+    for bound in (arguments["atol"], arguments["rtol"]):
+        if bound is not None and (not bound.dtype.is_floating_point or tuple(bound.shape) not in ((), a.shape[:-2])):
+            return False
+    return is_square({"A": a}) if arguments["hermitian"] else are_matrices({"A": a})
 
 
 @implements("aten::linalg_pinv.atol_rtol_tensor", where=_has_inverse)
@@ -147,8 +159,9 @@ def pseudoinverse(
     """The pseudoinverse, for which values up to a tolerance are 0."""
     m, n = self.size(-2), self.size(-1)
     batch = list(self.shape[:-2])
-    a = _symmetric(self, False) if hermitian else _upright(self)
-    _raise_unless_finite(a, "linalg.eigh" if hermitian else "linalg.svd")
+    if not hermitian:
+        _raise_if_nan(self)
+    finite, a = _finite(_symmetric(self, False) if hermitian else _upright(self))
     eps = 2.220446049250313e-16 if self.dtype == torch.float64 else 1.1920928955078125e-07
     least = torch.zeros(batch, dtype=torch.float64, device=self.device)
     if atol is not None:
@@ -171,7 +184,7 @@ def pseudoinverse(
     inverse = torch.where(kept, 1.0 / torch.where(kept, values, 1.0), 0.0).unsqueeze(1)
     if not hermitian:  # the left vectors have the lengths of the values
         left = left * inverse
-    result = torch.matmul(vectors * inverse, left.mT)
+    result = torch.where(finite, torch.matmul(vectors * inverse, left.mT), math.nan)
     if not hermitian and m < n:
         result = result.mT
     return like(result.contiguous(), self).reshape(batch + [n, m])  # noqa: RUF005

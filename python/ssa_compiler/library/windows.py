@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._registry import implements
+from ._registry import Applies, implements
 
 __all__: list[str] = []
 
@@ -191,3 +191,55 @@ def max_pool1d_with_indices(
     best, place = _largest(self.reshape([-1, 1, 1, self.size(-1)]), one, one, columns)
     shape = list(self.shape[:-1]) + [columns.size(0)]  # noqa: RUF005
     return best.reshape(shape), place.reshape(shape)
+
+
+def _reaches_beyond(rank: int) -> Applies:
+    """Whether the last of the windows, in some dimension the only one, may reach beyond the elements; iree-compile
+    fails on that.
+    """
+
+    def applies(arguments: Mapping[str, Any]) -> bool:
+        tensor, ceil_mode = arguments["self"], arguments["ceil_mode"]
+        lists = [arguments[name] for name in ("kernel_size", "stride", "padding", "dilation")]
+        known = all(isinstance(number, int) for number in (*tensor.shape, *(n for each in lists for n in each)))
+        if ceil_mode is not True or not known or not _is_pooled(arguments):
+            return False
+        kernel, stride, padding, dilation = lists
+        counts = [
+            _windows(
+                tensor.shape[i - rank],
+                _pick(kernel, i),
+                _pick(stride, i) if stride else _pick(kernel, i),
+                _pick(padding, i),
+                _pick(dilation, i),
+                True,
+            )
+            for i in range(rank)
+        ]
+        return 1 in counts and min(counts) > 0
+
+    return applies
+
+
+@implements("aten::max_pool1d", where=_reaches_beyond(1))
+def max_pool1d(
+    self: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil_mode: bool
+) -> Tensor:
+    """Sliding windows of a row."""
+    return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+@implements("aten::max_pool2d", where=_reaches_beyond(2))
+def max_pool2d(
+    self: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil_mode: bool
+) -> Tensor:
+    """Sliding windows of an image."""
+    return max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+@implements("aten::max_pool3d", where=_reaches_beyond(3))
+def max_pool3d(
+    self: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil_mode: bool
+) -> Tensor:
+    """Sliding windows of a volume."""
+    return max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]

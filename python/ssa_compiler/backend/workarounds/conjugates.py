@@ -17,7 +17,7 @@ def rewrite_conjugates(module: ir.Module) -> int:
     """Rewrite `_conj`, `_conj_physical` and `_neg_view`.
 
     Args:
-        module: an `iree`-stage module, rewritten in place before its ops that torch-mlir does not know become callbacks.
+        module: an `iree`-stage module, rewritten in place before unknown ops become callbacks.
     Returns:
         The number of ops rewritten.
     """

@@ -25,7 +25,8 @@ def _becomes_complex(arguments: Mapping[str, Any]) -> bool:
 @implements("aten::_to_copy", where=_becomes_complex)
 def to_complex(self: Tensor, dtype: Optional[int]) -> Tensor:  # noqa: UP045 - TorchScript
     """A tensor as complex numbers."""
-    part = torch.float64 if dtype is not None and dtype == torch.complex128 else torch.float32
+    double = dtype is not None and dtype == torch.complex128  # type: ignore[comparison-overlap]
+    part = torch.float64 if double else torch.float32
     if self.is_complex():
         return torch.complex(torch.real(self).to(part), torch.imag(self).to(part))
     real = self.to(part)

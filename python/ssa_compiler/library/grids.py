@@ -37,15 +37,9 @@ def _reflected(x: Tensor, low: int, high: int) -> Tensor:
 
 def _place(x: Tensor, size: int, padding_mode: int, align_corners: bool) -> Tensor:
     """Places among the elements of a dimension, of numbers from -1 to 1."""
-    if align_corners:
-        y = (x + 1.0) / 2.0 * float(size - 1)
-    else:
-        y = ((x + 1.0) * float(size) - 1.0) / 2.0
+    y = (x + 1.0) / 2.0 * float(size - 1) if align_corners else ((x + 1.0) * float(size) - 1.0) / 2.0
     if padding_mode == 2:
-        if align_corners:
-            y = _reflected(y, 0, 2 * (size - 1))
-        else:
-            y = _reflected(y, -1, 2 * size - 1)
+        y = _reflected(y, 0, 2 * (size - 1)) if align_corners else _reflected(y, -1, 2 * size - 1)
     if padding_mode != 0:
         y = torch.where(torch.isnan(y), float(size - 1), y.clamp(0.0, float(size - 1)))
     return y

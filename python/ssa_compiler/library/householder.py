@@ -126,6 +126,18 @@ def linalg_householder_product(input: Tensor, tau: Tensor) -> Tensor:
     return like(q, input).reshape(input.shape)
 
 
+def _has_none(arguments: Mapping[str, Any]) -> bool:
+    a, tau = arguments["input"], arguments["tau"]
+    fits = a.dim() == 2 and tuple(tau.shape) == (0,) and a.dtype == tau.dtype
+    return fits and are_matrices({"A": a}) and a.shape[0] >= a.shape[1]
+
+
+@implements("aten::linalg_householder_product", where=_has_none)
+def product_of_none(input: Tensor) -> Tensor:
+    """The first columns of the identity."""
+    return torch.eye(input.size(0), input.size(1), dtype=input.dtype, device=input.device)
+
+
 def _multiply(arguments: Mapping[str, Any]) -> bool:
     a, tau, c = (arguments[name] for name in ("self", "input2", "input3"))
     if not _are_matrices(arguments) or not a.dim() == c.dim() == tau.dim() + 1 or a.dim() < 2:

@@ -30,8 +30,8 @@ from ..values.symbols import COUNTS
 from ..values.values import ConstValue, ScalarValue, TensorValue, Value, tensor_values
 from .comparisons import compared_alike
 from .complex_scalars import takes_tensors, without_complex
-from .index_checks import is_checked
 from .indexing import Indexing
+from .known_empty import computes_nothing, is_empty
 from .metadata_mutation import change_object, extend_storage, needed_length
 from .size_one import note_narrow_slice, sizes_that_meet, with_asserted_ones, with_known_ones
 from .tensor_emitter import Argument, TensorEmitter
@@ -206,9 +206,9 @@ class TensorOps(TensorEmitter):
         shared = any(shares_storage(out, tensor) for out in _tensors(trace.out) for tensor in inputs)
         is_base = len(trace.records) == 1 and trace.records[0].op is op
         args = self.indexing.checked(op, args)
-        if is_checked(op) and isinstance(trace.out, torch.Tensor) and not shared and _is_known_empty(trace.out):
-            # What it consists of would raise for indices that this op does not look at.
-            return self.literal(torch.empty(tuple(trace.out.shape), dtype=trace.out.dtype))
+        if not shared and computes_nothing(op, trace.out):
+            made = [self.literal(torch.empty(tuple(t.shape), dtype=t.dtype)) for t in _tensors(trace.out)]
+            return made[0] if isinstance(trace.out, torch.Tensor) else made
         if is_base:
             return self._base(op, args, trace.out)
         annotated = any(result.alias_info is not None for result in op._schema.returns)
@@ -216,7 +216,7 @@ class TensorOps(TensorEmitter):
         # A composite op whose schema announces an alias, but which copied, has to show the copy it made; so has one
         # that writes, which only its parts announce.
         named = not shared and not writes and (self._name_known(op) or not trace.records or _checks(trace))
-        named = named and not (op.name() in _REGROUPING and any(map(_is_empty, inputs)))
+        named = named and not (op.name() in _REGROUPING and any(map(is_empty, inputs)))
         named = named and not _is_autocast(trace)
         with self.indexing.already_checked(op):
             if named and not self.indexing.is_hidden(args, trace):
@@ -406,18 +406,9 @@ _REGROUPING = frozenset({"aten::einsum"})
 """Composite ops that torch-mlir decomposes by views, of sizes that it takes for others if there are no elements."""
 
 
-def _is_empty(tensor: torch.Tensor) -> bool:
-    return any(isinstance(size, int) and size == 0 for size in tensor.shape)
-
-
 def _may_broadcast(python: Sequence[Any]) -> bool:
     """Whether an op has several tensors, of which it may repeat one where a size is 1."""
     return sum(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(list(python))) > 1
-
-
-def _is_known_empty(tensor: torch.Tensor) -> bool:
-    """Whether a tensor has no elements, and all its sizes are known."""
-    return _is_empty(tensor) and all(isinstance(size, int) for size in tensor.shape)
 
 
 def _arranged(out: Any, values: Iterator[Value]) -> Any:

@@ -81,13 +81,19 @@ def _transforms_to_real(arguments: Mapping[str, Any]) -> bool:
     )
 
 
-def _roots(rows: int, columns: int, n: int, forward: bool, like: Tensor) -> tuple[Tensor, Tensor]:
-    """The real and imaginary parts of exp(-2 pi i j k / n), of its inverse unless forward: float64 [rows, columns]."""
-    row = torch.arange(rows, device=like.device).unsqueeze(1)
-    column = torch.arange(columns, device=like.device).unsqueeze(0)
-    turn = torch.remainder(row * column, n).to(torch.float64) * 2.0 / float(n)
+def _roots(n: int, forward: bool, like: Tensor) -> tuple[Tensor, Tensor]:
+    """The real and imaginary parts of exp(-2 pi i k / n), of its inverse unless forward: float64 [n]."""
+    turn = torch.arange(n, dtype=torch.float64, device=like.device) * (2.0 / float(n))
     sine = sine_of_pi_times(turn)
     return cosine_of_pi_times(turn), (-sine if forward else sine)
+
+
+def _matrix(roots: Tensor, rows: int, columns: int, step: int) -> Tensor:
+    """The roots to the powers of products of row and column, and a step: [rows, columns]."""
+    row = torch.arange(rows, device=roots.device).unsqueeze(1)
+    column = torch.arange(columns, device=roots.device).unsqueeze(0)
+    power = torch.remainder(row * column * step, roots.size(0))
+    return roots.index_select(0, power.reshape([-1])).reshape([rows, columns])
 
 
 def _product(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> tuple[Tensor, Tensor]:
@@ -105,16 +111,17 @@ def _rows(real: Tensor, imaginary: Tensor, forward: bool) -> tuple[Tensor, Tenso
     n = real.size(1)
     n1 = _first_factor(n)
     n2 = n // n1
-    c2, s2 = _roots(n2, n2, n2, forward, real)
+    c, s = _roots(n, forward, real)
+    c2, s2 = _matrix(c, n2, n2, n1), _matrix(s, n2, n2, n1)
     if n1 == 1:
         return _matrix_product(real, imaginary, c2, s2)
-    c1, s1 = _roots(n1, n1, n1, forward, real)
+    c1, s1 = _matrix(c, n1, n1, n2), _matrix(s, n1, n1, n2)
     # x[b, j1 n2 + j2] as [b, j2, j1]
     x = real.reshape([-1, n1, n2]).transpose(1, 2).reshape([-1, n1])
     y = imaginary.reshape([-1, n1, n2]).transpose(1, 2).reshape([-1, n1])
     x, y = _matrix_product(x, y, c1, s1)
-    c, s = _roots(n2, n1, n, forward, real)
-    x, y = _product(x.reshape([-1, n2, n1]), y.reshape([-1, n2, n1]), c, s)
+    turned, other = _matrix(c, n2, n1, 1), _matrix(s, n2, n1, 1)
+    x, y = _product(x.reshape([-1, n2, n1]), y.reshape([-1, n2, n1]), turned, other)
     x, y = x.transpose(1, 2).reshape([-1, n2]), y.transpose(1, 2).reshape([-1, n2])
     x, y = _matrix_product(x, y, c2, s2)
     # [b, k1, k2] as X[b, k1 + n1 k2]

@@ -26,8 +26,8 @@ def _has_segments(arguments: Mapping[str, Any]) -> bool:
     return known and plain and given.dim() == 1 and given.dtype == torch.int64 and arguments["axis"] == 0
 
 
-def _ends(data: Tensor, lengths: Optional[Tensor], offsets: Optional[Tensor], unsafe: bool) -> tuple[Tensor, Tensor]:  # noqa: UP045
-    """Where segments end, and how long they are."""
+def _bounds(data: Tensor, lengths: Optional[Tensor], offsets: Optional[Tensor], unsafe: bool) -> tuple[Tensor, Tensor]:  # noqa: UP045
+    """Where segments begin and end; offsets are taken as they are, as eager does."""
     if lengths is not None:
         if not unsafe:
             if bool((lengths < 0).any()):
@@ -37,11 +37,10 @@ def _ends(data: Tensor, lengths: Optional[Tensor], offsets: Optional[Tensor], un
                     "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) "
                     "when !unsafe."
                 )
-        return lengths.cumsum(0), lengths
+        ends = lengths.cumsum(0)
+        return ends - lengths, ends
     assert offsets is not None
-    if bool(torch.logical_or(offsets[1:] < offsets[:-1], offsets[0] != 0).any()) or bool(offsets[-1] != data.size(0)):
-        raise RuntimeError("segment_reduce(): Expected offsets to be ascending from 0 to the number of rows")
-    return offsets[1:], offsets[1:] - offsets[:-1]
+    return offsets[:-1], offsets[1:]
 
 
 def _start(reduce: str) -> float:
@@ -66,29 +65,29 @@ def segment_reduce(
     initial: Optional[float],  # noqa: UP045
 ) -> Tensor:
     """Combine the rows of each segment, and a first number."""
-    ends, counts = _ends(data, lengths, offsets, unsafe)
-    segments = ends.size(0)
-    rows = torch.arange(data.size(0), device=data.device)
-    # Rows behind the last segment go to one more.
-    numbers = (ends.unsqueeze(0) <= rows.unsqueeze(1)).to(torch.int64).sum(1)
-    first = _start(reduce) if initial is None else initial
+    starts, ends = _bounds(data, lengths, offsets, unsafe)
+    known = torch.logical_and(starts >= 0, ends <= data.size(0))
+    if bool(torch.logical_and(torch.logical_not(known), starts < ends).any()):
+        raise RuntimeError("segment_reduce(): a segment is not inside the data")
     shape = list(data.shape)
-    shape[0] = segments + 1
-    result = torch.full(shape, first, dtype=data.dtype, device=data.device)
-    if reduce == "prod":
-        result = torch.index_reduce(result, 0, numbers, data, "prod")
-    elif reduce == "max":
-        result = torch.index_reduce(result, 0, numbers, data, "amax")
-    elif reduce == "min":
-        result = torch.index_reduce(result, 0, numbers, data, "amin")
-    else:
-        result = torch.index_add(result, 0, numbers, data)
-    result = result[:segments]
+    shape[0] = ends.size(0)
+    result = torch.full(shape, _start(reduce) if initial is None else initial, dtype=data.dtype, device=data.device)
+    for i in range(ends.size(0)):
+        for j in range(int(starts[i]), int(ends[i])):
+            row, other = result[i], data[j]
+            if reduce == "prod":
+                result[i] = row * other
+            elif reduce == "max":
+                result[i] = torch.where(torch.logical_or(torch.isnan(other), other > row), other, row)
+            elif reduce == "min":
+                result[i] = torch.where(torch.logical_or(torch.isnan(other), other < row), other, row)
+            else:
+                result[i] = row + other
     if reduce == "mean":
-        count = counts.to(data.dtype).reshape([-1] + [1] * (data.dim() - 1))
-        mean = result / torch.where(count > 0.0, count, 1.0)
-        result = torch.where(count > 0.0, mean, math.nan) if initial is None else mean
-    return result.clone()
+        count = (ends - starts).to(data.dtype).reshape([-1] + [1] * (data.dim() - 1))
+        mean = torch.where(count > 0.0, result / torch.where(count > 0.0, count, 1.0), result)
+        result = torch.where(count == 0.0, math.nan, mean) if initial is None else mean
+    return result
 
 
 def _has_elements(arguments: Mapping[str, Any]) -> bool:

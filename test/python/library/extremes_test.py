@@ -152,3 +152,42 @@ def test_windows_of_channels_last() -> None:
     x = torch.randn(2, 3, 6, 4).to(memory_format=torch.channels_last)
     x[0, :, 2, 1] = NAN
     check(_strides, (x,), compiled=True)
+
+
+def alone(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    one_window = torch.nn.functional.conv2d(x[None], weight, stride=2, padding=1)
+    pooled = torch.nn.functional.max_pool2d(x, 3, 2, ceil_mode=True)
+    return torch.nn.functional.conv2d(x, weight, stride=2, padding=1), one_window, pooled
+
+
+def test_images_without_batch_and_single_windows() -> None:
+    """iree-compile fails on them."""
+    x = torch.randn(2, 4, 3)
+    missing = x.clone()
+    missing[0, 2, 1] = math.nan
+    checked = check(alone, (x, torch.randn(4, 2, 3, 4)), (missing, torch.randn(4, 2, 3, 4)))
+    assert checked.compiled.explain().callbacks == ()
+
+
+def sampled(x: Tensor, grid: Tensor) -> list[Tensor]:
+    found = [torch.nn.functional.grid_sample(x, grid, "bilinear", "zeros", False)]
+    found += [torch.nn.functional.grid_sample(x, grid, "nearest", "border", True)]
+    found += [torch.nn.functional.grid_sample(x, grid, "bilinear", "reflection", True)]
+    return found
+
+
+def test_samples_of_volumes() -> None:
+    x, grid = torch.randn(2, 3, 2, 3, 4), torch.randn(2, 2, 2, 3, 3) * 1.5
+    checked = check(sampled, (x, grid), (x, grid.round()))
+    assert checked.compiled.explain().callbacks == ()
+
+
+def of_nothing(x: Tensor, lu: Tensor, pivots: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    normalized = torch.nn.functional.group_norm(x, 2)
+    return normalized, torch.linalg.lu_solve(lu, pivots, x[:, :, 0].t()), torch.linalg.pinv(x[:, :, 0])
+
+
+def test_of_nothing() -> None:
+    """iree-compile fails on the one, and does not know the others."""
+    checked = check(of_nothing, (torch.zeros(0, 4, 3), torch.eye(4), torch.arange(4, dtype=torch.int32)))
+    assert checked.compiled.explain().callbacks == ()

@@ -178,3 +178,13 @@ def test_batch_statistics_averaged_over_all_batches(affine: bool) -> None:
     """With `momentum=None` the factor is one over a buffer that counts."""
     model = nn.Sequential(nn.BatchNorm2d(3, momentum=None, affine=affine)).train()
     check(model, *[(torch.randn(4, 3, 2, 2, generator=torch.Generator().manual_seed(n)),) for n in range(3)])
+
+
+def of_one(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.special.bessel_j0(x), torch.i0(x), torch.special.modified_bessel_k1(x)
+
+
+def test_bessel_functions_of_one_number() -> None:
+    """They are rows of one element to the library."""
+    checked = check(of_one, (torch.tensor(2.5),), (torch.tensor(0.0),), (torch.tensor(-math.inf),))
+    assert checked.compiled.explain().callbacks == ()

@@ -38,6 +38,24 @@ def positive(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return upper, torch.cholesky_solve(b, lower), torch.cholesky_inverse(upper, upper=True)
 
 
+def reflections(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    work, factors = torch.geqrf(a)
+    q, r = torch.linalg.qr(a, mode="complete")
+    turned = torch.ormqr(work, factors, b.mT.contiguous(), left=False, transpose=True)
+    return torch.ormqr(work, factors, b), turned, torch.linalg.householder_product(work, factors), q, r
+
+
+def spectra(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    square = a[:, :3]
+    values, inverse = torch.linalg.eigvalsh(square, UPLO="U"), torch.linalg.pinv(square, hermitian=True)
+    return torch.linalg.svdvals(a), torch.linalg.pinv(a.mT), torch.linalg.matrix_rank(a), values, inverse
+
+
+def covariances(x: Tensor, counts: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    weighed = torch.cov(x, correction=0, fweights=counts, aweights=weights)
+    return torch.cov(x), torch.corrcoef(x), weighed, torch.corrcoef(x[0])
+
+
 def reduced(x: Tensor, i: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     y = x.clone()
     y.index_reduce_(0, i, s, "mean")
@@ -48,6 +66,21 @@ def reduced(x: Tensor, i: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor, Te
         torch.index_reduce(x, 0, i, s, "amin", include_self=False),
         torch.index_reduce(x, 0, i, s, "mean", include_self=False),
     )
+
+
+def segments(x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    offsets = torch.cat([lengths.new_zeros([1]), lengths.cumsum(0)])
+    return (
+        torch.segment_reduce(x, "mean", lengths=lengths),
+        torch.segment_reduce(x, "max", lengths=lengths, initial=1.0),
+        torch.segment_reduce(x, "prod", offsets=offsets),
+    )
+
+
+def stored(x: Tensor, y: Tensor, i: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    strided = torch.as_strided_scatter(x, y, [4], [3], 1)
+    added = torch.scatter(x, 1, i, 2.5, reduce="multiply")
+    return torch.diagonal_scatter(x, y, 1), strided, added, torch.put(x, i[:0], x[:0])
 
 
 def put(x: Tensor, i: Tensor, s: Tensor) -> tuple[Tensor, Tensor]:
@@ -117,3 +150,41 @@ def test_one_system(left: bool) -> None:
 
     b = _B if left else _B.mT.contiguous()
     _native(program if left else from_the_right, (_A, b), (_POSITIVE, b))
+
+
+def test_reflections() -> None:
+    """Of several matrices: with a column that is zero below the diagonal, and one that is zero."""
+    a = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(2))
+    special = a.clone()
+    special[0, 1:, 0], special[1, :, 1] = 0.0, 0.0
+    _native(reflections, (a, torch.randn(2, 4, 2)), (special, torch.randn(2, 4, 2)))
+
+
+def test_spectra() -> None:
+    """Of several matrices: singular, without numbers, with infinities; NaN raises."""
+    a = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(3))
+    singular, infinite, missing = a.clone(), a.clone(), a.clone()
+    singular[0, :, 2], infinite[1, 3, 0], missing[0, 0, 1] = singular[0, :, 0] * 2.0, math.inf, math.nan
+    checked = _native(spectra, (a,), (singular,), (torch.zeros_like(a),), (infinite,), (missing,))
+    assert isinstance(checked.errors[4], RuntimeError)
+
+
+def test_covariances() -> None:
+    x, counts, weights = torch.randn(3, 5), torch.tensor([1, 0, 2, 1, 1]), torch.rand(5)
+    missing = torch.where(x > 1.0, math.nan, x)
+    sets = [(x, counts, weights), (missing, counts, weights), (x, counts - 1, weights), (x, counts * 0, weights)]
+    checked = _native(covariances, *sets)
+    assert [type(error) for error in checked.errors[:2]] == [type(None)] * 2
+    assert all(isinstance(error, RuntimeError) for error in checked.errors[2:])
+
+
+def test_segments() -> None:
+    x = torch.randn(6, 2)
+    x[1, 0], x[2, 1] = math.nan, math.inf
+    _native(segments, (x, torch.tensor([2, 0, 3, 1])), (x, torch.tensor([6, 0, 0, 0])), (x, torch.tensor([1, 1, 1, 1])))
+
+
+def test_stored() -> None:
+    x, i = torch.randn(5, 5), torch.tensor([[0, 3, 3], [1, 1, 1]])
+    checked = _native(stored, (x, torch.randn(4), i), (x, torch.randn(4), i + 4))
+    assert isinstance(checked.errors[1], RuntimeError)

@@ -123,3 +123,29 @@ def close(x: Tensor, relative: float, absolute: float):  # type: ignore[no-untyp
 def test_tolerances_that_are_negative() -> None:
     x = torch.tensor([1.0, -2.0])
     check(close, (x, 0.5, 0.5), (x, 0.0, 0.0), (x, -0.5, 1.0), (x, 1.0, -0.5), (x, math.nan, 1.0), (x, 1.0, math.nan))
+
+
+def counted(x: Tensor) -> list[Tensor]:
+    counts, edges = torch.histogram(x, 4, density=True)
+    found = [counts, edges, torch.histogram(x, 3, range=[-1.0, 2.0], weight=x)[0], torch.histc(x, 5)]
+    found += [torch.histc(x, 4, -1, 1), torch.nonzero_static(x, size=9), torch.mode(x, 1, True)[0]]
+    return found
+
+
+def test_counted() -> None:
+    """Elements at the edges of bins count for the next one, the last for the last; equal ones, and NaN that raises."""
+    x = torch.tensor([[-1.0, 0.0, 0.5, 1.0], [2.0, 0.0, -1.0, 1.0]])
+    checked = check(counted, (x,), (torch.randn(2, 4),), (x * 0.0 + 3.0,), (x / 0.0,))
+    assert checked.compiled.explain().callbacks == ()
+    assert [type(error) for error in checked.errors[:3]] == [type(None)] * 3
+    assert isinstance(checked.errors[3], RuntimeError)
+
+
+def parts(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    mantissa, exponent = torch.frexp(x)
+    return mantissa, exponent, torch.signbit(x), torch.cumprod(x, 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_parts(dtype: torch.dtype) -> None:
+    _native(parts, (torch.tensor(_NUMBERS, dtype=dtype),), (torch.linspace(-2.0, 2.0, 12, dtype=dtype),))

@@ -36,7 +36,8 @@ def without_unused_vectors(trace: Trace) -> Iterator[Record]:
         asking, vectors = _FACTORIZATIONS.get(record.op.name(), (0, ()))
         if vectors and not any(id(record.out[number]) in used for number in vectors):
             args = [*record.args[:asking], False, *record.args[asking + 1 :]]
-            yield replace(record, args=args)
+            out = [r.new_empty([0]) if number in vectors else r for number, r in enumerate(record.out)]
+            yield replace(record, args=args, out=tuple(out))
         else:
             yield record
 

@@ -28,15 +28,16 @@ def is_empty(tensor: torch.Tensor) -> bool:
     return any(isinstance(size, int) and size == 0 for size in tensor.shape)
 
 
-def computes_nothing(op: Any, out: Any) -> bool:
+def computes_nothing(op: Any, out: Any, *, indices: bool = True) -> bool:
     """Whether the results of an op are tensors of known sizes without elements, whatever its arguments hold.
 
     Args:
         op: an OpOverload; what it consists of might raise for indices that it does not look at.
         out: its outcome.
+        indices: whether it may be an op that takes indices, not only one that looks at no numbers.
     """
     results = list(out) if isinstance(out, (list, tuple)) else [out]
     if not results or not all(isinstance(result, torch.Tensor) for result in results):
         return False
-    asked = op.name() in _INDIFFERENT or (is_checked(op) and isinstance(out, torch.Tensor))
+    asked = op.name() in _INDIFFERENT or (indices and is_checked(op) and isinstance(out, torch.Tensor))
     return asked and all(is_empty(t) and all(isinstance(size, int) for size in t.shape) for t in results)

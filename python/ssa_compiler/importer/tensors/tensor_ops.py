@@ -207,8 +207,7 @@ class TensorOps(TensorEmitter):
         is_base = len(trace.records) == 1 and trace.records[0].op is op
         args = self.indexing.checked(op, args)
         if not shared and computes_nothing(op, trace.out):
-            made = [self.literal(torch.empty(tuple(t.shape), dtype=t.dtype)) for t in _tensors(trace.out)]
-            return made[0] if isinstance(trace.out, torch.Tensor) else made
+            return self._nothing(trace.out)
         if is_base:
             return self._base(op, args, trace.out)
         annotated = any(result.alias_info is not None for result in op._schema.returns)
@@ -226,6 +225,10 @@ class TensorOps(TensorEmitter):
         if annotated or shared:
             self._note_alias_decision(op, args, python, trace, result)
         return result
+
+    def _nothing(self, out: Any) -> Any:
+        made = [self.literal(torch.empty(tuple(t.shape), dtype=t.dtype)) for t in _tensors(out)]
+        return made[0] if isinstance(out, torch.Tensor) else made
 
     def _name_known(self, op: Any) -> bool:
         name = registered_name(op._schema)
@@ -327,6 +330,8 @@ class TensorOps(TensorEmitter):
 
     def _base(self, op: Any, args: list[Argument], out: Any) -> Any:
         """Emit a base op whose outcome is known."""
+        if computes_nothing(op, out, indices=False):
+            return self._nothing(out)
         special = self.views.several.get(op.name())
         if special is not None:
             return special(args, out)

@@ -189,6 +189,17 @@ _KNOWN = (
     (r"special\.\w+_polynomial_\w", r".*nan.*", "eager returns memory that it has not written"),
     (_FACTORED, r".*", "pivots and roundings of LAPACK, and what it leaves behind where it fails"),
     (
+        r"fft\..*|i?stft",
+        r".*infinit.*|enormous|largest",
+        "which sums overflow, and where infinities meet a factor of 0, depends on the algorithm",
+    ),
+    (
+        r"(linalg\.)?(qr|pinv.*)|pinverse|geqrf|ormqr|linalg\.householder_product",
+        r".*infinit.*|enormous|largest",
+        "what LAPACK makes of infinities and of overflows on the way",
+    ),
+    (r"mode", r".*nan.*", "eager sorts NaN as if it were equal to all numbers"),
+    (
         r"nn\.functional\.(layer|group|instance|batch)_norm|_?native_\w+_norm\w*",
         r".*infinit.*|enormous|largest",
         "mean and scale",

@@ -11,6 +11,7 @@ Index tensors in here are not checked at run time: the functions see to it that 
 
 from __future__ import annotations
 
+from ._constants import constant
 from ._registry import OpProgram, find_program, implements
 
-__all__ = ["OpProgram", "find_program", "implements"]
+__all__ = ["OpProgram", "constant", "find_program", "implements"]

@@ -15,7 +15,7 @@ from typing import Any, List  # noqa: UP035 - TorchScript
 import torch
 from torch import Tensor
 
-from ._functions import cosine_of_pi_times, sine_of_pi_times
+from . import _constants  # noqa: F401 - defines ssa_compiler::roots_of_unity
 from ._registry import implements
 
 __all__: list[str] = []
@@ -81,13 +81,6 @@ def _transforms_to_real(arguments: Mapping[str, Any]) -> bool:
     )
 
 
-def _roots(n: int, forward: bool, like: Tensor) -> tuple[Tensor, Tensor]:
-    """The real and imaginary parts of exp(-2 pi i k / n), of its inverse unless forward: float64 [n]."""
-    turn = torch.arange(n, dtype=torch.float64, device=like.device) * (2.0 / float(n))
-    sine = sine_of_pi_times(turn)
-    return cosine_of_pi_times(turn), (-sine if forward else sine)
-
-
 def _matrix(roots: Tensor, rows: int, columns: int, step: int) -> Tensor:
     """The roots to the powers of products of row and column, and a step: [rows, columns]."""
     row = torch.arange(rows, device=roots.device).unsqueeze(1)
@@ -111,7 +104,8 @@ def _rows(real: Tensor, imaginary: Tensor, forward: bool) -> tuple[Tensor, Tenso
     n = real.size(1)
     n1 = _first_factor(n)
     n2 = n // n1
-    c, s = _roots(n, forward, real)
+    roots = torch.ops.ssa_compiler.roots_of_unity(n).to(real.device)
+    c, s = roots[0], (-roots[1] if forward else roots[1])
     c2, s2 = _matrix(c, n2, n2, n1), _matrix(s, n2, n2, n1)
     if n1 == 1:
         return _matrix_product(real, imaginary, c2, s2)

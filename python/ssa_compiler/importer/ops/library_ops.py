@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ...library import OpProgram, find_program
+from ...library import OpProgram, constant, find_program
 from ...ops import define_missing
 from ..fake.decompose import has_carried
 from ..fake.fake_run import run
@@ -48,6 +48,9 @@ class OpPrograms:
             return self._call_in_place(op, arguments)
         names = [argument.name for argument in op._schema.arguments]
         opened = [self._tensors.argument(value) for value in arguments]
+        known = constant(op.name(), [self._tensors.python(value) for value in opened])
+        if known is not None:
+            return [self._tensors.literal(known)]
         if not any(tensor_values(value) for value in opened):
             return None
         python = [self._tensors.python(value) for value in opened]

@@ -170,15 +170,13 @@ def test_images_without_batch_and_single_windows() -> None:
 
 
 def sampled(x: Tensor, grid: Tensor) -> list[Tensor]:
-    found = [torch.nn.functional.grid_sample(x, grid, "bilinear", "zeros", False)]
-    found += [torch.nn.functional.grid_sample(x, grid, "nearest", "border", True)]
-    found += [torch.nn.functional.grid_sample(x, grid, "bilinear", "reflection", True)]
-    return found
+    nearest = torch.nn.functional.grid_sample(x, grid, "nearest", "border", True)
+    return [torch.nn.functional.grid_sample(x, grid, "bilinear", "reflection", False), nearest]
 
 
 def test_samples_of_volumes() -> None:
     x, grid = torch.randn(2, 3, 2, 3, 4), torch.randn(2, 2, 2, 3, 3) * 1.5
-    checked = check(sampled, (x, grid), (x, grid.round()))
+    checked = check(sampled, (x, grid))
     assert checked.compiled.explain().callbacks == ()
 
 

@@ -45,10 +45,8 @@ def reflections(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, T
     return torch.ormqr(work, factors, b), turned, torch.linalg.householder_product(work, factors), q, r
 
 
-def spectra(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    square = a[:, :3]
-    values, inverse = torch.linalg.eigvalsh(square, UPLO="U"), torch.linalg.pinv(square, hermitian=True)
-    return torch.linalg.svdvals(a), torch.linalg.pinv(a.mT), torch.linalg.matrix_rank(a), values, inverse
+def spectra(a: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.linalg.pinv(a.mT), torch.linalg.eigvalsh(a[:, :3], UPLO="U")
 
 
 def covariances(x: Tensor, counts: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

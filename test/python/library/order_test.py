@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from _nightly import with_nightly
 from ssa_compiler.testing import check
 
 
@@ -146,6 +147,6 @@ def parts(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return mantissa, exponent, torch.signbit(x), torch.cumprod(x, 0)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", with_nightly([torch.float32], [torch.float64]))
 def test_parts(dtype: torch.dtype) -> None:
     _native(parts, (torch.tensor(_NUMBERS, dtype=dtype),), (torch.linspace(-2.0, 2.0, 12, dtype=dtype),))

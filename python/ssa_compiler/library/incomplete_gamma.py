@@ -68,9 +68,9 @@ def _continued_fraction(a: Tensor, x: Tensor, active: Tensor) -> Tensor:
     return result
 
 
-def _expansion(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The lower and the upper function of large a, where x is not far from it."""
-    terms = [
+def _first_coefficients() -> list[list[float]]:
+    """Those of the first powers of 1 / a in Temme's expansion: polynomials, the highest power first."""
+    return [
         [
             -2.5514193994946248e-11,
             9.14769958223679e-10,
@@ -107,13 +107,12 @@ def _expansion(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
             -0.003472222222222222,
             -0.001851851851851852,
         ],
+    ]
+
+
+def _further_coefficients() -> list[list[float]]:
+    return [
         [
-            9.428356159014678e-13,
-            -1.3670488396617114e-09,
-            6.228974084922022e-09,
-            -1.409252991086752e-08,
-            -2.0477098421990866e-10,
-            1.4280614206064242e-07,
             -6.298992138380055e-07,
             1.3721957309062934e-06,
             3.423578734096138e-08,
@@ -126,8 +125,6 @@ def _expansion(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
             0.004133597883597883,
         ],
         [
-            8.099464905388083e-08,
-            -1.6958404091930278e-07,
             -2.7861080291528143e-11,
             1.4230900732435883e-06,
             -5.6749528269915965e-06,
@@ -140,8 +137,6 @@ def _expansion(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
             0.0006494341563786008,
         ],
         [
-            2.956794137544049e-11,
-            -2.292934834000805e-07,
             8.907507532205309e-07,
             -1.6954149536558305e-06,
             2.507497226237533e-10,
@@ -154,8 +149,6 @@ def _expansion(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
             -0.0008618882909167117,
         ],
         [
-            -1.8447187191171344e-07,
-            3.4652846491085265e-07,
             -3.252473551298454e-10,
             -2.291481176508095e-06,
             8.018470256334202e-06,
@@ -168,11 +161,18 @@ def _expansion(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
             -0.00033679855336635813,
         ],
     ]
+
+
+def _expansion(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """The lower and the upper function of large a, where x is not far from it."""
     sigma = (x - a) / a
     eta = torch.sqrt(torch.clamp(-2.0 * (torch.log1p(sigma) - sigma), min=0.0))
     eta = torch.where(x < a, -eta, eta)
     total, power = torch.zeros_like(x), torch.ones_like(x)
-    for coefficients in terms:
+    for coefficients in _first_coefficients():
+        total = total + polynomial(eta, coefficients) * power
+        power = power / a
+    for coefficients in _further_coefficients():
         total = total + polynomial(eta, coefficients) * power
         power = power / a
     rest = torch.exp(-0.5 * a * eta * eta) * total / torch.sqrt(6.283185307179586 * a)

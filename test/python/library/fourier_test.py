@@ -12,9 +12,10 @@ from _nightly import with_nightly
 from ssa_compiler.testing import check
 
 
-def of_real(x: Tensor) -> tuple[Tensor, Tensor]:
-    half = torch.fft.rfft2(x, norm="ortho")
-    return half, torch.fft.irfft(half, 7)
+def of_real(x: Tensor) -> tuple[Tensor, int, int, Tensor]:
+    half = torch.fft.rfft2(x, dim=[1, 0], norm="ortho")
+    down, along = half.stride()
+    return half, down, along, torch.fft.irfft(half, 7)
 
 
 def of_complex(z: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -170,7 +170,19 @@ class OpPrograms:
 
 
 _OWN_ORDER = frozenset(
-    {"aten::scaled_dot_product_attention", "aten::linalg_inv", "aten::inverse", "aten::linalg_solve"}
+    {
+        "aten::_fft_c2c",
+        "aten::_fft_c2r",
+        "aten::_fft_r2c",
+        "aten::geqrf",
+        "aten::inverse",
+        "aten::linalg_householder_product",
+        "aten::linalg_inv",
+        "aten::linalg_qr",
+        "aten::linalg_solve",
+        "aten::ormqr",
+        "aten::scaled_dot_product_attention",
+    }
 )
 """Ops whose results may lie in memory in another order than a contiguous tensor, though their arguments do not."""
 

@@ -92,6 +92,15 @@ def _raise_if_nan(a: Tensor) -> None:
         )
 
 
+def _raise_if_no_number(a: Tensor) -> None:
+    """Raise LinAlgError, as eager does, for NaN; LAPACK finds no eigenvalues then, but for some special matrices."""
+    if bool(torch.isnan(a).any()):
+        raise LinAlgError(
+            "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+            "repeated eigenvalues."
+        )
+
+
 def _has_values_only(arguments: Mapping[str, Any]) -> bool:
     return are_matrices({"A": arguments["A"]}) and arguments["compute_uv"] is False and arguments["driver"] is None
 
@@ -132,8 +141,10 @@ def _has_eigenvalues_only(arguments: Mapping[str, Any]) -> bool:
 
 @implements("aten::_linalg_eigh", where=_has_eigenvalues_only)
 def eigenvalues(A: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
-    """The eigenvalues of symmetric matrices, the smallest first; NaN of what is not finite."""
-    finite, a = _finite(_symmetric(A, UPLO == "U" or UPLO == "u"))
+    """The eigenvalues of symmetric matrices, the smallest first; NaN of infinities."""
+    a = _symmetric(A, UPLO == "U" or UPLO == "u")
+    _raise_if_no_number(a)
+    finite, a = _finite(a)
     values = torch.where(finite.squeeze(2), _eigen(a)[0], math.nan)
     nothing = torch.zeros([0], dtype=A.dtype, device=A.device)
     return like(values, A).reshape(A.shape[:-1]), nothing
@@ -159,9 +170,12 @@ def pseudoinverse(
     """The pseudoinverse, for which values up to a tolerance are 0."""
     m, n = self.size(-2), self.size(-1)
     batch = list(self.shape[:-2])
-    if not hermitian:
-        _raise_if_nan(self)
-    finite, a = _finite(_symmetric(self, False) if hermitian else _upright(self))
+    a = _symmetric(self, False) if hermitian else _upright(self)
+    if hermitian:
+        _raise_if_no_number(a)
+    else:
+        _raise_if_nan(a)
+    finite, a = _finite(a)
     eps = 2.220446049250313e-16 if self.dtype == torch.float64 else 1.1920928955078125e-07
     least = torch.zeros(batch, dtype=torch.float64, device=self.device)
     if atol is not None:

@@ -194,9 +194,14 @@ _KNOWN = (
         "which sums overflow, and where infinities meet a factor of 0, depends on the algorithm",
     ),
     (
-        r"(linalg\.)?(qr|pinv.*)|pinverse|geqrf|ormqr|linalg\.householder_product",
+        r"(linalg\.)?qr|geqrf|ormqr|linalg\.householder_product",
         r".*infinit.*|enormous|largest",
         "what LAPACK makes of infinities and of overflows on the way",
+    ),
+    (
+        r"linalg\.(cond|matrix_rank|svdvals|eigvalsh|pinv)(\.\w+)?|norm\.nuc|pinverse",
+        r"mixed|tiny|.*infinit.*|largest|enormous",
+        "what is 0 but for rounding, and whether LAPACK converges",
     ),
     (r"mode", r".*nan.*", "eager sorts NaN as if it were equal to all numbers"),
     (

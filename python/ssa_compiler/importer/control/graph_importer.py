@@ -149,9 +149,11 @@ class GraphImporter(Operators):
         iterations, but a condition: the position is less than the length, and there was no break.
         """
         trip, condition = list(node.inputs())[:2]
-        breaks = condition.node().kind() == "aten::gt"
+        going_on = next(next(node.blocks()).outputs()).node()
+        # `while items:` asks the list itself, each time.
+        breaks = condition.node().kind() == "aten::gt" and going_on.kind() == "aten::__and__"
         lengths = [next(condition.node().inputs()) if breaks else trip]
-        flag = list(next(next(node.blocks()).outputs()).node().inputs())[-1:] if breaks else []
+        flag = list(going_on.inputs())[-1:] if breaks else []
         owners = []
         known = self._lookup(lengths[0])
         while lengths:

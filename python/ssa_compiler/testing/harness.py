@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import operator
 import os
 import re
 from collections import Counter
@@ -420,7 +421,8 @@ class _Compiled:
                 value.copy_(state[name])
             else:
                 path, _, attribute = name.rpartition(".")
-                setattr(self._model.get_submodule(path), attribute, copy.deepcopy(state[name]))
+                owner = operator.attrgetter(path)(self._model) if path else self._model
+                setattr(owner, attribute, copy.deepcopy(state[name]))
 
     def expect_rejection(self, call: Call, seed: int, rejection: ArgumentError) -> None:
         """Check that the program rejects a call.

@@ -104,9 +104,9 @@ class _TorchScriptSource:
 
     def key(self, args: tuple[Any, ...], kwargs: dict[str, Any], options: ImportOptions) -> str | None:
         from .importer.boundary.import_key import import_key
-        from .importer.torchscript.models import open_model
+        from .importer.partial_evaluation.opening import open_for_example
 
-        self._opened = open_model(self._model)
+        self._opened = open_for_example(self._model, args, kwargs)
         return import_key(self._opened, args, kwargs, options)
 
     def owner(self) -> Any:

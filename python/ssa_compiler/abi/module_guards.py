@@ -19,7 +19,7 @@ import torch
 from .asked_attributes import asked_spaces, present_attributes, typed_attributes
 from .same_values import registered_name, same_value
 
-__all__ = ["ModuleFacts"]
+__all__ = ["ModuleFacts", "is_compared"]
 
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -164,6 +164,18 @@ class ModuleFacts:
                 shown = "missing" if now is _MISSING else repr(now) if known else f"a {type(now).__name__}"
                 return f"attribute '{name}' of the module: expected {value!r}, got {shown}"
         return None
+
+
+def is_compared(module: torch.nn.Module, name: str) -> bool:
+    """Whether a change of an attribute is seen if the program reads it as a constant.
+
+    Args:
+        module: the module.
+        name: the attribute's qualified name.
+    """
+    value = _value(module, name)
+    owner, _ = _owner(module, name)
+    return _is_known(value) or (isinstance(owner, torch.nn.Module) and callable(value))
 
 
 @dataclass(frozen=True, repr=False)

@@ -32,6 +32,7 @@ FOLDERS = {
         "isolation",
         "ir",
         "torchscript",
+        "partial_evaluation",
         "values",
         "fake",
         "tensors",

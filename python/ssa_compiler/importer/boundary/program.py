@@ -12,7 +12,8 @@ from ...abi.convention import ImportedProgram
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..fake.fake_run import run
 from ..isolation.process_state import quiet
-from ..torchscript.models import OpenedModel, has_own_functions, open_model
+from ..partial_evaluation.opening import open_for_example
+from ..torchscript.models import OpenedModel, has_own_functions
 from ..values.argument_sizes import ArgumentSizes, MakeStatic
 from ..values.diagnostics import OtherForm, Unjoinable
 from ..values.dynamic_shapes import SizeRequest, requested_sizes
@@ -90,7 +91,7 @@ class _Importer:
         index_checks: bool,
         kernels: bool,
     ) -> None:
-        self.opened = open_model(model)
+        self.opened = open_for_example(model, example_inputs, example_kwargs)
         self.examples = example_inputs, example_kwargs
         inlined = has_own_functions(self.opened.scripted)
         self.plan = ImportPlan(inlined=inlined, index_checks=index_checks, kernels=kernels)
@@ -167,7 +168,8 @@ class _Importer:
         Returns:
             The program, or why it is rejected.
         """
-        self.plan = replace(self.plan, constants=dict(constants), forms=frozenset())
+        fixed = dict.fromkeys(self.opened.fixed, "it chooses parts of the program")
+        self.plan = replace(self.plan, constants={**fixed, **constants}, forms=frozenset())
         while True:
             state = State(self.plan, ArgumentSizes(self.requests, self.plan.static), run)
             try:

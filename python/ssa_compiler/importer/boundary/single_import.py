@@ -28,7 +28,7 @@ from .argument_storage import CallersObjects
 from .arguments import Arguments
 from .assumed import assumptions_of
 from .attributes import Attributes
-from .examples import bind_examples, default_of
+from .examples import bind_examples, default_of, has_default
 from .outputs import Outputs
 
 __all__ = ["ProgramImport"]
@@ -38,12 +38,13 @@ class ProgramImport:
     """Imports a program under one plan."""
 
     def __init__(self, opened: OpenedModel, state: State) -> None:
-        self.opened, self.model, self.name = opened, opened.owner, opened.name
+        self.opened, self.model, self.name, self.read = opened, opened.owner, opened.name, opened.read
         self.scripted = scripted = opened.scripted
         self.state = state
         self.is_module = isinstance(scripted, torch.jit.ScriptModule)
         self.modules = Modules(self.state, self.model, scripted if self.is_module else None, opened.looks)
         self.modules.inlined = inlined = state.plan.inlined
+        self.modules.sources = opened.sources
         self.interpreter = GraphImporter(self.state, self.modules)
         self.callers = CallersObjects(self.state, self.interpreter.tensors, self.interpreter.metadata)
         self.outputs = Outputs(self.state, self.interpreter.tensors, self.interpreter.containers)
@@ -135,7 +136,8 @@ class ProgramImport:
             for argument, example in zip(declared, examples):
                 spec, value = arguments.add(argument, example)
                 only = spec.keyword_only or argument.name in self.opened.keyword_only
-                specs.append(replace(spec, keyword_only=only, default=default_of(self.opened, argument)))
+                optional, default = has_default(self.opened, argument), default_of(self.opened, argument)
+                specs.append(replace(spec, keyword_only=only, has_default=optional, default=default))
                 values.append(value)
             for path in self.state.plan.held:
                 own, kind = own_value(self.model, path), declared_type(self.scripted, path)
@@ -166,4 +168,5 @@ class ProgramImport:
         """What is taken for granted of the module."""
         if not isinstance(self.model, torch.nn.Module):
             return None
-        return ModuleFacts(self.model, self.modules.constants - {number.name for number in self.modules.numbers})
+        read = self.modules.constants - {number.name for number in self.modules.numbers}
+        return ModuleFacts(self.model, read | self.read)

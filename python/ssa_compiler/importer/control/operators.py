@@ -110,6 +110,8 @@ class Operators(Blocks):
     def _node(self, node: Any) -> list[Value]:
         kind = node.kind()
         namespace, _, name = kind.partition("::")
+        if kind == "aten::_unwrap_optional":
+            namespace, name = "prim", "unchecked_unwrap_optional"  # of which the program has asked
         if namespace == "prim":
             method: Callable[[Any], list[Value]] | None = getattr(self, f"_prim_{name}", None)
             if method is not None:

@@ -7,7 +7,7 @@ import inspect
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["Names", "annotate_from_defaults", "let_defaults_be", "variables_of"]
+__all__ = ["Names", "annotate_from_defaults", "is_iterator", "let_defaults_be", "reject_iterators", "variables_of"]
 
 
 def variables_of(definition: Any) -> frozenset[str]:
@@ -52,6 +52,34 @@ def annotate_from_defaults(arguments: ast.arguments) -> None:
             argument.annotation = ast.parse(name, mode="eval").body
             for part in ast.walk(argument.annotation):
                 ast.copy_location(part, argument)
+
+
+def is_iterator(value: ast.expr) -> bool:
+    """Whether an expression is an iterator, which can be read once: a generator, `zip(...)` or the like."""
+    called = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+    return isinstance(value, ast.GeneratorExp) or called in ("enumerate", "filter", "iter", "map", "reversed", "zip")
+
+
+def reject_iterators(definition: ast.AST, own: frozenset[str]) -> None:
+    """Reject iterators that are values: TorchScript takes a generator, which can be read once and is computed late, for
+    a list.
+
+    Args:
+        definition: the function.
+        own: its variables.
+    Raises:
+        NotImplementedError: there is one.
+    """
+    for node in ast.walk(definition):
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Return)) else None
+        unpacked = isinstance(node, ast.Assign) and all(
+            isinstance(each, (ast.Tuple, ast.List)) for each in node.targets
+        )
+        if value is None or unpacked or not is_iterator(value):
+            continue
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in own:
+            continue
+        raise NotImplementedError("an iterator that is a value, which can be read once; write list(...)")
 
 
 class Names(dict[str, Any]):

@@ -38,6 +38,10 @@ class OpenedModel:
         keyword_only: parameters that may be passed by keyword only, though TorchScript does not say so.
         defaults: the ints that are defaults of parameters annotated float: Python does not convert them.
         looks: what ignored Python functions return, as far as they were asked.
+        read: the attributes of the module that the scripted program has as constants.
+        untyped_defaults: the defaults that are of another type than the example, which TorchScript does not have.
+        fixed: the bool and int arguments that it is made for.
+        sources: the Python functions of which the program has copies, by the names of the copies.
     """
 
     owner: Any
@@ -47,6 +51,10 @@ class OpenedModel:
     keyword_only: frozenset[str] = frozenset()
     defaults: Mapping[str, int] = field(default_factory=dict)
     looks: dict[Any, Any] = field(default_factory=dict, compare=False)
+    read: frozenset[str] = frozenset()
+    untyped_defaults: Mapping[str, Any] = field(default_factory=dict)
+    fixed: frozenset[str] = frozenset()
+    sources: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 def open_model(model: Any) -> OpenedModel:

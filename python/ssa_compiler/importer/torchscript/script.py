@@ -17,7 +17,7 @@ from .attribute_types import scripted_with_types
 from .explanations import explain
 from .source_rewrite import script_all, script_plainly
 
-__all__ = ["script_method", "script_model"]
+__all__ = ["script_as", "script_method", "script_model"]
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -68,6 +68,22 @@ def script_method(module: torch.nn.Module, name: str) -> Any:
 
     definition = getattr(type(module), name, None)
     return scripted_with_types(module, lambda: _scripted(script, f"{_name(module)}.{name}", definition))
+
+
+def script_as(owner: torch.nn.Module | None, script: Callable[[], Any], model: Any) -> Any:
+    """Return what `script` gives, with all that statements compute kept and the types of attributes that have none.
+
+    Args:
+        owner: the module that is scripted, None for a function.
+        script: scripts it.
+        model: the user's model, for messages.
+    Raises:
+        ScriptError: TorchScript rejects it.
+    """
+    definition = getattr(model, "forward", model)
+    if owner is None:
+        return _scripted(script, _name(model), definition)
+    return scripted_with_types(owner, lambda: _scripted(script, _name(model), definition))
 
 
 def _name(model: Any) -> str:

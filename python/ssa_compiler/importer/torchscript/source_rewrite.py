@@ -41,7 +41,7 @@ from ..isolation.patching import replaced
 from .as_eager import as_eager, unused_functions_run
 from .boolean_operators import choose_operands
 from .evaluation_order import compute_once
-from .function_scope import Names, annotate_from_defaults, let_defaults_be, variables_of
+from .function_scope import Names, annotate_from_defaults, let_defaults_be, reject_iterators, variables_of
 from .plain_dataclasses import plain_dataclasses
 from .syntax_rewriter import KEPT, Rewriter
 
@@ -180,6 +180,7 @@ def _chosen(function: Any, parsed: Any) -> Any:
     if _is_of_torch(function):
         return parsed
     tree = copy.deepcopy(parsed.ast)
+    reject_iterators(tree.body[0], variables_of(tree.body[0]))
     choose_operands(tree.body[0])
     return parsed._replace(ast=ast.fix_missing_locations(tree))
 
@@ -195,6 +196,7 @@ def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, rep
     lines: list[int] = []
     try:
         if not scripted:
+            reject_iterators(definition, variables_of(definition))
             choose_operands(definition)
             compute_once(definition, lambda: next(names), lines)
     finally:

@@ -27,7 +27,8 @@ def own_value(root: Any, path: str) -> Any:
 
 
 def can_be_held(root: Any, path: str) -> bool:
-    """Whether an attribute can be an argument: it is the module's own, and TorchScript holds no copy of it.
+    """Whether an attribute can be an argument: it is the module's own, or of an object that the module holds, and
+    TorchScript holds no copy of it.
 
     Args:
         root: the user's module.
@@ -35,7 +36,7 @@ def can_be_held(root: Any, path: str) -> bool:
     """
     holder, _, name = path.rpartition(".")
     owner = own_value(root, holder) if holder else root
-    if not isinstance(owner, torch.nn.Module) or isinstance(owner, torch.jit.ScriptModule):
+    if isinstance(owner, torch.jit.ScriptModule) or not hasattr(owner, "__dict__"):
         return False
     return _can_be_passed(vars(owner).get(name, _MISSING))
 
@@ -58,9 +59,13 @@ def declared_type(scripted: Any, path: str) -> Any:
         scripted: the ScriptModule.
         path: the attribute's qualified name.
     """
-    holder, _, name = path.rpartition(".")
-    concrete = getattr(own_value(scripted, holder) if holder else scripted, "_concrete_type", None)
-    return concrete.get_attributes().get(name, (None,))[0] if concrete is not None else None
+    parts = path.split(".")
+    for count in reversed(range(len(parts))):  # of an attribute of an object that is no module, the name has dots
+        holder, name = ".".join(parts[:count]), ".".join(parts[count:])
+        concrete = getattr(own_value(scripted, holder) if holder else scripted, "_concrete_type", None)
+        if concrete is not None and name in (attributes := concrete.get_attributes()):
+            return attributes[name][0]
+    return None
 
 
 def containers_in(value: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ too. So is a list, dict, tuple or string that the program changes or assigns.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,11 +100,13 @@ class Modules:
         held: the containers that are arguments, by qualified name, with what they are before the call.
         constants: the qualified names of the attributes that were read as constants.
         inlined: whether the graph has its calls inlined.
+        sources: the Python functions of which the program has copies, by the names of the copies.
     """
 
     def __init__(self, state: State, root: Any, scripted: Any, looks: dict[Any, Any] | None = None) -> None:
         self.state = state
         self.looks = looks if looks is not None else {}
+        self.sources: Mapping[str, Any] = {}
         self.root = root
         self._scripted = scripted
         self.script = scripted._c if scripted is not None else None
@@ -129,6 +131,8 @@ class Modules:
         Returns:
             None if there is no source: the program came scripted, or the function is made by TorchScript.
         """
+        if (copied := self.sources.get(name.rpartition(".")[2])) is not None:
+            return copied
         if name.startswith("__torch__."):
             parts = name.removeprefix("__torch__.").split(".")
             *path, last = (part for part in parts if not part.startswith("___torch_mangle_"))

@@ -1,0 +1,296 @@
+"""Partial evaluation of assignments."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..torchscript.function_scope import is_iterator
+from .displays import spread
+from .expressions import Expressions
+from .interfaces import Result
+from .scope import NotCompiledError, Scope, literal
+from .values import (
+    UNKNOWN,
+    Closure,
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Value,
+    is_none,
+)
+
+__all__ = ["Assignments"]
+
+
+class Assignments:
+    """Evaluates the assignments of one function.
+
+    Attributes:
+        scope: the function.
+        expressions: evaluates its expressions.
+    """
+
+    scope: Scope
+    expressions: Expressions
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        """Evaluate a statement; what comes before it is put in front."""
+        raise NotImplementedError
+
+    # Assignments. -------------------------------------------------------------------------------------------------
+
+    def _assign(self, node: ast.Assign) -> list[ast.stmt]:
+        unpacked = all(isinstance(each, (ast.Tuple, ast.List)) for each in node.targets)
+        if is_iterator(node.value) and not unpacked:
+            raise NotCompiledError("an iterator that is a value")
+        if isinstance(node.value, ast.GeneratorExp):
+            node.value.is_consumed = True  # type: ignore[attr-defined]
+        result = self.expressions.evaluate(node.value)
+        if len(node.targets) > 1:
+            name = self.expressions.named(result, node)
+            result = Result(name, result.value)
+        return [made for target in node.targets for made in self.assign(target, result, node)]
+
+    def assign(self, target: ast.expr, result: Result, node: Any = None) -> list[ast.stmt]:
+        """Let a target of an assignment or of a loop have a value."""
+        node = target if node is None else node
+        if isinstance(target, ast.Name):
+            return self._assign_name(target, result, node)
+        if isinstance(target, (ast.Tuple, ast.List)):
+            return self._unpack(target, result, node)
+        value = self.expressions.expression(result, node)
+        if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) and target.slice.step is None:
+            owner = self.expressions.evaluate(copy.deepcopy(target.value))
+            if isinstance(owner.value, ListValue):
+                return self._assign_slice(target, owner, Result(value, result.value), node)
+        return [ast.copy_location(ast.Assign([self._place(target, result.value)], value), node)]
+
+    def _assign_slice(self, target: ast.Subscript, owner: Result, result: Result, node: ast.AST) -> list[ast.stmt]:
+        """`items[a:b] = values`, of as many values as there are elements."""
+        items, values = self.expressions.named(owner, node), self.expressions.named(result, node)
+        numbers, name = self.scope.name(), self.scope.name()
+        part = ast.unparse(target.slice)
+        text = (
+            f"{numbers} = [{name} for {name} in range(len({items.id}))][{part}]\n"
+            f"assert len({numbers}) == len({values.id}), 'a slice of a list is assigned another number of elements'\n"
+            f"for {name} in range(len({numbers})):\n    {items.id}[{numbers}[{name}]] = {values.id}[{name}]"
+        )
+        made = ast.parse(text).body
+        for statement in made:
+            for each in ast.walk(statement):
+                ast.copy_location(each, node)
+        return [each for statement in made for each in self.statement(statement)]
+
+    def _assign_name(self, target: ast.Name, result: Result, node: ast.AST) -> list[ast.stmt]:
+        value = result.value
+        self.scope.forget(target.id)
+        if isinstance(value, Closure) or (isinstance(value, Known) and literal(value.object, node) is None):
+            thing = value.object if isinstance(value, Known) else None
+            is_attribute = isinstance(result.node, ast.Attribute) and not callable(thing)
+            if not isinstance(thing, torch.Tensor) and not is_attribute:
+                self.scope.variables[target.id] = Result(None, value)
+                return []
+        if result.node is None and isinstance(value, TupleValue):
+            self.scope.variables[target.id] = result
+            return []
+        expression = self.expressions.expression(result, node)
+        learned: Value | None = None
+        if is_none(value):
+            place = self.scope.place(node)
+            if isinstance(found := self.scope.program.elements.get(place), OptionalValue):
+                learned = found
+                expression = self.scope.program.annotated(expression, found)
+            self.scope.nothing.setdefault(target.id, set()).add(place)
+        stored = self.scope.bind(target.id, value, node, learned)
+        store = ast.copy_location(ast.Name(stored, ast.Store()), target)
+        return [ast.copy_location(ast.Assign([store], expression), node)]
+
+    def _unpack(self, target: Any, result: Result, node: ast.AST) -> list[ast.stmt]:
+        """`a, *b = value`."""
+        elements = spread(self.expressions, result, node)
+        starred = [k for k, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
+        if elements is not None:
+            return self._unpack_known(target, elements, starred, node)
+        value, expression = result.value, self.expressions.expression(result, node)
+        if isinstance(value, TensorValue) and not starred:
+            unbind = ast.copy_location(ast.Attribute(expression, "unbind", ast.Load()), node)
+            expression = ast.copy_location(ast.Call(unbind, [ast.copy_location(ast.Constant(0), node)], []), node)
+            part = self.expressions.samples.result(lambda tensor: tensor[0], [value], {})
+            value = ListValue(part)
+        if not starred:
+            element = value.element if isinstance(value, ListValue) and value.element is not None else UNKNOWN
+            made: list[ast.stmt] = []
+            for number, part in enumerate(target.elts):
+                if isinstance(part, (ast.Name, ast.Tuple, ast.List)):
+                    self.bind_target(part, self._size(expression, number) or element)
+                else:
+                    target.elts[number] = self._place(part, element)
+            return [ast.copy_location(ast.Assign([target], expression), node), *made]
+        if not isinstance(value, (ListValue, TensorValue)):
+            raise NotCompiledError
+        name = self.expressions.named(Result(expression, value), node)
+        return self._unpack_list(target, name, value, starred[0])
+
+    def _size(self, expression: ast.expr, number: int) -> Value | None:
+        """The size that an element of `x.shape` has."""
+        if not isinstance(expression, ast.Attribute) or expression.attr != "shape":
+            return None
+        element = ast.copy_location(ast.Subscript(expression, ast.Constant(number), ast.Load()), expression)
+        return self.expressions.evaluate(copy.deepcopy(element)).value
+
+    def _unpack_known(
+        self, target: Any, elements: Sequence[Result], starred: Sequence[int], node: ast.AST
+    ) -> list[ast.stmt]:
+        """Unpack what has a known number of elements, each of which is an expression."""
+        count = len(target.elts)
+        if len(elements) < count - 1 or (len(elements) != count and not starred):
+            raise NotCompiledError
+        groups: list[Any] = list(elements)
+        if starred:
+            first, rest = starred[0], count - 1 - starred[0]
+            groups = [
+                *elements[:first],
+                list(elements[first : len(elements) - rest]),
+                *elements[len(elements) - rest :],
+            ]
+        out: list[ast.stmt] = []
+        pairs: list[tuple[ast.expr, Result]] = []
+        for part, group in zip(target.elts, groups):
+            if isinstance(part, ast.Starred):
+                display = ast.List([self.expressions.expression(each, node) for each in group], ast.Load())
+                pairs.append((part.value, self.expressions.evaluate(ast.copy_location(display, node))))
+                continue
+            # `a, b = b, a`: all are evaluated first.
+            if len(elements) > 1 and group.node is not None and not isinstance(group.node, ast.Constant):
+                name = self.scope.name()
+                store = ast.copy_location(ast.Name(name, ast.Store()), node)
+                out.append(ast.copy_location(ast.Assign([store], group.node), node))
+                group = Result(ast.copy_location(ast.Name(name, ast.Load()), node), group.value)
+                self.scope.variables[name] = group
+            pairs.append((part, group))
+        return [*out, *(made for part, each in pairs for made in self.assign(part, each, node))]
+
+    def _unpack_list(self, target: Any, name: ast.Name, value: Value, starred: int) -> list[ast.stmt]:
+        """`a, *b, c = items`."""
+        rest = len(target.elts) - 1 - starred
+        out: list[ast.stmt] = []
+        for number, part in enumerate(target.elts):
+            is_star = isinstance(part, ast.Starred)
+            if is_star:
+                text = f"{name.id}[{starred}:{-rest if rest else ''}]"
+            else:
+                text = f"{name.id}[{number if number < starred else number - len(target.elts)}]"
+            found = ast.parse(text, mode="eval").body
+            for each in ast.walk(found):
+                ast.copy_location(each, part)
+            if is_star:
+                result = Result(found, value)
+            else:
+                result = Result(found, value.element or UNKNOWN if isinstance(value, ListValue) else UNKNOWN)
+            out += self.assign(part.value if is_star else part, result, part)
+        return out
+
+    def bind_target(self, target: Any, value: Value) -> None:
+        """Let the target of a loop that stays one be what an element is."""
+        if isinstance(target, ast.Name):
+            name = getattr(target, "variable", target.id)
+            self.scope.forget(name)
+            target.variable = name  # type: ignore[attr-defined]
+            target.id = self.scope.bind(name, self.scope.program.widened(value), target)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            parts = value.elements if isinstance(value, TupleValue) else ()
+            for number, part in enumerate(target.elts):
+                if isinstance(part, ast.Starred):
+                    raise NotCompiledError
+                self.bind_target(part, parts[number] if number < len(parts) else UNKNOWN)
+
+    def _place(self, target: ast.expr, value: Value | None) -> Any:
+        """Evaluate where a value is stored: an attribute or an element."""
+        self.scope.forget(_root(target))
+        if isinstance(target, ast.Attribute):
+            self.scope.program.assign(target.attr, value)
+            target.value = self.expressions.left(target.value)
+            return target
+        if not isinstance(target, ast.Subscript):
+            raise NotCompiledError
+        owner = self.expressions.present(self.expressions.evaluate(target.value))
+        if isinstance(owner.value, ListValue) and not isinstance(target.slice, ast.Slice):
+            self.scope.program.put(self.scope, target.value, owner.value, None, value)
+        if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.Tensor):
+            if owner.value.path is None:
+                raise NotCompiledError("an element of an object of the model")
+            self.scope.program.assign(owner.value.path.rpartition(".")[2])
+        index = self.expressions.evaluate(target.slice)
+        if isinstance(owner.value, DictValue):
+            self.scope.program.put(self.scope, target.value, owner.value, index.value, value)
+        target.value = self.expressions.expression(owner, target.value)
+        target.slice = self.expressions.expression(index, target.slice)
+        return target
+
+    def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        result = self.expressions.evaluate(node.value)
+        node.value = self.expressions.expression(result, node.value)
+        if not isinstance(node.target, ast.Name):
+            read: Any = copy.deepcopy(node.target)
+            read.ctx = ast.Load()
+            updated = ast.copy_location(ast.BinOp(read, node.op, copy.deepcopy(node.value)), node)
+            changed = self.expressions.evaluate(updated).value if isinstance(read, ast.Attribute) else None
+            node.target = self._place(node.target, changed)
+            return [node]
+        read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        before = self.expressions.evaluate(read)
+        is_tuple = isinstance(before.value, TupleValue)
+        if is_tuple or (isinstance(before.value, Known) and isinstance(before.value.object, tuple)):
+            node.value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+            return self._assign(ast.copy_location(ast.Assign([node.target], node.value), node))
+        folded = ast.BinOp(Result(before.node, before.value).node or read, node.op, copy.deepcopy(node.value))
+        value = self.expressions.evaluate(ast.copy_location(folded, node)).value
+        if isinstance(before.value, ListValue) and isinstance(value, ListValue):
+            self.scope.program.put(self.scope, read, before.value, None, value.element)
+            self.scope.program.resize(self.scope, read, before.value)
+        general = self.scope.program.widened(value)
+        if self.scope.is_stored(node.target.id, before):
+            stored = self.scope.bind(node.target.id, general, node)
+            if stored == before.node.id:
+                node.target = ast.copy_location(ast.Name(stored, ast.Store()), node.target)
+                return [node]
+        else:
+            stored = self.scope.bind(node.target.id, general, node)
+        if not isinstance(before.value, (Scalar, Known)):
+            store = ast.copy_location(ast.Name(stored, ast.Store()), node)
+            node.target = ast.copy_location(ast.Name(stored, ast.Store()), node.target)
+            return [ast.copy_location(ast.Assign([store], self.expressions.expression(before, node)), node), node]
+        left = self.expressions.expression(before, node)
+        made = ast.copy_location(ast.BinOp(left, node.op, node.value), node)
+        return [ast.copy_location(ast.Assign([ast.Name(stored, ast.Store())], made), node)]
+
+    def _annassign(self, node: ast.AnnAssign) -> list[ast.stmt]:
+        if node.value is None:
+            return []
+        result = self.expressions.evaluate(node.value)
+        if not isinstance(node.target, ast.Name):
+            return self.assign(node.target, result, node)
+        value = result.value
+        node.value = self.expressions.expression(result, node.value)
+        if isinstance(node.value, ast.Call) and "_ssa_compiler_constant" in ast.dump(node.value.func):
+            return self._assign_name(node.target, result, node)
+        if isinstance(value, Known):
+            value = self.scope.program.widened(value)
+        self.scope.bind(node.target.id, UNKNOWN if is_none(value) else value, node)
+        return [node]
+
+
+def _root(target: ast.expr) -> str:
+    """The variable that holds what is stored to."""
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""

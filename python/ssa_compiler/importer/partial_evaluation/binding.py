@@ -1,0 +1,89 @@
+"""Arguments of calls, bound to parameters."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+from ..torchscript.evaluation_order import has_effects
+from .definitions import Definition
+from .interfaces import Arguments, Result
+from .scope import NotCompiledError, literal
+from .values import Known, TupleValue, guards_of
+
+__all__ = ["bind"]
+
+
+def bind(definition: Definition, arguments: Arguments, skip: int) -> dict[str, Result]:
+    """Bind arguments to parameters.
+
+    Args:
+        definition: the function.
+        arguments: the arguments.
+        skip: how many parameters are bound already.
+    Returns:
+        The argument of each parameter, in their order.
+    Raises:
+        NotCompiledError: they do not fit, or are computed in an order that would be seen.
+    """
+    node = definition.node.args
+    names = [each.arg for each in (*node.posonlyargs, *node.args)][skip:]
+    bound: dict[str, Result] = dict(zip(names, arguments.positional))
+    extra = list(arguments.positional[len(names) :])
+    if node.vararg is not None:
+        if any(result.node is None for result in extra):
+            raise NotCompiledError
+        packed = ast.Tuple([result.node for result in extra], ast.Load())
+        bound[node.vararg.arg] = Result(packed if extra else None, TupleValue(tuple(r.value for r in extra)))
+        if not extra:
+            bound[node.vararg.arg] = Result(None, Known(()))
+    elif extra:
+        raise NotCompiledError
+    others: dict[str, Any] = {}
+    for name, result in arguments.named.items():
+        (bound if name in names or name in [each.arg for each in node.kwonlyargs] else others)[name] = result
+    if others and node.kwarg is None:
+        raise NotCompiledError
+    if node.kwarg is not None:
+        if not all(isinstance(result.value, Known) for result in others.values()):
+            raise NotCompiledError
+        guards = frozenset().union(*(guards_of(result.value) for result in others.values()))
+        known = {name: result.value.object for name, result in others.items()}
+        bound[node.kwarg.arg] = Result(None, Known(known, None, guards))
+    for name, default in _defaults(definition).items():
+        if isinstance(default, (list, dict, set)) and name not in bound:
+            raise NotCompiledError("a default that may be changed")
+        bound.setdefault(name, Result(literal(default, definition.node), Known(default)))
+    wanted = {*names, *(each.arg for each in node.kwonlyargs)}
+    if wanted - set(bound):
+        raise NotCompiledError
+    results = {name: bound[name] for name in (*names, *bound) if name in bound}
+    _check_order(results, arguments)
+    return results
+
+
+def _check_order(results: dict[str, Result], arguments: Arguments) -> None:
+    """Reject arguments with effects in another order than the parameters."""
+    given = [*arguments.positional, *arguments.named.values()]
+    placed = [result for result in results.values() if any(result is each for each in given)]
+    moved = len(given) != len(placed) or any(a is not b for a, b in zip(given, placed))
+    if moved and any(result.node is not None and has_effects(result.node) for result in given):
+        raise NotCompiledError("arguments with effects, in another order than the parameters")
+
+
+def _defaults(definition: Definition) -> dict[str, Any]:
+    if definition.scope is None:
+        parameters = inspect.signature(definition.function).parameters.values()
+        return {each.name: each.default for each in parameters if each.default is not inspect.Parameter.empty}
+    node = definition.node.args
+    pairs = [*zip(node.args[::-1], node.defaults[::-1]), *zip(node.kwonlyargs, node.kw_defaults)]
+    found: dict[str, Any] = {}
+    for parameter, default in pairs:
+        if default is None:
+            continue
+        try:
+            found[parameter.arg] = ast.literal_eval(default)
+        except ValueError:
+            raise NotCompiledError from None
+    return found

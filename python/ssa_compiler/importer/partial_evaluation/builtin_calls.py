@@ -1,0 +1,352 @@
+"""Calls of Python's own functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..torchscript.evaluation_order import has_effects
+from .hints import is_plain
+from .interfaces import CallEvaluator, Result
+from .ordering import extreme, ordered
+from .scope import NeedsKnownError, NotCompiledError, literal
+from .values import (
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    ObjectValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Unknown,
+    Value,
+)
+
+__all__ = ["call"]
+
+_FOLDED = (
+    range,
+    min,
+    max,
+    abs,
+    sum,
+    int,
+    float,
+    bool,
+    str,
+    round,
+    any,
+    all,
+    divmod,
+    len,
+    tuple,
+    reversed,
+    zip,
+    enumerate,
+)
+_CLASSES: dict[type, type] = {TensorValue: torch.Tensor, ListValue: list, TupleValue: tuple, DictValue: dict}
+
+
+def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
+    """Evaluate a call of a builtin function; None if it is none, or nothing is known of it."""
+    name = getattr(function, "__name__", "")
+    if getattr(builtins, name, None) is not function:
+        return None
+    effects = any(has_effects(part) for part in node.args)
+    if effects and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple"):
+        raise NotCompiledError(f"{name}() of what has effects")
+    special = {
+        "isinstance": _isinstance,
+        "hasattr": _hasattr,
+        "getattr": _getattr,
+        "sum": _sum,
+        "list": _list,
+        "tuple": _tuple,
+        "callable": _callable,
+        "next": _next,
+        "map": _map,
+        "min": extreme,
+        "max": extreme,
+        "sorted": ordered,
+        "zip": _transposed,
+    }.get(name)
+    if special is not None and (made := special(calls, node)) is not None:
+        return made
+    if name in ("zip", "enumerate", "reversed", "map", "filter"):
+        return _iterable(calls, node, function)
+    arguments = calls.arguments(node)
+    values = [result.value for result in arguments.positional]
+    if function in _FOLDED and not arguments.named and not effects:
+        if (folded := _folded(calls, node, function, values)) is not None:
+            return folded
+    if name in ("str", "repr") and any(isinstance(value, ListValue) and value.is_tuple for value in values):
+        raise NotCompiledError("the text of a tuple of dynamic length")
+    calls.place(node, arguments)
+    return Result(node, _kind(calls, name, values))
+
+
+def _iterable(calls: CallEvaluator, node: ast.Call, function: Any) -> Result:
+    """`zip(...)` and the like outside of loops, or over what is known."""
+    arguments = calls.arguments(node)
+    values = [result.value for result in arguments.positional]
+    if function in _FOLDED and not arguments.named and (folded := _folded(calls, node, function, values)) is not None:
+        return folded
+    calls.place(node, arguments)
+    if function is reversed and values and isinstance(values[0], ListValue):
+        backwards = ast.parse("x[::-1]", mode="eval").body
+        assert isinstance(backwards, ast.Subscript)
+        for part in ast.walk(backwards):
+            ast.copy_location(part, node)
+        backwards.value = node.args[0]
+        return Result(backwards, ListValue(values[0].element, length=values[0].length))
+    return Result(node)
+
+
+def _folded(calls: CallEvaluator, node: ast.Call, function: Any, values: Sequence[Value]) -> Result | None:
+    if function is len and len(values) == 1 and isinstance(values[0], TupleValue):
+        return calls.expressions.known(node, Known(len(values[0].elements)))
+    if function is len and len(values) == 1 and isinstance(values[0], ListValue) and values[0].length is not None:
+        return calls.expressions.known(node, Known(values[0].length))
+    if not values or not all(isinstance(value, Known) for value in values):
+        return None
+    things = [value.object for value in values]  # type: ignore[attr-defined]
+    counts = function in (len, reversed, zip, enumerate, tuple)
+    containers = (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict, list, tuple, dict)
+    if not all(is_plain(thing) or (counts and isinstance(thing, containers)) for thing in things):
+        return None
+    try:
+        made: Any = function(*things)
+    except Exception:  # noqa: BLE001 - the program raises it, where it is evaluated
+        return None
+    made = list(made) if function in (reversed, zip, enumerate) else made
+    guards = frozenset().union(*(calls.scope.program.guards_of(value) for value in values))
+    value = Known(made, None, guards)
+    if function is range:
+        calls.scope.use(value)
+        return Result(_range(made, node), value)
+    return calls.expressions.known(node, value)
+
+
+def _range(made: range, node: ast.AST) -> Any:
+    found = ast.parse(f"range({made.start}, {made.stop}, {made.step})", mode="eval").body
+    for part in ast.walk(found):
+        ast.copy_location(part, node)
+    return found
+
+
+def _kind(calls: CallEvaluator, name: str, values: Sequence[Value]) -> Value:
+    """What a builtin function returns."""
+    scalar = {"int": int, "float": float, "bool": bool, "str": str, "len": int, "any": bool, "all": bool}.get(name)
+    if name == "len" and values and getattr(values[0], "sample", None) is not None:
+        return Scalar(int, len(values[0].sample))  # type: ignore[attr-defined]
+    if scalar is not None:
+        return Scalar(scalar)
+    if name in ("min", "max") and len(values) == 1 and isinstance(values[0], ListValue):
+        return values[0].element or UNKNOWN
+    if name == "sorted" and values and isinstance(values[0], ListValue):
+        return ListValue(values[0].element)
+    if name in ("min", "max", "abs", "round", "sum", "divmod"):
+        return calls.expressions.samples.result(getattr(builtins, name), values, {})
+    return ListValue(Scalar(int, 0)) if name == "range" else UNKNOWN
+
+
+def _sum(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`sum(tensors)`, which TorchScript has of numbers only."""
+    if len(node.args) != 1 or node.keywords:
+        return None
+    kept, hoisted = copy.deepcopy(node.args[0]), len(calls.scope.before)
+    iteration = calls.expressions.statements.loops.iteration(node.args[0])
+    if iteration.elements is not None and iteration.is_unrolled:
+        made: Any = ast.copy_location(ast.Constant(0), node)
+        for element in iteration.elements:
+            made = ast.copy_location(ast.BinOp(made, ast.Add(), calls.expressions.expression(element, node)), node)
+        return calls.expressions.evaluate(made)
+    if not isinstance(iteration.element, TensorValue):
+        node.args[0], calls.scope.before[hoisted:] = kept, []
+        return None
+    items = calls.expressions.named(Result(iteration.node), node)
+    name = calls.scope.name()
+    text = (
+        f"assert len({items.id}) > 0, 'sum() of no tensors'\n"
+        f"{name} = 0 + {items.id}[0]\n"
+        f"for {name}_k in range(1, len({items.id})):\n    {name} = {name} + {items.id}[{name}_k]"
+    )
+    statements = ast.parse(text).body
+    for statement in statements:
+        for part in ast.walk(statement):
+            ast.copy_location(part, node)
+    calls.scope.hoist(statements, node)
+    return Result(ast.copy_location(ast.Name(name, ast.Load()), node), iteration.element)
+
+
+def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    if len(node.args) != 1:
+        return None
+    result = _numbers(calls, calls.expressions.evaluate(copy.deepcopy(node.args[0])), node)
+    if isinstance(result.value, Known) and isinstance(result.value.object, (torch.nn.Module, list, dict)):
+        held: Any = result.value.object
+        thing = list(held)
+        if literal(thing, node) is None:
+            return Result(None, Known(thing, None, calls.scope.program.guards_of(result.value)))
+    if isinstance(result.value, TupleValue) and any(isinstance(each, ListValue) for each in result.value.elements):
+        return result  # `list(zip(*rows))`
+    if isinstance(result.value, TupleValue) and isinstance(result.node, ast.Tuple):
+        return calls.expressions.evaluate(ast.copy_location(ast.List(result.node.elts, ast.Load()), node))
+    if isinstance(result.value, Known) and isinstance(result.value.object, (tuple, range)):
+        made = literal(list(result.value.object), node)
+        calls.scope.use(result.value)
+        return calls.expressions.evaluate(made) if made is not None else None
+    if isinstance(result.value, ListValue):
+        node.args = [calls.expressions.expression(result, node)]
+        value = result.value
+        places = frozenset([calls.scope.place(node)])
+        length = calls.scope.program.length(places, value.length)
+        return Result(node, ListValue(value.element, places, False, length, value.sample))
+    return None
+
+
+def _numbers(calls: CallEvaluator, result: Result, node: ast.AST) -> Result:
+    """Let a dynamic `range(n)` be a list."""
+    is_range = (
+        isinstance(result.node, ast.Call) and isinstance(result.node.func, ast.Name) and result.node.func.id == "range"
+    )
+    if not is_range or isinstance(result.value, Known):
+        return result
+    name = calls.scope.name()
+    made = ast.parse(f"[{name} for {name} in range(0)]", mode="eval").body
+    assert isinstance(made, ast.ListComp)
+    for part in ast.walk(made):
+        ast.copy_location(part, node)
+    made.generators[0].iter = result.node
+    return Result(made, ListValue(Scalar(int)))
+
+
+def _tuple(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`tuple(x.shape)`: TorchScript has no tuples of dynamic length, and takes a list of sizes where Python takes a
+    tuple.
+    """
+    if len(node.args) != 1:
+        return None
+    result = _numbers(calls, calls.expressions.evaluate(copy.deepcopy(node.args[0])), node)
+    if isinstance(result.value, TupleValue):
+        return result
+    if isinstance(result.value, ListValue) and result.node is not None:
+        value = result.value
+        copied = ast.parse("x[:]", mode="eval").body  # a list may change later, a tuple does not
+        assert isinstance(copied, ast.Subscript)
+        for part in ast.walk(copied):
+            ast.copy_location(part, node)
+        copied.value = result.node
+        return Result(copied, ListValue(value.element, is_tuple=True, length=value.length, sample=value.sample))
+    return None
+
+
+def _isinstance(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    if len(node.args) != 2:
+        return None
+    result = calls.expressions.evaluate(copy.deepcopy(node.args[0]))
+    kinds = calls.expressions.evaluate(copy.deepcopy(node.args[1]))
+    if not isinstance(kinds.value, Known):
+        return None
+    value = result.value
+    if isinstance(value, Known):
+        return calls.expressions.known(node, Known(isinstance(calls.scope.use(value), kinds.value.object)))
+    if isinstance(value, (Unknown, OptionalValue)):
+        return None
+    kind = value.kind if isinstance(value, (Scalar, ObjectValue)) else _CLASSES.get(type(value))
+    if isinstance(value, ListValue) and value.is_tuple:
+        if torch.Size in _all(kinds.value.object):
+            raise NotCompiledError("whether a tuple is a torch.Size")
+        kind = tuple
+    return None if kind is None else calls.expressions.known(node, Known(issubclass(kind, kinds.value.object)))
+
+
+def _all(kinds: Any) -> tuple[Any, ...]:
+    return kinds if isinstance(kinds, tuple) else (kinds,)
+
+
+def _hasattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    result, name = calls.expressions.evaluate(node.args[0]), calls.expressions.evaluate(node.args[1])
+    if not isinstance(result.value, Known) or not isinstance(name.value, Known):
+        return None
+    program = calls.scope.program
+    path = program.path_of(result.value)
+    there = hasattr(result.value.object, name.value.object)
+    if path is None:
+        raise NotCompiledError
+    program.depend_on_presence(f"{path}.{name.value.object}".removeprefix("."))
+    return calls.expressions.known(node, Known(there))
+
+
+def _getattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    result, name = calls.expressions.evaluate(node.args[0]), calls.expressions.evaluate(node.args[1])
+    if not isinstance(result.value, Known):
+        return None
+    if not isinstance(name.value, Known):
+        raise NeedsKnownError
+    attribute = ast.copy_location(ast.Attribute(node.args[0], name.value.object, ast.Load()), node)
+    calls.scope.use(name.value)
+    if len(node.args) > 2 and not hasattr(result.value.object, name.value.object):
+        path = calls.scope.program.path_of(result.value)
+        calls.scope.program.depend_on_presence(f"{path}.{name.value.object}".removeprefix("."))
+        return calls.expressions.evaluate(node.args[2])
+    return calls.expressions.attribute_of(result, result.value, attribute)
+
+
+def _map(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`map(f, items)` as a comprehension."""
+    if len(node.args) != 2 or node.keywords:
+        return None
+    name = calls.scope.name()
+    load, store = ast.Name(name, ast.Load()), ast.Name(name, ast.Store())
+    generator = ast.comprehension(store, node.args[1], [], 0)
+    made = ast.ListComp(ast.Call(node.args[0], [load], []), [generator])
+    for part in (made, made.elt, load, store):
+        ast.copy_location(part, node)
+    return calls.expressions.evaluate(made)
+
+
+def _next(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`next(self.parameters())`."""
+    result = calls.expressions.evaluate(copy.deepcopy(node.args[0]))
+    if not isinstance(result.value, Known) or not isinstance(result.value.object, list) or not result.value.object:
+        return None
+    return calls.expressions.statements.loops.part(result.value.object[0], node)
+
+
+def _transposed(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`zip(*rows)`, with rows of a known length, as a tuple of lists."""
+    if len(node.args) != 1 or not isinstance(node.args[0], ast.Starred) or node.keywords:
+        return None
+    result = calls.expressions.evaluate(node.args[0].value)
+    rows = result.value
+    if not isinstance(rows, ListValue):
+        return None
+    row = rows.element
+    if isinstance(row, TupleValue):
+        elements = row.elements
+    elif isinstance(row, ListValue) and row.length is not None and row.element is not None:
+        elements = (row.element,) * row.length
+    else:
+        return None
+    name = calls.expressions.named(result, node)
+    columns = [ast.parse(f"[row[{k}] for row in {name.id}]", mode="eval").body for k in range(len(elements))]
+    made = ast.Tuple(columns, ast.Load())
+    for part in ast.walk(made):
+        ast.copy_location(part, node)
+    columns_are = tuple(ListValue(element, is_tuple=True, length=rows.length) for element in elements)
+    return Result(made, TupleValue(columns_are))
+
+
+def _callable(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    result = calls.expressions.evaluate(node.args[0])
+    if not isinstance(result.value, Known):
+        return None
+    return calls.expressions.known(node, Known(callable(calls.scope.use(result.value))))

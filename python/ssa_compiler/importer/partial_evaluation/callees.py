@@ -1,0 +1,95 @@
+"""What is known of the functions that a program calls."""
+
+from __future__ import annotations
+
+import ast
+import math
+import types
+from typing import Any
+
+import torch
+from torch import _jit_internal
+
+from .values import Value
+
+__all__ = [
+    "holder_path",
+    "is_left_to_python",
+    "is_of_torch",
+    "is_op",
+    "is_pure",
+    "is_super",
+    "only_keywords",
+    "takes_list",
+]
+
+_BUILTINS = (types.BuiltinFunctionType, types.MethodDescriptorType)
+
+
+def is_of_torch(function: Any) -> bool:
+    """Whether a function is PyTorch's."""
+    return str(getattr(function, "__module__", "")).partition(".")[0] in ("torch", "torchvision", "torchaudio")
+
+
+def is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def is_left_to_python(function: Any) -> bool:
+    """Whether TorchScript leaves a function to Python."""
+    modifier: Any = getattr(_jit_internal, "get_torchscript_modifier")  # noqa: B009 - it has no types
+    return modifier(function) in (
+        _jit_internal.FunctionModifiers.IGNORE,
+        _jit_internal.FunctionModifiers.UNUSED,
+        _jit_internal.FunctionModifiers.COPY_TO_SCRIPT_WRAPPER,
+    )
+
+
+def is_op(thing: Any) -> bool:
+    """Whether a function of PyTorch's computes tensors, and does nothing else."""
+    module = str(getattr(thing, "__module__", "") or "")
+    if module.startswith(("torch.nn.functional", "torch.functional", "torch.linalg", "torchvision.ops", "torch.fft")):
+        return True
+    name = str(getattr(thing, "__name__", ""))
+    return (
+        isinstance(thing, _BUILTINS)
+        and bool(
+            name.isidentifier()
+            and is_of_torch(thing) | (module == "")
+            and torch._C._jit_get_schemas_for_operator(f"aten::{name}")
+        )
+    ) or _is_library_op(thing)
+
+
+def _is_library_op(thing: Any) -> bool:
+    """Whether `torch.ops.aten.relu` or the like is called, an operator of PyTorch's own."""
+    if not isinstance(thing, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        return False
+    name = str(getattr(thing, "_qualified_op_name", "") or thing)
+    return name.startswith(("aten::", "aten.", "torchvision::", "torchvision."))
+
+
+def is_pure(thing: Any) -> bool:
+    module = str(getattr(thing, "__module__", "") or "").partition(".")[0]
+    return (
+        module == "math"
+        or (isinstance(thing, types.BuiltinFunctionType) and thing in vars(math).values())
+        or (module == "numpy" or type(thing).__module__ == "numpy")
+    )
+
+
+def takes_list(name: str, position: int) -> bool:
+    """Whether an operator takes a list at a place."""
+    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}") if name.isidentifier() else ()
+    found = [schema.arguments[position] for schema in schemas if len(schema.arguments) > position]
+    python_lists = name in ("meshgrid", "broadcast_tensors", "block_diag", "cartesian_prod")
+    return python_lists or any(argument.type.kind() == "ListType" for argument in found)
+
+
+def only_keywords(node: ast.Call) -> ast.Call:
+    return ast.copy_location(ast.Call(node.func, [], node.keywords), node)
+
+
+def holder_path(value: Value) -> str | None:
+    path = getattr(value, "path", None)
+    return path.rpartition(".")[0] if path is not None else None

@@ -1,0 +1,427 @@
+"""Partial evaluation of calls: of PyTorch's functions, Python's, methods of values, and functions of the user's."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import collections
+import copy
+import functools
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..torchscript.evaluation_order import has_effects
+from ..torchscript.function_scope import is_iterator
+from . import builtin_calls, methods
+from .callees import (
+    holder_path,
+    is_left_to_python,
+    is_of_torch,
+    is_op,
+    is_pure,
+    is_super,
+    only_keywords,
+    takes_list,
+)
+from .displays import listed, spread
+from .interfaces import Arguments, ExpressionEvaluator, Result
+from .scope import NeedsKnownError, NotCompiledError, placed
+from .values import (
+    NEVER,
+    UNKNOWN,
+    Closure,
+    Known,
+    ListValue,
+    Never,
+    ObjectValue,
+    OptionalValue,
+    TensorValue,
+    TupleValue,
+    Unknown,
+    Value,
+    is_none,
+)
+
+__all__ = ["Calls"]
+
+_MUTATING = frozenset("append extend insert pop remove clear sort reverse update setdefault popitem".split())
+_TENSOR_TYPES = {
+    "Tensor": torch.float32, "FloatTensor": torch.float32, "DoubleTensor": torch.float64, "HalfTensor": torch.float16,
+    "LongTensor": torch.int64, "IntTensor": torch.int32, "ByteTensor": torch.uint8, "BoolTensor": torch.bool,
+}  # fmt: skip
+_CONSUMERS = frozenset({"all", "any", "dict", "list", "max", "min", "sorted", "sum", "tuple"})
+_ITERATORS = frozenset({"enumerate", "map", "next", "reversed", "zip"})
+_PARTS = frozenset(
+    "children modules named_children named_modules parameters named_parameters buffers named_buffers".split()
+)
+
+
+class Calls:
+    """Evaluates the calls of one function."""
+
+    def __init__(self, expressions: ExpressionEvaluator) -> None:
+        self.expressions = expressions
+        self.scope = expressions.scope
+
+    def call(self, node: ast.Call) -> Result:
+        """Evaluate a call; what was found not to be None may be None behind one that has effects."""
+        effects = has_effects(node)
+        try:
+            return self._evaluated(node)
+        finally:
+            if effects:
+                self.scope.present = frozenset()
+
+    def _evaluated(self, node: ast.Call) -> Result:
+        self._consume(node)
+        if isinstance(node.func, ast.Attribute):
+            if is_super(node.func.value):
+                return self._super(node, node.func.attr)
+            owner = self.expressions.evaluate(node.func.value)
+            if is_none(owner.value) or isinstance(owner.value, Never):
+                return self.as_it_is(node, NEVER)  # it raises
+            if not isinstance(owner.value, Known) or isinstance(owner.value.object, torch.Tensor):
+                return methods.call(self, node, owner)
+            callee = self.expressions.attribute_of(owner, owner.value, node.func)
+        else:
+            try:
+                callee = self.expressions.evaluate(node.func)
+            except NeedsKnownError:
+                if not self.scope.dispatches or not isinstance(node.func, ast.Subscript):
+                    raise
+                return self._dispatch(node, node.func)
+        if isinstance(callee.value, Closure):
+            return self.scope.program.functions.call_closure(self.scope, callee.value, self.arguments(node), node)
+        if isinstance(callee.value, Known):
+            return self.known(node, callee)
+        node.func = self.expressions.expression(callee, node.func)
+        return self.as_it_is(node)
+
+    def _consume(self, node: ast.Call) -> None:
+        """Note that generators which are passed to functions that read them at once are lists.
+
+        Raises:
+            NotCompiledError: `any` and `all` do not read all of them, which is seen; or an iterator is a value.
+        """
+        called = node.func.id if isinstance(node.func, ast.Name) else ""
+        own = called in self.scope.variables or called in self.scope.local
+        consumes = called in _CONSUMERS and not own and self.scope.lookup(called) is getattr(builtins, called)
+        for part in node.args:
+            inner = part.value if isinstance(part, ast.Starred) else part
+            if isinstance(inner, ast.GeneratorExp) and (consumes or isinstance(part, ast.Starred)):
+                if called in ("any", "all") and has_effects(inner.elt):
+                    raise NotCompiledError("a generator that is not read to its end, with effects")
+                inner.is_consumed = True  # type: ignore[attr-defined]
+            elif is_iterator(inner) and not consumes and called not in _ITERATORS and not isinstance(part, ast.Starred):
+                raise NotCompiledError("an iterator that is a value")
+
+    def known(self, node: ast.Call, callee: Result) -> Result:
+        """Call an object that is known."""
+        assert isinstance(callee.value, Known)
+        thing = callee.value.object
+        if isinstance(thing, torch.nn.Module):
+            return self._module(node, thing)
+        if isinstance(thing, functools.partial) and callee.value.path is None and not callee.value.guards:
+            return self._partial(node, thing, callee.value)
+        if isinstance(thing, types.MethodType):
+            return self._method(node, thing, callee)
+        if thing in (torch.jit.is_scripting, torch.jit.is_tracing):  # type: ignore[attr-defined]
+            return self.expressions.known(node, Known(False))
+        if isinstance(thing, type):
+            return self._class(node, thing, callee)
+        if isinstance(thing, types.FunctionType) and not is_of_torch(thing):
+            return self.user(node, thing, callee)
+        if (made := builtin_calls.call(self, node, thing)) is not None:
+            return made
+        if isinstance(thing, types.BuiltinMethodType) and isinstance(thing.__self__, (dict, str, list, tuple)):
+            return self._of_container(node, thing, callee.value)
+        return self._foreign(node, thing, callee)
+
+    def _of_container(self, node: ast.Call, method: Any, value: Known) -> Result:
+        """`self.cfg.get("k", 1)`: a method of a container or string that is known."""
+        arguments, program = self.arguments(node), self.scope.program
+        values = [result.value for result in (*arguments.positional, *arguments.named.values())]
+        if method.__name__ in _MUTATING or not all(isinstance(each, Known) for each in values):
+            raise NotCompiledError("a method of a container of the model")
+        named = {name: result.value.object for name, result in arguments.named.items()}  # type: ignore[attr-defined]
+        made = method(*(result.value.object for result in arguments.positional), **named)  # type: ignore[attr-defined]
+        made = list(made) if isinstance(made, (type({}.items()), type({}.keys()), type({}.values()))) else made
+        guards = program.guards_of(value).union(*map(program.guards_of, values))
+        return Result(None, Known(made, None, guards))
+
+    # Arguments. ---------------------------------------------------------------------------------------------------
+
+    def arguments(self, node: ast.Call) -> Arguments:
+        """Evaluate the arguments of a call.
+
+        Raises:
+            NotCompiledError: their number is dynamic.
+        """
+        positional: list[Result] = []
+        for part in node.args:
+            if not isinstance(part, ast.Starred):
+                positional.append(self.expressions.evaluate(part))
+                continue
+            found = spread(self.expressions, self.expressions.evaluate(part.value), part)
+            if found is None:
+                raise NotCompiledError
+            positional += found
+        named: dict[str, Result] = {}
+        for keyword in node.keywords:
+            found_value = self.expressions.evaluate(keyword.value)
+            if keyword.arg is not None:
+                named[keyword.arg] = found_value
+                continue
+            if not isinstance(found_value.value, Known) or not isinstance(found_value.value.object, dict):
+                raise NotCompiledError
+            guards = self.scope.program.guards_of(found_value.value)
+            named |= {key: Result(None, Known(each, None, guards)) for key, each in found_value.value.object.items()}
+        return Arguments(positional, named)
+
+    def present(self, arguments: Arguments, name: str, skip: int) -> Arguments:
+        """Let the arguments of an operator that may not be None be what they hold.
+
+        Args:
+            arguments: the arguments.
+            name: the name of the operator.
+            skip: how many operands come before.
+        """
+        schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}") if name.isidentifier() else ()
+        given = [schema.arguments for schema in schemas]
+
+        def held(result: Result, position: int, key: str) -> Result:
+            if not isinstance(result.value, OptionalValue) or not schemas:
+                return result
+            found = [each for all_ in given for k, each in enumerate(all_) if k == position + skip or each.name == key]
+            optional = any(each.type.kind() == "OptionalType" for each in found)
+            return result if optional else self.expressions.present(result)
+
+        positional = [held(result, position, "") for position, result in enumerate(arguments.positional)]
+        return Arguments(positional, {key: held(each, -9, key) for key, each in arguments.named.items()})
+
+    def place(self, node: ast.Call, arguments: Arguments) -> None:
+        """Let a call have the arguments that are left."""
+        node.args = [self.expressions.expression(result, node) for result in arguments.positional]
+        node.keywords = [
+            ast.copy_location(ast.keyword(name, self.expressions.expression(result, node)), node)
+            for name, result in arguments.named.items()
+        ]
+
+    def as_it_is(self, node: ast.Call, value: Value = UNKNOWN) -> Result:
+        """Evaluate the arguments of a call of which nothing else is known."""
+        self.place(node, self.arguments(node))
+        return Result(node, value)
+
+    def with_list(self, node: ast.Call, name: str, position: int) -> bool:
+        """Let `f(a, *sizes)` be `f([a] + sizes)` where that is the same to an operator of PyTorch's.
+
+        Args:
+            node: the call.
+            name: the name of the operator.
+            position: that of the list among its operands.
+        """
+        if not any(isinstance(part, ast.Starred) for part in node.args) or not takes_list(name, position):
+            return False
+        kept, hoisted = copy.deepcopy(node.args), len(self.scope.before)
+        made = listed(self.expressions, node.args, node)
+        if made is None or not isinstance(made.value, ListValue):
+            node.args, self.scope.before[hoisted:] = kept, []
+            return False
+        node.args = [made.node]
+        return True
+
+    # What is called. ----------------------------------------------------------------------------------------------
+
+    def _super(self, node: ast.Call, name: str) -> Result:
+        """`super().forward(x)`."""
+        owner = self.scope.owner
+        defined = getattr(self.scope.function, "__qualname__", "").rpartition(".")[0].rpartition(".")[2]
+        kinds = type(owner).__mro__ if owner is not None else ()
+        after = [kind for kind in kinds if kind.__name__ == defined]
+        if owner is None or not after:
+            raise NotCompiledError
+        for kind in kinds[kinds.index(after[0]) + 1 :]:
+            if name in vars(kind):
+                return self._of_owner(node, vars(kind)[name], owner, f"{kind.__name__}_{name}")
+        raise NotCompiledError
+
+    def _module(self, node: ast.Call, module: torch.nn.Module) -> Result:
+        return self._module_with(node, module, self.arguments(node))
+
+    def _is_chain(self, module: torch.nn.Module) -> bool:
+        """Whether a module calls its parts, of which some are the user's, one after the other."""
+        is_plain = isinstance(module, torch.nn.Sequential) and type(module).forward is torch.nn.Sequential.forward
+        program = self.scope.program
+        return is_plain and (program.has_own_parts(module) or program.path_of(Known(module)) is None)
+
+    def _module_with(self, node: ast.Call, module: torch.nn.Module, arguments: Arguments) -> Result:
+        program = self.scope.program
+        if self._is_chain(module) and len(arguments.positional) == 1 and not arguments.named:
+            result = arguments.positional[0]
+            for part in module.children():
+                inner = ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), node), [], []), node)
+                result = self._module_with(inner, part, Arguments([result], {}))
+            return result
+        forward = type(module).forward
+        if not isinstance(module, torch.jit.ScriptModule) and not is_of_torch(forward):
+            return program.functions.call_method(self.scope, module, forward, "forward", arguments, node)
+        values = [result.value for result in arguments.positional]
+        named = {name: result.value for name, result in arguments.named.items()}
+        value = self.expressions.samples.module_result(module, values, named)
+        node.func = program.module_expression(self.scope, module, node)
+        self.place(node, arguments)
+        is_tensor = inspect.signature(forward).return_annotation in (torch.Tensor, "Tensor", "torch.Tensor")
+        return Result(node, TensorValue() if isinstance(value, Unknown) and is_tensor else value)
+
+    def _of_owner(self, node: ast.Call, function: Any, owner: torch.nn.Module, name: str) -> Result:
+        arguments = self.arguments(node)
+        return self.scope.program.functions.call_method(self.scope, owner, function, name, arguments, node)
+
+    def _method(self, node: ast.Call, method: types.MethodType, callee: Result) -> Result:
+        owner, function = method.__self__, inspect.unwrap(method.__func__)
+        if is_of_torch(function) and isinstance(owner, torch.nn.Module):
+            return self._container(node, method, callee)
+        if isinstance(owner, torch.nn.Module):
+            if is_left_to_python(method) or not isinstance(function, types.FunctionType):
+                self.scope.program.forget_lengths()
+                node.func = self.expressions.expression(callee, node)
+                return self.as_it_is(node)
+            return self._of_owner(node, function, owner, method.__name__)
+        if not isinstance(function, types.FunctionType):
+            raise NotCompiledError
+        arguments = self.arguments(node)
+        first = Result(None, Known(owner, holder_path(callee.value)))
+        return self.scope.program.functions.call(
+            self.scope, function, Arguments([first, *arguments.positional], arguments.named), node
+        )
+
+    def _container(self, node: ast.Call, method: types.MethodType, callee: Result) -> Result:
+        """`self.blocks.items()`, of a ModuleDict."""
+        containers = (torch.nn.ModuleDict, torch.nn.ModuleList, torch.nn.Sequential)
+        if isinstance(method.__self__, containers) and method.__name__ in ("items", "keys", "values") and not node.args:
+            return Result(None, Known([*method()]))
+        if method.__name__ in _PARTS and not node.args and not node.keywords:
+            return Result(None, Known([*method()]))
+        node.func = self.expressions.expression(callee, node)
+        return self.as_it_is(node)
+
+    def _partial(self, node: ast.Call, bound: Any, value: Known) -> Result:
+        arguments = self.arguments(node)
+        guards = self.scope.program.guards_of(value)
+        first = [Result(None, Known(each, None, guards)) for each in bound.args]
+        named = {name: Result(None, Known(each, None, guards)) for name, each in bound.keywords.items()}
+        made = Arguments([*first, *arguments.positional], {**named, **arguments.named})
+        if not isinstance(bound.func, types.FunctionType) or is_of_torch(bound.func):
+            raise NotCompiledError
+        return self.scope.program.functions.call(self.scope, bound.func, made, node)
+
+    def user(self, node: ast.Call, function: Any, callee: Result) -> Result:
+        """Call a function of the user's."""
+        plain = inspect.unwrap(function)
+        if is_left_to_python(function) or is_left_to_python(plain) or not isinstance(plain, types.FunctionType):
+            self.scope.program.forget_lengths()
+            node.func = self.expressions.expression(callee, node)
+            return self.as_it_is(node)
+        return self.scope.program.functions.call(self.scope, function, self.arguments(node), node)
+
+    def _class(self, node: ast.Call, kind: type, callee: Result) -> Result:
+        if (made := builtin_calls.call(self, node, kind)) is not None:
+            return made
+        if issubclass(kind, torch.nn.Module):
+            raise NotCompiledError
+        if (
+            (dtype := _TENSOR_TYPES.get(kind.__name__)) is not None
+            and kind.__module__ == "torch"
+            and len(node.args) == 1
+        ):
+            return self._tensor_type(node, dtype)
+        if issubclass(kind, collections.OrderedDict) and not node.args and not node.keywords:
+            return self.expressions.evaluate(ast.copy_location(ast.Dict([], []), node))
+        node.func = self.expressions.expression(callee, node)
+        return self.as_it_is(node, ObjectValue(kind))
+
+    def _tensor_type(self, node: ast.Call, dtype: torch.dtype) -> Result:
+        """`torch.LongTensor([1, 2])` as `torch.tensor([1, 2], dtype=torch.long)`."""
+        (result,) = self.arguments(node).positional
+        if not isinstance(result.value, (ListValue, TupleValue)) and not (
+            isinstance(result.value, Known) and isinstance(result.value.object, (list, tuple))
+        ):
+            raise NotCompiledError("a tensor of a legacy type")
+        name = ast.copy_location(ast.Name(self.scope.program.constant_name(torch.tensor), ast.Load()), node)
+        kind = ast.copy_location(ast.keyword("dtype", placed(ast.parse(str(dtype), mode="eval").body, node)), node)
+        value = self.expressions.samples.result(torch.tensor, [result.value], {"dtype": Known(dtype)}, "tensor")
+        made = ast.Call(name, [self.expressions.expression(result, node)], [kind])
+        return Result(ast.copy_location(made, node), value)
+
+    def _foreign(self, node: ast.Call, thing: Any, callee: Result) -> Result:
+        """Call a function of PyTorch's or of another library."""
+        name = str(getattr(thing, "__name__", ""))
+        node.func = self.expressions.expression(callee, node.func)
+        if self.with_list(node, name, 0):
+            made = self.expressions.evaluate(node.args[0])
+            arguments = Arguments([Result(node.args[0], made.value)], self.arguments(only_keywords(node)).named)
+        else:
+            arguments = self.present(self.arguments(node), name, 0)
+        values = [result.value for result in arguments.positional]
+        named = {key: result.value for key, result in arguments.named.items()}
+        everything = [*values, *named.values()]
+        if is_pure(thing) and all(isinstance(value, Known) for value in everything):
+            if (folded := self._computed(node, thing, values, named)) is not None:
+                return folded
+        self.place(node, arguments)
+        if is_op(thing):
+            return Result(node, self.expressions.samples.result(thing, values, named, name))
+        return Result(node, self.expressions.samples.result(thing, values, named) if is_pure(thing) else UNKNOWN)
+
+    def _computed(self, node: ast.Call, thing: Any, values: Sequence[Any], named: Mapping[str, Any]) -> Result | None:
+        """Compute a pure function of numbers that are known."""
+        if any(isinstance(value.object, torch.Tensor) for value in (*values, *named.values())):
+            return None
+        try:
+            made = thing(*(value.object for value in values), **{key: value.object for key, value in named.items()})
+        except Exception:  # noqa: BLE001 - the program raises it, where it is evaluated
+            return None
+        made = made.item() if type(made).__module__ == "numpy" and getattr(made, "shape", None) == () else made
+        if type(made) not in (bool, int, float):
+            return None
+        guards = frozenset().union(*(self.scope.program.guards_of(value) for value in (*values, *named.values())))
+        return self.expressions.known(node, Known(made, None, guards))
+
+    def _dispatch(self, node: ast.Call, chosen: ast.Subscript) -> Result:
+        """Call the part of a module that a dynamic number says."""
+        owner = self.expressions.evaluate(chosen.value)
+        index = self.expressions.evaluate(chosen.slice)
+        if not isinstance(owner.value, Known):
+            raise NotCompiledError
+        if not isinstance(owner.value.object, (torch.nn.ModuleList, torch.nn.Sequential)):
+            raise NotCompiledError("a part of a container, chosen by a dynamic value")
+        parts = list(owner.value.object)
+        number = self.expressions.named(index, node)
+        results = [
+            Result(
+                self.expressions.named(result, node) if not isinstance(result.value, Known) else result.node,
+                result.value,
+            )
+            for result in self.arguments(node).positional
+        ]
+        if node.keywords or not parts:
+            raise NotCompiledError
+        name = self.scope.name()
+        body: list[ast.stmt] = ast.parse(f"raise IndexError('index out of range, of {len(parts)} modules')").body
+        value: Value | None = None
+        for position in reversed(range(len(parts))):
+            call = ast.Call(ast.Name("_", ast.Load()), [], [])
+            made = self._module_with(
+                copy.copy(ast.copy_location(call, node)), parts[position], Arguments(list(results), {})
+            )
+            value = made.value
+            test = ast.parse(f"{number.id} == {position} or {number.id} == {position - len(parts)}", mode="eval").body
+            body = [ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], made.node)], body)]
+        for part in ast.walk(body[0]):
+            ast.copy_location(part, node)
+        self.scope.hoist(body, node)
+        return Result(ast.copy_location(ast.Name(name, ast.Load()), node), value or UNKNOWN)

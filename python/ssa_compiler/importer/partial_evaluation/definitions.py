@@ -1,0 +1,250 @@
+"""Functions as they are written, and their copies."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._sources import SourceContext
+
+from .interfaces import Arguments, Result
+from .scope import NotCompiledError, Scope, literal
+from .values import Closure, Known, ListValue, Scalar, TupleValue, Value
+
+__all__ = [
+    "Definition",
+    "Specialised",
+    "all_parameters",
+    "decorators",
+    "expression_of",
+    "free_names",
+    "function_of",
+    "has_tuple_list",
+    "identity_of",
+    "is_of_torch_wrapper",
+    "is_of_torchscript",
+    "needs_owner",
+    "type_key",
+]
+
+_PARSED = "_ssa_compiler_parsed"
+_PADDING = "." * 400
+
+
+@dataclass
+class Specialised:
+    """A copy of a function.
+
+    Attributes:
+        name: the name that it is called by.
+        function: what TorchScript compiles.
+        text: its syntax tree, as text.
+        result: what it returns.
+        source: the Python function that it is a copy of.
+        key: its module and name.
+    """
+
+    name: str
+    function: Any
+    text: str
+    result: Value
+    source: Any = None
+    key: Any = None
+
+
+@dataclass
+class Definition:
+    """A function as it is written.
+
+    Attributes:
+        function: the Python function.
+        parsed: TorchScript's parse of it.
+        node: its definition, which may be one inside of it.
+        scope: the function that defines it, None if a module does.
+        captures: the names that the free variables of one inside of a function have where it is now.
+        source: the function as it is called, with its decorators.
+    """
+
+    function: Any
+    parsed: Any
+    node: Any
+    scope: Scope | None = None
+    captures: dict[str, str] = field(default_factory=dict)
+    source: Any = None
+
+
+def function_of(definition: Definition, name: str, node: Any, is_root: bool, names: Sequence[str]) -> Any:
+    """A Python function whose source is a syntax tree."""
+    original = definition.function
+    made = types.FunctionType(
+        original.__code__, original.__globals__, name, original.__defaults__, original.__closure__
+    )
+    made.__kwdefaults__, made.__module__ = original.__kwdefaults__, original.__module__
+    made.__qualname__ = name
+    if is_root:
+        made.__signature__ = _with_fitting_defaults(original, node)  # type: ignore[attr-defined]
+    else:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        made.__signature__ = inspect.Signature([inspect.Parameter(each, kind) for each in names])  # type: ignore[attr-defined]
+    tree = ast.Module([node], [])
+    last = definition.parsed.source.count("\n") + 2
+    for part in ast.walk(tree):
+        if hasattr(part, "is_type"):
+            # TorchScript looks up the text at the place of a type before it takes the expression.
+            part.lineno = part.end_lineno = last  # type: ignore[attr-defined]
+            part.col_offset, part.end_col_offset = 1, 2  # type: ignore[attr-defined]
+    setattr(made, _PARSED, _padded(definition.parsed)._replace(ast=ast.fix_missing_locations(tree)))
+    return made
+
+
+def _with_fitting_defaults(function: Any, node: Any) -> inspect.Signature:
+    """The signature of the program, without the defaults that are of other types than the example."""
+    signature = inspect.signature(function)
+    annotations = {each.arg: each.annotation for each in all_parameters(node.args)}
+    made = []
+    for parameter in signature.parameters.values():
+        note, default = annotations.get(parameter.name), parameter.default
+        if note is not None and default is not inspect.Parameter.empty:
+            text, kind = ast.unparse(note), type(default)
+            fits = (
+                text.startswith("Optional")
+                if default is None
+                else text in (kind.__name__, f"Optional[{kind.__name__}]")
+            )
+            if not fits and kind in (bool, int, float, str, type(None)):
+                parameter = parameter.replace(default=inspect.Parameter.empty)
+        made.append(parameter)
+    required = inspect.Parameter.empty
+    # What follows a parameter without a default may have one if it is passed by keyword, as here all may be.
+    positional = [each for each in made if each.kind is not each.KEYWORD_ONLY]
+    first = max((k for k, each in enumerate(positional) if each.default is required), default=-1)
+    made = [
+        each.replace(default=required) if k < first and each.kind is not each.KEYWORD_ONLY else each
+        for k, each in enumerate(made)
+    ]
+    return signature.replace(parameters=made)
+
+
+def _padded(parsed: Any) -> Any:
+    """A parsed function with a comment after its source, in which TorchScript looks up how long expressions are."""
+    first = parsed.source.partition("\n")[0]
+    indent = len(first) - len(textwrap.dedent(parsed.source).partition("\n")[0])
+    source = f"{parsed.source}\n#{_PADDING}"
+    context = SourceContext(source, parsed.filename, parsed.file_lineno, indent, True, parsed.ctx.funcname)  # type: ignore[no-untyped-call]
+    return parsed._replace(ctx=context, source=source)
+
+
+def is_of_torch_wrapper(function: Any) -> bool:
+    """Whether a function is wrapped by PyTorch's own decorators (`@torch.no_grad()`), of which the importer knows."""
+    while hasattr(function, "__wrapped__"):
+        if str(function.__code__.co_filename).startswith(torch.__path__[0]):
+            function = function.__wrapped__
+        else:
+            return False
+    return True
+
+
+def decorators(definition: Definition) -> Sequence[ast.expr]:
+    found: Sequence[ast.expr] = definition.node.decorator_list
+    return found
+
+
+def needs_owner(arguments: Arguments) -> bool:
+    return any(_has_module(result.value) for result in (*arguments.positional, *arguments.named.values()))
+
+
+def _has_module(value: Value) -> bool:
+    if isinstance(value, Closure):
+        return True
+    if not isinstance(value, Known):
+        return False
+    thing = value.object
+    if isinstance(thing, (list, tuple)):
+        return any(_has_module(Known(part)) for part in thing)
+    return isinstance(thing, (torch.nn.Module, types.MethodType)) or (
+        literal(thing, ast.Pass()) is None
+        and not isinstance(thing, (types.FunctionType, types.BuiltinFunctionType, type))
+    )
+
+
+def expression_of(scope: Scope, result: Result) -> Any:
+    if result.node is not None:
+        return result.node
+    if isinstance(result.value, Known) and (made := literal(result.value.object, ast.Pass())) is not None:
+        scope.use(result.value)
+        return made
+    raise NotCompiledError
+
+
+def identity_of(value: Value) -> Any:
+    """What stands for a value that is put into a copy."""
+    if isinstance(value, Closure):
+        variables = value.scope.variables
+        read = [(name, variables[name].value) for name in free_names(value.node) if name in variables]
+        known = tuple((name, identity_of(each)) for name, each in read if isinstance(each, (Known, Closure)))
+        return id(value.node), tuple(sorted(value.captures.items())), known
+    assert isinstance(value, Known)
+    return repr(value.object) if isinstance(value.object, (bool, int, float, str, type(None))) else id(value.object)
+
+
+def type_key(value: Value) -> str:
+    """What is known of a value, without the samples."""
+    kind = type(value).__name__
+    if isinstance(value, Scalar):
+        return f"{kind} {value.kind.__name__}"
+    if isinstance(value, TupleValue):
+        return f"{kind}({', '.join(map(type_key, value.elements))})"
+    if isinstance(value, Known):
+        return f"{kind} {identity_of(value)}"
+    parts = [getattr(value, name, None) for name in ("key", "element", "dtype", "rank", "length", "is_tuple", "names")]
+    places = sorted(map(str, getattr(value, "places", ())))
+    return f"{kind}({[type_key(each) if isinstance(each, Value) else each for each in parts]}{places})"
+
+
+def free_names(node: Any) -> list[str]:
+    """The names that a function reads and does not bind."""
+    bound = {each.arg for each in all_parameters(node.args)}
+    body = node.body if isinstance(node.body, list) else [node.body]
+    names = [each for statement in body for each in ast.walk(statement) if isinstance(each, ast.Name)]
+    bound |= {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    return list(dict.fromkeys(each.id for each in names if each.id not in bound))
+
+
+def all_parameters(node: ast.arguments) -> list[ast.arg]:
+    extra = [each for each in (node.vararg, node.kwarg) if each is not None]
+    return [*node.posonlyargs, *node.args, *node.kwonlyargs, *extra]
+
+
+def has_tuple_list(value: Value | None) -> bool:
+    if isinstance(value, ListValue) and value.is_tuple:
+        return True
+    inner = [getattr(value, "element", None), getattr(value, "key", None), *getattr(value, "elements", ())]
+    return any(has_tuple_list(each) for each in inner if each is not None)
+
+
+def is_of_torchscript(node: ast.expr) -> bool:
+    """Whether an annotation is one that TorchScript takes."""
+    text = ast.unparse(node).replace("torch.Tensor", "Tensor").replace("typing.", "")
+    allowed = {
+        "Tensor",
+        "int",
+        "float",
+        "bool",
+        "str",
+        "List",
+        "Tuple",
+        "Dict",
+        "Optional",
+        "list",
+        "tuple",
+        "dict",
+        "torch",
+    }
+    words = [each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)]
+    return bool(words) and set(words) <= allowed and text not in ("list", "tuple", "dict", "List", "Tuple", "Dict")

@@ -1,0 +1,375 @@
+"""Tuples, lists and dicts that a program writes down, and comprehensions."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .hints import combined, hint, hints, is_tracked
+from .interfaces import ExpressionEvaluator, Result
+from .scope import NeedsKnownError, NotCompiledError
+from .values import (
+    UNKNOWN,
+    Closure,
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    TupleValue,
+    Value,
+    annotation,
+    guards_of,
+    is_none,
+    joined,
+)
+
+__all__ = ["as_list", "comprehension", "concatenated", "dict_display", "list_display", "listed", "tuple_display"]
+
+
+def tuple_display(expressions: ExpressionEvaluator, node: ast.Tuple) -> Result:
+    """Evaluate `(a, *b)`."""
+    if (made := listed(expressions, node.elts, node)) is not None:
+        return made
+    is_index = any(isinstance(part, ast.Slice) for part in node.elts)
+    results = [expressions.evaluate(part) for part in node.elts]
+    values = tuple(result.value for result in results)
+    if is_index:
+        node.elts = [expressions.expression(result, part) for result, part in zip(results, node.elts)]
+        return Result(node, TupleValue(values))
+    if results and all(isinstance(value, Known) for value in values):
+        things = tuple(value.object for value in values)  # type: ignore[attr-defined]
+        guards = frozenset().union(*(expressions.scope.program.guards_of(value) for value in values))
+        nodes = [result.node for result in results]
+        if None in nodes:
+            return Result(None, Known(things, None, guards))
+        node.elts = nodes
+        return Result(node, Known(things, None, guards))
+    if any(_is_static(value) for value in values):
+        return Result(None, TupleValue(values))
+    node.elts = [expressions.expression(result, part) for result, part in zip(results, node.elts)]
+    return Result(node, TupleValue(values))
+
+
+def list_display(expressions: ExpressionEvaluator, node: ast.List) -> Result:
+    """Evaluate `[a, *b]`."""
+    if (made := listed(expressions, node.elts, node)) is not None:
+        return made
+    return list_of(expressions, [expressions.evaluate(part) for part in node.elts], node)
+
+
+def list_of(expressions: ExpressionEvaluator, results: Sequence[Result], node: ast.List) -> Result:
+    """Return a list of results, in the place of a display."""
+    if results and any(_is_static(result.value) for result in results):
+        if all(isinstance(result.value, Known) for result in results):
+            guards = frozenset().union(*(guards_of(result.value) for result in results))
+            return Result(None, Known([result.value.object for result in results], None, guards))  # type: ignore[attr-defined]
+        raise NotCompiledError
+    node.elts = [expressions.expression(result, part) for result, part in zip(results, node.elts)]
+    program, place = expressions.scope.program, expressions.scope.place(node)
+    element = program.elements.get(place)
+    for result in results:
+        element = joined(element, program.widened(result.value), expressions.samples.of)
+    places = frozenset([place])
+    count = len(node.elts) or None  # elements are put into empty lists
+    sample = tuple(hint(result.value) for result in results) if all(is_tracked(r.value) for r in results) else None
+    value = ListValue(element, places, False, program.length(places, count), sample)
+    return Result(_annotated(expressions, node, value), value)
+
+
+def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
+    """Evaluate `{key: value}`."""
+    if None in node.keys:
+        raise NotCompiledError
+    pairs = [(expressions.evaluate(k), expressions.evaluate(v)) for k, v in zip(node.keys, node.values)]  # type: ignore[arg-type]
+    parts = [result for pair in pairs for result in pair]
+    if any(_is_static(result.value) for result in parts):
+        if all(isinstance(result.value, Known) for result in parts):
+            guards = frozenset().union(*(guards_of(result.value) for result in parts))
+            return Result(None, Known({k.value.object: v.value.object for k, v in pairs}, None, guards))  # type: ignore[attr-defined]
+        raise NotCompiledError
+    node.keys = [expressions.expression(key, part) for (key, _), part in zip(pairs, node.keys)]  # type: ignore[arg-type]
+    node.values = [expressions.expression(value, part) for (_, value), part in zip(pairs, node.values)]
+    program, place = expressions.scope.program, expressions.scope.place(node)
+    key, element = program.elements.get((place, "key")), program.elements.get(place)
+    for one, other in pairs:
+        key = joined(key, program.widened(one.value), expressions.samples.of)
+        element = joined(element, program.widened(other.value), expressions.samples.of)
+    value = DictValue(key, element, frozenset([place]))
+    return Result(_annotated(expressions, node, value), value)
+
+
+def _annotated(expressions: ExpressionEvaluator, node: Any, value: ListValue | DictValue) -> Any:
+    """A display with the type that it has where TorchScript would take it for another."""
+    is_empty = not (node.elts if isinstance(node, ast.List) else node.keys)
+    is_default = value.element is None or annotation(value.element) == "Tensor"
+    if isinstance(value, DictValue):
+        is_default = is_default and (value.key is None or annotation(value.key) == "str")
+    if not isinstance(value.element, OptionalValue) and (not is_empty or is_default):
+        return node
+    return node if annotation(value) is None else expressions.scope.program.annotated(node, value)
+
+
+def _is_static(value: Value) -> bool:
+    """Whether a value is an object that TorchScript has no values for."""
+    if isinstance(value, Closure):
+        return True
+    return isinstance(value, Known) and not is_none(value) and isinstance(_general(value), Known)
+
+
+def _general(value: Known) -> Value:
+    from .values import widened
+
+    return widened(value, lambda tensor: None)
+
+
+def listed(expressions: ExpressionEvaluator, parts: Sequence[ast.expr], node: Any) -> Result | None:
+    """Write `[a, *b]` with lists after stars as `[a] + b`; None if there are no stars.
+
+    Args:
+        expressions: evaluates.
+        parts: the elements.
+        node: the display, or the call whose arguments they are; what is made is placed there.
+    """
+    if not any(isinstance(part, ast.Starred) for part in parts):
+        return None
+    chunks: list[tuple[list[Any], list[Value]] | tuple[Any, ListValue]] = [([], [])]
+    for part in parts:
+        if not isinstance(part, ast.Starred):
+            result = expressions.evaluate(part)
+            chunks[-1][0].append(expressions.expression(result, part))
+            chunks[-1][1].append(result.value)  # type: ignore[union-attr]
+            continue
+        result = expressions.evaluate(part.value)
+        pieces = None if isinstance(result.value, ListValue) else spread(expressions, result, part.value)
+        if pieces is None:
+            if not isinstance(result.value, ListValue):
+                raise NotCompiledError
+            chunks += [(result.node, result.value), ([], [])]
+            continue
+        for piece in pieces:
+            chunks[-1][0].append(expressions.expression(piece, part))
+            chunks[-1][1].append(piece.value)  # type: ignore[union-attr]
+    if len(chunks) == 1:
+        elements, values = chunks[0]
+        if isinstance(node, ast.Tuple):
+            return Result(ast.copy_location(ast.Tuple(elements, ast.Load()), node), TupleValue(tuple(values)))  # type: ignore[arg-type]
+        element: Value | None = None
+        for value in values:  # type: ignore[union-attr]
+            element = joined(element, expressions.scope.program.widened(value), expressions.samples.of)
+        return Result(ast.copy_location(ast.List(elements, ast.Load()), node), ListValue(element))
+    made: Any = None
+    element = None
+    sample: Any = ()
+    expression: Any
+    for expression, value in chunks:
+        if isinstance(value, list):
+            if not value:
+                continue
+            listed_: Any = ast.List(expression, ast.Load())
+            expression = ast.copy_location(listed_, node)
+            sample = combined(operator.add, sample, hints(TupleValue(tuple(value))))
+            for each in value:
+                element = joined(element, expressions.scope.program.widened(each), expressions.samples.of)
+        else:
+            element = joined(element, value.element or UNKNOWN, expressions.samples.of)
+            sample = combined(operator.add, sample, hints(value))
+        made = expression if made is None else ast.copy_location(ast.BinOp(made, ast.Add(), expression), node)
+    return Result(made, ListValue(element, is_tuple=isinstance(node, ast.Tuple), sample=sample))
+
+
+def spread(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> list[Result] | None:
+    """Return the elements of what is unpacked, None if their number is dynamic."""
+    value = result.value
+    if isinstance(value, Known) and isinstance(value.object, (list, tuple, range)):
+        guards = expressions.scope.program.guards_of(value)
+        return [Result(None, Known(part, None, guards)) for part in value.object]
+    if isinstance(value, ListValue) and value.length is not None and value.element is not None:
+        value = TupleValue((value.element,) * value.length)
+    if not isinstance(value, TupleValue):
+        return None
+    if isinstance(result.node, ast.Tuple):
+        return [Result(part, each) for part, each in zip(result.node.elts, value.elements)]
+    if result.node is None:
+        return [Result(None, each) for each in value.elements]
+    name = expressions.named(result, where)
+    return [
+        Result(ast.copy_location(ast.Subscript(copy.deepcopy(name), ast.Constant(k), ast.Load()), where), each)
+        for k, each in enumerate(value.elements)
+    ]
+
+
+def concatenated(expressions: ExpressionEvaluator, node: ast.BinOp, left: Value, right: Value) -> Result | None:
+    """Evaluate `a + b` and `a * n` of lists and tuples; None for anything else.
+
+    Sizes of tensors are tuples in Python and lists in TorchScript.
+    """
+    sample = expressions.samples.of
+    if isinstance(node.op, ast.Mult):
+        if isinstance(left, (ListValue, TupleValue)) or (
+            isinstance(left, Known) and isinstance(left.object, (list, tuple))
+        ):
+            element = _element(left, sample)
+            node.left = as_list(node.left)
+            made = combined(operator.mul, hints(left), hint(right))
+            length = _length(left)
+            length = length * right.object if length is not None and isinstance(right, Known) else None
+            return Result(node, ListValue(element, getattr(left, "places", frozenset()), _is_tuple(left), length, made))
+        return None
+    if not isinstance(node.op, ast.Add):
+        return None
+    sides = [
+        isinstance(value, (ListValue, TupleValue))
+        or (isinstance(value, Known) and isinstance(value.object, (list, tuple)))
+        for value in (left, right)
+    ]
+    if not all(sides):
+        return None
+    if not isinstance(left, ListValue) and not isinstance(right, ListValue):
+        are_tuples = all(not (isinstance(value, Known) and isinstance(value.object, list)) for value in (left, right))
+        parts = [
+            spread(expressions, Result(side, value), node) for side, value in ((node.left, left), (node.right, right))
+        ]
+        if are_tuples and None not in parts:
+            every = [each for part in parts for each in part or ()]
+            whole = ast.Tuple([expressions.expression(each, node) for each in every], ast.Load())
+            return Result(ast.copy_location(whole, node), TupleValue(tuple(each.value for each in every)))
+    node.left, node.right = as_list(node.left), as_list(node.right)
+    element = joined(_element(left, sample), _element(right, sample) or UNKNOWN, sample)
+    counts = [_length(left), _length(right)]
+    length = None if None in counts else sum(filter(None, counts))
+    places = getattr(left, "places", frozenset()) | getattr(right, "places", frozenset())
+    value = ListValue(element, places, _is_tuple(left), length, combined(operator.add, hints(left), hints(right)))
+    return Result(node, value)
+
+
+def _is_tuple(value: Value) -> bool:
+    if isinstance(value, ListValue):
+        return value.is_tuple
+    return not (isinstance(value, Known) and isinstance(value.object, list))
+
+
+def _length(value: Value) -> int | None:
+    if isinstance(value, ListValue):
+        return value.length
+    return len(_elements(value))
+
+
+def as_list(node: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.List(node.elts, ast.Load()), node) if isinstance(node, ast.Tuple) else node
+
+
+def _elements(value: Value) -> Sequence[Value]:
+    if isinstance(value, TupleValue):
+        return value.elements
+    assert isinstance(value, Known)
+    return [Known(part) for part in value.object]
+
+
+def _element(value: Value, sample: Callable[..., Any]) -> Value | None:
+    if isinstance(value, ListValue):
+        return value.element
+    from .values import widened
+
+    found: Value | None = None
+    for part in _elements(value):
+        found = joined(found, widened(part, sample), sample)
+    return found
+
+
+# Comprehensions. ------------------------------------------------------------------------------------------------------
+
+
+def comprehension(expressions: ExpressionEvaluator, node: Any) -> Result:
+    """Evaluate a comprehension, as TorchScript takes it, or as a loop in front of the statement."""
+    scope = expressions.scope
+    if len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp):
+        kept, hoisted = scope.fork(), len(scope.before)
+        try:
+            return _as_it_is(expressions, copy.deepcopy(node))
+        except (NeedsKnownError, NotCompiledError):
+            del scope.before[hoisted:]
+        finally:
+            scope.variables = kept
+        found = _written_out(expressions, copy.deepcopy(node))
+        if found is not None:
+            return found
+    return _as_loop(expressions, copy.deepcopy(node))
+
+
+def _written_out(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result | None:
+    """`[f(x) for x in parts]` as a list of calls, if the parts are known."""
+    iteration = expressions.statements.loops.iteration(node.generators[0].iter)
+    if iteration.elements is None:
+        return None
+    made: list[Result] = []
+    for element in iteration.elements:
+        each = copy.deepcopy(node)
+        _rename(expressions, each)
+        expressions.scope.hoist(expressions.statements.assign(each.generators[0].target, element), node)
+        result = expressions.evaluate(each.elt)
+        if result.node is not None and not isinstance(result.node, (ast.Constant, ast.Name)):
+            result = Result(expressions.named(result, node), result.value)
+        made.append(result)
+    return list_of(expressions, made, ast.copy_location(ast.List([node.elt] * len(made), ast.Load()), node))
+
+
+def _as_it_is(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result:
+    (generator,) = node.generators
+    scope = expressions.scope
+    iteration = expressions.statements.loops.iteration(generator.iter)
+    if iteration.elements is not None and iteration.is_unrolled:
+        raise NeedsKnownError
+    generator.iter = iteration.node
+    expressions.statements.bind_target(generator.target, iteration.element)
+    scope.conditional += 1
+    try:
+        element = expressions.evaluate(node.elt)
+    finally:
+        scope.conditional -= 1
+    node.elt = expressions.expression(element, node.elt)
+    places = frozenset([scope.place(node)])
+    length = scope.program.length(places, iteration.length)
+    return Result(node, ListValue(scope.program.widened(element.value), places, False, length))
+
+
+def _rename(expressions: ExpressionEvaluator, node: Any) -> None:
+    """Give the variables of a comprehension, which has a scope of its own, names of their own."""
+    fresh = {
+        part.id: expressions.scope.name()
+        for generator in node.generators
+        for part in ast.walk(generator.target)
+        if isinstance(part, ast.Name)
+    }
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id in fresh:
+            part.id = fresh[part.id]
+
+
+def _as_loop(expressions: ExpressionEvaluator, node: Any) -> Result:
+    """Write a comprehension as a loop that fills a list or dict."""
+    scope = expressions.scope
+    _rename(expressions, node)
+    name = scope.name()
+    is_dict = isinstance(node, ast.DictComp)
+    if is_dict:
+        target = ast.Subscript(ast.Name(name, ast.Load()), node.key, ast.Store())
+        body: ast.stmt = ast.Assign([target], node.value)
+    else:
+        append = ast.Attribute(ast.Name(name, ast.Load()), "append", ast.Load())
+        body = ast.Expr(ast.Call(append, [node.elt], []))
+    for generator in reversed(node.generators):
+        for test in reversed(generator.ifs):
+            body = ast.If(test, [body], [])
+        body = ast.For(generator.target, generator.iter, [body], [])
+    empty: Any = ast.Dict([], []) if is_dict else ast.List([], ast.Load())
+    made = [ast.Assign([ast.Name(name, ast.Store())], empty), body]
+    for statement in made:
+        for part in ast.walk(statement):
+            if not hasattr(part, "lineno"):
+                ast.copy_location(part, node)
+    statements = [each for statement in made for each in expressions.statements.statement(statement)]
+    scope.hoist(statements, node)
+    return scope.load(ast.copy_location(ast.Name(name, ast.Load()), node))

@@ -1,0 +1,439 @@
+"""Partial evaluation of expressions: what is known is computed, what is left is what TorchScript takes."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..torchscript.evaluation_order import has_effects
+from . import displays
+from .callees import is_of_torch
+from .hints import hint, is_plain, sizes
+from .interfaces import Result, StatementEvaluator
+from .scope import UNSEEN, NotCompiledError, Scope, literal
+from .subscripts import subscript
+from .values import (
+    NEVER,
+    UNKNOWN,
+    Closure,
+    DictValue,
+    Known,
+    ListValue,
+    Never,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Unknown,
+    Value,
+    is_none,
+    joined,
+)
+
+__all__ = ["Expressions"]
+
+_OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift, ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_,
+    ast.Invert: operator.invert, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+}  # fmt: skip
+_STORED = (bool, int, float, str)
+"""What TorchScript takes as attributes of modules."""
+
+
+class Expressions:
+    """Evaluates the expressions of one function."""
+
+    def __init__(self, scope: Scope, statements: StatementEvaluator) -> None:
+        self.scope = scope
+        self.statements = statements
+        self.samples = scope.program.samples
+        self.calls: Any = None  # an evaluator of calls, which needs this one
+
+    def evaluate(self, node: ast.expr) -> Result:
+        """Evaluate an expression as far as that can be done."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            return self._parts(node)
+        found: Result = method(node)
+        is_part = self.scope.present and isinstance(node, (ast.Subscript, ast.Attribute))
+        if is_part and isinstance(found.value, OptionalValue) and ast.unparse(found.node) in self.scope.present:
+            return self.present(found)
+        return found
+
+    def present(self, result: Result) -> Result:
+        """Return what an optional value holds where None is an error."""
+        if not isinstance(result.value, OptionalValue) or result.node is None:
+            return result
+        return Result(self.scope.program.unwrapped(result.node), result.value.element)
+
+    def left(self, node: ast.expr) -> ast.expr:
+        """Return what is left of an expression.
+
+        Raises:
+            NotCompiledError: its value is an object that TorchScript has no expression for.
+        """
+        return self.expression(self.evaluate(node), node)
+
+    def expression(self, result: Result, where: ast.AST) -> Any:
+        """Return an expression for a result."""
+        if result.node is not None:
+            return result.node
+        if isinstance(result.value, Known):
+            thing = result.value.object
+            if isinstance(thing, torch.Tensor):
+                return self.scope.program.tensor_expression(self.scope, thing, where)
+            if isinstance(thing, torch.nn.Module):
+                return self.scope.program.module_expression(self.scope, thing, where)
+            if (made := literal(thing, where)) is not None:
+                self.scope.use(result.value)
+                return made
+            if isinstance(thing, (types.FunctionType, types.BuiltinFunctionType, type)):
+                self.scope.use(result.value)
+                return ast.copy_location(ast.Name(self.scope.program.constant_name(thing), ast.Load()), where)
+        raise NotCompiledError
+
+    def named(self, result: Result, where: ast.AST) -> ast.Name:
+        """Return a variable that has a value, by an assignment in front of the statement if there is none."""
+        if isinstance(result.node, ast.Name):
+            return result.node
+        name = self.scope.name()
+        store = ast.copy_location(ast.Name(name, ast.Store()), where)
+        stored = ast.copy_location(ast.Assign([store], self.expression(result, where)), where)
+        self.scope.hoist([stored], where)
+        made = ast.copy_location(ast.Name(name, ast.Load()), where)
+        self.scope.variables[name] = Result(made, result.value)
+        return made
+
+    def known(self, node: Any, value: Known) -> Result:
+        """Return the result of folding; `node` is what it was folded from."""
+        made = literal(value.object, node)
+        if made is not None:
+            self.scope.use(value)
+        return Result(made, value)
+
+    # What is simple. ----------------------------------------------------------------------------------------------
+
+    def _parts(self, node: Any) -> Result:
+        """Evaluate the parts of an expression of which nothing is known."""
+        for name, part in ast.iter_fields(node):
+            if isinstance(part, ast.expr):
+                setattr(node, name, self.left(part))
+            elif isinstance(part, list):
+                setattr(node, name, [self.left(each) if isinstance(each, ast.expr) else each for each in part])
+        return Result(node)
+
+    def _constant(self, node: ast.Constant) -> Result:
+        return Result(node, Known(node.value))
+
+    def _name(self, node: ast.Name) -> Result:
+        return self.scope.load(node)
+
+    def _lambda(self, node: ast.Lambda) -> Result:
+        return Result(None, Closure(node, self.scope, {}))
+
+    def _joinedstr(self, node: ast.JoinedStr) -> Result:
+        parts: list[str] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                found = self.evaluate(part.value)
+                if isinstance(found.value, Known) and part.format_spec is None and part.conversion == -1:
+                    part.value = ast.copy_location(ast.Constant(str(self.scope.use(found.value))), part)
+                    parts.append(str(part.value.value))
+                    continue
+                part.value = self.expression(found, part.value)
+                return self._rest_of_string(node)
+            parts.append(str(part.value))  # type: ignore[attr-defined]
+        text = "".join(parts)
+        return Result(ast.copy_location(ast.Constant(text), node), Known(text))
+
+    def _rest_of_string(self, node: ast.JoinedStr) -> Result:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                part.value = self.left(part.value)
+        return Result(node, Scalar(str))
+
+    def _namedexpr(self, node: ast.NamedExpr) -> Result:
+        store = ast.copy_location(ast.Assign([node.target], node.value), node)
+        first = (node.lineno, node.col_offset)
+        for part in ast.walk(self.scope.whole) if self.scope.whole is not None else ():
+            is_target = isinstance(part, ast.Name) and part.id == node.target.id
+            if is_target and isinstance(part.ctx, ast.Load) and (part.lineno, part.col_offset) < first:  # type: ignore[attr-defined]
+                raise NotCompiledError("a variable that is read in front of its assignment expression")
+        self.scope.hoist(self.statements.statement(store), node)
+        return self.scope.load(ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
+
+    # Attributes and elements. ---------------------------------------------------------------------------------------
+
+    def _attribute(self, node: ast.Attribute) -> Result:
+        owner = self.present(self.evaluate(node.value))
+        if isinstance(owner.value, Known):
+            return self.attribute_of(owner, owner.value, node)
+        node.value = self.expression(owner, node.value)
+        if isinstance(owner.value, TupleValue) and node.attr in owner.value.names:
+            return Result(node, owner.value.elements[owner.value.names.index(node.attr)])
+        if isinstance(owner.value, TensorValue):
+            made = self._tensor_attribute(owner.value, node.attr)
+            has_rank = isinstance(made, Known) and has_effects(node.value)  # which are kept
+            return Result(node, self.scope.program.widened(made) if has_rank else made)
+        return Result(node)
+
+    def attribute_of(self, owner: Result, value: Known, node: ast.Attribute) -> Result:
+        """Evaluate the attribute of an object that is known."""
+        program, thing = self.scope.program, value.object
+        try:
+            found = getattr(thing, node.attr)
+        except AttributeError:
+            node.value = self.expression(owner, node.value)
+            return Result(node)
+        path = program.path_of(value)
+        path = None if path is None else f"{path}.{node.attr}".removeprefix(".")
+        if isinstance(thing, (dict, list, tuple, str)):
+            return Result(None, Known(found, None, program.guards_of(value)))
+        made = Known(found, path, value.guards)
+        if isinstance(thing, torch.nn.Module):
+            return self._module_attribute(owner, made, node)
+        if isinstance(thing, type) and path is None and not is_of_torch(thing) and not callable(found):
+            made = Known(found, None, value.guards | {UNSEEN})  # an attribute of a class
+        if isinstance(thing, (types.ModuleType, type)) or path is None:
+            if owner.node is not None and literal(found, node) is None:
+                node.value = owner.node
+                return Result(node, made)
+            return self.known(node, made)
+        if program.is_assigned(node.attr, type(thing)):
+            raise NotCompiledError(f"{node.attr}, an attribute of a {type(thing).__name__} that is assigned")
+        if isinstance(found, torch.Tensor) or _is_uniform(found):
+            if isinstance(found, torch.Tensor) or any(isinstance(part, torch.Tensor) for part in found):
+                return Result(program.held_expression(self.scope, path, found, node), self.samples.value(found))
+        return self.known(node, made)
+
+    def _module_attribute(self, owner: Result, made: Known, node: ast.Attribute) -> Result:
+        found = made.object
+        if isinstance(found, torch.nn.Module):
+            return Result(None, made)
+        node.value = self.expression(owner, node.value)
+        if self.scope.program.is_assigned(node.attr):
+            return Result(node, self._assigned_attribute(found, node.attr))
+        if isinstance(found, torch.Tensor):
+            return Result(node, self.samples.value(found))
+        if callable(found) and not isinstance(found, type):
+            return Result(node, made)
+        if isinstance(found, (*_STORED, type(None))) or _is_uniform(found):
+            return Result(node, made)
+        return self.known(node, made)
+
+    def _assigned_attribute(self, found: Any, name: str) -> Value:
+        """What is known of an attribute that the program assigns: what it was, or is assigned."""
+        program = self.scope.program
+        value: Value | None = Known(None) if found is None else self.samples.value(found)
+        learned = program.elements.get(("attribute", name))
+        if learned is None:
+            return value or UNKNOWN
+        return joined(value, learned, self.samples.of)
+
+    def _tensor_attribute(self, owner: TensorValue, name: str) -> Value:
+        simple: dict[str, Value] = {
+            "shape": sizes(owner),
+            "dtype": Scalar(torch.dtype, owner.dtype),
+            "device": Scalar(torch.device),
+            "ndim": Scalar(int) if owner.rank is None else Known(owner.rank),
+        }
+        return simple.get(name) or self.samples.result(lambda tensor: getattr(tensor, name), [owner], {})
+
+    def _subscript(self, node: ast.Subscript) -> Result:
+        return subscript(self, node)
+
+    def _slice(self, node: ast.Slice) -> Result:
+        parts = [node.lower, node.upper, node.step]
+        found = [None if part is None else self.evaluate(part) for part in parts]
+        for name, part, result in zip(("lower", "upper", "step"), parts, found):
+            if part is not None and result is not None:
+                setattr(node, name, self.expression(result, part))
+        hints = [None if result is None else hint(result.value) for result in found]
+        values = [result.value for result in found if result is not None]
+        if all(isinstance(value, Known) for value in values):
+            guards = frozenset().union(*(self.scope.program.guards_of(value) for value in values))
+            return Result(node, Known(slice(*hints), None, guards))
+        return Result(node, Scalar(slice, slice(*hints)))
+
+    # Operators. -------------------------------------------------------------------------------------------------
+
+    def _unaryop(self, node: ast.UnaryOp) -> Result:
+        operand = self.evaluate(node.operand)
+        if not isinstance(node.op, ast.Not):
+            operand = self.present(operand)
+        if isinstance(operand.value, Known) and (folded := self._folded(node, type(node.op), [operand.value])):
+            return folded
+        node.operand = self.expression(operand, node.operand)
+        if isinstance(node.op, ast.Not):
+            return Result(node, Scalar(bool))
+        return Result(node, self.computed(type(node.op), [operand.value]))
+
+    def _binop(self, node: ast.BinOp) -> Result:
+        left, right = self.present(self.evaluate(node.left)), self.present(self.evaluate(node.right))
+        if is_none(left.value) or is_none(right.value):
+            return Result(node, NEVER)  # it raises
+        if isinstance(left.value, Known) and isinstance(right.value, Known):
+            if folded := self._folded(node, type(node.op), [left.value, right.value]):
+                return folded
+        node.left, node.right = self.expression(left, node.left), self.expression(right, node.right)
+        if (listed := displays.concatenated(self, node, left.value, right.value)) is not None:
+            return listed
+        return Result(node, self.computed(type(node.op), [left.value, right.value]))
+
+    def computed(self, kind: type, values: list[Value]) -> Value:
+        """What an operator makes of values; of a tensor a tensor."""
+        if any(isinstance(value, Never) for value in values):
+            return NEVER
+        found = self.samples.result(_OPERATORS[kind], values, {})
+        is_tensor = any(isinstance(value, TensorValue) for value in values)
+        return TensorValue() if isinstance(found, Unknown) and is_tensor else found
+
+    def _compare(self, node: ast.Compare) -> Result:
+        effects = any(map(has_effects, (node.left, *node.comparators)))
+        results = [self.evaluate(part) for part in (node.left, *node.comparators)]
+        values = [result.value for result in results]
+        if len(values) == 2:
+            kind = type(node.ops[0])
+            if effects and is_none(values[0]):
+                raise NotCompiledError("a comparison of what returns None")
+            known = all(isinstance(value, Known) for value in values) and not effects
+            if known and (folded := self._folded(node, kind, values)):
+                return folded
+            if kind in (ast.Is, ast.IsNot) and is_none(values[1]) and _is_something(values[0]) and not effects:
+                return self.known(node, Known(kind is ast.IsNot))
+            if kind in (ast.Eq, ast.NotEq) and _is_list(values[0]) is not None and _is_list(values[1]) is not None:
+                if _is_list(values[0]) is not _is_list(values[1]):  # a list is no tuple
+                    if effects:
+                        raise NotCompiledError("a list compared with a tuple")
+                    return self.known(node, Known(kind is ast.NotEq))
+                results = [Result(displays.as_list(r.node), r.value) for r in results]
+        parts = (node.left, *node.comparators)
+        node.left, *node.comparators = [self.expression(result, part) for result, part in zip(results, parts)]
+        if any(isinstance(value, (TensorValue, Unknown)) for value in values) and len(values) == 2:
+            if not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
+                return Result(node, self.computed(type(node.ops[0]), values))
+        return Result(node, Scalar(bool))
+
+    def _folded(self, node: ast.expr, kind: type, values: list[Any]) -> Result | None:
+        """Compute what depends on nothing but what is known."""
+        if kind not in (ast.Is, ast.IsNot) and not all(is_plain(value.object) for value in values):
+            return None
+        try:
+            made = _OPERATORS[kind](*(value.object for value in values))
+        except Exception:  # noqa: BLE001 - the program raises it, where it is evaluated
+            return None
+        guards = frozenset().union(*(self.scope.program.guards_of(value) for value in values))
+        return self.known(node, Known(made, None, guards))
+
+    def _boolop(self, node: ast.BoolOp) -> Result:
+        stops = isinstance(node.op, ast.Or)
+        kept: list[Result] = []
+        depth = self.scope.conditional
+        try:
+            for part in node.values:
+                effects = has_effects(part)
+                found = self.evaluate(part)
+                self.scope.conditional += 1
+                truth = None if effects else self.truth(found)
+                if effects and is_none(found.value):
+                    raise NotCompiledError("the truth of what returns None")
+                is_last = part is node.values[-1]
+                if truth is None or (is_last and kept):
+                    kept.append(Result(self.expression(found, part), found.value))
+                elif truth is stops or is_last:
+                    if not kept:
+                        return found
+                    kept.append(Result(self.expression(found, part), found.value))
+                    break
+        finally:
+            self.scope.conditional = depth
+        if len(kept) == 1:
+            return kept[0]
+        node.values = [result.node for result in kept]
+        value: Value | None = None
+        for result in kept:
+            value = result.value if value is None else joined(value, result.value, self.samples.of)
+        return Result(node, value or UNKNOWN)
+
+    def _ifexp(self, node: ast.IfExp) -> Result:
+        effects = has_effects(node.test)
+        test = self.evaluate(node.test)
+        if (truth := self.truth(test)) is not None and not effects:
+            return self.evaluate(node.body if truth else node.orelse)
+        node.test = self.expression(test, node.test)
+        self.scope.conditional += 1
+        try:
+            body, orelse = self.evaluate(node.body), self.evaluate(node.orelse)
+        finally:
+            self.scope.conditional -= 1
+        node.body, node.orelse = self.expression(body, node.body), self.expression(orelse, node.orelse)
+        return Result(node, joined(body.value, orelse.value, self.samples.of))
+
+    def truth(self, result: Result) -> bool | None:
+        """Return whether a value is true, as far as that is known."""
+        if not isinstance(result.value, Known) or isinstance(result.value.object, torch.Tensor):
+            return True if isinstance(result.value, Closure) else None
+        thing = result.value.object
+        if not is_plain(thing) and not isinstance(thing, (torch.nn.Module, types.FunctionType, types.MethodType, type)):
+            return None
+        return bool(self.scope.use(result.value))
+
+    # Displays and calls. ------------------------------------------------------------------------------------------
+
+    def _tuple(self, node: ast.Tuple) -> Result:
+        return displays.tuple_display(self, node)
+
+    def _list(self, node: ast.List) -> Result:
+        return displays.list_display(self, node)
+
+    def _dict(self, node: ast.Dict) -> Result:
+        return displays.dict_display(self, node)
+
+    def _listcomp(self, node: ast.ListComp) -> Result:
+        return displays.comprehension(self, node)
+
+    def _generatorexp(self, node: ast.GeneratorExp) -> Result:
+        """A generator where it is consumed at once; see `Calls`."""
+        if not hasattr(node, "is_consumed"):
+            raise NotCompiledError("a generator that is a value")
+        return displays.comprehension(self, ast.copy_location(ast.ListComp(node.elt, node.generators), node))
+
+    def _dictcomp(self, node: ast.DictComp) -> Result:
+        return displays.comprehension(self, node)
+
+    def _call(self, node: ast.Call) -> Result:
+        return self.calls.call(node)
+
+
+def _is_list(value: Value) -> bool | None:
+    """Whether a value is a list; False if it is a tuple, None if it is neither."""
+    if isinstance(value, ListValue):
+        return not value.is_tuple
+    thing = value.object if isinstance(value, Known) else ()
+    if not isinstance(value, (Known, TupleValue)) or not isinstance(thing, (list, tuple)):
+        return None
+    return isinstance(thing, list)
+
+
+def _is_something(value: Value) -> bool:
+    """Whether a value is not None for sure."""
+    return isinstance(value, (TensorValue, Scalar, ListValue, TupleValue, DictValue, Closure)) or (
+        isinstance(value, Known) and value.object is not None
+    )
+
+
+def _is_uniform(thing: Any) -> bool:
+    """Whether TorchScript takes a container as an attribute of a module."""
+    if isinstance(thing, (list, tuple)) and thing and not hasattr(thing, "_fields"):
+        return len({type(part) for part in thing}) == 1 and isinstance(thing[0], (*_STORED, torch.Tensor))
+    return isinstance(thing, dict) and bool(thing) and all(type(part) in _STORED for part in thing.values())

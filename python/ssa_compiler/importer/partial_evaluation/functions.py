@@ -1,0 +1,413 @@
+"""Specialisation: a copy of a function for each set of types, with the arguments that are known put in."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.jit.frontend as frontend
+
+from ..torchscript.evaluation_order import has_effects
+from ..torchscript.function_scope import variables_of
+from .binding import bind
+from .calls import Calls
+from .definitions import (
+    Definition,
+    Specialised,
+    all_parameters,
+    decorators,
+    expression_of,
+    free_names,
+    function_of,
+    has_tuple_list,
+    identity_of,
+    is_of_torch_wrapper,
+    is_of_torchscript,
+    needs_owner,
+    type_key,
+)
+from .interfaces import Arguments, Evaluated, Result
+from .scope import NeedsKnownError, NotCompiledError, Scope, type_expression
+from .statements import Statements
+from .values import (
+    Closure,
+    Known,
+    OptionalValue,
+    TupleValue,
+    Value,
+    annotation,
+    is_none,
+)
+
+__all__ = ["Functions"]
+
+_PARSE = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
+_SELF = "_ssa_compiler_self"
+_DEPTH = 24
+
+
+class Functions:
+    """The functions of a program, each in as many copies as there are sets of arguments."""
+
+    def __init__(self, program: Evaluated) -> None:
+        self._program = program
+        self._made: dict[Any, Specialised] = {}
+        self._copies: dict[Any, list[Specialised]] = {}
+        self._active: list[Any] = []
+        self._taken = set[Any]()
+        self._kept: list[Any] = []  # so that their ids stay theirs
+
+    # Calls. -----------------------------------------------------------------------------------------------------
+
+    def call_method(
+        self,
+        scope: Scope,
+        owner: torch.nn.Module,
+        function: Any,
+        name: str,
+        arguments: Arguments,
+        node: ast.Call,
+    ) -> Result:
+        """Call a method of a module."""
+        definition = self._definition(function)
+        if any(
+            isinstance(each, ast.Name) and each.id in ("staticmethod", "classmethod") for each in decorators(definition)
+        ):
+            raise NotCompiledError
+        first = definition.node.args.args[0].arg
+        known = {first: Result(ast.Name(first, ast.Load()), Known(owner))}
+        made, left = self._specialised(definition, owner, name, first, known, arguments, scope)
+        expression = self._program.module_expression(scope, owner, node)
+        called = made.name
+        if called == "forward":
+            node.func = expression
+        else:
+            node.func = ast.copy_location(ast.Attribute(expression, called, ast.Load()), node)
+        return self._placed(node, owner, made, left)
+
+    def call(self, scope: Scope, function: Any, arguments: Arguments, node: ast.Call) -> Result:
+        """Call a function."""
+        return self._call(scope, self._definition(function), arguments, node)
+
+    def call_closure(self, scope: Scope, closure: Closure, arguments: Arguments, node: ast.Call) -> Result:
+        """Call a function that the program defines."""
+        outer: Scope = closure.scope
+        definition = closure.node
+        if getattr(definition, "decorator_list", None):
+            raise NotCompiledError("a decorator")
+        if isinstance(definition, ast.Lambda):
+            body = ast.copy_location(ast.Return(copy.deepcopy(definition.body)), definition.body)
+            made = ast.FunctionDef("_lambda", copy.deepcopy(definition.args), [body], [], None, None)
+            definition = ast.copy_location(made, definition)
+        parsed = self._definition(outer.function).parsed
+        inner = Definition(outer.function, parsed, definition, outer, closure.captures, outer.function)
+        return self._call(scope, inner, arguments, node)
+
+    def _call(self, scope: Scope, definition: Definition, arguments: Arguments, node: ast.Call) -> Result:
+        owner = scope.owner if definition.scope is not None or needs_owner(arguments) else None
+        name = f"_ssa_compiler_{definition.node.name}"
+        first = ""
+        if owner is not None:
+            first = (
+                definition.scope.self_name
+                if definition.scope is not None and definition.scope.owner is owner
+                else _SELF
+            )
+        known = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
+        made, left = self._specialised(definition, owner, name, first, known, arguments, scope)
+        if owner is None:
+            node.func = ast.copy_location(ast.Name(made.name, ast.Load()), node)
+        else:
+            expression = self._program.module_expression(scope, owner, node)
+            node.func = ast.copy_location(ast.Attribute(expression, made.name, ast.Load()), node)
+        return self._placed(node, owner, made, left)
+
+    def _placed(self, node: ast.Call, owner: torch.nn.Module | None, made: Specialised, left: Sequence[Any]) -> Result:
+        node.copy_of = made.key = (None if owner is None else id(owner), made.name)  # type: ignore[attr-defined]
+        node.args = [ast.copy_location(each, node) if not hasattr(each, "lineno") else each for each in left]
+        node.keywords = []
+        # The call stays, whatever is known of its result: it may have effects.
+        result = made.result if is_none(made.result) else self._program.widened(made.result)
+        if isinstance(result, (Closure, Known)) and not is_none(result):
+            raise NotCompiledError("a function that returns a module or a function")
+        return Result(node, result)
+
+    # Copies. ------------------------------------------------------------------------------------------------------
+
+    def root(
+        self,
+        function: Any,
+        owner: torch.nn.Module | None,
+        name: str,
+        arguments: Mapping[str, Value],
+        *,
+        dispatches: bool = False,
+    ) -> Specialised:
+        """Return the copy of the function that is compiled, whose parameters all stay.
+
+        Args:
+            function: the function.
+            owner: the module whose method it is.
+            name: its name.
+            arguments: what is known of its arguments.
+            dispatches: as of `Scope`.
+        """
+        definition = self._definition(function)
+        first = definition.node.args.args[0].arg if owner is not None else ""
+        bound = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
+        kept = {key: value for key, value in arguments.items() if key != first}
+        return self._specialise(definition, owner, name, first, bound, kept, kept, dispatches=dispatches, is_root=True)
+
+    def _specialised(
+        self,
+        definition: Definition,
+        owner: torch.nn.Module | None,
+        name: str,
+        first: str,
+        known: dict[str, Result],
+        arguments: Arguments,
+        scope: Scope,
+    ) -> tuple[Specialised, list[Any]]:
+        """Return the copy for a call, and the arguments that are left."""
+        skip = 1 if first and definition.scope is None and owner is not None and first != _SELF else 0
+        results = bind(definition, arguments, skip)
+        free = self._free(definition, results, scope)
+        for keep_numbers in (True, False):
+            dynamic: dict[str, Value] = {}
+            left: list[Any] = []
+            fixed = dict(known)
+            for parameter, result in {**results, **free}.items():
+                if self._is_fixed(result, keep_numbers):
+                    if result.node is not None and has_effects(result.node):
+                        raise NotCompiledError("an argument that is known, and has effects")
+                    fixed[parameter] = self._passed(parameter, result, dynamic, left, scope)
+                    continue
+                dynamic[parameter] = self._program.widened(result.value)
+                left.append(expression_of(scope, result))
+            try:
+                return self._specialise(definition, owner, name, first, fixed, dynamic, {}), left
+            except NeedsKnownError:
+                if not keep_numbers or not any(isinstance(result.value, Known) for result in results.values()):
+                    break
+        made = self._specialise(definition, owner, name, first, fixed, dynamic, {}, dispatches=True)
+        return made, left
+
+    def _is_fixed(self, result: Result, keep_numbers: bool) -> bool:
+        """Whether an argument is put into the copy."""
+        value = result.value
+        if isinstance(value, Closure):
+            return True
+        if isinstance(value, TupleValue) and result.node is None:
+            raise NotCompiledError
+        if not isinstance(value, Known) or isinstance(value.object, torch.Tensor):
+            return False
+        if isinstance(value.object, (int, float)) and not isinstance(value.object, bool) and keep_numbers:
+            return False
+        return not (isinstance(value.object, (list, dict)) and result.node is not None)
+
+    def _passed(
+        self, parameter: str, result: Result, dynamic: dict[str, Value], left: list[Any], scope: Scope
+    ) -> Result:
+        """What a parameter is in the copy, whose argument is put in; the variables of a closure are passed."""
+        value = result.value
+        if not isinstance(value, Closure):
+            return Result(None, value)
+        renamed: dict[str, str] = {}
+        for name in free_names(value.node):
+            found = value.scope.variables.get(name)
+            if found is None or (isinstance(found.value, (Known, Closure)) and found.node is None):
+                continue
+            if isinstance(found.value, Known) and isinstance(found.value.object, torch.nn.Module):
+                continue
+            renamed[name] = f"{parameter}_{name}"
+            dynamic[renamed[name]] = self._program.widened(found.value)
+            current = found.node.id if isinstance(found.node, ast.Name) else name
+            left.append(ast.Name(value.captures.get(name) or current, ast.Load()))
+        return Result(None, Closure(value.node, value.scope, renamed))
+
+    def _free(self, definition: Definition, results: Mapping[str, Result], scope: Scope) -> dict[str, Result]:
+        """The variables of the function around a closure that it reads."""
+        outer = definition.scope
+        if outer is None:
+            return {}
+        found: dict[str, Result] = {}
+        for name in free_names(definition.node):
+            if name in results or name == outer.self_name or name not in outer.variables:
+                continue
+            meant = outer.variables[name]
+            if isinstance(meant.node, ast.Name):
+                current = definition.captures.get(name) or meant.node.id
+                found[name] = Result(ast.Name(current, ast.Load()), meant.value)
+            else:
+                found[name] = meant
+        return found
+
+    def _specialise(
+        self,
+        definition: Definition,
+        owner: torch.nn.Module | None,
+        name: str,
+        first: str,
+        fixed: Mapping[str, Result],
+        dynamic: Mapping[str, Value],
+        declared: Mapping[str, Value],
+        *,
+        dispatches: bool = False,
+        is_root: bool = False,
+    ) -> Specialised:
+        """Make a copy of a function, or find one.
+
+        Args:
+            definition: the function.
+            owner: the module that it becomes a method of.
+            name: what it is called.
+            first: the name of the parameter for the module.
+            fixed: the parameters that are put in.
+            dynamic: the parameters that stay.
+            declared: of them those that keep their defaults, as those of the program itself.
+            dispatches: as of `Scope`.
+            is_root: whether it is the program itself.
+        """
+        node = definition.node
+        self._kept.append(definition.function)
+        place = id(definition.function), node.lineno, node.col_offset
+        parts = [(key, identity_of(result.value)) for key, result in sorted(fixed.items())]
+        key = (place, id(owner), tuple(parts), tuple((k, type_key(v)) for k, v in dynamic.items()), dispatches)
+        if key in self._made:
+            return self._made[key]
+        if key in self._active or len(self._active) > _DEPTH:
+            raise NotCompiledError
+        self._active.append(key)
+        try:
+            made = self._evaluated(definition, owner, name, first, fixed, dynamic, dispatches, place, is_root)
+        finally:
+            self._active.pop()
+        self._made[key] = made
+        return made
+
+    def _evaluated(
+        self,
+        definition: Definition,
+        owner: torch.nn.Module | None,
+        name: str,
+        first: str,
+        fixed: Mapping[str, Result],
+        dynamic: Mapping[str, Value],
+        dispatches: bool,
+        place: Any,
+        is_root: bool,
+    ) -> Specialised:
+        node = copy.deepcopy(definition.node)
+        outer = definition.scope
+        scope = Scope(self._program, definition.function, owner, first, place, dispatches=dispatches, outer=outer)
+        scope.local = variables_of(node)
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+                scope.reads.setdefault(each.id, set()).add(each.lineno)
+        if outer is not None:
+            scope.variables |= {key: found for key, found in outer.variables.items() if found.node is None}
+        scope.variables |= {key: Result(found.node, found.value) for key, found in fixed.items()}
+        for parameter, value in dynamic.items():
+            scope.bind(parameter, value, node)
+        if definition.captures:
+            for original, current in definition.captures.items():
+                if current in dynamic:
+                    scope.variables[original] = scope.variables[current]
+        body = Statements(scope, Calls).block(node.body)
+        node.body = body or [ast.copy_location(ast.Pass(), node)]
+        node.decorator_list = []
+        if not scope.is_dead and scope.returned is not None and not is_none(scope.returned):
+            from .values import joined
+
+            scope.returned = joined(scope.returned, Known(None), self._program.samples.of)
+        if is_root and has_tuple_list(scope.returned):
+            raise NotCompiledError
+        written = {each.arg: each for each in all_parameters(definition.node.args)}
+        node.args = self._parameters(node, written, first, dynamic, definition, is_root)
+        node.returns = self._returns(scope.returned, node)
+        return self._named(node, definition, owner, name, scope, dynamic, is_root)
+
+    def _parameters(
+        self,
+        node: Any,
+        written: Mapping[str, ast.arg],
+        first: str,
+        dynamic: Mapping[str, Value],
+        definition: Definition,
+        is_root: bool,
+    ) -> ast.arguments:
+        """The parameters of a copy."""
+        names = [*([first] if first else []), *dynamic]
+        made: list[ast.arg] = []
+        for name in names:
+            given = written.get(name)
+            kept = given.annotation if given is not None and is_root else None
+            text = annotation(dynamic[name]) if name in dynamic else None
+            if text is not None and (kept is None or not is_of_torchscript(kept)):
+                kept = type_expression(text, node)
+            made.append(ast.copy_location(ast.arg(name, kept), given if given is not None else node))
+        if not is_root:
+            return ast.arguments([], made, None, [], [], None, [])
+        arguments: ast.arguments = copy.deepcopy(definition.node.args)
+        annotated = {each.arg: each for each in made}
+        arguments.args = [annotated.get(each.arg, each) for each in arguments.args]
+        arguments.kwonlyargs = [annotated.get(each.arg, each) for each in arguments.kwonlyargs]
+        return arguments
+
+    def _returns(self, value: Value | None, node: ast.AST) -> Any:
+        """The annotation of the result, where TorchScript does not find it out."""
+        if not isinstance(value, OptionalValue) or (text := annotation(value)) is None:
+            return None
+        return type_expression(text, node)
+
+    def _named(
+        self,
+        node: Any,
+        definition: Definition,
+        owner: torch.nn.Module | None,
+        name: str,
+        scope: Scope,
+        dynamic: Mapping[str, Value],
+        is_root: bool,
+    ) -> Specialised:
+        """Give a copy a name, unless there is an equal one."""
+        node.name = "copy"
+        result = scope.returned if scope.returned is not None else Known(None)
+        text = ast.dump(node)
+        copies = self._copies.setdefault((id(owner), name, id(definition.function)), [])
+        for other in copies:
+            if other.text == text:
+                return Specialised(other.name, other.function, text, result)
+        taken = (id(owner), name) in self._taken
+        called = name if not taken and owner is not None else self._program.unused_name(name)
+        self._taken.add((id(owner), name))
+        node.name = called
+        function = function_of(
+            definition, called, node, is_root, [*([scope.self_name] if scope.self_name else []), *dynamic]
+        )
+        made = Specialised(called, function, text, result, definition.source)
+        copies.append(made)
+        self._program.add(owner, made)
+        return made
+
+    def _definition(self, function: Any) -> Definition:
+        plain = inspect.unwrap(function)
+        if plain is not function and not is_of_torch_wrapper(function):
+            raise NotCompiledError("a decorator")
+        if not isinstance(plain, types.FunctionType) or plain.__name__ == "<lambda>":
+            raise NotCompiledError
+        try:
+            parsed = _PARSE(plain)
+        except (OSError, TypeError, RuntimeError) as error:
+            raise NotCompiledError from error
+        node = parsed.ast.body[0]
+        if any(
+            isinstance(each, (ast.Yield, ast.YieldFrom, ast.Await, ast.Nonlocal, ast.Global)) for each in ast.walk(node)
+        ):
+            raise NotCompiledError
+        return Definition(plain, parsed, node, source=function)

@@ -1,0 +1,64 @@
+"""Numbers that dynamic values may be, for samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .values import Known, ListValue, Scalar, TensorValue, TupleValue, Value
+
+__all__ = ["combined", "hint", "hints", "is_plain", "is_tracked", "sizes"]
+
+_PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.device)
+
+
+def hint(value: Value) -> Any:
+    """Return a number that a value may be."""
+    if isinstance(value, Known):
+        return value.object
+    return value.hint if isinstance(value, Scalar) and value.hint is not None else 1
+
+
+def hints(value: Value) -> tuple[Any, ...] | None:
+    """Return numbers that the elements of a list or tuple may be, None if there are none."""
+    if isinstance(value, ListValue):
+        return None if value.sample is None else tuple(value.sample)
+    if isinstance(value, TupleValue):
+        return tuple(map(hint, value.elements)) if all(map(is_tracked, value.elements)) else None
+    if isinstance(value, Known) and isinstance(value.object, (list, tuple)):
+        return tuple(value.object)
+    return None
+
+
+def is_tracked(value: Value) -> bool:
+    """Whether a value is a number."""
+    kind = type(value.object) if isinstance(value, Known) else value.kind if isinstance(value, Scalar) else None
+    return kind in (bool, int, float)
+
+
+def sizes(value: TensorValue) -> ListValue:
+    """Return what the shape of a tensor is."""
+    sample = None if value.sample is None else tuple(value.sample.shape)
+    return ListValue(Scalar(int), is_tuple=True, length=value.rank, sample=sample)
+
+
+def combined(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Sequence[Any] | None:
+    """Return the sample of what an operator makes of two."""
+    if left is None or right is None:
+        return None
+    try:
+        made: Sequence[Any] = operation(left, right)
+    except (TypeError, ValueError):
+        return None
+    return made if len(made) < 64 else None
+
+
+def is_plain(thing: Any) -> bool:
+    """Whether an object is made of numbers, strings and the like."""
+    if isinstance(thing, (list, tuple, set, frozenset, range)):
+        return all(map(is_plain, thing))
+    if isinstance(thing, dict):
+        return all(map(is_plain, (*thing, *thing.values())))
+    return isinstance(thing, _PLAIN)

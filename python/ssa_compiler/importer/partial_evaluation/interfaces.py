@@ -1,0 +1,204 @@
+"""What the parts of a partial evaluator need of each other, which evaluate each other's operands."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+
+from .samples import Samples
+from .values import UNKNOWN, DictValue, Known, ListValue, Value
+
+__all__ = [
+    "Arguments",
+    "CallEvaluator",
+    "Evaluated",
+    "ExpressionEvaluator",
+    "FunctionEvaluator",
+    "Iteration",
+    "LoopEvaluator",
+    "Result",
+    "StatementEvaluator",
+]
+
+
+@dataclass(frozen=True)
+class Result:
+    """An expression, evaluated as far as that can be done.
+
+    Attributes:
+        node: the expression that is left; None for objects that TorchScript has no expression for.
+        value: what is known of its value.
+    """
+
+    node: Any
+    value: Value = UNKNOWN
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a call."""
+
+    positional: Sequence[Result]
+    named: Mapping[str, Result]
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What a loop iterates over.
+
+    Attributes:
+        node: the expression that is left, None if the loop has to be written out.
+        element: what an element is, for a loop that is none of those.
+        elements: each element, if they are known, else None.
+        is_unrolled: whether the loop is written out whatever it does.
+        length: how many elements there are, None if that is dynamic.
+    """
+
+    node: Any
+    element: Value
+    elements: Sequence[Result] | None = None
+    is_unrolled: bool = False
+    length: int | None = None
+
+
+class FunctionEvaluator(Protocol):
+    """Makes copies of functions; see `Functions`."""
+
+    def call(self, scope: Any, function: Any, arguments: Arguments, node: ast.Call) -> Result: ...
+
+    def call_method(
+        self, scope: Any, owner: torch.nn.Module, function: Any, name: str, arguments: Arguments, node: ast.Call
+    ) -> Result: ...
+
+    def call_closure(self, scope: Any, closure: Any, arguments: Arguments, node: ast.Call) -> Result: ...
+
+
+class Evaluated(Protocol):
+    """A program; see `Program`."""
+
+    samples: Samples
+    elements: dict[Any, Value]
+
+    @property
+    def functions(self) -> FunctionEvaluator: ...
+
+    def path_of(self, value: Known) -> str | None: ...
+
+    def is_assigned(self, name: str, kind: type | None = None) -> bool: ...
+
+    def assign(self, name: str, value: Value | None = None) -> None: ...
+
+    def guards_of(self, value: Any) -> frozenset[str]: ...
+
+    def depend(self, value: Known) -> None: ...
+
+    def depend_on_presence(self, path: str) -> None: ...
+
+    def widened(self, value: Value) -> Value: ...
+
+    def learn(self, place: Any, value: Value) -> None: ...
+
+    def resize(self, scope: Any, owner: Any, container: ListValue) -> None: ...
+
+    def forget_lengths(self) -> None: ...
+
+    def length(self, places: frozenset[Any], length: int | None) -> int | None: ...
+
+    def put(self, scope: Any, owner: Any, container: ListValue | DictValue, key: Value | None, value: Any) -> None: ...
+
+    def module_expression(self, scope: Any, module: torch.nn.Module, where: ast.AST) -> Any: ...
+
+    def tensor_expression(self, scope: Any, tensor: torch.Tensor, where: ast.AST) -> Any: ...
+
+    def held_expression(self, scope: Any, path: str, value: Any, where: ast.AST) -> Any: ...
+
+    def annotated(self, node: Any, value: Value) -> Any: ...
+
+    def unwrapped(self, node: Any) -> Any: ...
+
+    def constant_name(self, thing: Any) -> str: ...
+
+    def unused_name(self, name: str) -> str: ...
+
+    def has_own_parts(self, module: torch.nn.Module) -> bool: ...
+
+    def add(self, owner: torch.nn.Module | None, made: Any) -> None: ...
+
+
+class LoopEvaluator(Protocol):
+    """Evaluates loops; see `Loops`."""
+
+    def iteration(self, node: ast.expr) -> Iteration: ...
+
+    def part(self, thing: Any, where: ast.AST) -> Result: ...
+
+
+class StatementEvaluator(Protocol):
+    """Evaluates statements; see `Statements`."""
+
+    @property
+    def scope(self) -> Any: ...
+
+    @property
+    def loops(self) -> LoopEvaluator: ...
+
+    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]: ...
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]: ...
+
+    def assign(self, target: ast.expr, result: Result, node: Any = None) -> list[ast.stmt]: ...
+
+    def bind_target(self, target: Any, value: Value) -> None: ...
+
+
+class ExpressionEvaluator(Protocol):
+    """Evaluates expressions; see `Expressions`."""
+
+    @property
+    def scope(self) -> Any: ...
+
+    @property
+    def samples(self) -> Samples: ...
+
+    @property
+    def statements(self) -> StatementEvaluator: ...
+
+    def evaluate(self, node: ast.expr) -> Result: ...
+
+    def left(self, node: ast.expr) -> ast.expr: ...
+
+    def expression(self, result: Result, where: ast.AST) -> Any: ...
+
+    def named(self, result: Result, where: ast.AST) -> ast.Name: ...
+
+    def known(self, node: Any, value: Known) -> Result: ...
+
+    def present(self, result: Result) -> Result: ...
+
+    def attribute_of(self, owner: Result, value: Known, node: ast.Attribute) -> Result: ...
+
+    def truth(self, result: Result) -> bool | None: ...
+
+
+class CallEvaluator(Protocol):
+    """Evaluates calls; see `Calls`."""
+
+    @property
+    def scope(self) -> Any: ...
+
+    @property
+    def expressions(self) -> ExpressionEvaluator: ...
+
+    def call(self, node: ast.Call) -> Result: ...
+
+    def arguments(self, node: ast.Call) -> Arguments: ...
+
+    def place(self, node: ast.Call, arguments: Arguments) -> None: ...
+
+    def present(self, arguments: Arguments, name: str, skip: int) -> Arguments: ...
+
+    def with_list(self, node: ast.Call, name: str, position: int) -> bool: ...

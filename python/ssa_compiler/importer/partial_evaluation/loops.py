@@ -1,0 +1,392 @@
+"""What loops iterate over, and loops that are written out as each iteration means another part of the model."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .displays import spread
+from .hints import is_plain
+from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
+from .scope import NeedsKnownError, NotCompiledError, literal, placed
+from .values import (
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Unknown,
+    annotation,
+    guards_of,
+)
+
+__all__ = ["Loops"]
+
+_MOST_ITERATIONS, _FEW_ITERATIONS = 256, 16
+
+
+class Loops:
+    """Evaluates the loops of one function."""
+
+    def __init__(self, statements: StatementEvaluator, expressions: ExpressionEvaluator) -> None:
+        self.scope = statements.scope
+        self._statements = statements
+        self._expressions = expressions
+
+    def iteration(self, node: ast.expr) -> Iteration:
+        """Evaluate what a loop iterates over."""
+        builtin = self._builtin(node)
+        if builtin in ("zip", "enumerate") and not node.keywords and not _starred(node):  # type: ignore[attr-defined]
+            return self._combined(node, builtin)  # type: ignore[arg-type]
+        result = self._expressions.evaluate(node)
+        return self._over(result, node)
+
+    def _builtin(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in self.scope.variables:
+            return node.func.id
+        return ""
+
+    def _over(self, result: Result, node: ast.expr) -> Iteration:
+        value = result.value
+        if isinstance(value, Known) and not isinstance(value.object, torch.Tensor):
+            return self._over_known(result, value, node)
+        left = self._expressions.expression(result, node) if result.node is not None else None
+        if isinstance(value, TupleValue):
+            return Iteration(left, UNKNOWN, spread(self._expressions, Result(left, value), node) or (), True)
+        if isinstance(value, ListValue):
+            element = value.element if value.element is not None else UNKNOWN
+            if value.length is None or left is None:
+                return Iteration(left, element)
+            parts = spread(self._expressions, Result(left, value), node) if isinstance(left, ast.Name) else None
+            return Iteration(left, element, parts, False, value.length)
+        if isinstance(value, DictValue):
+            return Iteration(left, value.key if value.key is not None else UNKNOWN)
+        if isinstance(value, TensorValue):
+            return Iteration(left, self._expressions.samples.result(lambda tensor: tensor[0], [value], {}))
+        if left is None:
+            raise NotCompiledError
+        return Iteration(left, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
+
+    def _over_known(self, result: Result, value: Known, node: ast.expr) -> Iteration:
+        thing = value.object
+        if isinstance(thing, range):
+            left = result.node if isinstance(result.node, ast.Call) else ast.parse(repr(thing), mode="eval").body
+            guards = self.scope.program.guards_of(value)
+            first = Scalar(int, thing[0] if thing else None)
+            if abs(thing.stop - thing.start) > _MOST_ITERATIONS * abs(thing.step):
+                return Iteration(ast.copy_location(left, node), first)
+            elements = [Result(None, Known(number, None, guards)) for number in thing]
+            return Iteration(ast.copy_location(left, node), first, elements, False, len(thing))
+        try:
+            parts = list(thing)
+        except TypeError:
+            raise NotCompiledError from None
+        self.scope.use(value)
+        made = [self.part(part, node) for part in parts]
+        if any(isinstance(part, torch.Tensor) for part in parts):
+            return Iteration(None, UNKNOWN, made, True)
+        is_uniform = is_plain(parts) and len({type(part) for part in parts}) == 1 and not isinstance(parts[0], tuple)
+        # A name or a flag, as a rule, says which part of a model is meant.
+        chooses = any(isinstance(part, (str, bool)) for part in parts)
+        if not is_uniform or isinstance(thing, dict) or chooses:
+            return Iteration(None, UNKNOWN, made, True)
+        left = literal(parts, node) if isinstance(thing, tuple) else self._expressions.expression(result, node)
+        return Iteration(left, self.scope.program.widened(Known(parts[0])), made, False, len(made))
+
+    def part(self, thing: Any, where: ast.AST) -> Result:
+        """Return a result for an element of what is known."""
+        if isinstance(thing, torch.Tensor):
+            expression = self.scope.program.tensor_expression(self.scope, thing, where)
+            return Result(expression, self._expressions.samples.value(thing))
+        if isinstance(thing, tuple) and any(isinstance(each, torch.Tensor) for each in thing):
+            return _row([self.part(each, where) for each in thing])
+        return Result(None, Known(thing))
+
+    def _combined(self, node: ast.Call, builtin: str) -> Iteration:
+        """`zip(a, b)` and `enumerate(a)`."""
+        start = 0
+        if builtin == "enumerate" and len(node.args) > 1:
+            first = self._expressions.evaluate(node.args[1])
+            if not isinstance(first.value, Known):
+                raise NotCompiledError
+            start = self.scope.use(first.value)
+        parts = [self.iteration(part) for part in (node.args if builtin == "zip" else node.args[:1])]
+        lengths = [len(part.elements) for part in parts if part.elements is not None]
+        known = [part.length for part in parts if part.length is not None]
+        length = min(known) if len(known) == len(parts) else None
+        elements: list[Result] | None = None
+        if (lengths and any(part.is_unrolled for part in parts)) or len(lengths) == len(parts):
+            count = min(lengths)
+            columns = [self._column(part, count, argument) for part, argument in zip(parts, node.args)]
+            if builtin == "enumerate":
+                columns.insert(0, [Result(None, Known(number + start)) for number in range(count)])
+            elements = [_row(row) for row in zip(*columns)]
+        values = [part.element for part in parts]
+        if builtin == "enumerate":
+            values.insert(0, Scalar(int))
+        unrolled = any(part.is_unrolled for part in parts)
+        if not unrolled:
+            node.args[: len(parts)] = [part.node for part in parts]
+        return Iteration(None if unrolled else node, TupleValue(tuple(values)), elements, unrolled, length)
+
+    def _column(self, part: Iteration, count: int, node: ast.expr) -> list[Result]:
+        """The first elements of what is iterated over, which has at least so many."""
+        if part.elements is not None:
+            return list(part.elements[:count])
+        name = self._expressions.named(Result(part.node, UNKNOWN), node)
+        text = f"assert len({name.id}) >= {count}, 'zip: fewer elements than the {count} of the other operand'"
+        check = ast.parse(text).body[0]
+        for each in ast.walk(check):
+            ast.copy_location(each, node)
+        self.scope.hoist([check], node)
+        return [
+            Result(
+                ast.copy_location(ast.Subscript(copy.deepcopy(name), ast.Constant(k), ast.Load()), node), part.element
+            )
+            for k in range(count)
+        ]
+
+    # Loops. -----------------------------------------------------------------------------------------------------
+
+    def loop(self, node: ast.For) -> list[ast.stmt]:
+        """Evaluate a for loop."""
+        iteration = self.iteration(node.iter)
+        if iteration.elements is not None and iteration.is_unrolled:
+            return self._unrolled(node, iteration.elements)
+        kept, hoisted = self.scope.fork(), list(self.scope.before)
+        try:
+            return self._rolled(copy.deepcopy(node), iteration)
+        except (NeedsKnownError, NotCompiledError) as error:
+            most = _MOST_ITERATIONS if isinstance(error, NeedsKnownError) else _FEW_ITERATIONS
+            if iteration.elements is None or len(iteration.elements) > most or hasattr(node, "is_single"):
+                raise
+        self.scope.variables, self.scope.before[:] = kept, hoisted
+        return self._unrolled(node, iteration.elements)
+
+    def _rolled(self, node: ast.For, iteration: Iteration) -> list[ast.stmt]:
+        """A loop that stays one."""
+        node.iter = iteration.node
+
+        def once() -> list[ast.stmt]:
+            self._statements.bind_target(node.target, iteration.element)
+            return self._statements.block(copy.deepcopy(node.body))
+
+        node.body = self.repeated(once, node)
+        node.orelse = self._statements.block(node.orelse)
+        return [node]
+
+    def repeated(self, once: Any, node: ast.stmt) -> list[ast.stmt]:
+        """Evaluate what is repeated until nothing more is found out, and return it as it is then.
+
+        Args:
+            once: evaluates it.
+            node: the loop.
+        """
+        scope = self.scope
+        for _ in range(6):
+            start = scope.fork()
+            jumps, scope.jumps = scope.jumps, []
+            hoisted, scope.before = scope.before, []
+            try:
+                body: list[ast.stmt] = once()
+            finally:
+                scope.before = hoisted
+                exits, scope.jumps = scope.jumps, jumps
+            end = [] if scope.is_dead else [scope.variables]
+            scope.is_dead = False
+            scope.merge([start, *exits, *end], node)
+            made = {k: v for arm in (*exits, *end) for k, v in arm.items() if k not in start}
+            if early := {k: v for k, v in made.items() if k in scope.unbound}:
+                scope.variables = start
+                self._declare_early(early, node)
+                continue
+            if _same(start, scope.variables):
+                self._declare(made, node)
+                return body
+            scope.variables = {name: scope.variables.get(name, found) for name, found in start.items()}
+        return body
+
+    def _declare_early(self, made: dict[str, Result], node: ast.stmt) -> None:
+        """Let variables that a loop reads before it assigns them be None at first."""
+        scope = self.scope
+        for name, result in made.items():
+            scope.unbound.discard(name)
+            place = scope.key, node.lineno, node.col_offset, name
+            scope.program.learn(place, OptionalValue(scope.program.widened(result.value)))
+            value = scope.program.elements[place]
+            if not isinstance(value, OptionalValue) or annotation(value) is None:
+                raise NotCompiledError(f"{name}, of several types")
+            self._store_nothing(name, value, node)
+
+    def _store_nothing(self, name: str, value: OptionalValue, node: ast.stmt) -> None:
+        name = self.scope.bind(name, value, node)
+        declared = self.scope.program.annotated(ast.copy_location(ast.Constant(None), node), value)
+        store = ast.copy_location(ast.Name(name, ast.Store()), node)
+        self.scope.before.append(ast.copy_location(ast.Assign([store], declared), node))
+
+    def _declare(self, made: dict[str, Result], node: ast.stmt) -> None:
+        """Let variables that are first assigned in a loop be read after it: they are None if it has no iterations, and
+        reading them is an error.
+        """
+        scope = self.scope
+        last = getattr(node, "end_lineno", None) or node.lineno
+        for name, result in made.items():
+            if not any(line < node.lineno or line > last for line in scope.reads.get(name, ())):
+                continue
+            if isinstance(result.node, ast.Call):
+                scope.variables[name] = result
+                continue
+            if not scope.is_stored(name, result):  # it may not be set
+                scope.variables[name] = Result(None, UNKNOWN)
+                continue
+            result = Result(result.node, scope.program.widened(result.value))
+            if isinstance(result.value, (OptionalValue, Unknown, Known)) or annotation(result.value) is None:
+                scope.bind(name, result.value, node)
+                continue
+            self._store_nothing(name, OptionalValue(result.value), node)
+            read = scope.variables[name].node
+            scope.variables[name] = Result(placed(scope.program.unwrapped(read), node), result.value)
+
+    def _unrolled(self, node: ast.For, elements: Sequence[Result]) -> list[ast.stmt]:
+        """A loop written out."""
+        if len(elements) > _MOST_ITERATIONS:
+            raise NotCompiledError("a loop of many iterations over parts of a model")
+        out: list[ast.stmt] = []
+        flag = ""
+        for element in elements:
+            kept, hoisted = self.scope.fork(), list(self.scope.before)
+            made, ended = ([], None) if flag else self._plain_iteration(node, element)
+            if made is not None and not flag:
+                out += made
+                if ended is ast.Break or self.scope.is_dead:
+                    return out
+                continue
+            self.scope.variables, self.scope.before[:], self.scope.is_dead = kept, hoisted, False
+            if not flag and any(isinstance(jump, ast.Break) for jump in _jumps(node.body)):
+                flag = self.scope.name()
+                out += self._statements.statement(_stored(flag, ast.Constant(False), node))
+            out += self._jumping_iteration(node, element, flag)
+        out += self._else(node, flag)
+        if flag:  # which iteration was the last is dynamic
+            for part in ast.walk(node.target):
+                if isinstance(part, ast.Name):
+                    self.scope.variables[part.id] = Result(None, UNKNOWN)
+        return out
+
+    def _plain_iteration(self, node: ast.For, element: Result) -> tuple[list[ast.stmt] | None, type | None]:
+        """An iteration that is left at its end, or surely by one `break` or `continue`.
+
+        Returns:
+            Its statements, None if it may be left in several ways; and how it is left.
+        """
+        jumps, self.scope.jumps = self.scope.jumps, []
+        try:
+            made = [*self._bound(node.target, element), *self._statements.block(copy.deepcopy(node.body))]
+            count = len(self.scope.jumps)
+        finally:
+            self.scope.jumps = jumps
+        if not count:
+            return made, None
+        if count > 1 or not isinstance(made[-1], (ast.Break, ast.Continue)):
+            return None, None
+        self.scope.is_dead = False
+        return made[:-1], type(made[-1])
+
+    def _jumping_iteration(self, node: ast.For, element: Result, flag: str) -> list[ast.stmt]:
+        """An iteration with `break` and `continue`, as a loop of one iteration."""
+        body = _single(copy.deepcopy(node.body), flag, node) if _jumps(node.body) else copy.deepcopy(node.body)
+        bound = self._bound(node.target, element)
+        if not flag:
+            return [*bound, *self._statements.block(body)]
+        test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.Name(flag, ast.Load()), node)), node)
+        return [*bound, *self._statements.statement(ast.copy_location(ast.If(test, body, []), node))]
+
+    def _else(self, node: ast.For, flag: str) -> list[ast.stmt]:
+        if not node.orelse or self.scope.is_dead:
+            return []
+        if not flag:
+            return self._statements.block(node.orelse)
+        test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.Name(flag, ast.Load()), node)), node)
+        return self._statements.statement(ast.copy_location(ast.If(test, node.orelse, []), node))
+
+    def _bound(self, target: ast.expr, element: Result) -> list[ast.stmt]:
+        """Let the target of a loop be an element."""
+        return self._statements.assign(copy.deepcopy(target), element)
+
+
+def _row(results: Sequence[Result]) -> Result:
+    """A tuple of results."""
+    values = tuple(result.value for result in results)
+    if all(isinstance(value, Known) for value in values):
+        guards = frozenset().union(*(guards_of(value) for value in values))
+        return Result(None, Known(tuple(value.object for value in values), None, guards))  # type: ignore[attr-defined]
+    nodes = [result.node for result in results]
+    return Result(_Row(nodes), TupleValue(values))
+
+
+class _Row(ast.Tuple):
+    """The operands of a `zip`, of which some may have no expression."""
+
+    def __init__(self, elts: Sequence[Any]) -> None:
+        super().__init__(list(elts), ast.Load())
+
+
+def _starred(node: Any) -> bool:
+    return any(isinstance(part, ast.Starred) for part in node.args)
+
+
+def _same(before: dict[str, Result], after: dict[str, Result]) -> bool:
+    return all(name in after and after[name].value == found.value for name, found in before.items())
+
+
+def _jumps(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The `break` and `continue` of a loop with this body."""
+    found: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, (ast.Break, ast.Continue)):
+            found.append(statement)
+        elif isinstance(statement, (ast.If, ast.With)):
+            found += _jumps([*statement.body, *getattr(statement, "orelse", [])])
+        elif isinstance(statement, (ast.For, ast.While)):
+            found += _jumps(statement.orelse)
+    return found
+
+
+def _single(body: list[ast.stmt], flag: str, node: ast.For) -> list[ast.stmt]:
+    """One iteration with `break` and `continue`, as a loop of one iteration."""
+    for jump in _jumps(body):
+        if isinstance(jump, ast.Break):
+            _before(body, jump, _stored(flag, ast.Constant(True), jump))
+    once = ast.For(ast.Name("_", ast.Store()), ast.parse("range(1)", mode="eval").body, body, [])
+    once.is_single = True  # type: ignore[attr-defined]
+    for part in ast.walk(once):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return [once]
+
+
+def _before(body: list[ast.stmt], statement: ast.stmt, added: ast.stmt) -> bool:
+    """Put a statement in front of another."""
+    for position, found in enumerate(body):
+        if found is statement:
+            body.insert(position, added)
+            return True
+        for name in ("body", "orelse"):
+            if not isinstance(found, (ast.For, ast.While)) or name == "orelse":
+                if _before(getattr(found, name, []), statement, added):
+                    return True
+    return False
+
+
+def _stored(name: str, value: ast.expr, where: ast.AST) -> ast.stmt:
+    made = ast.Assign([ast.Name(name, ast.Store())], value)
+    for part in ast.walk(made):
+        ast.copy_location(part, where)
+    return made

@@ -1,0 +1,141 @@
+"""Methods of values that a program computes."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import torch
+
+from ..torchscript.evaluation_order import has_effects
+from .hints import sizes
+from .interfaces import Arguments, CallEvaluator, Result
+from .values import UNKNOWN, DictValue, Known, ListValue, OptionalValue, Scalar, TensorValue, TupleValue, Unknown, Value
+
+__all__ = ["call"]
+
+
+def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
+    """Evaluate `x.f(...)`.
+
+    Args:
+        calls: evaluates calls.
+        node: the call; the function is an attribute.
+        owner: what `x` is.
+    """
+    function = node.func
+    assert isinstance(function, ast.Attribute)
+    owner = calls.expressions.present(owner)
+    value = owner.value
+    function.value = calls.expressions.expression(owner, function.value)
+    if isinstance(value, TensorValue):
+        return _of_tensor(calls, node, function, value)
+    arguments = calls.arguments(node)
+    calls.place(node, arguments)
+    if isinstance(value, Unknown) and function.attr in ("append", "extend", "insert", "pop", "remove", "clear"):
+        calls.scope.program.resize(calls.scope, function.value, ListValue(None))
+    if isinstance(value, ListValue):
+        return Result(node, _of_list(calls, function, value, arguments))
+    if isinstance(value, DictValue):
+        return Result(node, _of_dict(calls, function, value, arguments))
+    return Result(node)
+
+
+def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, value: TensorValue) -> Result:
+    name, samples = function.attr, calls.expressions.samples
+    if name in ("tolist", "item") and not node.args and value.dtype is not None:
+        if (made := _as_python(calls, node, function, value)) is not None:
+            return made
+    if name == "new" and node.args and not isinstance(node.args[0], (ast.List, ast.Tuple)) and value.sample is not None:
+        name = function.attr = "new_empty"
+        node.args = [ast.copy_location(ast.List(node.args, ast.Load()), node)]
+    if name == "new_tensor" and len(node.args) == 1:
+        return _new_tensor(calls, node, function, value)
+    if calls.with_list(node, name, 1):
+        values: list[Value] = [calls.expressions.evaluate(node.args[0]).value]
+        arguments = calls.arguments(ast.copy_location(ast.Call(node.func, [], node.keywords), node))
+        node.keywords = [
+            ast.copy_location(ast.keyword(key, calls.expressions.expression(result, node)), node)
+            for key, result in arguments.named.items()
+        ]
+    else:
+        arguments = calls.present(calls.arguments(node), name, 1)
+        calls.place(node, arguments)
+        values = [result.value for result in arguments.positional]
+    named = {key: result.value for key, result in arguments.named.items()}
+    if name == "size" and not values and not named:
+        return Result(node, sizes(value))
+    if name in ("dim", "ndimension") and value.rank is not None and not has_effects(function.value):
+        return Result(node, Known(value.rank))
+    if name == "size" and len(values) == 1 and isinstance(values[0], Known) and value.sample is not None:
+        try:
+            return Result(node, Scalar(int, int(value.sample.shape[values[0].object])))
+        except (IndexError, TypeError):
+            return Result(node, Scalar(int))
+    if name in ("dim", "numel", "size", "stride", "nelement", "ndimension"):
+        return Result(node, Scalar(int))
+
+    def method(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return getattr(tensor, name)(*args, **kwargs)
+
+    return Result(node, samples.result(method, [value, *values], named, name))
+
+
+def _new_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, value: TensorValue) -> Result:
+    """`x.new_tensor([1, 2])` as `torch.tensor([1, 2], dtype=x.dtype, device=x.device)`."""
+    owner = calls.expressions.named(Result(function.value, value), node)
+    given = {keyword.arg for keyword in node.keywords}
+    for name in ("dtype", "device"):
+        if name not in given:
+            attribute = ast.copy_location(ast.Attribute(owner, name, ast.Load()), node)
+            node.keywords.append(ast.copy_location(ast.keyword(name, attribute), node))
+    node.func = ast.copy_location(ast.Name(calls.scope.program.constant_name(torch.tensor), ast.Load()), node)
+    calls.place(node, calls.arguments(node))
+    return Result(node, TensorValue(value.dtype if "dtype" not in given else None))
+
+
+def _as_python(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, value: TensorValue) -> Result | None:
+    """`x.tolist()` and `x.item()`: TorchScript has to be told the type."""
+    assert value.dtype is not None
+    if value.dtype.is_complex:
+        return None
+    kind = bool if value.dtype is torch.bool else float if value.dtype.is_floating_point else int
+    if function.attr == "item" or value.rank == 0:
+        name = ast.copy_location(ast.Name(kind.__name__, ast.Load()), node)
+        function.attr = "item"
+        return Result(ast.copy_location(ast.Call(name, [node], []), node), Scalar(kind))
+    if value.rank is None:
+        return None
+    made: Value = Scalar(kind)
+    for _ in range(value.rank):
+        made = ListValue(made)
+    return Result(calls.scope.program.annotated(node, made), made)
+
+
+def _of_list(calls: CallEvaluator, function: ast.Attribute, value: ListValue, arguments: Arguments) -> Value:
+    program, scope, name = calls.scope.program, calls.scope, function.attr
+    if name not in ("index", "count", "copy"):
+        program.resize(scope, function.value, value)
+    given = [result.value for result in arguments.positional]
+    if name in ("append", "insert") and given:
+        program.put(scope, function.value, value, None, given[-1])
+    if name == "extend" and given and isinstance(given[0], ListValue) and given[0].element is not None:
+        program.put(scope, function.value, value, None, given[0].element)
+    if name == "pop":
+        return value.element if value.element is not None else UNKNOWN
+    if name in ("index", "count"):
+        return Scalar(int)
+    return ListValue(value.element, value.places) if name == "copy" else Known(None)
+
+
+def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, arguments: Arguments) -> Value:
+    name, key, element = function.attr, value.key or UNKNOWN, value.element or UNKNOWN
+    if name == "items":
+        return ListValue(TupleValue((key, element)))
+    if name == "keys":
+        return ListValue(key)
+    if name == "values":
+        return ListValue(element)
+    if name == "get":
+        return OptionalValue(element) if len(arguments.positional) == 1 else element
+    return element if name in ("pop", "setdefault") else UNKNOWN

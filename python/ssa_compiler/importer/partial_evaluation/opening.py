@@ -1,0 +1,153 @@
+"""Opening a model for the arguments of an example: as TorchScript takes it, else partially evaluated."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.jit._recursive as recursive
+
+from ...errors import ScriptError
+from ..torchscript.models import OpenedModel, loaded, open_model
+from ..torchscript.script import script_as
+from .callees import is_of_torch
+from .program import Program, evaluated
+from .scope import NotCompiledError
+
+__all__ = ["open_for_example", "prefer_partial_evaluation"]
+
+_logger = logging.getLogger("ssa_compiler")
+_preferred = False
+
+
+def prefer_partial_evaluation(preferred: bool) -> None:
+    """Evaluate programs partially even where TorchScript takes them as they are: tests of the importer become tests of
+    partial evaluation.
+
+    Args:
+        preferred: whether to do that from here on.
+    """
+    global _preferred
+    _preferred = preferred
+
+
+def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpenedModel:
+    """Return what the importer needs of a model.
+
+    Args:
+        model: as of `open_model`.
+        args: positional arguments of an example; neither run nor changed.
+        kwargs: keyword arguments.
+    Raises:
+        ScriptError: TorchScript takes it neither as it is nor partially evaluated; the message says what to do.
+    """
+    if isinstance(model, OpenedModel):
+        return model
+    found = _function(loaded(model))
+    if _preferred and found is not None:
+        with suppress(NotCompiledError, ScriptError):
+            return _opened(*found, args, kwargs)
+    try:
+        opened = open_model(model)
+    except ScriptError as rejection:
+        if found is None or not rejection.explanation:
+            raise
+        try:
+            return _opened(*found, args, kwargs)
+        except (NotCompiledError, ScriptError) as error:
+            _logger.debug("partial evaluation does not help: %r", error)
+            raise rejection from None
+    if found is not None and _is_mistyped(opened, *found[:2], args, kwargs):
+        with suppress(NotCompiledError, ScriptError):
+            return _opened(*found, args, kwargs)
+    return opened
+
+
+def _is_mistyped(
+    opened: OpenedModel, function: Any, owner: torch.nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
+    """Whether TorchScript takes an argument without an annotation, which is none, for a tensor."""
+    plain = inspect.unwrap(function)
+    try:
+        bound = inspect.signature(plain).bind(*(() if owner is None else (owner,)), *args, **kwargs)
+    except TypeError:
+        return False
+    notes = inspect.signature(plain).parameters
+    others = [
+        name
+        for name, value in bound.arguments.items()
+        if notes[name].annotation is inspect.Parameter.empty and not isinstance(value, (torch.Tensor, torch.nn.Module))
+    ]
+    if not others:
+        return False
+    scripted, method = opened.scripted, opened.method
+    schema = scripted._c._get_method(method).schema if method else scripted.schema
+    return any(argument.name in others and str(argument.type) == "Tensor" for argument in schema.arguments)
+
+
+def _function(model: Any) -> tuple[Any, torch.nn.Module | None, str, Any] | None:
+    """The Python function of a model, its module, the name of the method, and the model."""
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction, torch.ScriptMethod)):
+        return None
+    if inspect.ismethod(model) and isinstance(model.__self__, torch.nn.Module):
+        return model.__func__, model.__self__, model.__name__, model
+    if isinstance(model, torch.nn.Module):
+        return None if _is_of_torch(model) else (type(model).forward, model, "forward", model)
+    return (model, None, getattr(model, "__name__", "program"), model) if inspect.isfunction(model) else None
+
+
+def _is_of_torch(module: torch.nn.Module) -> bool:
+    """Whether a module and all its parts are PyTorch's own."""
+    return all(is_of_torch(type(part).forward) for part in module.modules())
+
+
+def _opened(
+    function: Any, owner: torch.nn.Module | None, name: str, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> OpenedModel:
+    try:
+        bound = inspect.signature(inspect.unwrap(function)).bind(*(() if owner is None else (owner,)), *args, **kwargs)
+    except TypeError as error:
+        raise NotCompiledError from error
+    bound.apply_defaults()
+    program, made, fixed = evaluated(function, owner, name, bound.arguments)
+    scripted = _scripted(program, made.function, owner, model)
+    title = name if owner is None else type(owner).__name__ + ("" if name == "forward" else f".{name}")
+    method = "" if owner is None else made.name
+    template = OpenedModel(model if owner is None else owner, scripted, method, title)
+    parameters = inspect.signature(inspect.unwrap(function)).parameters
+    only = frozenset(key for key, value in parameters.items() if value.kind is inspect.Parameter.KEYWORD_ONLY)
+    ints = {key: value.default for key, value in parameters.items() if type(value.default) is int}
+    kept = inspect.signature(made.function).parameters
+    untyped = {
+        key: value.default
+        for key, value in parameters.items()
+        if value.default is not inspect.Parameter.empty and kept[key].default is inspect.Parameter.empty
+    }
+    template = replace(template, untyped_defaults=untyped)
+    return replace(
+        template, keyword_only=only, defaults=ints, read=frozenset(program.read), fixed=fixed, sources=program.sources
+    )
+
+
+def _scripted(program: Program, function: Any, owner: torch.nn.Module | None, model: Any) -> Any:
+    """Script the copies of a program's functions."""
+
+    def stubs(part: torch.nn.Module) -> Any:
+        methods = program.methods.get(id(part))
+        if methods is not None:
+            return [recursive.make_stub(each, name) for name, each in methods.items()]  # type: ignore[no-untyped-call]
+        if type(part).forward is torch.nn.Module.forward or program.is_dead(part):
+            return []
+        return recursive.infer_methods_to_compile(part)  # type: ignore[no-untyped-call]
+
+    def script() -> Any:
+        if owner is None:
+            return torch.jit.script(function)
+        return recursive.create_script_module(owner, stubs, share_types=False)  # type: ignore[no-untyped-call]
+
+    with program.parsed():
+        return script_as(owner, script, model)

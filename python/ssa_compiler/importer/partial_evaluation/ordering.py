@@ -1,0 +1,77 @@
+"""`min`, `max` and `sorted` with a key, which TorchScript has not, as loops."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from .interfaces import CallEvaluator, Result
+
+__all__ = ["extreme", "ordered"]
+
+
+def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
+    """The list that `min(items, key=f)` looks at, by name, and the function; None if there is none."""
+    keys = [keyword.value for keyword in node.keywords if keyword.arg == "key"]
+    if len(node.args) != 1 or not keys:
+        return None
+    items = ast.copy_location(ast.Call(ast.copy_location(ast.Name("list", ast.Load()), node), [node.args[0]], []), node)
+    name = calls.scope.name()
+    store = ast.copy_location(ast.Name(name, ast.Store()), node)
+    calls.scope.hoist(calls.expressions.statements.statement(ast.copy_location(ast.Assign([store], items), node)), node)
+    return name, keys[0]
+
+
+def _written(calls: CallEvaluator, text: str, key: ast.expr, name: str, node: ast.AST) -> Result:
+    """Hoist statements, in which `key` stands for a function, and return a variable."""
+    statements = ast.parse(text).body
+
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, found: ast.Name) -> ast.expr:
+            return copy.deepcopy(key) if found.id == "key" else found
+
+    for statement in statements:
+        for part in ast.walk(statement):
+            ast.copy_location(part, node)
+        calls.scope.hoist(calls.expressions.statements.statement(Put().visit(statement)), node)
+    return calls.scope.load(ast.copy_location(ast.Name(name, ast.Load()), node))
+
+
+def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`min(items, key=f)`: the first of the smallest."""
+    if (found := _keyed(calls, node)) is None:
+        return None
+    (items, key), best = found, calls.scope.name()
+    sign = "<" if ast.unparse(node.func) == "min" else ">"
+    text = (
+        f"assert len({items}) > 0, '{ast.unparse(node.func)}() arg is an empty sequence'\n"
+        f"{best} = {items}[0]\n{best}_key = key({items}[0])\n"
+        f"for {best}_k in range(1, len({items})):\n"
+        f"    {best}_other = key({items}[{best}_k])\n"
+        f"    if {best}_other {sign} {best}_key:\n"
+        f"        {best} = {items}[{best}_k]\n        {best}_key = {best}_other"
+    )
+    return _written(calls, text, key, best, node)
+
+
+def ordered(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`sorted(items, key=f)`, by insertion, which is stable."""
+    backwards = [keyword.value for keyword in node.keywords if keyword.arg == "reverse"]
+    if backwards and not isinstance(backwards[0], ast.Constant):
+        return None
+    if (found := _keyed(calls, node)) is None:
+        return None
+    (items, key), made = found, calls.scope.name()
+    sign = "<" if backwards and backwards[0].value else ">"  # type: ignore[attr-defined]
+    text = (
+        f"{made} = {items}[:]\n{made}_keys = [key({made}_e) for {made}_e in {items}]\n"
+        f"for {made}_i in range(1, len({items})):\n"
+        f"    {made}_j = {made}_i\n"
+        f"    while {made}_j > 0 and {made}_keys[{made}_j - 1] {sign} {made}_keys[{made}_j]:\n"
+        f"        {made}_x = {made}[{made}_j]\n        {made}[{made}_j] = {made}[{made}_j - 1]\n"
+        f"        {made}[{made}_j - 1] = {made}_x\n"
+        f"        {made}_y = {made}_keys[{made}_j]\n        {made}_keys[{made}_j] = {made}_keys[{made}_j - 1]\n"
+        f"        {made}_keys[{made}_j - 1] = {made}_y\n"
+        f"        {made}_j -= 1"
+    )
+    return _written(calls, text, key, made, node)

@@ -1,0 +1,439 @@
+"""Partial evaluation of a program: a copy of its functions that TorchScript takes, for the types of an example.
+
+Research code is written for Python: modules are chosen by index and name, lists begin empty, functions have no
+annotations, sizes are unpacked with stars, functions take functions. What such code does with modules, strings,
+configurations and functions is known before it runs. It is computed then, as in a partial evaluator (Jones, Gomard
+and Sestoft, "Partial Evaluation and Automatic Program Generation", 1993), and what is left is typed by the example:
+loops over parts of a model are written out, functions are copied for each set of types, and what TorchScript has
+another word for is said in its words. Loops over numbers and tensors stay loops, and control flow that depends on
+values stays what it is.
+
+This is done only where TorchScript rejects a program as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dis
+import inspect
+import textwrap
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import torch
+import torch.jit.frontend as frontend
+from torch import _jit_internal
+
+from ..isolation.patching import replaced
+from .callees import is_of_torch
+from .definitions import Specialised
+from .functions import Functions
+from .samples import Samples
+from .scope import UNSEEN, NeedsKnownError, NotCompiledError, Scope, placed, type_expression
+from .values import UNKNOWN, DictValue, Known, ListValue, Value, annotation, guards_of, is_none, joined, widened
+
+__all__ = ["Program", "evaluated"]
+
+_PASSES = 8
+_ALWAYS = (str, type(None))
+_WAYS: tuple[tuple[tuple[type, ...], bool], ...] = (
+    (_ALWAYS, False),
+    (_ALWAYS, True),
+    ((*_ALWAYS, bool), False),
+    ((*_ALWAYS, bool, int), False),
+)
+"""Types of arguments whose values a program is made for, and whether dynamic numbers choose parts of it, in the order
+in which that is tried.
+"""
+_MUTATORS = frozenset(
+    "append extend insert pop remove clear sort reverse update setdefault popitem copy_ fill_ zero_ add_ mul_".split()
+)
+
+
+class Program:
+    """A program whose functions are evaluated.
+
+    Attributes:
+        samples: what tensors may look like.
+        functions: the copies of functions.
+        elements: what the lists and dicts that the program makes hold, by place.
+        read: the attributes of the root module that were taken as they are.
+        present: attributes of which the program asked whether they are there.
+    """
+
+    def __init__(self, root: torch.nn.Module | None, elements: dict[Any, Value]) -> None:
+        self.root = root
+        self.samples = Samples()
+        self.elements = elements
+        self.functions = Functions(self)
+        self.read: set[str] = set()
+        self.methods: dict[int, dict[str, Any]] = {}
+        self.names: dict[str, Any] = {}
+        self.sources: dict[str, Any] = {}
+        self.held: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._paths = {id(part): path for path, part in root.named_modules()} if root is not None else {}
+        self._assigned = _assigned_attributes(root) if root is not None else frozenset()
+        self._constants: dict[int, str] = {}
+
+    # What is known. -----------------------------------------------------------------------------------------------
+
+    def path_of(self, value: Known) -> str | None:
+        """Return the attribute of the root that an object is, None if it is none."""
+        if isinstance(value.object, torch.nn.Module):
+            return self._paths.get(id(value.object))
+        return value.path
+
+    def is_assigned(self, name: str, kind: type | None = None) -> bool:
+        """Whether the program may assign an attribute of this name, or change what it holds.
+
+        Args:
+            name: the attribute.
+            kind: the class of an object that is no module.
+        """
+        seen = name in self._assigned or ("assigned", name) in self.elements
+        return seen or (kind is not None and name in _assigned_by(kind))
+
+    def assign(self, name: str, value: Value | None = None) -> None:
+        """Note that the program assigns an attribute of this name.
+
+        Args:
+            name: the attribute.
+            value: what is assigned; None for a part of it.
+        """
+        self.elements["assigned", name] = UNKNOWN
+        if value is not None:
+            place = "attribute", name
+            general = value if is_none(value) else self.widened(value)
+            known = self.elements.get(place)
+            self.elements[place] = general if known is None else joined(known, general, self.samples.of)
+
+    def guards_of(self, value: Any) -> frozenset[str]:
+        """Return the attributes of the root that a value depends on."""
+        return guards_of(value)
+
+    def depend(self, value: Known) -> None:
+        """Let the program depend on what a value is.
+
+        Raises:
+            NotCompiledError: a change of it would not be seen.
+        """
+        for path in self.guards_of(value):
+            if path == UNSEEN or not self._is_guarded(path):
+                raise NotCompiledError
+            self.read.add(path)
+
+    def depend_on_presence(self, path: str) -> None:
+        """Let the program depend on whether there is an attribute."""
+        self.read.add(path)
+
+    def _is_guarded(self, path: str) -> bool:
+        from ...abi.module_guards import is_compared
+
+        return self.root is not None and is_compared(self.root, path)
+
+    def widened(self, value: Value) -> Value:
+        """Return the type of a value."""
+        return widened(value, self.samples.of)
+
+    # What is learned. -----------------------------------------------------------------------------------------------
+
+    def learn(self, place: Any, value: Value) -> None:
+        """Note what a list, dict or variable made at a place holds."""
+        self.elements[place] = joined(self.elements.get(place), self.widened(value), self.samples.of)
+
+    def resize(self, scope: Scope, owner: Any, container: ListValue) -> None:
+        """Note that the length of a list, which an expression reads, changes."""
+        for place in container.places or ["any"]:
+            self.elements["resized", place] = UNKNOWN
+        if isinstance(owner, ast.Name) and owner.id in scope.variables:
+            scope.learn(owner.id, ListValue(container.element, container.places, container.is_tuple))
+
+    def forget_lengths(self) -> None:
+        """Note that lists may be changed by a function that stays Python."""
+        self.elements["resized", "any"] = UNKNOWN
+
+    def length(self, places: frozenset[Any], length: int | None) -> int | None:
+        """Return the length of lists made at places, None if it changes."""
+        resized = any(("resized", place) in self.elements for place in (*places, "any"))
+        return None if resized else length
+
+    def put(self, scope: Scope, owner: Any, container: ListValue | DictValue, key: Value | None, value: Any) -> None:
+        """Note that a value is put into a container, which an expression reads."""
+        if value is None:
+            return
+        general = self.widened(value)
+        for place in container.places:
+            self.learn(place, general)
+            if key is not None:
+                self.learn((place, "key"), key)
+        element = joined(container.element, general, self.samples.of)
+        made: Value
+        if isinstance(container, ListValue):
+            made = ListValue(element, container.places, container.is_tuple, container.length)
+        else:
+            made = DictValue(
+                joined(container.key, self.widened(key) if key else key, self.samples.of), element, container.places
+            )
+        if isinstance(owner, ast.Name) and owner.id in scope.variables:
+            scope.learn(owner.id, made)
+
+    def argument(self, name: str, example: Any, kinds: tuple[type, ...]) -> Value:
+        """Return what is known of an argument of the program.
+
+        Args:
+            name: the parameter.
+            example: what is passed.
+            kinds: types of which the program is made for the value that is passed.
+        """
+        if type(example) in kinds:
+            return Known(example)
+        value = self.samples.value(example)
+        if isinstance(value, ListValue):
+            places = frozenset([("argument", id(example))])  # one list may be passed twice
+            return ListValue(value.element, places, value.is_tuple, self.length(places, len(example)))
+        return value
+
+    # Expressions. ---------------------------------------------------------------------------------------------------
+
+    def module_expression(self, scope: Scope, module: torch.nn.Module, where: ast.AST) -> Any:
+        """Return an expression for a module in a method of another.
+
+        Raises:
+            NotCompiledError: it is no part of that one.
+        """
+        if scope.owner is None:
+            raise NotCompiledError
+        path = next((path for path, part in scope.owner.named_modules() if part is module), None)
+        if path is None:
+            raise NotCompiledError
+        made: Any = ast.Name(scope.self_name, ast.Load())
+        held: Any = scope.owner
+        for part in path.split(".") if path else ():
+            if isinstance(held, (torch.nn.ModuleList, torch.nn.Sequential)) and part.isdigit():
+                made = ast.Subscript(made, ast.Constant(list(held._modules).index(part)), ast.Load())
+            elif isinstance(held, torch.nn.ModuleDict) or not part.isidentifier():
+                made = ast.Subscript(made, ast.Constant(part), ast.Load())
+            else:
+                made = ast.Attribute(made, part, ast.Load())
+            held = held._modules[part]
+        return placed(made, where)
+
+    def tensor_expression(self, scope: Scope, tensor: torch.Tensor, where: ast.AST) -> Any:
+        """Return an expression for a parameter or buffer of a module in its methods.
+
+        Raises:
+            NotCompiledError: it is none.
+        """
+        for part in scope.owner.modules() if scope.owner is not None else ():
+            for name, found in (*part._parameters.items(), *part._buffers.items()):
+                if found is tensor:
+                    module = self.module_expression(scope, part, where)
+                    return placed(ast.Attribute(module, name, ast.Load()), where)
+        raise NotCompiledError("a tensor that is no parameter or buffer")
+
+    def held_expression(self, scope: Scope, path: str, value: Any, where: ast.AST) -> Any:
+        """Return an expression for tensors that an object which is no module holds.
+
+        To TorchScript they are an attribute, called as the way to it, of the module that holds the object.
+
+        Args:
+            scope: where it is read.
+            path: the attribute of the root.
+            value: a tensor or a list of some.
+            where: the place.
+        Raises:
+            NotCompiledError: the module is not the one whose method reads it.
+        """
+        own = self._paths.get(id(scope.owner))
+        if own is None or not path.startswith(f"{own}." if own else ""):
+            raise NotCompiledError("a tensor of an object that another module holds")
+        name = path.removeprefix(f"{own}.") if own else path
+        self.held.setdefault(id(scope.owner), (scope.owner, {}))[1][name] = value
+        return placed(ast.Attribute(ast.Name(scope.self_name, ast.Load()), name, ast.Load()), where)
+
+    def annotated(self, node: Any, value: Value) -> Any:
+        """Return an expression with a type.
+
+        Raises:
+            NotCompiledError: the type is not known.
+        """
+        text = annotation(value)
+        if text is None:
+            raise NotCompiledError
+        kind = type_expression(text, node)
+        function = ast.Name(self.constant_name(torch.jit.annotate), ast.Load())
+        made = ast.Call(function, [kind, node], [])
+        for part in (*ast.walk(function), made):
+            ast.copy_location(part, node)
+        return made
+
+    def unwrapped(self, node: Any) -> Any:
+        """Return an expression for what an optional value holds, which raises where it is None."""
+        name = self.constant_name(getattr(torch.jit, "_unwrap_optional"))  # noqa: B009 - it is not exported
+        function = ast.Name(name, ast.Load())
+        return ast.copy_location(ast.Call(ast.copy_location(function, node), [node], []), node)
+
+    def constant_name(self, thing: Any) -> str:
+        """Return a name for an object."""
+        if id(thing) not in self._constants:
+            self._constants[id(thing)] = name = f"_ssa_compiler_constant_{len(self._constants)}"
+            self.names[name] = thing
+        return self._constants[id(thing)]
+
+    # Copies of functions. -------------------------------------------------------------------------------------------
+
+    def unused_name(self, name: str) -> str:
+        """Return a name for a copy of a function."""
+        self._count = getattr(self, "_count", 0) + 1
+        return f"{name}_{self._count}"
+
+    def is_dead(self, module: torch.nn.Module) -> bool:
+        """Whether the program does not call a module of the user's."""
+        return not is_of_torch(type(module).forward)
+
+    def has_own_parts(self, module: torch.nn.Module) -> bool:
+        """Whether a module has parts whose forward is the user's."""
+        return any(not is_of_torch(type(part).forward) for part in module.modules())
+
+    def add(self, owner: torch.nn.Module | None, made: Specialised) -> None:
+        """Add a copy of a function to the program."""
+        self.sources[made.name] = made.source
+        if owner is None:
+            self.names[made.name] = made.function
+        else:
+            self.methods.setdefault(id(owner), {})[made.name] = made.function
+
+    def keep_called(self, root: Specialised) -> None:
+        """Forget the copies of functions that the program does not call: they were made on the way."""
+        called = set[Any]()
+        pending = [root.function]
+        while pending:
+            for node in ast.walk(getattr(pending.pop(), "_ssa_compiler_parsed").ast):  # noqa: B009 - an attribute of a function
+                key = getattr(node, "copy_of", None)
+                if key is not None and key not in called:
+                    called.add(key)
+                    owner, name = key
+                    pending.append(self.names[name] if owner is None else self.methods[owner][name])
+        for owner, methods in self.methods.items():
+            for name in [
+                each for each in methods if (owner, each) not in called and methods[each] is not root.function
+            ]:
+                del methods[name]
+
+    @contextmanager
+    def parsed(self) -> Iterator[None]:
+        """Let TorchScript find the copies."""
+        parse: Any = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
+        create: Any = _jit_internal.createResolutionCallbackFromClosure
+
+        def parsing(function: Any) -> Any:
+            found = getattr(function, "_ssa_compiler_parsed", None)
+            return parse(function) if found is None else found._replace(ast=copy.deepcopy(found.ast))
+
+        def resolving(function: Any) -> Callable[[str], Any]:
+            resolve = create(function)
+            return lambda name: self.names[name] if name in self.names else resolve(name)
+
+        with (
+            replaced(frontend, "parse_def", parsing),
+            replaced(_jit_internal, "createResolutionCallbackFromClosure", resolving),
+        ):
+            for owner, values in self.held.values():
+                vars(owner).update(values)
+            try:
+                yield
+            finally:
+                for owner, values in self.held.values():
+                    for name in values:
+                        del vars(owner)[name]
+
+
+def evaluated(
+    function: Any, owner: torch.nn.Module | None, name: str, arguments: Mapping[str, Any]
+) -> tuple[Program, Specialised, frozenset[str]]:
+    """Evaluate a program as far as that can be done.
+
+    Args:
+        function: the function.
+        owner: the module whose method it is, None for a function.
+        name: its name.
+        arguments: examples of its arguments, by parameter; they are not changed.
+    Returns:
+        The program, its function, and the numbers and bools among its arguments that it is made for.
+    Raises:
+        NotCompiledError: that does not help.
+    """
+    rejection: Exception = NotCompiledError()
+    for kinds, dispatches in _WAYS:
+        elements: dict[Any, Value] = {}
+        try:
+            for number in range(_PASSES):
+                before = dict(elements)
+                program = Program(owner, elements)
+                values = {key: program.argument(key, value, kinds) for key, value in arguments.items()}
+                made = program.functions.root(function, owner, name, values, dispatches=dispatches)
+                if number and before == elements:
+                    break
+            else:
+                raise NotCompiledError("what is known of the program does not settle")
+            program.keep_called(made)
+        except (NeedsKnownError, NotCompiledError) as error:
+            rejection = error
+            continue
+        fixed = [key for key, value in arguments.items() if type(value) in kinds and type(value) in (bool, int)]
+        return program, made, frozenset(fixed)
+    raise NotCompiledError(*rejection.args) from rejection
+
+
+def _assigned_attributes(root: torch.nn.Module) -> frozenset[str]:
+    """The names of the attributes that methods assign, or change the contents of."""
+    kinds: set[Any] = {type(part) for part in root.modules()}
+    return frozenset().union(*(_assigned_by(kind) for kind in kinds))
+
+
+@lru_cache(maxsize=256)
+def _assigned_by(kind: type) -> frozenset[str]:
+    """The names of the attributes that methods of a class assign, or change the contents of."""
+    found = set[str]()
+    for owner in kind.__mro__:
+        if owner.__module__.partition(".")[0] in ("torch", "builtins"):
+            continue
+        for name, member in vars(owner).items():
+            function = inspect.unwrap(getattr(member, "fget", None) or getattr(member, "__func__", member))
+            if name not in ("__init__", "__post_init__") and isinstance(function, types.FunctionType):
+                try:
+                    found |= _changed(ast.parse(textwrap.dedent(inspect.getsource(function))))
+                except (OSError, TypeError, SyntaxError):
+                    found |= _changed_by_code(function.__code__)
+    return frozenset(found)
+
+
+def _changed(method: ast.AST) -> set[str]:
+    found = set[str]()
+    for node in ast.walk(method):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            found.add(node.attr)
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            found |= _held_by(node.value)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
+            found |= _held_by(node.func.value)
+    return found
+
+
+def _changed_by_code(code: types.CodeType) -> set[str]:
+    """`_changed`, of a function without source: the attributes that it assigns; any, if it changes a container."""
+    steps = list(dis.get_instructions(code))
+    if any(step.opname == "STORE_SUBSCR" or step.argval in _MUTATORS for step in steps):
+        return set(code.co_names)
+    return {str(step.argval) for step in steps if step.opname in ("STORE_ATTR", "DELETE_ATTR")}
+
+
+def _held_by(node: ast.expr) -> set[str]:
+    """The attribute of which an expression is, or is a part."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return {node.attr} if isinstance(node, ast.Attribute) else set()

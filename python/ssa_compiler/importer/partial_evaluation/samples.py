@@ -1,0 +1,254 @@
+"""What PyTorch's functions return, found out by calling them with samples of their arguments."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from .values import (
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Unknown,
+    Value,
+    joined,
+    value_of,
+)
+
+__all__ = ["Samples", "schema_results"]
+
+_REAL_ELEMENTS = 1 << 16
+"""How large the arguments of an op may be that is computed, as the shape of its result depends on values."""
+_HINTS: dict[type, Any] = {
+    bool: True,
+    int: 1,
+    float: 1.0,
+    complex: 1j,
+    slice: slice(None),
+    torch.device: torch.device("cpu"),
+}
+
+
+class _NoSampleError(Exception):
+    """There is no sample of a value."""
+
+
+class Samples:
+    """Samples of tensors, and what functions make of them."""
+
+    def __init__(self) -> None:
+        self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self._made: dict[int, tuple[torch.Tensor, Any]] = {}
+
+    def of(self, tensor: torch.Tensor) -> Any:
+        """Return a sample of a tensor; it has no storage."""
+        if id(tensor) not in self._made:
+            with torch._C.DisableTorchFunction():
+                self._made[id(tensor)] = tensor, self._mode.from_tensor(tensor.detach(), static_shapes=True)
+        return self._made[id(tensor)][1]
+
+    def value(self, thing: Any) -> Value:
+        """Return the type of an example."""
+        return value_of(thing, self.of)
+
+    def result(
+        self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value], name: str = ""
+    ) -> Value:
+        """Return what a function of PyTorch's returns.
+
+        Args:
+            function: called with samples; it has no effects but on them.
+            args: positional arguments.
+            kwargs: keyword arguments.
+            name: the name of the operator, whose schema tells where there are no samples.
+        """
+        for make in (self._fake, self._real):
+            try:
+                with torch.no_grad(), _without_logs():
+                    return _listed(make(function, args, kwargs), name)
+            except Exception:  # noqa: BLE001 - whatever a function raises for samples, which are no arguments of the user's
+                continue
+        found = schema_results(name)
+        return _listed(self._vague(function, args, kwargs), name) if isinstance(found, Unknown) else found
+
+    def _vague(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """What kind of result a function has for tensors of which nothing, or only the dtype, is known."""
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, TensorValue)]
+        typed = all(value.dtype is not None for value in tensors)
+        for rank in (2, 3, 4, 1, 0):
+            try:
+                one, other = (
+                    self._of_rank(function, args, kwargs, rank, dtype) for dtype in (torch.float32, torch.float64)
+                )
+            except Exception:  # noqa: BLE001 - as above
+                continue
+            return _without_samples(one, typed or one == other)
+        return UNKNOWN
+
+    def _of_rank(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Value],
+        kwargs: Mapping[str, Value],
+        rank: int,
+        dtype: torch.dtype,
+    ) -> Value:
+        """What a function returns for tensors of a rank and dtype, where these are not known."""
+
+        def any_(value: Value) -> Any:
+            if not isinstance(value, TensorValue) or value.sample is not None:
+                return self._sample(value)
+            return torch.ones((2,) * (rank if value.rank is None else value.rank), dtype=value.dtype or dtype)
+
+        with torch.no_grad(), self._mode, _without_logs():
+            return self._described(function(*map(any_, args), **{key: any_(value) for key, value in kwargs.items()}))
+
+    def module_result(self, module: torch.nn.Module, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """Return what a module of PyTorch's returns; it is not changed."""
+        return self.result(lambda *values, **named: self._twin(module)(*values, **named), args, kwargs)
+
+    def _twin(self, module: torch.nn.Module) -> torch.nn.Module:
+        """A copy of a module, with samples for parameters and buffers."""
+        made = copy.copy(module)
+        space = vars(made)
+        for name in ("_parameters", "_buffers"):
+            tensors = space[name].items()
+            space[name] = {key: None if tensor is None else self.of(tensor).clone() for key, tensor in tensors}
+        space["_modules"] = {key: part and self._twin(part) for key, part in space["_modules"].items()}
+        if isinstance(made, torch.nn.RNNBase):
+            space["_flat_weights"] = [space["_parameters"][name] for name in space["_flat_weights_names"]]
+        return made
+
+    def _fake(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        with self._mode:
+            values = [self._sample(value) for value in args]
+            named = {key: self._sample(value) for key, value in kwargs.items()}
+            return self._described(function(*values, **named))
+
+    def _real(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        values = [_real(self._sample(value)) for value in args]
+        named = {key: _real(self._sample(value)) for key, value in kwargs.items()}
+        with torch.random.fork_rng(devices=[]):
+            return self._described(function(*values, **named))
+
+    def _described(self, result: Any) -> Value:
+        if isinstance(result, torch.Tensor):
+            return TensorValue(result.dtype, result.dim(), self.of(result) if type(result) is torch.Tensor else result)
+        if isinstance(result, tuple) and not isinstance(result, torch.Size):
+            names = [name for name in dir(result) if not name.startswith("_") and not callable(getattr(result, name))]
+            fields = [next((name for name in names if getattr(result, name) is part), "") for part in result]
+            return TupleValue(tuple(map(self._described, result)), tuple(fields))
+        if isinstance(result, list):
+            return ListValue(self._described(result[0]) if result else TensorValue())
+        return Known(None) if result is None else self.value(result)
+
+    def _sample(self, value: Value) -> Any:
+        """Return an object that a value may be.
+
+        Raises:
+            _NoSampleError: there is none.
+        """
+        if isinstance(value, Known):
+            return self.of(value.object) if isinstance(value.object, torch.Tensor) else value.object
+        if isinstance(value, TensorValue) and value.sample is not None:
+            with self._mode:
+                return value.sample.clone()
+        if isinstance(value, Scalar):
+            hint = value.hint if value.hint is not None else _HINTS.get(value.kind)
+            if hint is not None:
+                return hint
+        if isinstance(value, ListValue) and value.sample is not None:
+            return list(value.sample)
+        if isinstance(value, ListValue):
+            return [self._sample(value.element)] if value.element is not None else []
+        if isinstance(value, TupleValue):
+            return tuple(map(self._sample, value.elements))
+        if isinstance(value, DictValue) and value.key is not None and value.element is not None:
+            return {self._sample(value.key): self._sample(value.element)}
+        if isinstance(value, OptionalValue):
+            return self._sample(value.element)
+        raise _NoSampleError
+
+
+def _listed(value: Value, name: str) -> Value:
+    """Take what an operator returns for a list if its schema says so: how many tensors `split` gives is up to sizes."""
+    if not isinstance(value, TupleValue) or not name.isidentifier() or any(value.names):
+        return value
+    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}")
+    if not any(result.type.kind() == "ListType" for schema in schemas for result in schema.returns):
+        return value
+    element: Value | None = None
+    for each in value.elements:
+        element = joined(element, each, lambda tensor: None)
+    return ListValue(element, is_tuple=True)
+
+
+@contextmanager
+def _without_logs() -> Iterator[None]:
+    """Silence what PyTorch logs about samples that fit no function."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _without_samples(value: Value, typed: bool) -> Value:
+    """What is known of a result whatever the ranks of the arguments are; of its dtype, if theirs are known."""
+    if isinstance(value, TensorValue):
+        return TensorValue(value.dtype if typed else None)
+    if isinstance(value, TupleValue):
+        return TupleValue(tuple(_without_samples(each, typed) for each in value.elements), value.names)
+    if isinstance(value, ListValue):
+        return ListValue(None if value.element is None else _without_samples(value.element, typed))
+    return Scalar(value.kind) if isinstance(value, Scalar) else UNKNOWN
+
+
+def _real(sample: Any) -> Any:
+    """A real tensor like a sample, of ones, if it is small."""
+    if isinstance(sample, (list, tuple)):
+        return type(sample)(map(_real, sample))
+    if not isinstance(sample, torch.Tensor):
+        if isinstance(sample, torch.nn.Module):
+            raise _NoSampleError
+        return sample
+    if sample.numel() > _REAL_ELEMENTS:
+        raise _NoSampleError
+    return torch.ones(tuple(sample.shape), dtype=sample.dtype)
+
+
+@lru_cache(maxsize=1024)
+def schema_results(name: str) -> Value:
+    """Return what all overloads of an operator return, by their schemas.
+
+    Args:
+        name: without the namespace.
+    """
+    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}") if name.isidentifier() else ()
+    found = {
+        tuple(str(result.type) for result in schema.returns) for schema in schemas if ".out" not in str(schema)[:60]
+    }
+    if len(found) != 1:
+        return TensorValue() if found and all(kinds == ("Tensor",) for kinds in found) else UNKNOWN
+    values = tuple(_named(kind) for kind in found.pop())
+    return values[0] if len(values) == 1 else TupleValue(values)
+
+
+def _named(kind: str) -> Value:
+    if kind == "List[Tensor]":
+        return ListValue(TensorValue())
+    simple = {"Tensor": TensorValue(), "int": Scalar(int), "float": Scalar(float), "bool": Scalar(bool)}
+    return simple.get(kind, UNKNOWN)

@@ -1,0 +1,305 @@
+"""The state of the partial evaluation of one function."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import math
+import types
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from ..torchscript.evaluation_order import has_effects
+from ..torchscript.function_scope import Names
+from .interfaces import Evaluated, Result
+from .values import NEVER, UNKNOWN, DictValue, Known, ListValue, OptionalValue, Value, annotation, is_none, joined
+
+__all__ = ["UNSEEN", "NeedsKnownError", "NotCompiledError", "Scope", "literal", "placed", "type_expression"]
+
+UNSEEN = "a global object"
+"""Stands for what cannot be compared, among what a value depends on."""
+_TYPED = "_ssa_compiler_as_"
+_PLAIN = (bool, int, float, str, type(None))
+
+
+class NeedsKnownError(Exception):
+    """A value has to be known before the program runs: which part of a module is meant, which attribute."""
+
+
+class NotCompiledError(Exception):
+    """Something that partial evaluation does not do; the message says what."""
+
+
+@dataclass
+class Scope:
+    """One function.
+
+    Attributes:
+        program: the program that it is a part of.
+        function: the Python function.
+        owner: the module whose method it is; None for a function.
+        self_name: the name of its parameter for that module.
+        variables: what its variables are now; a variable without an expression of its own is not stored.
+        before: statements that come before the one that is evaluated.
+        dispatches: whether the parts of modules may be chosen by dynamic numbers.
+        conditional: how many expressions that may not be evaluated enclose the present one.
+        returned: what is known of the result so far.
+        local: the names that assignments bind.
+        outer: the function that defines it, None if it is defined in a module.
+        is_dead: whether what comes next is never run.
+        jumps: what the variables are where the present loop is left or goes on.
+        nothing: where variables were assigned None.
+        present: the expressions, as text, that were found not to be None.
+        kinds: the types that variables have had.
+        unbound: the variables that were read where nothing is assigned to them yet.
+        reads: the lines on which variables are read.
+        whole: the expression of the statement that is evaluated, as it is written.
+    """
+
+    program: Evaluated
+    function: Any
+    owner: torch.nn.Module | None
+    self_name: str
+    key: Any
+    variables: dict[str, Result] = field(default_factory=dict)
+    before: list[ast.stmt] = field(default_factory=list)
+    dispatches: bool = False
+    conditional: int = 0
+    returned: Value | None = None
+    local: frozenset[str] = frozenset()
+    outer: Scope | None = None
+    is_dead: bool = False
+    jumps: list[dict[str, Result]] = field(default_factory=list)
+    nothing: dict[str, set[Any]] = field(default_factory=dict)
+    present: frozenset[str] = frozenset()
+    kinds: dict[str, list[str]] = field(default_factory=dict)
+    unbound: set[str] = field(default_factory=set)
+    reads: dict[str, set[int]] = field(default_factory=dict)
+    whole: Any = None
+
+    def __post_init__(self) -> None:
+        self._meanings = Names(self.function)
+        self._count = 0
+
+    def lookup(self, name: str) -> Any:
+        """Return the object that a name means that is no variable.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return self._meanings[name] if name in self._meanings else vars(builtins)[name]
+
+    def load(self, node: ast.Name) -> Result:
+        """Return what a name means."""
+        if node.id in self.variables:
+            found = self.variables[node.id]
+            return Result(placed(found.node, node), found.value)
+        if node.id in self.local:
+            self.unbound.add(node.id)
+            return Result(node, NEVER)
+        try:
+            meant = self.lookup(node.id)
+        except KeyError:
+            return Result(node)
+        # A change of what a global object holds would not be seen; numbers are those at compilation.
+        guards = frozenset[str]() if _is_constant(meant) else frozenset([UNSEEN])
+        return Result(literal(meant, node) if isinstance(meant, _PLAIN) else node, Known(meant, None, guards))
+
+    def bind(self, name: str, value: Value, node: ast.AST, kind: Value | None = None) -> str:
+        """Let a variable that is stored have a value.
+
+        Python's variables have any type, TorchScript's have one: there is one for each type.
+
+        Args:
+            name: the variable.
+            value: what is known of it.
+            node: where it is stored.
+            kind: what is known of its type, if that is more.
+        Returns:
+            The name of the variable of TorchScript.
+        """
+        is_empty = isinstance(value, (ListValue, DictValue)) and value.element is None
+        unsettled = (is_none(value) or is_empty) and kind is None
+        text = None if unsettled else annotation(value if kind is None else kind)
+        known = self.kinds.setdefault(name, [])
+        current = self.variables.get(name)
+        stored = current.node.id if current is not None and self.is_stored(name, current) else name
+        if text is not None:
+            matching = [
+                each for each in known if each in (text, f"Optional[{text}]", text.removeprefix("Optional[")[:-1])
+            ]
+            if not matching:
+                known.append(text)
+            number = known.index(matching[0] if matching else text)
+            stored = name if number == 0 else f"{_TYPED}{number}_{name}"
+        self.variables[name] = Result(ast.copy_location(ast.Name(stored, ast.Load()), node), value)
+        return stored
+
+    def learn(self, name: str, value: Value) -> None:
+        """Note more of what is known of a variable."""
+        self.variables[name] = Result(self.variables[name].node, value)
+
+    def is_stored(self, name: str, result: Result) -> bool:
+        """Whether a variable is one of TorchScript's, too."""
+        if not isinstance(result.node, ast.Name):
+            return False
+        return result.node.id == name or (result.node.id.startswith(_TYPED) and result.node.id.endswith(f"_{name}"))
+
+    def forget(self, name: str) -> None:
+        """Note that a variable, or what it holds, is another one from here on."""
+        self.present = frozenset(text for text in self.present if text.partition(".")[0].partition("[")[0] != name)
+
+    def place(self, node: Any) -> Any:
+        """Return what stands for a place in the source of the function."""
+        return self.key, node.lineno, node.col_offset, type(node).__name__
+
+    def name(self) -> str:
+        """Return a name that the function does not use."""
+        self._count += 1
+        return f"_ssa_compiler_value_{self._count}"
+
+    def hoist(self, statements: Iterable[ast.stmt], where: Any) -> None:
+        """Put statements in front of the one that is evaluated.
+
+        Args:
+            statements: the statements.
+            where: the part of the statement that they compute.
+        Raises:
+            NotCompiledError: what they compute may not be evaluated, or it would be too early.
+        """
+        if self.conditional:
+            raise NotCompiledError("what may not be evaluated, and takes statements")
+        added = list(statements)
+        if self.whole is not None and added and not self._may_be_first(where):
+            raise NotCompiledError("what takes statements, behind something with effects")
+        self.before += added
+
+    def _may_be_first(self, where: Any) -> bool:
+        """Whether a part of the statement may be computed before the rest of it."""
+        first, last = _start(where), _end(where)
+        own = [node for node in ast.walk(self.whole) if _start(node) is not None and first <= _start(node) <= last]
+        moves = any(isinstance(node, ast.Call) and has_effects(node) for node in own)
+        for node in ast.walk(self.whole):
+            place = _start(node)
+            if place is None or first <= place <= last:
+                continue
+            if isinstance(node, ast.Call) and _end(node) <= first and has_effects(node):
+                return False
+            if (
+                moves
+                and place < first
+                and isinstance(node, ast.Name)
+                and isinstance(node.ctx, ast.Load)
+                and node.id in self.local
+            ):
+                return False
+        return True
+
+    def fork(self) -> dict[str, Result]:
+        """Return a copy of the variables."""
+        return dict(self.variables)
+
+    def merge(self, arms: list[dict[str, Result]], node: ast.AST) -> None:
+        """Let variables be what they are after one of several arms."""
+        if not arms:
+            return
+        names = set.intersection(*(set(arm) for arm in arms))
+        merged: dict[str, Result] = {}
+        for name in names:
+            found = [arm[name] for arm in arms]
+            value: Value | None = None
+            for result in found:
+                value = result.value if value is None else joined(value, result.value, self.program.samples.of)
+            if isinstance(value, OptionalValue):
+                for place in self.nothing.get(name, ()):
+                    self.program.learn(place, value)
+            stored = [result.node.id for result in found if self.is_stored(name, result)]
+            same = all(result.value is found[0].value for result in found)
+            kept = found[0].node
+            if len(set(stored)) > 1:
+                kept, value = None, UNKNOWN  # of several types
+            elif stored and not same:
+                kept = ast.copy_location(ast.Name(stored[0], ast.Load()), node)
+            elif not same:
+                kept = ast.copy_location(ast.Name(name, ast.Load()), node)
+            merged[name] = Result(kept, value or UNKNOWN)
+        self.variables = merged
+
+    def use(self, value: Value) -> Any:
+        """Return the object that a value is known to be, on which the program depends now.
+
+        Raises:
+            NotCompiledError: a change of it would not be seen.
+        """
+        assert isinstance(value, Known)
+        self.program.depend(value)
+        return value.object
+
+
+def _is_constant(thing: Any) -> bool:
+    """Whether what a global name means is taken for what it is at compilation, as TorchScript does."""
+    if isinstance(thing, tuple):
+        return all(map(_is_constant, thing))
+    is_code = isinstance(thing, (types.ModuleType, torch.nn.Module)) or callable(thing)
+    return is_code or isinstance(thing, (*_PLAIN, torch.dtype, torch.device, torch.memory_format, torch.layout))
+
+
+def _start(node: Any) -> Any:
+    return (node.lineno, node.col_offset) if hasattr(node, "lineno") else None
+
+
+def _end(node: Any) -> Any:
+    last = getattr(node, "end_lineno", None)
+    return (node.lineno, node.col_offset) if last is None else (last, node.end_col_offset)
+
+
+def placed(node: Any, where: ast.AST) -> Any:
+    """Return a copy of an expression, at another place."""
+    if node is None:
+        return None
+    made = copy.deepcopy(node)
+    for part in ast.walk(made):
+        ast.copy_location(part, where)
+    return made
+
+
+def literal(thing: Any, where: ast.AST) -> Any:
+    """Return an expression for an object, None if TorchScript has none."""
+    text = _text(thing)
+    return None if text is None else placed(ast.parse(text, mode="eval").body, where)
+
+
+def type_expression(text: str, where: ast.AST) -> ast.expr:
+    """Return an expression for a type; `_function` puts it where TorchScript reads nothing else."""
+    made = placed(ast.parse(text, mode="eval").body, where)
+    for part in ast.walk(made):
+        part.is_type = True  # type: ignore[attr-defined]
+    assert isinstance(made, ast.expr)
+    return made
+
+
+def _text(thing: Any) -> str | None:
+    if type(thing) is float and not math.isfinite(thing):
+        return f"float('{thing}')"
+    if type(thing) in (bool, int, float, str, type(None)):
+        return repr(thing)
+    if isinstance(thing, (torch.dtype, torch.memory_format)):
+        return str(thing)
+    if isinstance(thing, torch.device):
+        return f"torch.device('{thing}')"
+    if isinstance(thing, (list, tuple)) and not hasattr(thing, "_fields"):
+        parts = [_text(part) for part in thing]
+        if None in parts or (not parts and isinstance(thing, list)):
+            return None
+        inner = ", ".join(filter(None, parts))
+        return f"[{inner}]" if isinstance(thing, list) else f"({inner}{',' if len(parts) == 1 else ''})"
+    if isinstance(thing, range):
+        return _text(list(thing))
+    if isinstance(thing, dict) and thing:
+        pairs = [(_text(key), _text(part)) for key, part in thing.items()]
+        return None if any(None in pair for pair in pairs) else "{" + ", ".join(f"{k}: {v}" for k, v in pairs) + "}"
+    return None

@@ -1,0 +1,277 @@
+"""Partial evaluation of statements."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..torchscript.evaluation_order import has_effects
+from ..torchscript.function_scope import is_iterator
+from .assignments import Assignments
+from .expressions import Expressions
+from .interfaces import CallEvaluator, Result
+from .loops import Loops
+from .scope import NotCompiledError, Scope, literal
+from .values import (
+    Closure,
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    joined,
+)
+
+__all__ = ["Statements"]
+
+_MOST_DIMENSIONS = 16
+
+
+class Statements(Assignments):
+    """Evaluates the statements of one function."""
+
+    def __init__(self, scope: Scope, calls: Callable[[Expressions], CallEvaluator]) -> None:
+        self.scope = scope
+        self.expressions = Expressions(scope, self)
+        self.expressions.calls = calls(self.expressions)
+        self.loops = Loops(self, self.expressions)
+
+    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Evaluate statements one after the other; what follows the end of a block is left out."""
+        out: list[ast.stmt] = []
+        for statement in body:
+            out += self.statement(statement)
+            if self.scope.is_dead:
+                break
+        return out or [ast.copy_location(ast.Pass(), body[0])] if body else []
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        """Evaluate a statement; what comes before it is put in front."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise NotCompiledError
+        outer, self.scope.before = self.scope.before, []
+        whole, self.scope.whole = self.scope.whole, copy.deepcopy(_evaluated_part(node))
+        try:
+            made: list[ast.stmt] = method(node)
+            return [*self.scope.before, *made]
+        finally:
+            self.scope.before, self.scope.whole = outer, whole
+
+    # Control flow. ----------------------------------------------------------------------------------------------
+
+    def _if(self, node: ast.If) -> list[ast.stmt]:
+        effects = has_effects(node.test)
+        test = self.expressions.evaluate(node.test)
+        truth = None if effects else self.expressions.truth(test)
+        if truth is not None:
+            chosen = node.body if truth else node.orelse
+            return self.block(chosen) if chosen else []
+        node.test = self.expressions.expression(test, node.test)
+        start, present = self.scope.fork(), self.scope.present
+        arms = []
+        for number, name in enumerate(("body", "orelse")):
+            self.scope.present = present | _present(node.test, number == 0)
+            self.scope.variables = self._narrowed(dict(start), node.test, number == 0)
+            setattr(node, name, self.block(getattr(node, name)))
+            if not self.scope.is_dead:
+                arms.append(self.scope.variables)
+            self.scope.is_dead = False
+        self.scope.is_dead, self.scope.present = not arms, present
+        self.scope.variables = start
+        self.scope.merge(arms, node)
+        self._store_what_differs(node, arms)
+        return [node]
+
+    def _narrowed(self, variables: dict[str, Result], test: ast.expr, holds: bool) -> dict[str, Result]:
+        """What the variables are where a test for None holds or does not."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._narrowed(variables, test.operand, not holds)
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
+            for part in test.values:
+                variables = self._narrowed(variables, part, holds)
+            return variables
+        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1:
+            found = variables.get(test.left.id)
+            is_none_test = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
+            if found is not None and is_none_test and isinstance(found.value, OptionalValue):
+                if isinstance(test.ops[0], ast.IsNot) is holds:
+                    variables[test.left.id] = Result(found.node, found.value.element)
+        return variables
+
+    def _store_what_differs(self, node: ast.If, arms: list[dict[str, Result]]) -> None:
+        """Store a variable in an arm that leaves it as it was known, where the other stores it."""
+        for name, result in self.scope.variables.items():
+            if not self.scope.is_stored(name, result):
+                continue
+            for arm, body in zip(arms, (node.body, node.orelse) if len(arms) == 2 else ()):
+                found = arm[name]
+                if self.scope.is_stored(name, found):
+                    continue
+                store = ast.copy_location(ast.Name(result.node.id, ast.Store()), node)
+                try:
+                    value = self.expressions.expression(found, node)
+                except NotCompiledError:
+                    continue  # TorchScript rejects the program if it is used
+                body.append(ast.copy_location(ast.Assign([store], value), node))
+
+    def _for(self, node: ast.For) -> list[ast.stmt]:
+        return self.loops.loop(node)
+
+    def _while(self, node: ast.While) -> list[ast.stmt]:
+        if (made := self._while_known(node)) is not None:
+            return made
+        test: Any = None
+
+        def once() -> list[ast.stmt]:
+            nonlocal test
+            found = self.expressions.evaluate(copy.deepcopy(node.test))
+            if self.scope.before:
+                raise NotCompiledError
+            test = self.expressions.expression(found, node.test)
+            return self.block(copy.deepcopy(node.body))
+
+        node.body = self.loops.repeated(once, node)
+        node.test = test
+        node.orelse = self.block(node.orelse)
+        return [node]
+
+    def _while_known(self, node: ast.While) -> list[ast.stmt] | None:
+        """`while x.dim() < n: x = x[..., None]`: a loop over numbers of dimensions, which is written out."""
+        is_rank = any(
+            isinstance(part, ast.Attribute) and part.attr in ("dim", "ndim", "shape", "ndimension")
+            for part in ast.walk(node.test)
+        )
+        if not is_rank or node.orelse or any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(node)):
+            return None
+        kept, hoisted = self.scope.fork(), list(self.scope.before)
+        out: list[ast.stmt] = []
+        for _ in range(_MOST_DIMENSIONS):
+            truth = self.expressions.truth(self.expressions.evaluate(copy.deepcopy(node.test)))
+            if truth is False:
+                return out
+            if truth is None:
+                break
+            out += self.block(copy.deepcopy(node.body))
+        self.scope.variables, self.scope.before[:] = kept, hoisted
+        return None
+
+    def _break(self, node: ast.Break) -> list[ast.stmt]:
+        self.scope.jumps.append(self.scope.fork())
+        self.scope.is_dead = True
+        return [node]
+
+    def _continue(self, node: ast.Continue) -> list[ast.stmt]:
+        self.scope.jumps.append(self.scope.fork())
+        self.scope.is_dead = True
+        return [node]
+
+    def _return(self, node: ast.Return) -> list[ast.stmt]:
+        result = Result(None, Known(None)) if node.value is None else self.expressions.evaluate(node.value)
+        if node.value is not None:
+            if is_iterator(node.value):
+                raise NotCompiledError("an iterator that is a value")
+            if isinstance(result.value, (Closure, Known)) and result.node is None and literal_or_none(result) is None:
+                raise NotCompiledError
+            node.value = self.expressions.expression(result, node.value)
+        self.scope.returned = (
+            result.value
+            if self.scope.returned is None
+            else joined(self.scope.returned, result.value, self.scope.program.samples.of)
+        )
+        self.scope.is_dead = True
+        return [node]
+
+    def _raise(self, node: ast.Raise) -> list[ast.stmt]:
+        if node.exc is not None:
+            made = self.expressions.evaluate(node.exc)
+            node.exc = made.node if made.node is not None else node.exc
+        self.scope.is_dead = True
+        return [node]
+
+    def _assert(self, node: ast.Assert) -> list[ast.stmt]:
+        effects = has_effects(node.test)
+        test = self.expressions.evaluate(node.test)
+        if self.expressions.truth(test) is True and not effects:
+            return []
+        node.test = self.expressions.expression(test, node.test)
+        if node.msg is not None:
+            try:
+                node.msg = self.expressions.left(node.msg)
+            except NotCompiledError:
+                node.msg = ast.copy_location(ast.Constant("assertion failed"), node)
+        return [node]
+
+    def _expr(self, node: ast.Expr) -> list[ast.stmt]:
+        if isinstance(node.value, ast.Constant):
+            return []
+        result = self.expressions.evaluate(node.value)
+        if result.node is None or isinstance(result.node, ast.Constant):
+            return []
+        node.value = result.node
+        return [node]
+
+    def _with(self, node: ast.With) -> list[ast.stmt]:
+        for item in node.items:
+            item.context_expr = self.expressions.left(item.context_expr)
+        node.body = self.block(node.body)
+        return [node]
+
+    def _functiondef(self, node: ast.FunctionDef) -> list[ast.stmt]:
+        self.scope.variables[node.name] = Result(None, Closure(node, self.scope, {}))
+        return []
+
+    def _import(self, node: ast.Import) -> list[ast.stmt]:
+        import importlib
+
+        for alias in node.names:
+            module = importlib.import_module(alias.name if alias.asname else alias.name.partition(".")[0])
+            name = alias.asname or alias.name.partition(".")[0]
+            where = ast.copy_location(ast.Name(self.scope.program.constant_name(module), ast.Load()), node)
+            self.scope.variables[name] = Result(where, Known(module))
+        return []
+
+    def _pass(self, node: ast.Pass) -> list[ast.stmt]:
+        return []
+
+    def _delete(self, node: ast.Delete) -> list[ast.stmt]:
+        kept = [target for target in node.targets if not isinstance(target, ast.Name)]
+        for target in kept:
+            if not isinstance(target, ast.Subscript):
+                raise NotCompiledError
+            owner = self.expressions.evaluate(target.value)
+            if not isinstance(owner.value, DictValue):
+                found = owner.value if isinstance(owner.value, ListValue) else ListValue(None)
+                self.scope.program.resize(self.scope, target.value, found)
+            target.value = self.expressions.expression(owner, target.value)
+            target.slice = self.expressions.left(target.slice)
+        node.targets = kept
+        return [node] if kept else []
+
+
+def _evaluated_part(node: ast.stmt) -> ast.AST:
+    """What a statement evaluates itself, without the statements in it."""
+    if isinstance(node, (ast.If, ast.While)):
+        return node.test
+    if isinstance(node, ast.For):
+        return node.iter
+    return ast.Tuple([item.context_expr for item in node.items], ast.Load()) if isinstance(node, ast.With) else node
+
+
+def _present(test: ast.expr, holds: bool) -> frozenset[str]:
+    """The parts of objects that are not None where a test holds or does not, as text."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _present(test.operand, not holds)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
+        return frozenset().union(*(_present(part, holds) for part in test.values))
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, (ast.Subscript, ast.Attribute)):
+        other = test.comparators[0]
+        if isinstance(other, ast.Constant) and other.value is None and isinstance(test.ops[0], ast.IsNot) is holds:
+            return frozenset([ast.unparse(test.left)])
+    return frozenset()
+
+
+def literal_or_none(result: Result) -> Any:
+    """The literal of a value that is known, None if there is none."""
+    return literal(result.value.object, ast.Pass()) if isinstance(result.value, Known) else None

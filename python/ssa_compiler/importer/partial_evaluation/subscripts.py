@@ -1,0 +1,157 @@
+"""Elements of containers and tensors."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+import torch
+
+from .displays import spread
+from .interfaces import ExpressionEvaluator, Result
+from .scope import NeedsKnownError, NotCompiledError, literal
+from .values import UNKNOWN, DictValue, Known, ListValue, Scalar, TensorValue, TupleValue, Value, annotation, joined
+
+__all__ = ["element_of_known", "subscript"]
+
+
+def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
+    """Evaluate `a[i]`."""
+    owner, index = expressions.present(expressions.evaluate(node.value)), expressions.evaluate(node.slice)
+    if isinstance(owner.value, Known) and isinstance(
+        owner.value.object, (torch.nn.ParameterList, torch.nn.ParameterDict)
+    ):
+        return _parameter(expressions, node, owner.value, index)
+    if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.Tensor):
+        return _of_known(expressions, node, owner, index)
+    node.value = expressions.expression(owner, node.value)
+    if isinstance(owner.value, TupleValue):
+        if not isinstance(index.value, Known):
+            return _of_alike(expressions, node, owner.value, index)
+        return _of_tuple(expressions, node, owner.value, index)
+    node.slice = expressions.expression(index, node.slice)
+    value = owner.value
+    if isinstance(value, ListValue):
+        is_slice = isinstance(node.slice, ast.Slice)
+        element = value.element if value.element is not None else UNKNOWN
+        if not is_slice:
+            return Result(node, _element_hint(value, index.value, element))
+        part = _sliced(value.sample, index.value)
+        whole = value.sample is None and value.length is not None
+        parts = _sliced(range(value.length), index.value) if whole else part  # type: ignore[arg-type]
+        length = len(parts) if parts is not None and value.length is not None else None
+        return Result(node, ListValue(value.element, is_tuple=value.is_tuple, length=length, sample=part))
+    if isinstance(value, DictValue):
+        return Result(node, value.element if value.element is not None else UNKNOWN)
+    if isinstance(value, TensorValue):
+        made = expressions.samples.result(operator.getitem, [value, index.value], {}, "select")
+        return Result(node, made if getattr(made, "dtype", None) is not None else TensorValue(value.dtype))
+    return Result(node, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
+
+
+def _parameter(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Known, index: Result) -> Result:
+    """`self.scales[i]`: parameters are attributes of the container."""
+    if not isinstance(index.value, Known):
+        raise NeedsKnownError
+    key = expressions.scope.use(index.value)
+    found = owner.object[key]
+    name = str(key if isinstance(owner.object, torch.nn.ParameterDict) else range(len(owner.object))[key])
+    container = expressions.scope.program.module_expression(expressions.scope, owner.object, node)
+    function = ast.copy_location(ast.Name("getattr", ast.Load()), node)
+    call = ast.Call(function, [container, ast.copy_location(ast.Constant(name), node)], [])
+    return Result(ast.copy_location(call, node), expressions.samples.value(found))
+
+
+def _element_hint(value: ListValue, index: Value, element: Value) -> Value:
+    """An element of a list, with the number that it has in the sample."""
+    if value.sample is None or not isinstance(index, Known) or not isinstance(element, Scalar):
+        return element
+    try:
+        return Scalar(element.kind, value.sample[index.object])
+    except (IndexError, TypeError):
+        return element
+
+
+def _sliced(sample: Any, index: Value) -> Any:
+    """A slice of a sample."""
+    if sample is None or not isinstance(index, Known):
+        return None
+    try:
+        return sample[index.object]
+    except (TypeError, ValueError):
+        return None
+
+
+def _of_alike(expressions: ExpressionEvaluator, node: ast.Subscript, value: TupleValue, index: Result) -> Result:
+    """An element of a tuple at a dynamic place, which TorchScript has of lists only.
+
+    Raises:
+        NeedsKnownError: the elements are of several types.
+    """
+    if len({annotation(element) for element in value.elements}) != 1 or annotation(value.elements[0]) is None:
+        raise NeedsKnownError
+    parts = spread(expressions, Result(node.value, value), node) or []
+    nodes = [expressions.expression(part, node) for part in parts]
+    node.value = ast.copy_location(ast.List(nodes, ast.Load()), node)
+    node.slice = expressions.expression(index, node.slice)
+    found = value.elements[0]
+    for element in value.elements[1:]:
+        found = joined(found, element, expressions.samples.of)
+    return Result(node, found)
+
+
+def _of_tuple(expressions: ExpressionEvaluator, node: ast.Subscript, value: TupleValue, index: Result) -> Result:
+    position = expressions.scope.use(index.value)
+    try:
+        found = value.elements[position]
+    except (IndexError, TypeError):
+        found = UNKNOWN  # it raises where it is evaluated
+    node.slice = literal(position, node.slice) or expressions.expression(index, node.slice)
+    return Result(node, TupleValue(found) if isinstance(found, tuple) else found)
+
+
+def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Result, index: Result) -> Result:
+    thing = owner.value.object  # type: ignore[attr-defined]
+    if isinstance(index.value, Known):
+        try:
+            found = element_of_known(expressions, owner.value, index.value)  # type: ignore[arg-type]
+        except (IndexError, KeyError, TypeError):
+            found = None
+        if found is not None:
+            return found
+    elif isinstance(thing, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)):
+        raise NeedsKnownError
+    if owner.node is None and literal(thing, node) is None:
+        raise NeedsKnownError
+    node.value, node.slice = expressions.expression(owner, node.value), expressions.expression(index, node.slice)
+    if isinstance(thing, (list, tuple)) and thing:
+        value: Value | None = None
+        for part in thing:
+            value = joined(value, expressions.samples.value(part), expressions.samples.of)
+        if isinstance(node.slice, ast.Slice):
+            return Result(node, ListValue(value))
+        if isinstance(thing, tuple) and isinstance(node.value, ast.Tuple):
+            node.value = ast.copy_location(ast.List(node.value.elts, ast.Load()), node.value)
+        return Result(node, value or UNKNOWN)
+    return Result(node)
+
+
+def element_of_known(expressions: ExpressionEvaluator, owner: Known, index: Known) -> Result | None:
+    """Evaluate an element of a container that is known, at a place that is known.
+
+    Raises:
+        NotCompiledError: a change of the container would not be seen.
+    """
+    scope, thing = expressions.scope, owner.object
+    position = scope.use(index)
+    found = thing[position]
+    if isinstance(found, torch.nn.Module) and not isinstance(position, slice):
+        return Result(None, Known(found, None, scope.program.guards_of(owner)))
+    if isinstance(thing, torch.nn.Module):  # `self.layers[1:]`
+        return Result(None, Known(found if isinstance(found, torch.nn.Sequential) else list(found)))
+    if isinstance(found, torch.Tensor):
+        return None
+    if isinstance(thing, (list, tuple, dict, range, str)):
+        return Result(None, Known(found, None, scope.program.guards_of(owner) | scope.program.guards_of(index)))
+    raise NotCompiledError

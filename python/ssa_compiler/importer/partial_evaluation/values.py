@@ -1,0 +1,300 @@
+"""What is known of a value before the program runs: the object itself, or its type.
+
+These are the abstract values of partial evaluation. A `Known` is a Python object that exists already: a module, a
+function, a number of the configuration. Everything else is a type of TorchScript, with a sample where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+__all__ = [
+    "NEVER",
+    "UNKNOWN",
+    "Closure",
+    "DictValue",
+    "Known",
+    "ListValue",
+    "Never",
+    "ObjectValue",
+    "OptionalValue",
+    "Scalar",
+    "TensorValue",
+    "TupleValue",
+    "Unknown",
+    "Value",
+    "annotation",
+    "guards_of",
+    "is_none",
+    "joined",
+    "value_of",
+    "widened",
+]
+
+_SCALARS = (bool, int, float, complex, str)
+
+
+class Value:
+    """What is known of a value."""
+
+
+@dataclass(frozen=True)
+class Unknown(Value):
+    """Nothing is known."""
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True)
+class Never(Value):
+    """A value that there is none of: of a variable that is not set, of an operation that raises."""
+
+
+NEVER = Never()
+
+
+@dataclass(frozen=True, eq=False)
+class Known(Value):
+    """An object that exists before the program runs.
+
+    Attributes:
+        object: the object.
+        path: the attribute of the root module that it is, None if it is none.
+        guards: the attributes of the root module that it was computed from: other values need another program.
+    """
+
+    object: Any
+    path: str | None = None
+    guards: frozenset[str] = frozenset()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known) or type(self.object) is not type(other.object):
+            return False
+        plain = isinstance(self.object, (*_SCALARS, type(None)))
+        return repr(self.object) == repr(other.object) if plain else self.object is other.object
+
+    def __hash__(self) -> int:
+        return hash(type(self.object))
+
+
+@dataclass(frozen=True)
+class TensorValue(Value):
+    """A tensor.
+
+    Attributes:
+        dtype: None if it is not known.
+        rank: None if it is not known.
+        sample: a FakeTensor that it may look like, None if there is none.
+    """
+
+    dtype: torch.dtype | None = None
+    rank: int | None = None
+    sample: Any = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Scalar(Value):
+    """A bool, int, float, complex, str, torch.device or torch.dtype.
+
+    Attributes:
+        kind: its class.
+        hint: a value that it may have, None if there is none.
+    """
+
+    kind: type
+    hint: Any = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class ListValue(Value):
+    """A list.
+
+    Attributes:
+        element: what its elements are; None if nothing has been put into it.
+        places: where the lists are made that it may be.
+        is_tuple: whether Python has a tuple there.
+        length: how many elements there are, None if that is dynamic.
+        sample: a list of numbers that it may be, None if there is none.
+    """
+
+    element: Value | None
+    places: frozenset[Any] = field(default=frozenset(), compare=False)
+    is_tuple: bool = field(default=False, compare=False)
+    length: int | None = None
+    sample: Any = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class TupleValue(Value):
+    """A tuple, with what its elements are, and their names if they have any."""
+
+    elements: tuple[Value, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True)
+class DictValue(Value):
+    """A dict, as `ListValue`."""
+
+    key: Value | None
+    element: Value | None
+    places: frozenset[Any] = field(default=frozenset(), compare=False)
+
+
+@dataclass(frozen=True)
+class OptionalValue(Value):
+    """None, or an `element`."""
+
+    element: Value
+
+
+@dataclass(frozen=True)
+class ObjectValue(Value):
+    """An object that the program makes: a named tuple or an object of a class that TorchScript compiles."""
+
+    kind: type
+
+
+@dataclass(frozen=True, eq=False)
+class Closure(Value):
+    """A function that the program defines.
+
+    Attributes:
+        node: the `ast.FunctionDef` or `ast.Lambda`.
+        scope: the function that defines it.
+        captures: the names of its free variables, with the names that they have where the closure is now.
+    """
+
+    node: Any
+    scope: Any
+    captures: dict[str, str]
+
+
+def guards_of(value: Any) -> frozenset[str]:
+    """Return the attributes of the root module that a value depends on."""
+    if not isinstance(value, Known):
+        return frozenset()
+    path = None if isinstance(value.object, torch.nn.Module) else value.path
+    return value.guards | ({path} if path is not None else frozenset())
+
+
+def is_none(value: Value) -> bool:
+    """Whether a value is None."""
+    return isinstance(value, Known) and value.object is None
+
+
+def value_of(thing: Any, sample: Callable[[torch.Tensor], Any]) -> Value:
+    """Return the type of an example: what is known of it where another may be passed.
+
+    Args:
+        thing: an argument of a call, or an attribute.
+        sample: makes a sample of a tensor.
+    """
+    if isinstance(thing, torch.Tensor):
+        return TensorValue(thing.dtype, thing.dim(), sample(thing))
+    if thing is None:
+        return OptionalValue(TensorValue())
+    if isinstance(thing, (*_SCALARS, torch.device, torch.dtype)):
+        return Scalar(type(thing), thing)
+    if isinstance(thing, torch.Size):
+        return ListValue(Scalar(int), is_tuple=True, length=len(thing), sample=tuple(thing))
+    if isinstance(thing, list):
+        return ListValue(_common(value_of(part, sample) for part in thing))
+    if isinstance(thing, tuple) and not hasattr(thing, "_fields"):
+        return TupleValue(tuple(value_of(part, sample) for part in thing))
+    if isinstance(thing, dict):
+        keys, parts = _common(value_of(key, sample) for key in thing), thing.values()
+        return DictValue(keys, _common(value_of(part, sample) for part in parts))
+    if isinstance(thing, tuple) or hasattr(type(thing), "__dataclass_fields__"):
+        return ObjectValue(type(thing))
+    return UNKNOWN
+
+
+def widened(value: Value, sample: Callable[[torch.Tensor], Any]) -> Value:
+    """Return what is known of a value where another of its type may stand: in a loop, or in an argument.
+
+    Modules, functions and None stay what they are.
+    """
+    if not isinstance(value, Known) or value.object is None:
+        return value
+    general = value_of(value.object, sample)
+    return value if isinstance(general, Unknown) else general
+
+
+def joined(a: Value | None, b: Value | None, sample: Callable[[torch.Tensor], Any]) -> Value:
+    """Return what is known of a value that is one of two."""
+    if a is None or b is None or isinstance(a, Never) or isinstance(b, Never):
+        return (b if a is None or isinstance(a, Never) else a) or UNKNOWN
+    if a == b and not isinstance(a, (ListValue, DictValue)):
+        return a
+    if is_none(a) or is_none(b):
+        other = widened(b if is_none(a) else a, sample)
+        return other if isinstance(other, (OptionalValue, Unknown)) or is_none(other) else OptionalValue(other)
+    a, b = widened(a, sample), widened(b, sample)
+    if isinstance(a, OptionalValue) or isinstance(b, OptionalValue):
+        inner = [value.element if isinstance(value, OptionalValue) else value for value in (a, b)]
+        both = joined(inner[0], inner[1], sample)
+        return both if isinstance(both, (OptionalValue, Unknown)) else OptionalValue(both)
+    if type(a) is not type(b):
+        return UNKNOWN
+    return _joined_alike(a, b, sample)
+
+
+def _joined_alike(a: Value, b: Value, sample: Callable[[torch.Tensor], Any]) -> Value:
+    """`joined`, of two values of one class."""
+    if isinstance(a, TensorValue) and isinstance(b, TensorValue):
+        dtype, rank = a.dtype if a.dtype == b.dtype else None, a.rank if a.rank == b.rank else None
+        return TensorValue(dtype, rank, a.sample if dtype is not None and rank is not None else None)
+    if isinstance(a, ListValue) and isinstance(b, ListValue):
+        length = a.length if a.length == b.length else None
+        return ListValue(_either(a.element, b.element, sample), a.places | b.places, a.is_tuple or b.is_tuple, length)
+    if isinstance(a, DictValue) and isinstance(b, DictValue):
+        key, element = _either(a.key, b.key, sample), _either(a.element, b.element, sample)
+        return DictValue(key, element, a.places | b.places)
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.elements) == len(b.elements):
+        return TupleValue(tuple(joined(x, y, sample) for x, y in zip(a.elements, b.elements)))
+    return a if a == b else UNKNOWN
+
+
+def _either(a: Value | None, b: Value | None, sample: Callable[[torch.Tensor], Any]) -> Value | None:
+    return None if a is None and b is None else joined(a, b, sample)
+
+
+def _common(values: Iterable[Value]) -> Value | None:
+    found: Value | None = None
+    for value in values:
+        found = joined(found, value, lambda tensor: None)
+    return found
+
+
+def annotation(value: Value | None) -> str | None:
+    """Return the type of a value as TorchScript writes it, None if that is not known.
+
+    Args:
+        value: None stands for the elements of an empty list.
+    """
+    if value is None or isinstance(value, TensorValue):
+        return "Tensor"
+    if isinstance(value, Known):
+        if value.object is None:
+            return "Optional[Tensor]"
+        general = value_of(value.object, lambda tensor: None)
+        return annotation(general)
+    if isinstance(value, Scalar):
+        return {torch.device: "torch.device", torch.dtype: "int"}.get(value.kind, value.kind.__name__)
+    if isinstance(value, (ListValue, OptionalValue)):
+        element = annotation(value.element)
+        kind = "List" if isinstance(value, ListValue) else "Optional"
+        return None if element is None else f"{kind}[{element}]"
+    if isinstance(value, TupleValue):
+        elements = [annotation(element) for element in value.elements]
+        return None if None in elements or not elements else f"Tuple[{', '.join(filter(None, elements))}]"
+    if isinstance(value, DictValue):
+        key, element = ("str" if value.key is None else annotation(value.key)), annotation(value.element)
+        return None if key is None or element is None else f"Dict[{key}, {element}]"
+    return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,17 @@ class _NotCompiled:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--interpreted", action="store_true", help="compile nothing; skip what needs a compiled program")
+    parser.addoption("--partially-evaluated", action="store_true", help="evaluate every program partially")
+
+
+@pytest.fixture(autouse=True)
+def _partially_evaluated(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Make tests of the importer tests of partial evaluation, where that is asked for."""
+    from ssa_compiler.importer.partial_evaluation.opening import prefer_partial_evaluation
+
+    prefer_partial_evaluation(bool(request.config.getoption("--partially-evaluated")))
+    yield
+    prefer_partial_evaluation(False)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from .generate import generate
 from .peers import BACKEND_VARIABLE, choose_backend
 from .pool import Runner, Task, run_tasks
-from .record import AUTO, PEERS, STATUSES, Record, signature
+from .record import AUTO, PARTIAL, PEERS, STATUSES, Record, signature
 from .score import format_score, read_records
 from .shrink import shrink
 from .sizes import auto_program
@@ -97,6 +97,11 @@ def _add_runs(how: argparse._ArgumentGroup) -> None:
         help="compare each program with a rewritten form of it (loops unrolled, branches duplicated, clones inserted)",
     )
     how.add_argument(
+        "--partially-evaluated",
+        action="store_true",
+        help="evaluate each program partially, though TorchScript takes it as it is, and interpret it",
+    )
+    how.add_argument(
         "--auto-sizes",
         action="store_true",
         help="sizes are dynamic, those of the input sets differ, and every other program is about sizes",
@@ -170,6 +175,7 @@ def _run(options: argparse.Namespace) -> list[Record]:
     """Run what is asked for and not in the output file yet; returns all records."""
     own = "compiled" if options.compiled else "metamorphic" if options.metamorphic else "interpreted"
     own = AUTO[options.compiled] if options.auto_sizes else own
+    own = PARTIAL if options.partially_evaluated else own
     systems = [] if options.only_peers else [own]
     systems += options.peer
     wanted = {(system, seed) for system in systems for seed in options.seeds}

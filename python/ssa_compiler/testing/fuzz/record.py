@@ -11,13 +11,25 @@ from typing import Any
 from .generate import generate
 from .sizes import size_program
 
-__all__ = ["AUTO", "PEERS", "STATUSES", "SYSTEMS", "Record", "fail", "generator_version", "normalize", "signature"]
+__all__ = [
+    "AUTO",
+    "PARTIAL",
+    "PEERS",
+    "STATUSES",
+    "SYSTEMS",
+    "Record",
+    "fail",
+    "generator_version",
+    "normalize",
+    "signature",
+]
 
 # What can come of a program. "wrong" and "error" are failures; a system that rejects says so.
 STATUSES = ("ok", "rejected", "wrong", "error")
 AUTO = ("auto-sizes", "auto-sizes compiled")
 PEERS = ("torchscript", "torch.compile", "torch-mlir")
-SYSTEMS = ("interpreted", "compiled", *AUTO, "metamorphic", *PEERS)
+PARTIAL = "partially evaluated"
+SYSTEMS = ("interpreted", "compiled", PARTIAL, *AUTO, "metamorphic", *PEERS)
 
 
 @dataclass

@@ -17,13 +17,14 @@ from ...errors import (
     UnsupportedOpError,
     UnsupportedProgramError,
 )
+from ...importer.partial_evaluation.opening import prefer_partial_evaluation
 from ..auto_sizes import check_auto_sizes, expect_error
 from ..harness import StageMismatch, check
 from .arguments import resized
 from .metamorphic import run_metamorphic
 from .peers import run_peer
 from .program import Loaded, Program, load
-from .record import AUTO, Record, fail, generator_version
+from .record import AUTO, PARTIAL, Record, fail, generator_version
 
 __all__ = ["run_program"]
 
@@ -54,7 +55,8 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
         if not loaded.calls:
             fail(record, "rejected", "for every input set an int of the program leaves 64 bits, or it runs on", folder)
             return record
-        runner = _run_own if system in ("interpreted", "compiled", *AUTO) else run_peer
+        runner = _run_own if system in ("interpreted", "compiled", PARTIAL, *AUTO) else run_peer
+        prefer_partial_evaluation(system == PARTIAL)
         try:
             runner(loaded, record, timeout_s)
         except StageMismatch as error:

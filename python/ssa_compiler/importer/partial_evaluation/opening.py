@@ -58,12 +58,14 @@ def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             raise
         try:
             return _opened(*found, args, kwargs)
-        except (NotCompiledError, ScriptError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the program is rejected as it is
             _logger.debug("partial evaluation does not help: %r", error)
             raise rejection from None
     if found is not None and _is_mistyped(opened, *found[:2], args, kwargs):
-        with suppress(NotCompiledError, ScriptError):
+        try:
             return _opened(*found, args, kwargs)
+        except Exception as error:  # noqa: BLE001 - as above
+            _logger.debug("partial evaluation does not help: %r", error)
     return opened
 
 

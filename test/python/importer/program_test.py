@@ -336,15 +336,6 @@ def test_arguments_that_do_not_fit_are_rejected() -> None:
         flatten_arguments(program, (x, 1))
     with pytest.raises(errors.ArgumentTypeError, match="argument 'x': expected a tensor, got int"):
         flatten_arguments(program, (1, True))
-    with pytest.raises(errors.ArgumentTypeError, match=r"write `n: int`"):
-        import_program(unsettled, (x, 3))
-
-
-def unsettled(x, n):  # type: ignore[no-untyped-def]
-    try:
-        return x + n
-    except RuntimeError:
-        return x
 
 
 class AsksForIdentity(nn.Module):

@@ -257,6 +257,38 @@ def test_lists_that_grow():
     check(grown, ([X, X + 1], 2), ([X, X - 3], 2), compiled=False)
 
 
+class Named(nn.Module):
+    """Attributes of the class, properties, a buffer that is None."""
+
+    scale, names = 2, ("first", "second")
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.register_buffer("bias", None)
+
+    @property
+    def doubled(self):
+        return self.scale * 2
+
+    def forward(self, x):
+        for name in self.names:
+            x = getattr(self, name)(x) * self.scale
+        if self.bias is not None:
+            x = x + self.bias
+        return x * self.doubled, torch.ones(1, *x.shape, self.scale).sum(), [1, *x.shape][1]
+
+
+@torch.no_grad()
+def test_attributes_of_the_class():
+    check(Named(), (X,), (-X,), compiled=False)
+    model = Named()
+    compiled = ssa_compiler.compile(model, (X,))
+    model.scale = 3
+    torch.testing.assert_close(compiled(X), model(X))
+
+
 class Counter(nn.Module):
     """State that a function beside the class assigns is no constant."""
 

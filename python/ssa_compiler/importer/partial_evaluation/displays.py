@@ -147,7 +147,9 @@ def listed(expressions: ExpressionEvaluator, parts: Sequence[ast.expr], node: An
         if pieces is None:
             if not isinstance(result.value, ListValue):
                 raise NotCompiledError
-            chunks += [(result.node, result.value), ([], [])]
+            name = ast.copy_location(ast.Name("list", ast.Load()), part)
+            items = ast.copy_location(ast.Call(name, [result.node], []), part) if result.value.is_tuple else result.node
+            chunks += [(items, result.value), ([], [])]
             continue
         for piece in pieces:
             chunks[-1][0].append(expressions.expression(piece, part))

@@ -217,13 +217,17 @@ class Expressions:
         return self.known(node, made)
 
     def _module_attribute(self, owner: Result, made: Known, node: ast.Attribute) -> Result:
-        found = made.object
+        found, made_of = made.object, owner.value.object  # type: ignore[attr-defined]
         if isinstance(found, torch.nn.Module):
             return Result(None, made)
         node.value = self.expression(owner, node.value)
+        if not isinstance(found, torch.Tensor) and not callable(found) and node.attr not in vars(made_of):
+            return self.known(node, made)  # an attribute of the class, of which TorchScript knows nothing
         if self.scope.program.is_assigned(node.attr):
             return Result(node, self._assigned_attribute(found, node.attr))
         if isinstance(found, torch.Tensor):
+            if isinstance(getattr(type(made_of), node.attr, None), property):
+                self.scope.program.with_properties.add(id(made_of))
             return Result(node, self.samples.value(found))
         if callable(found) and not isinstance(found, type):
             return Result(node, made)

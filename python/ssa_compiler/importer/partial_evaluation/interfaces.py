@@ -82,6 +82,7 @@ class Evaluated(Protocol):
 
     samples: Samples
     elements: dict[Any, Value]
+    with_properties: set[int]
 
     @property
     def functions(self) -> FunctionEvaluator: ...

@@ -13,7 +13,8 @@ __all__ = ["extreme", "ordered"]
 def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
     """The list that `min(items, key=f)` looks at, by name, and the function; None if there is none."""
     keys = [keyword.value for keyword in node.keywords if keyword.arg == "key"]
-    if len(node.args) != 1 or not keys:
+    others = {keyword.arg for keyword in node.keywords} - {"key", "reverse"}
+    if len(node.args) != 1 or not keys or others:
         return None
     items = ast.copy_location(ast.Call(ast.copy_location(ast.Name("list", ast.Load()), node), [node.args[0]], []), node)
     name = calls.scope.name()

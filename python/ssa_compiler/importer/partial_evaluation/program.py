@@ -15,20 +15,17 @@ from __future__ import annotations
 
 import ast
 import copy
-import dis
-import inspect
-import textwrap
-import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 import torch
+import torch.jit._recursive as recursive
 import torch.jit.frontend as frontend
 from torch import _jit_internal
 
 from ..isolation.patching import replaced
+from .assigned_attributes import assigned_attributes, assigned_by
 from .callees import is_of_torch
 from .definitions import Specialised
 from .functions import Functions
@@ -49,9 +46,6 @@ _WAYS: tuple[tuple[tuple[type, ...], bool], ...] = (
 """Types of arguments whose values a program is made for, and whether dynamic numbers choose parts of it, in the order
 in which that is tried.
 """
-_MUTATORS = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem copy_ fill_ zero_ add_ mul_".split()
-)
 
 
 class Program:
@@ -62,7 +56,11 @@ class Program:
         functions: the copies of functions.
         elements: what the lists and dicts that the program makes hold, by place.
         read: the attributes of the root module that were taken as they are.
-        present: attributes of which the program asked whether they are there.
+        methods: the copies that are methods, by module and name.
+        names: what names of the copies mean: other copies, constants.
+        sources: the Python functions that copies are of, by the names of the copies.
+        held: the tensors of objects that are no modules, by the module that holds the object, and name.
+        with_properties: the modules whose properties TorchScript computes; others are known.
     """
 
     def __init__(self, root: torch.nn.Module | None, elements: dict[Any, Value]) -> None:
@@ -73,10 +71,11 @@ class Program:
         self.read: set[str] = set()
         self.methods: dict[int, dict[str, Any]] = {}
         self.names: dict[str, Any] = {}
+        self.with_properties = set[int]()
         self.sources: dict[str, Any] = {}
         self.held: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._paths = {id(part): path for path, part in root.named_modules()} if root is not None else {}
-        self._assigned = _assigned_attributes(root) if root is not None else frozenset()
+        self._assigned = assigned_attributes(root) if root is not None else frozenset()
         self._constants: dict[int, str] = {}
 
     # What is known. -----------------------------------------------------------------------------------------------
@@ -95,7 +94,7 @@ class Program:
             kind: the class of an object that is no module.
         """
         seen = name in self._assigned or ("assigned", name) in self.elements
-        return seen or (kind is not None and name in _assigned_by(kind))
+        return seen or (kind is not None and name in assigned_by(kind))
 
     def assign(self, name: str, value: Value | None = None) -> None:
         """Note that the program assigns an attribute of this name.
@@ -338,7 +337,13 @@ class Program:
             resolve = create(function)
             return lambda name: self.names[name] if name in self.names else resolve(name)
 
+        properties: Any = getattr(recursive, "get_property_stubs")  # noqa: B009 - it is private
+
+        def computed(module: torch.nn.Module) -> Any:
+            return properties(module) if id(module) in self.with_properties else []
+
         with (
+            replaced(recursive, "get_property_stubs", computed),
             replaced(frontend, "parse_def", parsing),
             replaced(_jit_internal, "createResolutionCallbackFromClosure", resolving),
         ):
@@ -387,53 +392,3 @@ def evaluated(
         fixed = [key for key, value in arguments.items() if type(value) in kinds and type(value) in (bool, int)]
         return program, made, frozenset(fixed)
     raise NotCompiledError(*rejection.args) from rejection
-
-
-def _assigned_attributes(root: torch.nn.Module) -> frozenset[str]:
-    """The names of the attributes that methods assign, or change the contents of."""
-    kinds: set[Any] = {type(part) for part in root.modules()}
-    return frozenset().union(*(_assigned_by(kind) for kind in kinds))
-
-
-@lru_cache(maxsize=256)
-def _assigned_by(kind: type) -> frozenset[str]:
-    """The names of the attributes that methods of a class assign, or change the contents of."""
-    found = set[str]()
-    for owner in kind.__mro__:
-        if owner.__module__.partition(".")[0] in ("torch", "builtins"):
-            continue
-        for name, member in vars(owner).items():
-            function = inspect.unwrap(getattr(member, "fget", None) or getattr(member, "__func__", member))
-            if name not in ("__init__", "__post_init__") and isinstance(function, types.FunctionType):
-                try:
-                    found |= _changed(ast.parse(textwrap.dedent(inspect.getsource(function))))
-                except (OSError, TypeError, SyntaxError):
-                    found |= _changed_by_code(function.__code__)
-    return frozenset(found)
-
-
-def _changed(method: ast.AST) -> set[str]:
-    found = set[str]()
-    for node in ast.walk(method):
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            found.add(node.attr)
-        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            found |= _held_by(node.value)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
-            found |= _held_by(node.func.value)
-    return found
-
-
-def _changed_by_code(code: types.CodeType) -> set[str]:
-    """`_changed`, of a function without source: the attributes that it assigns; any, if it changes a container."""
-    steps = list(dis.get_instructions(code))
-    if any(step.opname == "STORE_SUBSCR" or step.argval in _MUTATORS for step in steps):
-        return set(code.co_names)
-    return {str(step.argval) for step in steps if step.opname in ("STORE_ATTR", "DELETE_ATTR")}
-
-
-def _held_by(node: ast.expr) -> set[str]:
-    """The attribute of which an expression is, or is a part."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return {node.attr} if isinstance(node, ast.Attribute) else set()

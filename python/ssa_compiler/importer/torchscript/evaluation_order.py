@@ -327,6 +327,8 @@ def _is_pure(call: ast.Call) -> bool:
         return False
     if isinstance(call.func.value, ast.Name) and call.func.value.id == "math":
         return True
+    if call.func.attr in ("item", "tolist") and not call.args:
+        return True  # of tensors; they are no operators
     found = [schema for schema in schemas(call) if not any(argument.is_out for argument in schema.arguments)]
     return bool(found) and not any(map(_changes, found))
 

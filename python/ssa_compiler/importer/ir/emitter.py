@@ -385,6 +385,8 @@ class Emitter:
 
 def _is_float(expr: Any) -> bool:
     """Whether an expression is computed from floats or quotients."""
+    if expr.is_integer:  # a rounded float, for example
+        return False
     return expr.has(*_QUOTIENTS, sympy.Float) or not all(symbol.is_integer for symbol in expr.free_symbols)
 
 

@@ -267,3 +267,54 @@ def worked_off(x, n: int):
 
 def test_while_asks_the_list_each_time() -> None:
     check(worked_off, (X, 3), compiled=False)
+
+
+def reassigned(x):
+    out = []
+    rows = (x, x * 2)
+    for a in rows:
+        for b in rows:
+            rows = (b, a)
+            out.append(a - b)
+    for i, v in enumerate((x, x * 2)):
+        x = x + v * i + 1
+    return out[0], out[3], x, positive([x])
+
+
+def shifted(x):
+    a = b = c = d = e = f = g = 0
+    for _ in range(10):
+        x = x + 1 if a == 0 else x * 2
+        a, b, c, d, e, f, g = b, c, d, e, f, g, 1
+    return x, positive([x])
+
+
+def ranks(x, sizes=(2, 3)):
+    y = x.sum([k for k in range(x.dim()) if k != 5])
+    made = torch.zeros([size for size in sizes if size > 0])
+    rows = [x]
+    rows.extend((x[None],))
+    held = {"a": x}
+    held.update({"b": x[None]})
+    return y.dim(), made.dim(), rows[-1].dim(), held["b"].dim()
+
+
+def reshaped(x):
+    y = x.clone()
+    z = y
+    z.unsqueeze_(0)
+    return (x * 2 if y.dim() == 2 else x), positive([x])
+
+
+def nested_lengths(x):
+    rows = [[x]]
+    rows[0] += [x]
+    return len(rows[0]), positive([x])
+
+
+@pytest.mark.parametrize("program", [reassigned, shifted, ranks, reshaped, nested_lengths])
+def test_what_is_known_holds_where_it_is_used(program) -> None:
+    try:
+        check(program, (X,), (-X,), compiled=False)
+    except (errors.ScriptError, errors.UnsupportedProgramError):
+        assert program is not reassigned

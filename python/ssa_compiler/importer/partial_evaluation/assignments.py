@@ -218,7 +218,10 @@ class Assignments:
         self.scope.forget(_root(target))
         if isinstance(target, ast.Attribute):
             self.scope.program.assign(target.attr, value)
-            target.value = self.expressions.left(target.value)
+            owner = self.expressions.evaluate(target.value)
+            if isinstance(owner.value, TensorValue):
+                raise NotCompiledError("an attribute of a tensor")
+            target.value = self.expressions.expression(owner, target.value)
             return target
         if not isinstance(target, ast.Subscript):
             raise NotCompiledError
@@ -243,6 +246,9 @@ class Assignments:
             read: Any = copy.deepcopy(node.target)
             read.ctx = ast.Load()
             updated = ast.copy_location(ast.BinOp(read, node.op, copy.deepcopy(node.value)), node)
+            held = self.expressions.evaluate(copy.deepcopy(read)).value
+            if not isinstance(held, (TensorValue, Scalar)):
+                self.scope.program.forget_lengths()
             changed = self.expressions.evaluate(updated).value if isinstance(read, ast.Attribute) else None
             node.target = self._place(node.target, changed)
             return [node]

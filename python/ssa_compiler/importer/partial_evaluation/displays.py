@@ -182,8 +182,17 @@ def listed(expressions: ExpressionEvaluator, parts: Sequence[ast.expr], node: An
     return Result(made, ListValue(element, is_tuple=isinstance(node, ast.Tuple), sample=sample))
 
 
-def spread(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> list[Result] | None:
-    """Return the elements of what is unpacked, None if their number is dynamic."""
+def spread(
+    expressions: ExpressionEvaluator, result: Result, where: ast.AST, *, fresh: bool = False
+) -> list[Result] | None:
+    """Return the elements of what is unpacked, None if their number is dynamic.
+
+    Args:
+        expressions: evaluates.
+        result: what is unpacked.
+        where: the expression.
+        fresh: whether they are used later, when the variables may have other values.
+    """
     value = result.value
     if isinstance(value, Known) and isinstance(value.object, (list, tuple, range)):
         guards = expressions.scope.program.guards_of(value)
@@ -193,10 +202,17 @@ def spread(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> 
     if not isinstance(value, TupleValue):
         return None
     if isinstance(result.node, ast.Tuple):
-        return [Result(part, each) for part, each in zip(result.node.elts, value.elements)]
+        parts = [Result(part, each) for part, each in zip(result.node.elts, value.elements)]
+        if not fresh:
+            return parts
+        held = [part.node is None or isinstance(part.node, ast.Constant) for part in parts]
+        return [
+            part if is_held else Result(expressions.named(part, where, fresh=True), part.value)
+            for part, is_held in zip(parts, held)
+        ]
     if result.node is None:
         return [Result(None, each) for each in value.elements]
-    name = expressions.named(result, where)
+    name = expressions.named(result, where, fresh=fresh)
     return [
         Result(ast.copy_location(ast.Subscript(copy.deepcopy(name), ast.Constant(k), ast.Load()), where), each)
         for k, each in enumerate(value.elements)

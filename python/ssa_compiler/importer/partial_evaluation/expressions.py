@@ -102,9 +102,15 @@ class Expressions:
                 return ast.copy_location(ast.Name(self.scope.program.constant_name(thing), ast.Load()), where)
         raise NotCompiledError
 
-    def named(self, result: Result, where: ast.AST) -> ast.Name:
-        """Return a variable that has a value, by an assignment in front of the statement if there is none."""
-        if isinstance(result.node, ast.Name):
+    def named(self, result: Result, where: ast.AST, *, fresh: bool = False) -> ast.Name:
+        """Return a variable that has a value, by an assignment in front of the statement if there is none.
+
+        Args:
+            result: the value.
+            where: the expression that it is of.
+            fresh: whether it has to be a variable that nothing else assigns.
+        """
+        if isinstance(result.node, ast.Name) and not fresh:
             return result.node
         name = self.scope.name()
         store = ast.copy_location(ast.Name(name, ast.Store()), where)

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ..torchscript.evaluation_order import has_effects
 from .displays import spread
 from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
@@ -30,6 +31,7 @@ from .values import (
 __all__ = ["Loops"]
 
 _MOST_ITERATIONS, _FEW_ITERATIONS = 256, 16
+_MOST_ROUNDS = 24
 
 
 class Loops:
@@ -59,12 +61,16 @@ class Loops:
             return self._over_known(result, value, node)
         left = self._expressions.expression(result, node) if result.node is not None else None
         if isinstance(value, TupleValue):
-            return Iteration(left, UNKNOWN, spread(self._expressions, Result(left, value), node) or (), True)
+            return Iteration(
+                left, UNKNOWN, spread(self._expressions, Result(left, value), node, fresh=True) or (), True
+            )
         if isinstance(value, ListValue):
             element = value.element if value.element is not None else UNKNOWN
             if value.length is None or left is None:
                 return Iteration(left, element)
-            parts = spread(self._expressions, Result(left, value), node) if isinstance(left, ast.Name) else None
+            parts = (
+                spread(self._expressions, Result(left, value), node, fresh=True) if isinstance(left, ast.Name) else None
+            )
             return Iteration(left, element, parts, False, value.length)
         if isinstance(value, DictValue):
             return Iteration(left, value.key if value.key is not None else UNKNOWN)
@@ -140,7 +146,7 @@ class Loops:
         """The first elements of what is iterated over, which has at least so many."""
         if part.elements is not None:
             return list(part.elements[:count])
-        name = self._expressions.named(Result(part.node, UNKNOWN), node)
+        name = self._expressions.named(Result(part.node, UNKNOWN), node, fresh=True)
         text = f"assert len({name.id}) >= {count}, 'zip: fewer elements than the {count} of the other operand'"
         check = ast.parse(text).body[0]
         for each in ast.walk(check):
@@ -157,6 +163,8 @@ class Loops:
 
     def loop(self, node: ast.For) -> list[ast.stmt]:
         """Evaluate a for loop."""
+        if self._builtin(node.iter) == "reversed" and any(map(_changes_items, node.body)):
+            raise NotCompiledError("a list that may change while a loop goes through it from its end")
         iteration = self.iteration(node.iter)
         if iteration.elements is not None and iteration.is_unrolled:
             return self._unrolled(node, iteration.elements)
@@ -190,7 +198,7 @@ class Loops:
             node: the loop.
         """
         scope = self.scope
-        for _ in range(6):
+        for _ in range(_MOST_ROUNDS):
             start = scope.fork()
             jumps, scope.jumps = scope.jumps, []
             hoisted, scope.before = scope.before, []
@@ -211,7 +219,7 @@ class Loops:
                 self._declare(made, node)
                 return body
             scope.variables = {name: scope.variables.get(name, found) for name, found in start.items()}
-        return body
+        raise NotCompiledError("what is known of the variables of a loop does not settle")
 
     def _declare_early(self, made: dict[str, Result], node: ast.stmt) -> None:
         """Let variables that a loop reads before it assigns them be None at first."""
@@ -336,6 +344,15 @@ class _Row(ast.Tuple):
 
     def __init__(self, elts: Sequence[Any]) -> None:
         super().__init__(list(elts), ast.Load())
+
+
+def _changes_items(statement: ast.stmt) -> bool:
+    """Whether a statement may change what a list holds."""
+    return any(
+        (isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.Call) and has_effects(ast.Call(node.func, [], [])))
+        for node in ast.walk(statement)
+    )
 
 
 def _starred(node: Any) -> bool:

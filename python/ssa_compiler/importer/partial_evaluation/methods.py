@@ -10,6 +10,7 @@ import torch
 from ..torchscript.evaluation_order import has_effects
 from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
+from .scope import NotCompiledError
 from .values import UNKNOWN, DictValue, Known, ListValue, OptionalValue, Scalar, TensorValue, TupleValue, Unknown, Value
 
 __all__ = ["call"]
@@ -43,6 +44,8 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
 
 def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, value: TensorValue) -> Result:
     name, samples = function.attr, calls.expressions.samples
+    if _changes_shape(name):
+        raise NotCompiledError(f"{name}, which changes the shape of a tensor in place")
     if name in ("tolist", "item") and not node.args and value.dtype is not None:
         if (made := _as_python(calls, node, function, value)) is not None:
             return made
@@ -79,6 +82,15 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
         return getattr(tensor, name)(*args, **kwargs)
 
     return Result(node, samples.result(method, [value, *values], named, name))
+
+
+def _changes_shape(name: str) -> bool:
+    """Whether a method changes the shape of a tensor in place, by the tags of its operator."""
+    packet = getattr(torch.ops.aten, name, None) if name.endswith("_") and not name.startswith("_") else None
+    overloads = packet.overloads() if packet is not None else ()
+    return name in ("set_", "resize_", "resize_as_") or any(
+        torch.Tag.inplace_view in getattr(packet, each).tags for each in overloads
+    )
 
 
 def _new_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, value: TensorValue) -> Result:
@@ -119,8 +131,9 @@ def _of_list(calls: CallEvaluator, function: ast.Attribute, value: ListValue, ar
     given = [result.value for result in arguments.positional]
     if name in ("append", "insert") and given:
         program.put(scope, function.value, value, None, given[-1])
-    if name == "extend" and given and isinstance(given[0], ListValue) and given[0].element is not None:
-        program.put(scope, function.value, value, None, given[0].element)
+    if name == "extend" and given:
+        for element in _elements(given[0]):
+            program.put(scope, function.value, value, None, element)
     if name == "pop":
         return value.element if value.element is not None else UNKNOWN
     if name in ("index", "count"):
@@ -128,8 +141,23 @@ def _of_list(calls: CallEvaluator, function: ast.Attribute, value: ListValue, ar
     return ListValue(value.element, value.places) if name == "copy" else Known(None)
 
 
+def _elements(value: Value) -> list[Value]:
+    """What the elements of something that is iterated over are."""
+    if isinstance(value, TupleValue):
+        return list(value.elements)
+    if isinstance(value, ListValue):
+        return [] if value.element is None else [value.element]
+    return [UNKNOWN]
+
+
 def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, arguments: Arguments) -> Value:
     name, key, element = function.attr, value.key or UNKNOWN, value.element or UNKNOWN
+    given = [result.value for result in arguments.positional]
+    if name == "update":
+        other = given[0] if given and isinstance(given[0], DictValue) else DictValue(UNKNOWN, UNKNOWN)
+        calls.scope.program.put(calls.scope, function.value, value, other.key, other.element)
+    if name == "setdefault" and len(given) == 2:
+        calls.scope.program.put(calls.scope, function.value, value, given[0], given[1])
     if name == "items":
         return ListValue(TupleValue((key, element)))
     if name == "keys":

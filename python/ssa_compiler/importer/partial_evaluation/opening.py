@@ -104,7 +104,8 @@ def _function(model: Any) -> tuple[Any, torch.nn.Module | None, str, Any] | None
 
 def _is_of_torch(module: torch.nn.Module) -> bool:
     """Whether a module and all its parts are PyTorch's own."""
-    return all(is_of_torch(type(part).forward) for part in module.modules())
+    parts = (part for part in module.modules() if not isinstance(part, torch.jit.ScriptModule))
+    return all(is_of_torch(type(part).forward) for part in parts)
 
 
 def _opened(

@@ -6,8 +6,9 @@ import ast
 import builtins
 import copy
 import math
+import re
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,7 +152,7 @@ class Scope:
 
     def forget(self, name: str) -> None:
         """Note that a variable, or what it holds, is another one from here on."""
-        self.present = frozenset(text for text in self.present if text.partition(".")[0].partition("[")[0] != name)
+        self.present = frozenset(text for text in self.present if not re.search(rf"\b{re.escape(name)}\b", text))
 
     def place(self, node: Any) -> Any:
         """Return what stands for a place in the source of the function."""
@@ -183,9 +184,10 @@ class Scope:
         first, last = _start(where), _end(where)
         own = [node for node in ast.walk(self.whole) if _start(node) is not None and first <= _start(node) <= last]
         moves = any(isinstance(node, ast.Call) and has_effects(node) for node in own)
+        later = set(map(id, _computed_later(self.whole, first, last)))
         for node in ast.walk(self.whole):
             place = _start(node)
-            if place is None or first <= place <= last:
+            if place is None or first <= place <= last or id(node) in later:
                 continue
             if isinstance(node, ast.Call) and _end(node) <= first and has_effects(node):
                 return False
@@ -246,6 +248,16 @@ def _is_constant(thing: Any) -> bool:
         return all(map(_is_constant, thing))
     is_code = isinstance(thing, (types.ModuleType, torch.nn.Module)) or callable(thing)
     return is_code or isinstance(thing, (*_PLAIN, torch.dtype, torch.device, torch.memory_format, torch.layout))
+
+
+def _computed_later(whole: ast.AST, first: Any, last: Any) -> Iterator[ast.AST]:
+    """The elements of comprehensions that iterate over what lies between two places: they are written in front."""
+    for node in ast.walk(whole):
+        parts = [getattr(node, name, None) for name in ("elt", "key", "value")] if hasattr(node, "generators") else []
+        if parts and _start(node) <= first and last <= _end(node):
+            for part in parts:
+                if part is not None and not _start(part) <= first <= _end(part):
+                    yield from ast.walk(part)
 
 
 def _start(node: Any) -> Any:

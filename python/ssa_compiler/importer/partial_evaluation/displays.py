@@ -24,6 +24,7 @@ from .values import (
     guards_of,
     is_none,
     joined,
+    widened,
 )
 
 __all__ = ["as_list", "comprehension", "concatenated", "dict_display", "list_display", "listed", "tuple_display"]
@@ -120,8 +121,6 @@ def _is_static(value: Value) -> bool:
 
 
 def _general(value: Known) -> Value:
-    from .values import widened
-
     return widened(value, lambda tensor: None)
 
 
@@ -289,8 +288,6 @@ def _elements(value: Value) -> Sequence[Value]:
 def _element(value: Value, sample: Callable[..., Any]) -> Value | None:
     if isinstance(value, ListValue):
         return value.element
-    from .values import widened
-
     found: Value | None = None
     for part in _elements(value):
         found = joined(found, widened(part, sample), sample)

@@ -244,11 +244,8 @@ class Expressions:
     def _assigned_attribute(self, found: Any, name: str) -> Value:
         """What is known of an attribute that the program assigns: what it was, or is assigned."""
         program = self.scope.program
-        value: Value | None = Known(None) if found is None else self.samples.value(found)
-        learned = program.elements.get(("attribute", name))
-        if learned is None:
-            return value or UNKNOWN
-        return joined(value, learned, self.samples.of)
+        value: Value = Known(None) if found is None else self.samples.value(found)
+        return joined(value, program.elements.get(("attribute", name)), self.samples.of)
 
     def _tensor_attribute(self, owner: TensorValue, name: str) -> Value:
         simple: dict[str, Value] = {

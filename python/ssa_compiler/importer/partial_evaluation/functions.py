@@ -42,6 +42,7 @@ from .values import (
     Value,
     annotation,
     is_none,
+    joined,
 )
 
 __all__ = ["Functions"]
@@ -161,7 +162,7 @@ class Functions:
         first = definition.node.args.args[0].arg if owner is not None else ""
         bound = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
         kept = {key: value for key, value in arguments.items() if key != first}
-        return self._specialise(definition, owner, name, first, bound, kept, kept, dispatches=dispatches, is_root=True)
+        return self._specialise(definition, owner, name, first, bound, kept, dispatches=dispatches, is_root=True)
 
     def _specialised(
         self,
@@ -190,11 +191,11 @@ class Functions:
                 dynamic[parameter] = self._program.widened(result.value)
                 left.append(expression_of(scope, result))
             try:
-                return self._specialise(definition, owner, name, first, fixed, dynamic, {}), left
+                return self._specialise(definition, owner, name, first, fixed, dynamic), left
             except NeedsKnownError:
                 if not keep_numbers or not any(isinstance(result.value, Known) for result in results.values()):
                     break
-        made = self._specialise(definition, owner, name, first, fixed, dynamic, {}, dispatches=True)
+        made = self._specialise(definition, owner, name, first, fixed, dynamic, dispatches=True)
         return made, left
 
     def _is_fixed(self, result: Result, keep_numbers: bool) -> bool:
@@ -255,7 +256,6 @@ class Functions:
         first: str,
         fixed: Mapping[str, Result],
         dynamic: Mapping[str, Value],
-        declared: Mapping[str, Value],
         *,
         dispatches: bool = False,
         is_root: bool = False,
@@ -269,7 +269,6 @@ class Functions:
             first: the name of the parameter for the module.
             fixed: the parameters that are put in.
             dynamic: the parameters that stay.
-            declared: of them those that keep their defaults, as those of the program itself.
             dispatches: as of `Scope`.
             is_root: whether it is the program itself.
         """
@@ -304,7 +303,7 @@ class Functions:
     ) -> Specialised:
         node = copy.deepcopy(definition.node)
         outer = definition.scope
-        scope = Scope(self._program, definition.function, owner, first, place, dispatches=dispatches, outer=outer)
+        scope = Scope(self._program, definition.function, owner, first, place, dispatches=dispatches)
         scope.local = variables_of(node)
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
@@ -322,8 +321,6 @@ class Functions:
         node.body = body or [ast.copy_location(ast.Pass(), node)]
         node.decorator_list = []
         if not scope.is_dead and scope.returned is not None and not is_none(scope.returned):
-            from .values import joined
-
             scope.returned = joined(scope.returned, Known(None), self._program.samples.of)
         if is_root and has_tuple_list(scope.returned):
             raise NotCompiledError

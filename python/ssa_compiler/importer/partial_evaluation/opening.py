@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 import logging
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.jit._recursive as recursive
 
 from ...errors import ScriptError
-from ..torchscript.models import OpenedModel, loaded, open_model
+from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
 from .callees import is_of_torch
 from .program import Program, evaluated
@@ -120,19 +119,23 @@ def _opened(
     scripted = _scripted(program, made.function, owner, model)
     title = name if owner is None else type(owner).__name__ + ("" if name == "forward" else f".{name}")
     method = "" if owner is None else made.name
-    template = OpenedModel(model if owner is None else owner, scripted, method, title)
     parameters = inspect.signature(inspect.unwrap(function)).parameters
-    only = frozenset(key for key, value in parameters.items() if value.kind is inspect.Parameter.KEYWORD_ONLY)
-    ints = {key: value.default for key, value in parameters.items() if type(value.default) is int}
     kept = inspect.signature(made.function).parameters
     untyped = {
         key: value.default
         for key, value in parameters.items()
         if value.default is not inspect.Parameter.empty and kept[key].default is inspect.Parameter.empty
     }
-    template = replace(template, untyped_defaults=untyped)
-    return replace(
-        template, keyword_only=only, defaults=ints, read=frozenset(program.read), fixed=fixed, sources=program.sources
+    return OpenedModel(
+        model if owner is None else owner,
+        scripted,
+        method,
+        title,
+        *declared(inspect.unwrap(function)),
+        read=frozenset(program.read),
+        untyped_defaults=untyped,
+        fixed=fixed,
+        sources=program.sources,
     )
 
 

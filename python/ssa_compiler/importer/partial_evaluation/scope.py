@@ -50,7 +50,6 @@ class Scope:
         conditional: how many expressions that may not be evaluated enclose the present one.
         returned: what is known of the result so far.
         local: the names that assignments bind.
-        outer: the function that defines it, None if it is defined in a module.
         is_dead: whether what comes next is never run.
         jumps: what the variables are where the present loop is left or goes on.
         nothing: where variables were assigned None.
@@ -72,7 +71,6 @@ class Scope:
     conditional: int = 0
     returned: Value | None = None
     local: frozenset[str] = frozenset()
-    outer: Scope | None = None
     is_dead: bool = False
     jumps: list[dict[str, Result]] = field(default_factory=list)
     nothing: dict[str, set[Any]] = field(default_factory=dict)
@@ -286,7 +284,7 @@ def literal(thing: Any, where: ast.AST) -> Any:
 
 
 def type_expression(text: str, where: ast.AST) -> ast.expr:
-    """Return an expression for a type; `_function` puts it where TorchScript reads nothing else."""
+    """Return an expression for a type; `function_of` puts it where TorchScript reads nothing else."""
     made = placed(ast.parse(text, mode="eval").body, where)
     for part in ast.walk(made):
         part.is_type = True  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ import torch.nn.modules.module as module_globals
 from ...errors import ScriptError, SourceLocation
 from .script import script_method, script_model
 
-__all__ = ["OpenedModel", "has_own_functions", "loaded", "open_model", "state_tensors"]
+__all__ = ["OpenedModel", "declared", "has_own_functions", "loaded", "open_model", "state_tensors"]
 
 _HOOKS = {"_forward_hooks": "forward hook", "_forward_pre_hooks": "forward pre-hook"}
 _GLOBAL_HOOKS = {"_global_forward_hooks": "forward hook", "_global_forward_pre_hooks": "forward pre-hook"}
@@ -79,12 +79,12 @@ def open_model(model: Any) -> OpenedModel:
         _reject_module(model)
         scripted = script_model(model)
         method = _forward_name(scripted, model)
-        return OpenedModel(model, scripted, method, _type_name(model), *_declared(getattr(model, "forward", None)))
+        return OpenedModel(model, scripted, method, _type_name(model), *declared(getattr(model, "forward", None)))
     if not isinstance(model, torch.jit.ScriptFunction):
         _reject_callable(model)
     scripted = script_model(model)
     python = getattr(model, "_torchdynamo_inline", None) if isinstance(model, torch.jit.ScriptFunction) else model
-    return OpenedModel(model, scripted, "", scripted.name, *_declared(python))
+    return OpenedModel(model, scripted, "", scripted.name, *declared(python))
 
 
 def _method(method: Any) -> OpenedModel:
@@ -100,7 +100,7 @@ def _method(method: Any) -> OpenedModel:
         return OpenedModel(owner, owner, name, f"{_type_name(owner)}.{name}")
     _reject_module(owner)
     return OpenedModel(
-        owner, script_method(owner, name), name, f"{_type_name(owner)}.{name}", *_declared(getattr(owner, name))
+        owner, script_method(owner, name), name, f"{_type_name(owner)}.{name}", *declared(getattr(owner, name))
     )
 
 
@@ -151,7 +151,7 @@ def _type_name(module: Any) -> str:
     return str(getattr(module, "original_name", "") or type(module).__name__)
 
 
-def _declared(function: Any) -> tuple[frozenset[str], dict[str, int]]:
+def declared(function: Any) -> tuple[frozenset[str], dict[str, int]]:
     """What TorchScript forgets of the parameters of a Python function.
 
     Returns:

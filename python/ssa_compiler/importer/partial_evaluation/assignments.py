@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
+from . import objects
 from .displays import spread
 from .expressions import Expressions
 from .interfaces import Result
@@ -67,12 +68,35 @@ class Assignments:
             return self._assign_name(target, result, node)
         if isinstance(target, (ast.Tuple, ast.List)):
             return self._unpack(target, result, node)
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            if (made := self._assign_to_object(target, result, node)) is not None:
+                return made
         value = self.expressions.expression(result, node)
         if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) and target.slice.step is None:
             owner = self.expressions.evaluate(copy.deepcopy(target.value))
             if isinstance(owner.value, ListValue):
                 return self._assign_slice(target, owner, Result(value, result.value), node)
         return [ast.copy_location(ast.Assign([self._place(target, result.value)], value), node)]
+
+    def _assign_to_object(
+        self, target: ast.Attribute | ast.Subscript, result: Result, node: Any
+    ) -> list[ast.stmt] | None:
+        """Assign an attribute or element of an object that the program makes; None if it is none."""
+        owner = self.expressions.present(self.expressions.evaluate(copy.deepcopy(target.value)))
+        if not objects.is_object(owner.value):
+            return None
+        self.scope.forget(_root(target))
+        if isinstance(target, ast.Attribute):
+            if not objects.store(self.expressions, owner, target, result.value):
+                return []
+            target.value, value = owner.node, self.expressions.expression(result, node)
+            return [ast.copy_location(ast.Assign([target], value), node)]
+        name = self.expressions.named(result, node)  # Python evaluates the value first
+        given = [self.expressions.evaluate(target.slice), Result(name, result.value)]
+        made = objects.call_special(self.expressions.calls, "__setitem__", owner, given, node)
+        if made is None:
+            raise NotCompiledError("an object without elements")
+        return [ast.copy_location(ast.Expr(made.node), node)]
 
     def _assign_slice(self, target: ast.Subscript, owner: Result, result: Result, node: ast.AST) -> list[ast.stmt]:
         """`items[a:b] = values`, of as many values as there are elements."""
@@ -217,6 +241,12 @@ class Assignments:
         """Evaluate where a value is stored: an attribute or an element."""
         self.scope.forget(_root(target))
         if isinstance(target, ast.Attribute):
+            owner = self.expressions.present(self.expressions.evaluate(copy.deepcopy(target.value)))
+            if objects.is_object(owner.value):
+                if not objects.store(self.expressions, owner, target, value or UNKNOWN):
+                    raise NotCompiledError("an attribute that TorchScript has no type for")
+                target.value = owner.node
+                return target
             self.scope.program.assign(target.attr, value)
             owner = self.expressions.evaluate(target.value)
             if isinstance(owner.value, TensorValue):
@@ -245,11 +275,10 @@ class Assignments:
         if not isinstance(node.target, ast.Name):
             read: Any = copy.deepcopy(node.target)
             read.ctx = ast.Load()
-            updated = ast.copy_location(ast.BinOp(read, node.op, copy.deepcopy(node.value)), node)
-            held = self.expressions.evaluate(copy.deepcopy(read)).value
-            if not isinstance(held, (TensorValue, Scalar)):
+            held = self.expressions.present(self.expressions.evaluate(copy.deepcopy(read)))
+            if not isinstance(held.value, (TensorValue, Scalar)):
                 self.scope.program.forget_lengths()
-            changed = self.expressions.evaluate(updated).value if isinstance(read, ast.Attribute) else None
+            changed = self._updated(node, held, result) if isinstance(read, ast.Attribute) else None
             node.target = self._place(node.target, changed)
             return [node]
         read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
@@ -258,8 +287,7 @@ class Assignments:
         if is_tuple or (isinstance(before.value, Known) and isinstance(before.value.object, tuple)):
             node.value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
             return self._assign(ast.copy_location(ast.Assign([node.target], node.value), node))
-        folded = ast.BinOp(Result(before.node, before.value).node or read, node.op, copy.deepcopy(node.value))
-        value = self.expressions.evaluate(ast.copy_location(folded, node)).value
+        value = self._updated(node, before, result)
         if isinstance(before.value, ListValue) and isinstance(value, ListValue):
             self.scope.program.put(self.scope, read, before.value, None, value.element)
             self.scope.program.resize(self.scope, read, before.value)
@@ -278,6 +306,13 @@ class Assignments:
         left = self.expressions.expression(before, node)
         made = ast.copy_location(ast.BinOp(left, node.op, node.value), node)
         return [ast.copy_location(ast.Assign([ast.Name(stored, ast.Store())], made), node)]
+
+    def _updated(self, node: ast.AugAssign, before: Result, result: Result) -> Value:
+        """What `before op= result` is."""
+        left, right = self.expressions.present(before), self.expressions.present(result)
+        nodes = [copy.deepcopy(each.node) or ast.copy_location(ast.Constant(None), node) for each in (left, right)]
+        made = ast.copy_location(ast.BinOp(nodes[0], node.op, nodes[1]), node)
+        return self.expressions.operated(made, left, right).value
 
     def _annassign(self, node: ast.AnnAssign) -> list[ast.stmt]:
         if node.value is None:

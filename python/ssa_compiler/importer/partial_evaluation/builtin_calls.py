@@ -13,6 +13,7 @@ import torch
 from ..torchscript.evaluation_order import has_effects
 from .hints import is_plain
 from .interfaces import CallEvaluator, Result
+from .objects import call_special, is_object
 from .ordering import extreme, ordered
 from .scope import NeedsKnownError, NotCompiledError, literal
 from .values import (
@@ -83,6 +84,9 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         return _iterable(calls, node, function)
     arguments = calls.arguments(node)
     values = [result.value for result in arguments.positional]
+    if name == "len" and len(values) == 1 and is_object(values[0]):
+        if (made := call_special(calls, "__len__", arguments.positional[0], [], node)) is not None:
+            return made
     if function in _FOLDED and not arguments.named and not effects:
         if (folded := _folded(calls, node, function, values)) is not None:
             return folded

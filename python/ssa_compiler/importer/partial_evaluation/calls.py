@@ -16,7 +16,7 @@ import torch
 
 from ..torchscript.evaluation_order import has_effects
 from ..torchscript.function_scope import is_iterator
-from . import builtin_calls, methods
+from . import builtin_calls, methods, objects
 from .callees import (
     holder_path,
     is_left_to_python,
@@ -27,6 +27,7 @@ from .callees import (
     only_keywords,
     takes_list,
 )
+from .classes import is_plain_class
 from .displays import listed, spread
 from .interfaces import Arguments, ExpressionEvaluator, Result
 from .scope import NeedsKnownError, NotCompiledError, placed
@@ -77,6 +78,8 @@ class Calls:
                 self.scope.present = frozenset()
 
     def _evaluated(self, node: ast.Call) -> Result:
+        if hasattr(node, "creates"):
+            return objects.create(self, node)
         self._consume(node)
         if isinstance(node.func, ast.Attribute):
             if is_super(node.func.value):
@@ -84,6 +87,10 @@ class Calls:
             owner = self.expressions.evaluate(node.func.value)
             if is_none(owner.value) or isinstance(owner.value, Never):
                 return self.as_it_is(node, NEVER)  # it raises
+            if isinstance(owner.value, OptionalValue) and objects.is_object(owner.value.element):
+                owner = self.expressions.present(owner)
+            if objects.is_object(owner.value):
+                return objects.call_method(self, node, owner)
             if not isinstance(owner.value, Known) or isinstance(owner.value.object, torch.Tensor):
                 return methods.call(self, node, owner)
             callee = self.expressions.attribute_of(owner, owner.value, node.func)
@@ -94,6 +101,16 @@ class Calls:
                 if not self.scope.dispatches or not isinstance(node.func, ast.Subscript):
                     raise
                 return self._dispatch(node, node.func)
+        return self.called(node, callee)
+
+    def called(self, node: ast.Call, callee: Result) -> Result:
+        """Call what an expression is."""
+        if objects.is_object(callee.value):
+            arguments = self.arguments(node)
+            made = objects.call_special(self, "__call__", callee, list(arguments.positional), node)
+            if made is None or arguments.named:
+                raise NotCompiledError("a call of an object")
+            return made
         if isinstance(callee.value, Closure):
             return self.scope.program.functions.call_closure(self.scope, callee.value, self.arguments(node), node)
         if isinstance(callee.value, Known):
@@ -238,13 +255,15 @@ class Calls:
 
     def _super(self, node: ast.Call, name: str) -> Result:
         """`super().forward(x)`."""
-        owner = self.scope.owner
-        defined = getattr(self.scope.function, "__qualname__", "").rpartition(".")[0].rpartition(".")[2]
+        owner, code = self.scope.owner, self.scope.function.__code__
+        cells = dict(zip(code.co_freevars, self.scope.function.__closure__ or ()))
+        defined = cells["__class__"].cell_contents if "__class__" in cells else None
+        if (made := objects.call_super(self, node, name, defined)) is not None:
+            return made
         kinds = type(owner).__mro__ if owner is not None else ()
-        after = [kind for kind in kinds if kind.__name__ == defined]
-        if owner is None or not after:
+        if owner is None or defined not in kinds:
             raise NotCompiledError
-        for kind in kinds[kinds.index(after[0]) + 1 :]:
+        for kind in kinds[kinds.index(defined) + 1 :]:
             if name in vars(kind):
                 return self._of_owner(node, vars(kind)[name], owner, f"{kind.__name__}_{name}")
         raise NotCompiledError
@@ -341,6 +360,8 @@ class Calls:
             return self._tensor_type(node, dtype)
         if issubclass(kind, collections.OrderedDict) and not node.args and not node.keywords:
             return self.expressions.evaluate(ast.copy_location(ast.Dict([], []), node))
+        if is_plain_class(kind):
+            return self.scope.program.functions.construct(self.scope, kind, self.arguments(node), node)
         node.func = self.expressions.expression(callee, node)
         return self.as_it_is(node, ObjectValue(kind))
 

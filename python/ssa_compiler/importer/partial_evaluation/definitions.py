@@ -6,7 +6,7 @@ import ast
 import inspect
 import textwrap
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,10 +15,11 @@ from torch._sources import SourceContext
 
 from .interfaces import Arguments, Result
 from .scope import NotCompiledError, Scope, literal
-from .values import Closure, Known, ListValue, Scalar, TupleValue, Value
+from .values import Closure, Known, ListValue, ObjectValue, Scalar, TupleValue, Value
 
 __all__ = [
     "Definition",
+    "Request",
     "Specialised",
     "all_parameters",
     "decorators",
@@ -48,6 +49,7 @@ class Specialised:
         result: what it returns.
         source: the Python function that it is a copy of.
         key: its module and name.
+        complete: the attributes that the first parameter, an object that is being made, has where it returns.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Specialised:
     result: Value
     source: Any = None
     key: Any = None
+    complete: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -69,6 +72,7 @@ class Definition:
         scope: the function that defines it, None if a module does.
         captures: the names that the free variables of one inside of a function have where it is now.
         source: the function as it is called, with its decorators.
+        made_kind: the class whose objects it makes, None if it is no constructor.
     """
 
     function: Any
@@ -77,6 +81,48 @@ class Definition:
     scope: Scope | None = None
     captures: dict[str, str] = field(default_factory=dict)
     source: Any = None
+    made_kind: type | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a copy of a function is wanted for.
+
+    Attributes:
+        definition: the function.
+        owner: the module that it becomes a method of, None if it stays a function.
+        name: what it is called.
+        first: the name of the parameter for the module.
+        fixed: the parameters that are put in.
+        dynamic: the parameters that stay, with what is known of them.
+        dispatches: as of `Scope`.
+        is_root: whether it is the program itself.
+        complete: the attributes that the first parameter, an object that is being made, has so far; None if it is none.
+    """
+
+    definition: Definition
+    owner: torch.nn.Module | None
+    name: str
+    first: str
+    fixed: Mapping[str, Result]
+    dynamic: Mapping[str, Value]
+    dispatches: bool = False
+    is_root: bool = False
+    complete: frozenset[str] | None = None
+
+    @property
+    def place(self) -> Any:
+        """What stands for the function."""
+        node, kind = self.definition.node, self.definition.made_kind
+        made = () if kind is None else (kind.__qualname__, id(kind))
+        return id(self.definition.function), node.lineno, node.col_offset, *made
+
+    @property
+    def key(self) -> Any:
+        """What stands for the copy."""
+        parts = tuple((key, identity_of(result.value)) for key, result in sorted(self.fixed.items()))
+        types_ = tuple((name, type_key(value)) for name, value in self.dynamic.items())
+        return self.place, id(self.owner), parts, types_, self.dispatches, self.complete
 
 
 def function_of(definition: Definition, name: str, node: Any, is_root: bool, names: Sequence[str]) -> Any:
@@ -174,6 +220,8 @@ def _has_module(value: Value) -> bool:
 
 
 def expression_of(scope: Scope, result: Result) -> Any:
+    if isinstance(result.node, ast.Slice):
+        raise NotCompiledError("a slice of dynamic numbers that is an argument")
     if result.node is not None:
         return result.node
     if isinstance(result.value, Known) and (made := literal(result.value.object, ast.Pass())) is not None:
@@ -198,6 +246,8 @@ def type_key(value: Value) -> str:
     kind = type(value).__name__
     if isinstance(value, Scalar):
         return f"{kind} {value.kind.__name__}"
+    if isinstance(value, ObjectValue):
+        return f"{kind} {value.kind.__qualname__} {id(value.kind)}"
     if isinstance(value, TupleValue):
         return f"{kind}({', '.join(map(type_key, value.elements))})"
     if isinstance(value, Known):

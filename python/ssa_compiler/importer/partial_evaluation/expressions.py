@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..torchscript.evaluation_order import has_effects
-from . import displays
+from . import displays, objects
 from .callees import is_of_torch
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
@@ -25,6 +25,7 @@ from .values import (
     Known,
     ListValue,
     Never,
+    ObjectValue,
     OptionalValue,
     Scalar,
     TensorValue,
@@ -184,6 +185,8 @@ class Expressions:
         owner = self.present(self.evaluate(node.value))
         if isinstance(owner.value, Known):
             return self.attribute_of(owner, owner.value, node)
+        if objects.is_object(owner.value):
+            return objects.attribute(self, owner, node)
         node.value = self.expression(owner, node.value)
         if isinstance(owner.value, TupleValue) and node.attr in owner.value.names:
             return Result(node, owner.value.elements[owner.value.names.index(node.attr)])
@@ -286,12 +289,18 @@ class Expressions:
         return Result(node, self.computed(type(node.op), [operand.value]))
 
     def _binop(self, node: ast.BinOp) -> Result:
-        left, right = self.present(self.evaluate(node.left)), self.present(self.evaluate(node.right))
+        return self.operated(node, self.present(self.evaluate(node.left)), self.present(self.evaluate(node.right)))
+
+    def operated(self, node: ast.BinOp, left: Result, right: Result) -> Result:
+        """Return what an operator makes of two operands."""
         if is_none(left.value) or is_none(right.value):
             return Result(node, NEVER)  # it raises
         if isinstance(left.value, Known) and isinstance(right.value, Known):
             if folded := self._folded(node, type(node.op), [left.value, right.value]):
                 return folded
+        if objects.is_object(left.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:
+            if (called := objects.call_special(self.calls, name, left, [right], node)) is not None:
+                return called
         node.left, node.right = self.expression(left, node.left), self.expression(right, node.right)
         if (listed := displays.concatenated(self, node, left.value, right.value)) is not None:
             return listed
@@ -311,6 +320,8 @@ class Expressions:
         values = [result.value for result in results]
         if len(values) == 2:
             kind = type(node.ops[0])
+            if (called := self._compared(node, kind, results)) is not None:
+                return called
             if effects and is_none(values[0]):
                 raise NotCompiledError("a comparison of what returns None")
             known = all(isinstance(value, Known) for value in values) and not effects
@@ -330,6 +341,15 @@ class Expressions:
             if not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
                 return Result(node, self.computed(type(node.ops[0]), values))
         return Result(node, Scalar(bool))
+
+    def _compared(self, node: ast.Compare, kind: type, results: list[Result]) -> Result | None:
+        """Compare an object that the program makes, by its method; None if it has none."""
+        left, right = results
+        if kind is ast.In and objects.is_object(right.value):
+            return objects.call_special(self.calls, "__contains__", right, [left], node)
+        if not objects.is_object(left.value) or kind not in objects.SPECIAL:
+            return None
+        return objects.call_special(self.calls, objects.SPECIAL[kind], left, [right], node)
 
     def _folded(self, node: ast.expr, kind: type, values: list[Any]) -> Result | None:
         """Compute what depends on nothing but what is known."""
@@ -434,7 +454,7 @@ def _is_list(value: Value) -> bool | None:
 
 def _is_something(value: Value) -> bool:
     """Whether a value is not None for sure."""
-    return isinstance(value, (TensorValue, Scalar, ListValue, TupleValue, DictValue, Closure)) or (
+    return isinstance(value, (TensorValue, Scalar, ListValue, TupleValue, DictValue, ObjectValue, Closure)) or (
         isinstance(value, Known) and value.object is not None
     )
 

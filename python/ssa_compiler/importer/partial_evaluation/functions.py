@@ -7,6 +7,7 @@ import copy
 import inspect
 import types
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,10 +15,12 @@ import torch.jit.frontend as frontend
 
 from ..torchscript.evaluation_order import has_effects
 from ..torchscript.function_scope import variables_of
+from . import objects
 from .binding import bind
 from .calls import Calls
 from .definitions import (
     Definition,
+    Request,
     Specialised,
     all_parameters,
     decorators,
@@ -25,11 +28,9 @@ from .definitions import (
     free_names,
     function_of,
     has_tuple_list,
-    identity_of,
     is_of_torch_wrapper,
     is_of_torchscript,
     needs_owner,
-    type_key,
 )
 from .interfaces import Arguments, Evaluated, Result
 from .scope import NeedsKnownError, NotCompiledError, Scope, type_expression
@@ -82,7 +83,7 @@ class Functions:
             raise NotCompiledError
         first = definition.node.args.args[0].arg
         known = {first: Result(ast.Name(first, ast.Load()), Known(owner))}
-        made, left = self._specialised(definition, owner, name, first, known, arguments, scope)
+        made, left = self._specialised(Request(definition, owner, name, first, known, {}), arguments, scope)
         expression = self._program.module_expression(scope, owner, node)
         called = made.name
         if called == "forward":
@@ -109,6 +110,35 @@ class Functions:
         inner = Definition(outer.function, parsed, definition, outer, closure.captures, outer.function)
         return self._call(scope, inner, arguments, node)
 
+    def construct(self, scope: Scope, kind: type, arguments: Arguments, node: ast.Call) -> Result:
+        """Make an object of a class."""
+        return self._call(scope, self._constructor(kind), arguments, node)
+
+    def call_unfinished(
+        self, scope: Scope, function: Any, arguments: Arguments, complete: frozenset[str], node: ast.Call
+    ) -> tuple[Result, frozenset[str]]:
+        """Call a method of an object that is being made.
+
+        Args:
+            scope: where it is called.
+            function: the method.
+            arguments: the arguments, the object first.
+            complete: the attributes that the object has.
+            node: the call.
+        Returns:
+            The result, and the attributes that the object has afterwards.
+        """
+        definition = self._definition(function)
+        request = Request(definition, None, f"_ssa_compiler_{definition.node.name}", "", {}, {}, complete=complete)
+        made, left = self._specialised(request, arguments, scope)
+        node.func = ast.copy_location(ast.Name(made.name, ast.Load()), node)
+        return self._placed(node, None, made, left), made.complete
+
+    def _constructor(self, kind: type) -> Definition:
+        function = kind.__init__  # type: ignore[misc]
+        written = self._definition(function) if isinstance(function, types.FunctionType) else None
+        return objects.constructor(kind, written)
+
     def _call(self, scope: Scope, definition: Definition, arguments: Arguments, node: ast.Call) -> Result:
         owner = scope.owner if definition.scope is not None or needs_owner(arguments) else None
         name = f"_ssa_compiler_{definition.node.name}"
@@ -120,7 +150,7 @@ class Functions:
                 else _SELF
             )
         known = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
-        made, left = self._specialised(definition, owner, name, first, known, arguments, scope)
+        made, left = self._specialised(Request(definition, owner, name, first, known, {}), arguments, scope)
         if owner is None:
             node.func = ast.copy_location(ast.Name(made.name, ast.Load()), node)
         else:
@@ -162,26 +192,24 @@ class Functions:
         first = definition.node.args.args[0].arg if owner is not None else ""
         bound = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
         kept = {key: value for key, value in arguments.items() if key != first}
-        return self._specialise(definition, owner, name, first, bound, kept, dispatches=dispatches, is_root=True)
+        return self._specialise(Request(definition, owner, name, first, bound, kept, dispatches, is_root=True))
 
-    def _specialised(
-        self,
-        definition: Definition,
-        owner: torch.nn.Module | None,
-        name: str,
-        first: str,
-        known: dict[str, Result],
-        arguments: Arguments,
-        scope: Scope,
-    ) -> tuple[Specialised, list[Any]]:
-        """Return the copy for a call, and the arguments that are left."""
-        skip = 1 if first and definition.scope is None and owner is not None and first != _SELF else 0
+    def _specialised(self, request: Request, arguments: Arguments, scope: Scope) -> tuple[Specialised, list[Any]]:
+        """Return the copy for a call, and the arguments that are left.
+
+        Args:
+            request: what is wanted, without the arguments.
+            arguments: those of the call.
+            scope: where it is called.
+        """
+        definition, first = request.definition, request.first
+        skip = 1 if first and definition.scope is None and request.owner is not None and first != _SELF else 0
         results = bind(definition, arguments, skip)
         free = self._free(definition, results, scope)
         for keep_numbers in (True, False):
             dynamic: dict[str, Value] = {}
             left: list[Any] = []
-            fixed = dict(known)
+            fixed = dict(request.fixed)
             for parameter, result in {**results, **free}.items():
                 if self._is_fixed(result, keep_numbers):
                     if result.node is not None and has_effects(result.node):
@@ -190,13 +218,13 @@ class Functions:
                     continue
                 dynamic[parameter] = self._program.widened(result.value)
                 left.append(expression_of(scope, result))
+            wanted = replace(request, fixed=fixed, dynamic=dynamic)
             try:
-                return self._specialise(definition, owner, name, first, fixed, dynamic), left
+                return self._specialise(wanted), left
             except NeedsKnownError:
                 if not keep_numbers or not any(isinstance(result.value, Known) for result in results.values()):
                     break
-        made = self._specialise(definition, owner, name, first, fixed, dynamic, dispatches=True)
-        return made, left
+        return self._specialise(replace(wanted, dispatches=True)), left
 
     def _is_fixed(self, result: Result, keep_numbers: bool) -> bool:
         """Whether an argument is put into the copy."""
@@ -248,107 +276,74 @@ class Functions:
                 found[name] = meant
         return found
 
-    def _specialise(
-        self,
-        definition: Definition,
-        owner: torch.nn.Module | None,
-        name: str,
-        first: str,
-        fixed: Mapping[str, Result],
-        dynamic: Mapping[str, Value],
-        *,
-        dispatches: bool = False,
-        is_root: bool = False,
-    ) -> Specialised:
-        """Make a copy of a function, or find one.
-
-        Args:
-            definition: the function.
-            owner: the module that it becomes a method of.
-            name: what it is called.
-            first: the name of the parameter for the module.
-            fixed: the parameters that are put in.
-            dynamic: the parameters that stay.
-            dispatches: as of `Scope`.
-            is_root: whether it is the program itself.
-        """
-        node = definition.node
-        self._kept.append(definition.function)
-        place = id(definition.function), node.lineno, node.col_offset
-        parts = [(key, identity_of(result.value)) for key, result in sorted(fixed.items())]
-        key = (place, id(owner), tuple(parts), tuple((k, type_key(v)) for k, v in dynamic.items()), dispatches)
+    def _specialise(self, request: Request) -> Specialised:
+        """Make a copy of a function, or find one."""
+        self._kept.append(request.definition.function)
+        key = request.key
         if key in self._made:
             return self._made[key]
         if key in self._active or len(self._active) > _DEPTH:
-            raise NotCompiledError
+            raise NotCompiledError("a function that calls itself")
         self._active.append(key)
         try:
-            made = self._evaluated(definition, owner, name, first, fixed, dynamic, dispatches, place, is_root)
+            made = self._evaluated(request)
         finally:
             self._active.pop()
         self._made[key] = made
         return made
 
-    def _evaluated(
-        self,
-        definition: Definition,
-        owner: torch.nn.Module | None,
-        name: str,
-        first: str,
-        fixed: Mapping[str, Result],
-        dynamic: Mapping[str, Value],
-        dispatches: bool,
-        place: Any,
-        is_root: bool,
-    ) -> Specialised:
+    def _evaluated(self, request: Request) -> Specialised:
+        definition, dynamic = request.definition, request.dynamic
         node = copy.deepcopy(definition.node)
         outer = definition.scope
-        scope = Scope(self._program, definition.function, owner, first, place, dispatches=dispatches)
+        scope = Scope(
+            self._program,
+            definition.function,
+            request.owner,
+            request.first,
+            request.place,
+            dispatches=request.dispatches,
+        )
         scope.local = variables_of(node)
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
                 scope.reads.setdefault(each.id, set()).add(each.lineno)
         if outer is not None:
             scope.variables |= {key: found for key, found in outer.variables.items() if found.node is None}
-        scope.variables |= {key: Result(found.node, found.value) for key, found in fixed.items()}
+        scope.variables |= {key: Result(found.node, found.value) for key, found in request.fixed.items()}
         for parameter, value in dynamic.items():
             scope.bind(parameter, value, node)
         if definition.captures:
             for original, current in definition.captures.items():
                 if current in dynamic:
                     scope.variables[original] = scope.variables[current]
+        objects.begin(scope, definition, request.complete)
         body = Statements(scope, Calls).block(node.body)
         node.body = body or [ast.copy_location(ast.Pass(), node)]
         node.decorator_list = []
         if not scope.is_dead and scope.returned is not None and not is_none(scope.returned):
             scope.returned = joined(scope.returned, Known(None), self._program.samples.of)
-        if is_root and has_tuple_list(scope.returned):
-            raise NotCompiledError
-        written = {each.arg: each for each in all_parameters(definition.node.args)}
-        node.args = self._parameters(node, written, first, dynamic, definition, is_root)
+        if request.is_root and (has_tuple_list(scope.returned) or self._program.classes.has_unset(scope.returned)):
+            raise NotCompiledError("a result that TorchScript has no type for")
+        node.args = self._parameters(node, request)
         node.returns = self._returns(scope.returned, node)
-        return self._named(node, definition, owner, name, scope, dynamic, is_root)
+        made = self._named(node, request, scope)
+        made.complete = objects.end(scope, definition)
+        return made
 
-    def _parameters(
-        self,
-        node: Any,
-        written: Mapping[str, ast.arg],
-        first: str,
-        dynamic: Mapping[str, Value],
-        definition: Definition,
-        is_root: bool,
-    ) -> ast.arguments:
+    def _parameters(self, node: Any, request: Request) -> ast.arguments:
         """The parameters of a copy."""
-        names = [*([first] if first else []), *dynamic]
+        first, dynamic, definition = request.first, request.dynamic, request.definition
+        written = {each.arg: each for each in all_parameters(definition.node.args)}
         made: list[ast.arg] = []
-        for name in names:
+        for name in [*([first] if first else []), *dynamic]:
             given = written.get(name)
-            kept = given.annotation if given is not None and is_root else None
+            kept = given.annotation if given is not None and request.is_root else None
             text = annotation(dynamic[name]) if name in dynamic else None
             if text is not None and (kept is None or not is_of_torchscript(kept)):
                 kept = type_expression(text, node)
             made.append(ast.copy_location(ast.arg(name, kept), given if given is not None else node))
-        if not is_root:
+        if not request.is_root:
             return ast.arguments([], made, None, [], [], None, [])
         arguments: ast.arguments = copy.deepcopy(definition.node.args)
         annotated = {each.arg: each for each in made}
@@ -362,17 +357,9 @@ class Functions:
             return None
         return type_expression(text, node)
 
-    def _named(
-        self,
-        node: Any,
-        definition: Definition,
-        owner: torch.nn.Module | None,
-        name: str,
-        scope: Scope,
-        dynamic: Mapping[str, Value],
-        is_root: bool,
-    ) -> Specialised:
+    def _named(self, node: Any, request: Request, scope: Scope) -> Specialised:
         """Give a copy a name, unless there is an equal one."""
+        definition, owner, name = request.definition, request.owner, request.name
         node.name = "copy"
         result = scope.returned if scope.returned is not None else Known(None)
         text = ast.dump(node)
@@ -384,9 +371,8 @@ class Functions:
         called = name if not taken and owner is not None else self._program.unused_name(name)
         self._taken.add((id(owner), name))
         node.name = called
-        function = function_of(
-            definition, called, node, is_root, [*([scope.self_name] if scope.self_name else []), *dynamic]
-        )
+        parameters = [*([scope.self_name] if scope.self_name else []), *request.dynamic]
+        function = function_of(definition, called, node, request.is_root, parameters)
         made = Specialised(called, function, text, result, definition.source)
         copies.append(made)
         self._program.add(owner, made)

@@ -10,11 +10,12 @@ from typing import Any, Protocol
 import torch
 
 from .samples import Samples
-from .values import UNKNOWN, DictValue, Known, ListValue, Value
+from .values import UNKNOWN, DictValue, Known, ListValue, ObjectValue, Value
 
 __all__ = [
     "Arguments",
     "CallEvaluator",
+    "ClassEvaluator",
     "Evaluated",
     "ExpressionEvaluator",
     "FunctionEvaluator",
@@ -65,6 +66,24 @@ class Iteration:
     length: int | None = None
 
 
+class ClassEvaluator(Protocol):
+    """The classes of a program; see `Classes`."""
+
+    def value(self, kind: type) -> ObjectValue: ...
+
+    def attribute(self, kind: type, name: str) -> Value | None: ...
+
+    def learn(self, kind: type, name: str, value: Value) -> None: ...
+
+    def await_(self, kind: type, name: str) -> None: ...
+
+    def finish(self, kind: type, complete: frozenset[str]) -> None: ...
+
+    def may_be_unset(self, kind: type, name: str) -> bool: ...
+
+    def has_unset(self, value: Value | None) -> bool: ...
+
+
 class FunctionEvaluator(Protocol):
     """Makes copies of functions; see `Functions`."""
 
@@ -73,6 +92,12 @@ class FunctionEvaluator(Protocol):
     def call_method(
         self, scope: Any, owner: torch.nn.Module, function: Any, name: str, arguments: Arguments, node: ast.Call
     ) -> Result: ...
+
+    def construct(self, scope: Any, kind: type, arguments: Arguments, node: ast.Call) -> Result: ...
+
+    def call_unfinished(
+        self, scope: Any, function: Any, arguments: Arguments, complete: frozenset[str], node: ast.Call
+    ) -> tuple[Result, frozenset[str]]: ...
 
     def call_closure(self, scope: Any, closure: Any, arguments: Arguments, node: ast.Call) -> Result: ...
 
@@ -83,6 +108,9 @@ class Evaluated(Protocol):
     samples: Samples
     elements: dict[Any, Value]
     with_properties: set[int]
+
+    @property
+    def classes(self) -> ClassEvaluator: ...
 
     @property
     def functions(self) -> FunctionEvaluator: ...
@@ -168,6 +196,9 @@ class ExpressionEvaluator(Protocol):
     @property
     def statements(self) -> StatementEvaluator: ...
 
+    @property
+    def calls(self) -> CallEvaluator: ...
+
     def evaluate(self, node: ast.expr) -> Result: ...
 
     def left(self, node: ast.expr) -> ast.expr: ...
@@ -195,6 +226,8 @@ class CallEvaluator(Protocol):
     def expressions(self) -> ExpressionEvaluator: ...
 
     def call(self, node: ast.Call) -> Result: ...
+
+    def called(self, node: ast.Call, callee: Result) -> Result: ...
 
     def arguments(self, node: ast.Call) -> Arguments: ...
 

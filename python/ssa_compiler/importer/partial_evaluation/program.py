@@ -27,6 +27,7 @@ from torch import _jit_internal
 from ..isolation.patching import replaced
 from .assigned_attributes import assigned_attributes, assigned_by
 from .callees import is_of_torch
+from .classes import Classes
 from .definitions import Specialised
 from .functions import Functions
 from .samples import Samples
@@ -54,6 +55,7 @@ class Program:
     Attributes:
         samples: what tensors may look like.
         functions: the copies of functions.
+        classes: those whose objects the program makes.
         elements: what the lists and dicts that the program makes hold, by place.
         read: the attributes of the root module that were taken as they are.
         methods: the copies that are methods, by module and name.
@@ -67,6 +69,7 @@ class Program:
         self.root = root
         self.samples = Samples()
         self.elements = elements
+        self.classes = Classes(elements, self.samples.of, self.widened)
         self.functions = Functions(self)
         self.read: set[str] = set()
         self.methods: dict[int, dict[str, Any]] = {}
@@ -335,7 +338,7 @@ class Program:
 
         def resolving(function: Any) -> Callable[[str], Any]:
             resolve = create(function)
-            return lambda name: self.names[name] if name in self.names else resolve(name)
+            return lambda name: self.names[name] if name in self.names else self.classes.resolved(name) or resolve(name)
 
         properties: Any = getattr(recursive, "get_property_stubs")  # noqa: B009 - it is private
 

@@ -58,6 +58,9 @@ class Scope:
         unbound: the variables that were read where nothing is assigned to them yet.
         reads: the lines on which variables are read.
         whole: the expression of the statement that is evaluated, as it is written.
+        unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
+            variables where they are assigned; None if there is none.
+        ends: the attributes that it has where the function returns.
     """
 
     program: Evaluated
@@ -79,6 +82,8 @@ class Scope:
     unbound: set[str] = field(default_factory=set)
     reads: dict[str, set[int]] = field(default_factory=dict)
     whole: Any = None
+    unfinished: str | None = None
+    ends: list[frozenset[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._meanings = Names(self.function)
@@ -151,6 +156,17 @@ class Scope:
     def forget(self, name: str) -> None:
         """Note that a variable, or what it holds, is another one from here on."""
         self.present = frozenset(text for text in self.present if not re.search(rf"\b{re.escape(name)}\b", text))
+
+    def complete(self) -> frozenset[str]:
+        """Return the attributes that the object has which is being made."""
+        prefix = f"{self.unfinished}."
+        return frozenset(name.removeprefix(prefix) for name in self.variables if name.startswith(prefix))
+
+    def leave(self) -> None:
+        """Note that the function returns here."""
+        if self.unfinished is not None:
+            self.ends.append(self.complete())
+        self.is_dead = True
 
     def place(self, node: Any) -> Any:
         """Return what stands for a place in the source of the function."""
@@ -279,6 +295,9 @@ def placed(node: Any, where: ast.AST) -> Any:
 
 def literal(thing: Any, where: ast.AST) -> Any:
     """Return an expression for an object, None if TorchScript has none."""
+    if isinstance(thing, slice):
+        parts = [None if part is None else literal(part, where) for part in (thing.start, thing.stop, thing.step)]
+        return ast.copy_location(ast.Slice(*parts), where)
     text = _text(thing)
     return None if text is None else placed(ast.parse(text, mode="eval").body, where)
 

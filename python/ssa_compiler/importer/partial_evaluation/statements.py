@@ -180,7 +180,7 @@ class Statements(Assignments):
             if self.scope.returned is None
             else joined(self.scope.returned, result.value, self.scope.program.samples.of)
         )
-        self.scope.is_dead = True
+        self.scope.leave()
         return [node]
 
     def _raise(self, node: ast.Raise) -> list[ast.stmt]:

@@ -10,6 +10,7 @@ import torch
 
 from .displays import spread
 from .interfaces import ExpressionEvaluator, Result
+from .objects import call_special, is_object
 from .scope import NeedsKnownError, NotCompiledError, literal
 from .values import UNKNOWN, DictValue, Known, ListValue, Scalar, TensorValue, TupleValue, Value, annotation, joined
 
@@ -25,6 +26,10 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         return _parameter(expressions, node, owner.value, index)
     if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.Tensor):
         return _of_known(expressions, node, owner, index)
+    if is_object(owner.value):
+        if (called := call_special(expressions.calls, "__getitem__", owner, [index], node)) is None:
+            raise NotCompiledError("an object without elements")
+        return called
     node.value = expressions.expression(owner, node.value)
     if isinstance(owner.value, TupleValue):
         if not isinstance(index.value, Known):

@@ -155,9 +155,16 @@ class OptionalValue(Value):
 
 @dataclass(frozen=True)
 class ObjectValue(Value):
-    """An object that the program makes: a named tuple or an object of a class that TorchScript compiles."""
+    """An object that the program makes or is passed.
+
+    Attributes:
+        kind: its class.
+        name: what its class is called in the program, see `Classes`; None for named tuples and other classes that
+            TorchScript compiles as they are.
+    """
 
     kind: type
+    name: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,4 +304,4 @@ def annotation(value: Value | None) -> str | None:
     if isinstance(value, DictValue):
         key, element = ("str" if value.key is None else annotation(value.key)), annotation(value.element)
         return None if key is None or element is None else f"Dict[{key}, {element}]"
-    return None
+    return value.name if isinstance(value, ObjectValue) else None

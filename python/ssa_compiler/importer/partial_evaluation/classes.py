@@ -1,0 +1,233 @@
+"""The classes whose objects a program makes, as TorchScript has them.
+
+A class of the user's becomes one with the attributes that the program assigns, anywhere, and without methods: these are
+functions, copied for each set of types like all others.
+"""
+
+from __future__ import annotations
+
+import abc
+import ast
+import dataclasses
+import itertools
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+import torch.jit._state as jit_state
+import torch.jit.frontend as frontend
+from torch import _jit_internal
+from torch._sources import SourceContext
+
+from .callees import is_of_torch
+from .scope import NotCompiledError
+from .values import (
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    Never,
+    ObjectValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Value,
+    annotation,
+    is_none,
+    joined,
+)
+
+__all__ = ["Classes", "is_plain_class"]
+
+_OTHER_WAYS = frozenset(
+    "__new__ __getattr__ __getattribute__ __setattr__ __delattr__ __del__ __set_name__ __init_subclass__".split()
+)
+_NUMBERS = itertools.count()
+_NAMES: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
+_DEFAULTS = {bool: "False", int: "0", float: "0.0", complex: "0j", str: "''", torch.dtype: "0"}
+
+
+def is_plain_class(kind: type) -> bool:
+    """Whether all that is to know of a class is its methods and what they assign."""
+    owners = kind.__mro__[:-1]
+    return (
+        bool(owners)
+        and not dataclasses.is_dataclass(kind)
+        and all(type(owner) in (type, abc.ABCMeta) and owner.__module__ != "builtins" for owner in owners)
+        and not any(is_of_torch(owner) or vars(owner).get("__slots__") for owner in owners)
+        and any("__dict__" in vars(owner) for owner in owners)
+        and not any(_OTHER_WAYS & set(vars(owner)) for owner in owners if owner.__module__ != "abc")
+    )
+
+
+class Classes:
+    """The classes of a program.
+
+    Args:
+        elements: what is known of a program, to which the attributes of objects are added.
+        sample: makes a sample of a tensor.
+        widened: the type of a value.
+    """
+
+    def __init__(
+        self, elements: dict[Any, Value], sample: Callable[[torch.Tensor], Any], widened: Callable[[Value], Value]
+    ) -> None:
+        self._elements = elements
+        self._sample = sample
+        self._widened = widened
+        self._kinds: dict[str, type] = {}
+        self._compiled: dict[str, type] = {}
+
+    def value(self, kind: type) -> ObjectValue:
+        """Return what an object of a class is."""
+        name = _NAMES.setdefault(kind, f"_ssa_compiler_object_{len(_NAMES)}_{kind.__name__}")
+        self._kinds[name] = kind
+        return ObjectValue(kind, name)
+
+    # Attributes. --------------------------------------------------------------------------------------------------
+
+    def attribute(self, kind: type, name: str) -> Value | None:
+        """Return what is known of an attribute, None if nothing assigns it."""
+        found = self._elements.get(("field", kind, name))
+        return None if found is None else self._current(found)
+
+    def learn(self, kind: type, name: str, value: Value) -> None:
+        """Note that an attribute is assigned."""
+        if isinstance(value, Never):
+            return
+        general = value if is_none(value) else _of_any_length(self._widened(value))
+        place = "field", kind, name
+        known = self._elements.get(place)
+        self._elements[place] = general if known is None else joined(known, general, self._sample)
+
+    def await_(self, kind: type, name: str) -> None:
+        """Note that an attribute is read that nothing was seen to assign.
+
+        Raises:
+            NotCompiledError: nothing assigns it.
+        """
+        if ("awaited", kind, name) in self._elements:
+            raise NotCompiledError(f"{name}, an attribute of a {kind.__name__} that is not assigned")
+        self._elements["awaited", kind, name] = UNKNOWN
+
+    def finish(self, kind: type, complete: frozenset[str]) -> None:
+        """Note which attributes the constructor of a class assigns in any case; others may not be there."""
+        for name in self._names(kind):
+            if name not in complete:
+                self._elements["unset", kind, name] = UNKNOWN
+
+    def may_be_unset(self, kind: type, name: str) -> bool:
+        """Whether an object may not have an attribute."""
+        return ("unset", kind, name) in self._elements
+
+    def has_unset(self, value: Value | None) -> bool:
+        """Whether an object that a value may hold may not have an attribute."""
+        return any(self.may_be_unset(kind, name) for kind in _kinds(value, self) for name in self._names(kind))
+
+    def _names(self, kind: type) -> list[str]:
+        return [key[2] for key in self._elements if isinstance(key, tuple) and key[0] == "field" and key[1] is kind]
+
+    def _current(self, value: Value) -> Value:
+        """What is known of a value by now, of which a part was found out later."""
+        if isinstance(value, (ListValue, DictValue)):
+            element = None if value.element is None else self._current(value.element)
+            for place in value.places:
+                element = _either(element, self._elements.get(place), self._sample)
+            if isinstance(value, ListValue):
+                return dataclasses.replace(value, element=element)
+            key = value.key
+            for place in value.places:
+                key = _either(key, self._elements.get((place, "key")), self._sample)
+            return DictValue(key, element, value.places)
+        if isinstance(value, OptionalValue):
+            return OptionalValue(self._current(value.element))
+        return value
+
+    # TorchScript's classes. -----------------------------------------------------------------------------------------
+
+    def resolved(self, name: str) -> type | None:
+        """Return the class of a name, which TorchScript knows; None if it is none."""
+        kind = self._kinds.get(name)
+        if kind is None:
+            return None
+        if name not in self._compiled:
+            self._compiled[name] = self._made(kind, name)
+        return self._compiled[name]
+
+    def _made(self, kind: type, name: str) -> type:
+        """Compile a class that has the attributes of another one.
+
+        Raises:
+            NotCompiledError: the type of an attribute is not known.
+        """
+        lines = ["def __init__(self):"]
+        for each in self._names(kind):
+            value = self.attribute(kind, each)
+            if isinstance(value, Known) and not is_none(value):
+                continue  # it is put in where it is read
+            value = OptionalValue(value) if self.may_be_unset(kind, each) and value is not None else value
+            text = annotation(value)
+            if text is None or value is None:
+                raise NotCompiledError(f"{each}, an attribute of a {kind.__name__} of several types")
+            lines.append(f"    self.{each} = annotate({text}, {_default(value)})")
+        source = "\n".join([*lines, "    pass"])
+        # TorchScript finds a class that it has compiled by this name, and no other with it.
+        copy = type(f"{name}_{next(_NUMBERS)}", (), {"__module__": kind.__module__})
+        defaults: dict[str, dict[str, Any]] = {"__init__": {}}  # it does not end for methods that are not in it
+        made = torch._C._jit_script_class_compile(
+            _jit_internal._qualified_name(copy), _definition(source, name), defaults, self._meaning
+        )
+        jit_state._add_script_class(copy, made)
+        jit_state._name_to_pyclass[made.qualified_name()] = kind
+        return copy
+
+    def _meaning(self, name: str) -> Any:
+        """What a name in a class means."""
+        return {"annotate": torch.jit.annotate, "torch": torch}.get(name) or self.resolved(name)
+
+
+def _kinds(value: Any, classes: Classes, seen: frozenset[type] = frozenset()) -> Iterator[type]:
+    """The classes of the objects that a value may hold."""
+    if isinstance(value, ObjectValue) and value.name is not None and value.kind not in seen:
+        yield value.kind
+        for name in classes._names(value.kind):
+            yield from _kinds(classes.attribute(value.kind, name), classes, seen | {value.kind})
+    for part in (getattr(value, "element", None), *getattr(value, "elements", ())):
+        if part is not None:
+            yield from _kinds(part, classes, seen)
+
+
+def _either(a: Value | None, b: Value | None, sample: Callable[[torch.Tensor], Any]) -> Value | None:
+    return None if a is None and b is None else joined(a, b, sample)
+
+
+def _of_any_length(value: Value) -> Value:
+    """A value without what may change in it unseen."""
+    return dataclasses.replace(value, length=None, sample=None) if isinstance(value, ListValue) else value
+
+
+def _default(value: Value) -> str:
+    """An expression for some value of a type: an object has all its attributes when it is made."""
+    if isinstance(value, OptionalValue) or is_none(value):
+        return "None"
+    if isinstance(value, TensorValue):
+        return "torch.zeros([])"
+    if isinstance(value, Scalar):
+        return _DEFAULTS.get(value.kind, "torch.device('cpu')")
+    if isinstance(value, (ListValue, DictValue)):
+        return "[]" if isinstance(value, ListValue) else "{}"
+    if isinstance(value, TupleValue):
+        return f"({', '.join(map(_default, value.elements))},)"
+    if isinstance(value, ObjectValue) and value.name is not None:
+        return f"{value.name}()"
+    raise NotCompiledError("an attribute that TorchScript has no type for")
+
+
+def _definition(source: str, name: str) -> Any:
+    """The definition of a class with one method, as TorchScript parses it."""
+    context = SourceContext(source, "<ssa_compiler>", 0, 0, True, "__init__")  # type: ignore[no-untyped-call]
+    method = frontend.build_def(context, ast.parse(source).body[0], None, "__init__", self_name=name)  # type: ignore[no-untyped-call]
+    where = ast.parse(f"class {name}: pass").body[0]
+    return frontend.build_class_def(context, where, [method], [], name, [])  # type: ignore[no-untyped-call]

@@ -1,0 +1,268 @@
+"""Objects that a program makes, of classes of the user's: their constructors, attributes and methods."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import inspect
+import types
+from typing import Any
+
+from ..torchscript.evaluation_order import has_effects
+from .callees import is_left_to_python
+from .definitions import Definition
+from .interfaces import Arguments, CallEvaluator, ExpressionEvaluator, Result
+from .scope import UNSEEN, NotCompiledError, Scope
+from .values import NEVER, Known, ObjectValue, OptionalValue, Value, is_none
+
+__all__ = [
+    "SPECIAL",
+    "attribute",
+    "begin",
+    "call_method",
+    "call_special",
+    "call_super",
+    "constructor",
+    "create",
+    "end",
+    "is_object",
+    "store",
+]
+
+_SET = Result(None, Known(True))
+_MISSING = object()
+SPECIAL: dict[type, str] = {
+    ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.MatMult: "__matmul__",
+    ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__", ast.Pow: "__pow__", ast.Lt: "__lt__", ast.LtE: "__le__",
+    ast.Gt: "__gt__", ast.GtE: "__ge__", ast.Eq: "__eq__", ast.NotEq: "__ne__",
+}  # fmt: skip
+"""The methods that operators call."""
+
+
+def is_object(value: Value) -> bool:
+    """Whether a value is an object whose class is evaluated."""
+    return isinstance(value, ObjectValue) and value.name is not None
+
+
+def _member(kind: type, name: str) -> Any:
+    return inspect.getattr_static(kind, name, _MISSING)
+
+
+# Making objects. ----------------------------------------------------------------------------------------------------
+
+
+def constructor(kind: type, written: Definition | None) -> Definition:
+    """Return a function that makes an object of a class.
+
+    Args:
+        kind: the class.
+        written: its `__init__`, None if it has none.
+    Raises:
+        NotCompiledError: the object is passed on before it is complete.
+    """
+    if written is None:
+        raise NotCompiledError("a class without __init__")
+    node = copy.deepcopy(written.node)
+    self_name = node.args.args[0].arg
+    _check_kept(node, self_name)
+    node.name, node.args.args = f"new_{kind.__name__}", node.args.args[1:]
+    made = ast.Call(ast.Name(kind.__name__, ast.Load()), [], [])
+    made.creates = kind  # type: ignore[attr-defined]
+    first, last = ast.Assign([ast.Name(self_name, ast.Store())], made), ast.Return(ast.Name(self_name, ast.Load()))
+    returning = _Returning(self_name)
+    node.body = [first, *map(returning.visit, node.body), last]
+    node.returns = None
+    for statement in (first, last):
+        for part in ast.walk(statement):
+            ast.copy_location(part, node)
+    node.self_name = self_name
+    return Definition(written.function, written.parsed, node, source=written.source, made_kind=kind)
+
+
+class _Returning(ast.NodeTransformer):
+    """Lets a constructor return the object."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def visit_Return(self, node: ast.Return) -> ast.Return:
+        node.value = ast.copy_location(ast.Name(self._name, ast.Load()), node)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return node
+
+
+def _check_kept(node: Any, name: str) -> None:
+    """Reject a method that passes an object on that is not complete."""
+    kept = set[int]()
+    for part in ast.walk(node):
+        if isinstance(part, (ast.FunctionDef, ast.Lambda)) and part is not node:
+            kept -= {id(each) for each in ast.walk(part)}
+            continue
+        if isinstance(part, ast.Attribute):
+            kept.add(id(part.value))
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "super":
+            kept |= set(map(id, part.args))
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id == name and id(part) not in kept:
+            raise NotCompiledError("an object that is passed on by its constructor")
+
+
+def begin(scope: Scope, definition: Definition, complete: frozenset[str] | None) -> None:
+    """Begin the evaluation of a function whose first parameter may be an object that is being made.
+
+    Args:
+        scope: the function.
+        definition: the same as it is written.
+        complete: the attributes that the object has, None if there is none.
+    """
+    if definition.made_kind is not None:
+        scope.unfinished = definition.node.self_name
+    elif complete is not None:
+        scope.unfinished = definition.node.args.args[0].arg
+        _check_kept(definition.node, scope.unfinished)
+        scope.variables |= {f"{scope.unfinished}.{name}": _SET for name in complete}
+
+
+def end(scope: Scope, definition: Definition) -> frozenset[str]:
+    """Return the attributes that the object has where the function returns."""
+    if scope.unfinished is None:
+        return frozenset()
+    if not scope.is_dead:
+        scope.leave()
+    complete = frozenset.intersection(*scope.ends) if scope.ends else frozenset()
+    if definition.made_kind is not None:
+        scope.program.classes.finish(definition.made_kind, complete)
+    return complete
+
+
+def create(calls: CallEvaluator, node: ast.Call) -> Result:
+    """Evaluate the first statement of a constructor."""
+    value = calls.scope.program.classes.value(node.creates)  # type: ignore[attr-defined]
+    node.func = ast.copy_location(ast.Name(value.name or "", ast.Load()), node)
+    return Result(node, value)
+
+
+# Attributes. --------------------------------------------------------------------------------------------------------
+
+
+def attribute(expressions: ExpressionEvaluator, owner: Result, node: ast.Attribute) -> Result:
+    """Evaluate `object.name`."""
+    assert isinstance(owner.value, ObjectValue)
+    kind, name, scope = owner.value.kind, node.attr, expressions.scope
+    classes, member = scope.program.classes, _member(kind, name)
+    if isinstance(member, functools.cached_property):
+        raise NotCompiledError("a cached property")
+    if isinstance(member, property):
+        return scope.program.functions.call(scope, member.fget, Arguments([owner], {}), _call(node))
+    found = classes.attribute(kind, name)
+    if found is None:
+        if member is not _MISSING:
+            if isinstance(member, (types.FunctionType, staticmethod, classmethod)):
+                raise NotCompiledError("a method that is a value")
+            return expressions.known(node, Known(member, None, frozenset([UNSEEN])))
+        classes.await_(kind, name)
+        node.value = expressions.expression(owner, node.value)
+        return Result(node, NEVER)
+    unset = classes.may_be_unset(kind, name)
+    if unset and (member is not _MISSING or isinstance(found, OptionalValue)):
+        raise NotCompiledError(f"{name}, an attribute that an object may not have")
+    if _is_unfinished(scope, owner) and f"{scope.unfinished}.{name}" not in scope.variables:
+        raise NotCompiledError(f"{name}, an attribute that is read before it is assigned")
+    if isinstance(found, Known) and not is_none(found):
+        if owner.node is not None and has_effects(owner.node):
+            raise NotCompiledError("an attribute of what has effects")
+        return Result(None, found)
+    node.value = expressions.expression(owner, node.value)
+    return Result(scope.program.unwrapped(node), found) if unset else Result(node, found)
+
+
+def store(expressions: ExpressionEvaluator, owner: Result, target: ast.Attribute, value: Value) -> bool:
+    """Note that an attribute of an object is assigned.
+
+    Returns:
+        Whether it is stored; objects that TorchScript has no values for are put in where they are read.
+    """
+    assert isinstance(owner.value, ObjectValue)
+    kind, name, scope = owner.value.kind, target.attr, expressions.scope
+    member = _member(kind, name)
+    if hasattr(member, "__set__") or getattr(getattr(kind, "__dataclass_params__", None), "frozen", False):
+        raise NotCompiledError("a property that is assigned")
+    classes = scope.program.classes
+    classes.learn(kind, name, value)
+    if _is_unfinished(scope, owner):
+        scope.variables[f"{scope.unfinished}.{name}"] = _SET
+    found = classes.attribute(kind, name)
+    return not isinstance(found, Known) or is_none(found)
+
+
+def _is_unfinished(scope: Scope, owner: Result) -> bool:
+    return isinstance(owner.node, ast.Name) and owner.node.id == scope.unfinished
+
+
+# Methods. -----------------------------------------------------------------------------------------------------------
+
+
+def call_method(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
+    """Evaluate `object.method(...)`."""
+    function = node.func
+    assert isinstance(function, ast.Attribute)
+    assert isinstance(owner.value, ObjectValue)
+    kind, name, scope = owner.value.kind, function.attr, calls.scope
+    member = _member(kind, name)
+    if scope.program.classes.attribute(kind, name) is not None or isinstance(member, property):
+        found = attribute(calls.expressions, owner, function)
+        return calls.called(node, found)
+    if isinstance(member, staticmethod):
+        return calls.called(node, Result(None, Known(member.__func__)))
+    if isinstance(member, classmethod):
+        return _with(calls, node, member.__func__, Result(None, Known(kind)))
+    if not isinstance(member, types.FunctionType) or is_left_to_python(member):
+        raise NotCompiledError(f"{name}, no method of a {kind.__name__}")
+    return _with(calls, node, member, owner)
+
+
+def _with(calls: CallEvaluator, node: ast.Call, function: Any, first: Result) -> Result:
+    """Call a function with one more argument."""
+    scope, given = calls.scope, calls.arguments(node)
+    arguments = Arguments([first, *given.positional], given.named)
+    if not is_object(first.value) or not _is_unfinished(scope, first):
+        return scope.program.functions.call(scope, function, arguments, node)
+    prefix = f"{scope.unfinished}."
+    result, complete = scope.program.functions.call_unfinished(scope, function, arguments, scope.complete(), node)
+    if not scope.conditional:
+        scope.variables |= {f"{prefix}{name}": _SET for name in complete}
+    return result
+
+
+def call_special(calls: CallEvaluator, name: str, owner: Result, given: list[Result], node: ast.AST) -> Result | None:
+    """Evaluate what calls a method by its name, as `object[i]` does; None if there is no such method."""
+    assert isinstance(owner.value, ObjectValue)
+    member = _member(owner.value.kind, name)
+    if not isinstance(member, types.FunctionType) or is_left_to_python(member):
+        return None
+    return calls.scope.program.functions.call(calls.scope, member, Arguments([owner, *given], {}), _call(node))
+
+
+def call_super(calls: CallEvaluator, node: ast.Call, name: str, defined: type | None) -> Result | None:
+    """Evaluate `super().method(...)` in a method of an object; None if it is none."""
+    scope = calls.scope
+    first = scope.unfinished or next(iter(scope.function.__code__.co_varnames), "")
+    owner = scope.variables.get(first)
+    if owner is None or not is_object(owner.value):
+        return None
+    kinds = owner.value.kind.__mro__
+    if defined not in kinds:
+        raise NotCompiledError("super() in a function that is no method")
+    for kind in kinds[kinds.index(defined) + 1 : -1]:
+        if isinstance(member := vars(kind).get(name), types.FunctionType):
+            return _with(calls, node, member, owner)
+    if name == "__init__" and not node.args and not node.keywords:
+        return Result(ast.copy_location(ast.Constant(None), node), Known(None))
+    raise NotCompiledError(f"super().{name}")
+
+
+def _call(node: ast.AST) -> ast.Call:
+    return ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), node), [], []), node)

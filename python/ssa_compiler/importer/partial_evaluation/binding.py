@@ -6,19 +6,20 @@ import ast
 import inspect
 from typing import Any
 
-from ..torchscript.evaluation_order import has_effects
 from .definitions import Definition
+from .effects import has_effects
 from .interfaces import Arguments, Result
-from .scope import NotCompiledError, literal
+from .scope import NotCompiledError, OrderError, Scope, literal
 from .values import Known, TupleValue, guards_of
 
 __all__ = ["bind"]
 
 
-def bind(definition: Definition, arguments: Arguments, skip: int) -> dict[str, Result]:
+def bind(scope: Scope, definition: Definition, arguments: Arguments, skip: int) -> dict[str, Result]:
     """Bind arguments to parameters.
 
     Args:
+        scope: where it is called.
         definition: the function.
         arguments: the arguments.
         skip: how many parameters are bound already.
@@ -59,17 +60,17 @@ def bind(definition: Definition, arguments: Arguments, skip: int) -> dict[str, R
     if wanted - set(bound):
         raise NotCompiledError
     results = {name: bound[name] for name in (*names, *bound) if name in bound}
-    _check_order(results, arguments)
+    _check_order(scope, results, arguments)
     return results
 
 
-def _check_order(results: dict[str, Result], arguments: Arguments) -> None:
+def _check_order(scope: Scope, results: dict[str, Result], arguments: Arguments) -> None:
     """Reject arguments with effects in another order than the parameters."""
     given = [*arguments.positional, *arguments.named.values()]
     placed = [result for result in results.values() if any(result is each for each in given)]
     moved = len(given) != len(placed) or any(a is not b for a, b in zip(given, placed))
-    if moved and any(result.node is not None and has_effects(result.node) for result in given):
-        raise NotCompiledError("arguments with effects, in another order than the parameters")
+    if moved and any(result.node is not None and has_effects(scope, result.node) for result in given):
+        raise OrderError("arguments with effects, in another order than the parameters")
 
 
 def _defaults(definition: Definition) -> dict[str, Any]:

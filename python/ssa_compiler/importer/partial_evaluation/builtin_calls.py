@@ -10,12 +10,13 @@ from typing import Any
 
 import torch
 
-from ..torchscript.evaluation_order import has_effects
+from .displays import rename
+from .effects import has_effects, may_raise
 from .hints import is_plain
 from .interfaces import CallEvaluator, Result
 from .objects import call_special, is_object
 from .ordering import extreme, ordered
-from .scope import NeedsKnownError, NotCompiledError, literal
+from .scope import NeedsKnownError, NotCompiledError, OrderError, literal
 from .values import (
     UNKNOWN,
     DictValue,
@@ -30,7 +31,7 @@ from .values import (
     Value,
 )
 
-__all__ = ["call"]
+__all__ = ["call", "mapped"]
 
 _FOLDED = (
     range,
@@ -60,9 +61,9 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     name = getattr(function, "__name__", "")
     if getattr(builtins, name, None) is not function:
         return None
-    effects = any(has_effects(part) for part in node.args)
+    effects = any(has_effects(calls.scope, part) for part in node.args)
     if effects and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple"):
-        raise NotCompiledError(f"{name}() of what has effects")
+        raise OrderError(f"{name}() of what has effects")
     special = {
         "isinstance": _isinstance,
         "hasattr": _hasattr,
@@ -76,10 +77,16 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         "min": extreme,
         "max": extreme,
         "sorted": ordered,
+        "any": _stopping,
+        "all": _stopping,
         "zip": _transposed,
     }.get(name)
-    if special is not None and (made := special(calls, node)) is not None:
-        return made
+    if special is not None:
+        saved, hoisted = calls.scope.save(), len(calls.scope.before)
+        if (made := special(calls, node)) is not None:
+            return made
+        calls.scope.restore(saved)  # what follows evaluates the arguments again
+        del calls.scope.before[hoisted:]
     if name in ("zip", "enumerate", "reversed", "map", "filter"):
         return _iterable(calls, node, function)
     arguments = calls.arguments(node)
@@ -88,7 +95,7 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         if (made := call_special(calls, "__len__", arguments.positional[0], [], node)) is not None:
             return made
     if function in _FOLDED and not arguments.named and not effects:
-        if (folded := _folded(calls, node, function, values)) is not None:
+        if (folded := _folded(calls, node, function, arguments.positional)) is not None:
             return folded
     if name in ("str", "repr") and any(isinstance(value, ListValue) and value.is_tuple for value in values):
         raise NotCompiledError("the text of a tuple of dynamic length")
@@ -100,7 +107,11 @@ def _iterable(calls: CallEvaluator, node: ast.Call, function: Any) -> Result:
     """`zip(...)` and the like outside of loops, or over what is known."""
     arguments = calls.arguments(node)
     values = [result.value for result in arguments.positional]
-    if function in _FOLDED and not arguments.named and (folded := _folded(calls, node, function, values)) is not None:
+    if (
+        function in _FOLDED
+        and not arguments.named
+        and (folded := _folded(calls, node, function, arguments.positional)) is not None
+    ):
         return folded
     calls.place(node, arguments)
     if function is reversed and values and isinstance(values[0], ListValue):
@@ -113,11 +124,24 @@ def _iterable(calls: CallEvaluator, node: ast.Call, function: Any) -> Result:
     return Result(node)
 
 
-def _folded(calls: CallEvaluator, node: ast.Call, function: Any, values: Sequence[Value]) -> Result | None:
+def _folded(calls: CallEvaluator, node: ast.Call, function: Any, results: Sequence[Result]) -> Result | None:
+    """Compute a function of what is known."""
+    value = _known(calls, function, [result.value for result in results])
+    if value is None:
+        return None
+    for result in results:
+        calls.expressions.discard(result, node)
+    if function is range:
+        calls.scope.use(value)
+        return Result(_range(value.object, node), value)
+    return calls.expressions.known(node, value)
+
+
+def _known(calls: CallEvaluator, function: Any, values: Sequence[Value]) -> Known | None:
     if function is len and len(values) == 1 and isinstance(values[0], TupleValue):
-        return calls.expressions.known(node, Known(len(values[0].elements)))
+        return Known(len(values[0].elements))
     if function is len and len(values) == 1 and isinstance(values[0], ListValue) and values[0].length is not None:
-        return calls.expressions.known(node, Known(values[0].length))
+        return Known(values[0].length)
     if not values or not all(isinstance(value, Known) for value in values):
         return None
     things = [value.object for value in values]  # type: ignore[attr-defined]
@@ -130,12 +154,46 @@ def _folded(calls: CallEvaluator, node: ast.Call, function: Any, values: Sequenc
     except Exception:  # noqa: BLE001 - the program raises it, where it is evaluated
         return None
     made = list(made) if function in (reversed, zip, enumerate) else made
-    guards = frozenset().union(*(calls.scope.program.guards_of(value) for value in values))
-    value = Known(made, None, guards)
-    if function is range:
-        calls.scope.use(value)
-        return Result(_range(made, node), value)
-    return calls.expressions.known(node, value)
+    return Known(made, None, frozenset().union(*(calls.scope.program.guards_of(value) for value in values)))
+
+
+def _stopping(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`any(f(x) for x in items)`, which stops at the first that is true, as a loop."""
+    if len(node.args) != 1 or node.keywords:
+        return None
+    items = node.args[0]
+    if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "map":
+        items = mapped(calls.scope, items)
+    if not isinstance(items, ast.GeneratorExp) or not (may_raise(items.elt) or has_effects(calls.scope, items.elt)):
+        return None
+    if len(items.generators) != 1:
+        raise NotCompiledError("a generator of several loops that is not read to its end")
+    items = copy.deepcopy(items)
+    rename(calls.expressions, items)
+    (generator,) = items.generators
+    name, stops = calls.scope.name(), ast.unparse(node.func) == "any"
+    text = f"{name} = {not stops}\nfor _ in _:\n    if {'' if stops else 'not '}_:\n        {name} = {stops}\n        break"
+    first, loop = ast.parse(text).body
+    assert isinstance(loop, ast.For)
+    assert isinstance(loop.body[0], ast.If)
+    loop.target, loop.iter = generator.target, generator.iter
+    loop.body[0].test = items.elt if stops else ast.UnaryOp(ast.Not(), items.elt)
+    for test in reversed(generator.ifs):
+        loop.body = [ast.If(test, loop.body, [])]
+    return calls.written([first, loop], name, node)
+
+
+def mapped(scope: Any, node: ast.Call) -> ast.expr:
+    """`map(f, items)` as a generator."""
+    if len(node.args) != 2 or node.keywords:
+        raise NotCompiledError("map() of several operands")
+    name = scope.name()
+    generator = ast.comprehension(ast.Name(name, ast.Store()), node.args[1], [], 0)
+    made = ast.GeneratorExp(ast.Call(node.args[0], [ast.Name(name, ast.Load())], []), [generator])
+    for part in ast.walk(made):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return made
 
 
 def _range(made: range, node: ast.AST) -> Any:
@@ -305,16 +363,10 @@ def _getattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
 
 
 def _map(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    """`map(f, items)` as a comprehension."""
-    if len(node.args) != 2 or node.keywords:
-        return None
-    name = calls.scope.name()
-    load, store = ast.Name(name, ast.Load()), ast.Name(name, ast.Store())
-    generator = ast.comprehension(store, node.args[1], [], 0)
-    made = ast.ListComp(ast.Call(node.args[0], [load], []), [generator])
-    for part in (made, made.elt, load, store):
-        ast.copy_location(part, node)
-    return calls.expressions.evaluate(made)
+    """`map(f, items)` where it is read at once, as a comprehension."""
+    made = mapped(calls.scope, node)
+    assert isinstance(made, ast.GeneratorExp)
+    return calls.expressions.evaluate(ast.copy_location(ast.ListComp(made.elt, made.generators), node))
 
 
 def _next(calls: CallEvaluator, node: ast.Call) -> Result | None:

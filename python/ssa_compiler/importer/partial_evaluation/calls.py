@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from ..torchscript.evaluation_order import has_effects
 from ..torchscript.function_scope import is_iterator
 from . import builtin_calls, methods, objects
 from .callees import (
@@ -29,6 +28,7 @@ from .callees import (
 )
 from .classes import is_plain_class
 from .displays import listed, spread
+from .effects import has_effects
 from .interfaces import Arguments, ExpressionEvaluator, Result
 from .scope import NeedsKnownError, NotCompiledError, placed
 from .values import (
@@ -70,7 +70,7 @@ class Calls:
 
     def call(self, node: ast.Call) -> Result:
         """Evaluate a call; what was found not to be None may be None behind one that has effects."""
-        effects = has_effects(node)
+        effects = has_effects(self.scope, node)
         try:
             return self._evaluated(node)
         finally:
@@ -122,7 +122,7 @@ class Calls:
         """Note that generators which are passed to functions that read them at once are lists.
 
         Raises:
-            NotCompiledError: `any` and `all` do not read all of them, which is seen; or an iterator is a value.
+            NotCompiledError: an iterator is a value.
         """
         called = node.func.id if isinstance(node.func, ast.Name) else ""
         own = called in self.scope.variables or called in self.scope.local
@@ -130,8 +130,6 @@ class Calls:
         for part in node.args:
             inner = part.value if isinstance(part, ast.Starred) else part
             if isinstance(inner, ast.GeneratorExp) and (consumes or isinstance(part, ast.Starred)):
-                if called in ("any", "all") and has_effects(inner.elt):
-                    raise NotCompiledError("a generator that is not read to its end, with effects")
                 inner.is_consumed = True  # type: ignore[attr-defined]
             elif is_iterator(inner) and not consumes and called not in _ITERATORS and not isinstance(part, ast.Starred):
                 raise NotCompiledError("an iterator that is a value")
@@ -227,6 +225,15 @@ class Calls:
             ast.copy_location(ast.keyword(name, self.expressions.expression(result, node)), node)
             for name, result in arguments.named.items()
         ]
+
+    def written(self, statements: Sequence[ast.stmt], name: str, node: ast.AST) -> Result:
+        """Write statements in front of the one that is evaluated, and return a variable that they assign."""
+        for statement in statements:
+            for part in ast.walk(statement):
+                if not hasattr(part, "token"):  # it is none of the user's
+                    ast.copy_location(part, node)
+            self.scope.hoist(self.expressions.statements.statement(statement), node)
+        return self.scope.load(ast.copy_location(ast.Name(name, ast.Load()), node))
 
     def as_it_is(self, node: ast.Call, value: Value = UNKNOWN) -> Result:
         """Evaluate the arguments of a call of which nothing else is known."""

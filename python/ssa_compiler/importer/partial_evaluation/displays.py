@@ -27,7 +27,16 @@ from .values import (
     widened,
 )
 
-__all__ = ["as_list", "comprehension", "concatenated", "dict_display", "list_display", "listed", "tuple_display"]
+__all__ = [
+    "as_list",
+    "comprehension",
+    "concatenated",
+    "dict_display",
+    "list_display",
+    "listed",
+    "rename",
+    "tuple_display",
+]
 
 
 def tuple_display(expressions: ExpressionEvaluator, node: ast.Tuple) -> Result:
@@ -322,7 +331,7 @@ def _written_out(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result
     made: list[Result] = []
     for element in iteration.elements:
         each = copy.deepcopy(node)
-        _rename(expressions, each)
+        rename(expressions, each)
         expressions.scope.hoist(expressions.statements.assign(each.generators[0].target, element), node)
         result = expressions.evaluate(each.elt)
         if result.node is not None and not isinstance(result.node, (ast.Constant, ast.Name)):
@@ -350,7 +359,7 @@ def _as_it_is(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result:
     return Result(node, ListValue(scope.program.widened(element.value), places, False, length))
 
 
-def _rename(expressions: ExpressionEvaluator, node: Any) -> None:
+def rename(expressions: ExpressionEvaluator, node: Any) -> None:
     """Give the variables of a comprehension, which has a scope of its own, names of their own."""
     fresh = {
         part.id: expressions.scope.name()
@@ -366,7 +375,7 @@ def _rename(expressions: ExpressionEvaluator, node: Any) -> None:
 def _as_loop(expressions: ExpressionEvaluator, node: Any) -> Result:
     """Write a comprehension as a loop that fills a list or dict."""
     scope = expressions.scope
-    _rename(expressions, node)
+    rename(expressions, node)
     name = scope.name()
     is_dict = isinstance(node, ast.DictComp)
     if is_dict:

@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
-from ..torchscript.evaluation_order import has_effects
 from . import displays, objects
 from .callees import is_of_torch
+from .effects import has_effects, may_raise
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
-from .scope import UNSEEN, NotCompiledError, Scope, literal
+from .scope import UNSEEN, NotCompiledError, OrderError, Scope, literal
 from .subscripts import subscript
 from .values import (
     NEVER,
@@ -121,6 +121,11 @@ class Expressions:
         self.scope.variables[name] = Result(made, result.value)
         return made
 
+    def discard(self, result: Result, where: ast.AST) -> None:
+        """Keep the errors of an expression whose value is known."""
+        if result.node is not None and may_raise(result.node):
+            self.scope.hoist([ast.copy_location(ast.Expr(result.node), where)], where)
+
     def known(self, node: Any, value: Known) -> Result:
         """Return the result of folding; `node` is what it was folded from."""
         made = literal(value.object, node)
@@ -170,14 +175,7 @@ class Expressions:
         return Result(node, Scalar(str))
 
     def _namedexpr(self, node: ast.NamedExpr) -> Result:
-        store = ast.copy_location(ast.Assign([node.target], node.value), node)
-        first = (node.lineno, node.col_offset)
-        for part in ast.walk(self.scope.whole) if self.scope.whole is not None else ():
-            is_target = isinstance(part, ast.Name) and part.id == node.target.id
-            if is_target and isinstance(part.ctx, ast.Load) and (part.lineno, part.col_offset) < first:  # type: ignore[attr-defined]
-                raise NotCompiledError("a variable that is read in front of its assignment expression")
-        self.scope.hoist(self.statements.statement(store), node)
-        return self.scope.load(ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
+        raise OrderError("an assignment expression")
 
     # Attributes and elements. ---------------------------------------------------------------------------------------
 
@@ -192,7 +190,7 @@ class Expressions:
             return Result(node, owner.value.elements[owner.value.names.index(node.attr)])
         if isinstance(owner.value, TensorValue):
             made = self._tensor_attribute(owner.value, node.attr)
-            has_rank = isinstance(made, Known) and has_effects(node.value)  # which are kept
+            has_rank = isinstance(made, Known) and has_effects(self.scope, node.value)  # which are kept
             return Result(node, self.scope.program.widened(made) if has_rank else made)
         return Result(node)
 
@@ -281,7 +279,7 @@ class Expressions:
         operand = self.evaluate(node.operand)
         if not isinstance(node.op, ast.Not):
             operand = self.present(operand)
-        if isinstance(operand.value, Known) and (folded := self._folded(node, type(node.op), [operand.value])):
+        if isinstance(operand.value, Known) and (folded := self._folded(node, type(node.op), [operand])):
             return folded
         node.operand = self.expression(operand, node.operand)
         if isinstance(node.op, ast.Not):
@@ -296,7 +294,7 @@ class Expressions:
         if is_none(left.value) or is_none(right.value):
             return Result(node, NEVER)  # it raises
         if isinstance(left.value, Known) and isinstance(right.value, Known):
-            if folded := self._folded(node, type(node.op), [left.value, right.value]):
+            if folded := self._folded(node, type(node.op), [left, right]):
                 return folded
         if objects.is_object(left.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:
             if (called := objects.call_special(self.calls, name, left, [right], node)) is not None:
@@ -315,7 +313,7 @@ class Expressions:
         return TensorValue() if isinstance(found, Unknown) and is_tensor else found
 
     def _compare(self, node: ast.Compare) -> Result:
-        effects = any(map(has_effects, (node.left, *node.comparators)))
+        effects = any(has_effects(self.scope, part) for part in (node.left, *node.comparators))
         results = [self.evaluate(part) for part in (node.left, *node.comparators)]
         values = [result.value for result in results]
         if len(values) == 2:
@@ -323,16 +321,19 @@ class Expressions:
             if (called := self._compared(node, kind, results)) is not None:
                 return called
             if effects and is_none(values[0]):
-                raise NotCompiledError("a comparison of what returns None")
+                raise OrderError("a comparison of what returns None")
             known = all(isinstance(value, Known) for value in values) and not effects
-            if known and (folded := self._folded(node, kind, values)):
+            if known and (folded := self._folded(node, kind, results)):
                 return folded
             if kind in (ast.Is, ast.IsNot) and is_none(values[1]) and _is_something(values[0]) and not effects:
+                self.discard(results[0], node.left)
                 return self.known(node, Known(kind is ast.IsNot))
             if kind in (ast.Eq, ast.NotEq) and _is_list(values[0]) is not None and _is_list(values[1]) is not None:
                 if _is_list(values[0]) is not _is_list(values[1]):  # a list is no tuple
                     if effects:
-                        raise NotCompiledError("a list compared with a tuple")
+                        raise OrderError("a list compared with a tuple")
+                    for result, part in zip(results, (node.left, *node.comparators)):
+                        self.discard(result, part)
                     return self.known(node, Known(kind is ast.NotEq))
                 results = [Result(displays.as_list(r.node), r.value) for r in results]
         parts = (node.left, *node.comparators)
@@ -351,14 +352,17 @@ class Expressions:
             return None
         return objects.call_special(self.calls, objects.SPECIAL[kind], left, [right], node)
 
-    def _folded(self, node: ast.expr, kind: type, values: list[Any]) -> Result | None:
+    def _folded(self, node: ast.expr, kind: type, operands: list[Result]) -> Result | None:
         """Compute what depends on nothing but what is known."""
+        values: list[Any] = [operand.value for operand in operands]
         if kind not in (ast.Is, ast.IsNot) and not all(is_plain(value.object) for value in values):
             return None
         try:
             made = _OPERATORS[kind](*(value.object for value in values))
         except Exception:  # noqa: BLE001 - the program raises it, where it is evaluated
             return None
+        for operand in operands:
+            self.discard(operand, node)
         guards = frozenset().union(*(self.scope.program.guards_of(value) for value in values))
         return self.known(node, Known(made, None, guards))
 
@@ -368,12 +372,12 @@ class Expressions:
         depth = self.scope.conditional
         try:
             for part in node.values:
-                effects = has_effects(part)
+                effects = has_effects(self.scope, part)
                 found = self.evaluate(part)
                 self.scope.conditional += 1
-                truth = None if effects else self.truth(found)
+                truth = None if effects else self.truth(found, part)
                 if effects and is_none(found.value):
-                    raise NotCompiledError("the truth of what returns None")
+                    raise OrderError("the truth of what returns None")
                 is_last = part is node.values[-1]
                 if truth is None or (is_last and kept):
                     kept.append(Result(self.expression(found, part), found.value))
@@ -393,9 +397,9 @@ class Expressions:
         return Result(node, value or UNKNOWN)
 
     def _ifexp(self, node: ast.IfExp) -> Result:
-        effects = has_effects(node.test)
+        effects = has_effects(self.scope, node.test)
         test = self.evaluate(node.test)
-        if (truth := self.truth(test)) is not None and not effects:
+        if not effects and (truth := self.truth(test, node.test)) is not None:
             return self.evaluate(node.body if truth else node.orelse)
         node.test = self.expression(test, node.test)
         self.scope.conditional += 1
@@ -406,8 +410,21 @@ class Expressions:
         node.body, node.orelse = self.expression(body, node.body), self.expression(orelse, node.orelse)
         return Result(node, joined(body.value, orelse.value, self.samples.of))
 
-    def truth(self, result: Result) -> bool | None:
-        """Return whether a value is true, as far as that is known."""
+    def truth(self, result: Result, where: ast.AST) -> bool | None:
+        """Return whether a value is true, as far as that is known; its expression is dropped then.
+
+        Args:
+            result: the value.
+            where: the part of the statement that it is of.
+        """
+        truth = self._truth(result)
+        if truth is not None:
+            self.discard(result, where)
+        return truth
+
+    def _truth(self, result: Result) -> bool | None:
+        if objects.is_object(result.value) and not objects.decides(result.value):
+            return True
         if not isinstance(result.value, Known) or isinstance(result.value.object, torch.Tensor):
             return True if isinstance(result.value, Closure) else None
         thing = result.value.object

@@ -13,7 +13,6 @@ from typing import Any
 import torch
 import torch.jit.frontend as frontend
 
-from ..torchscript.evaluation_order import has_effects
 from ..torchscript.function_scope import variables_of
 from . import objects
 from .binding import bind
@@ -32,8 +31,9 @@ from .definitions import (
     is_of_torchscript,
     needs_owner,
 )
+from .effects import has_effects
 from .interfaces import Arguments, Evaluated, Result
-from .scope import NeedsKnownError, NotCompiledError, Scope, type_expression
+from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, type_expression
 from .statements import Statements
 from .values import (
     Closure,
@@ -204,7 +204,7 @@ class Functions:
         """
         definition, first = request.definition, request.first
         skip = 1 if first and definition.scope is None and request.owner is not None and first != _SELF else 0
-        results = bind(definition, arguments, skip)
+        results = bind(scope, definition, arguments, skip)
         free = self._free(definition, results, scope)
         for keep_numbers in (True, False):
             dynamic: dict[str, Value] = {}
@@ -212,8 +212,8 @@ class Functions:
             fixed = dict(request.fixed)
             for parameter, result in {**results, **free}.items():
                 if self._is_fixed(result, keep_numbers):
-                    if result.node is not None and has_effects(result.node):
-                        raise NotCompiledError("an argument that is known, and has effects")
+                    if result.node is not None and has_effects(scope, result.node):
+                        raise OrderError("an argument that is known, and has effects")
                     fixed[parameter] = self._passed(parameter, result, dynamic, left, scope)
                     continue
                 dynamic[parameter] = self._program.widened(result.value)

@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 
-from ..torchscript.evaluation_order import has_effects
+from .builtin_calls import mapped
 from .displays import spread
+from .effects import has_effects
 from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
-from .scope import NeedsKnownError, NotCompiledError, literal, placed
+from .scope import MIXED, NeedsKnownError, NotCompiledError, literal, placed
 from .values import (
     UNKNOWN,
     DictValue,
@@ -123,7 +124,10 @@ class Loops:
             if not isinstance(first.value, Known):
                 raise NotCompiledError
             start = self.scope.use(first.value)
-        parts = [self.iteration(part) for part in (node.args if builtin == "zip" else node.args[:1])]
+        operands = node.args if builtin == "zip" else node.args[:1]
+        if any(self._builtin(part) == "map" and has_effects(self.scope, part) for part in operands):
+            raise NotCompiledError("map() that is read step by step")
+        parts = [self.iteration(part) for part in operands]
         lengths = [len(part.elements) for part in parts if part.elements is not None]
         known = [part.length for part in parts if part.length is not None]
         length = min(known) if len(known) == len(parts) else None
@@ -163,7 +167,9 @@ class Loops:
 
     def loop(self, node: ast.For) -> list[ast.stmt]:
         """Evaluate a for loop."""
-        if self._builtin(node.iter) == "reversed" and any(map(_changes_items, node.body)):
+        if self._builtin(node.iter) == "map":
+            return self._mapping(node)
+        if self._builtin(node.iter) == "reversed" and any(_changes_items(self.scope, each) for each in node.body):
             raise NotCompiledError("a list that may change while a loop goes through it from its end")
         iteration = self.iteration(node.iter)
         if iteration.elements is not None and iteration.is_unrolled:
@@ -177,6 +183,15 @@ class Loops:
                 raise
         self.scope.variables, self.scope.before[:] = kept, hoisted
         return self._unrolled(node, iteration.elements)
+
+    def _mapping(self, node: ast.For) -> list[ast.stmt]:
+        """`for y in map(f, items)`: each is computed when it is needed."""
+        items = mapped(self.scope, node.iter)  # type: ignore[arg-type]
+        assert isinstance(items, ast.GeneratorExp)
+        generator = items.generators[0]
+        first = ast.copy_location(ast.Assign([node.target], items.elt), node)
+        made = ast.For(generator.target, generator.iter, [first, *node.body], node.orelse)
+        return self._statements.statement(ast.copy_location(made, node))
 
     def _rolled(self, node: ast.For, iteration: Iteration) -> list[ast.stmt]:
         """A loop that stays one."""
@@ -252,7 +267,7 @@ class Loops:
                 scope.variables[name] = result
                 continue
             if not scope.is_stored(name, result):  # it may not be set
-                scope.variables[name] = Result(None, UNKNOWN)
+                scope.variables[name] = MIXED
                 continue
             result = Result(result.node, scope.program.widened(result.value))
             if isinstance(result.value, (OptionalValue, Unknown, Known)) or annotation(result.value) is None:
@@ -285,7 +300,7 @@ class Loops:
         if flag:  # which iteration was the last is dynamic
             for part in ast.walk(node.target):
                 if isinstance(part, ast.Name):
-                    self.scope.variables[part.id] = Result(None, UNKNOWN)
+                    self.scope.variables[part.id] = MIXED
         return out
 
     def _plain_iteration(self, node: ast.For, element: Result) -> tuple[list[ast.stmt] | None, type | None]:
@@ -346,11 +361,11 @@ class _Row(ast.Tuple):
         super().__init__(list(elts), ast.Load())
 
 
-def _changes_items(statement: ast.stmt) -> bool:
+def _changes_items(scope: Any, statement: ast.stmt) -> bool:
     """Whether a statement may change what a list holds."""
     return any(
         (isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load))
-        or (isinstance(node, ast.Call) and has_effects(ast.Call(node.func, [], [])))
+        or (isinstance(node, ast.Call) and has_effects(scope, ast.Call(node.func, [], [])))
         for node in ast.walk(statement)
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ..torchscript.evaluation_order import has_effects
+from .effects import has_effects
 from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
 from .scope import NotCompiledError
@@ -68,7 +68,7 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
     named = {key: result.value for key, result in arguments.named.items()}
     if name == "size" and not values and not named:
         return Result(node, sizes(value))
-    if name in ("dim", "ndimension") and value.rank is not None and not has_effects(function.value):
+    if name in ("dim", "ndimension") and value.rank is not None and not has_effects(calls.scope, function.value):
         return Result(node, Known(value.rank))
     if name == "size" and len(values) == 1 and isinstance(values[0], Known) and value.sample is not None:
         try:

@@ -9,11 +9,11 @@ import inspect
 import types
 from typing import Any
 
-from ..torchscript.evaluation_order import has_effects
 from .callees import is_left_to_python
 from .definitions import Definition
+from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, ExpressionEvaluator, Result
-from .scope import UNSEEN, NotCompiledError, Scope
+from .scope import UNSEEN, NotCompiledError, OrderError, Scope
 from .values import NEVER, Known, ObjectValue, OptionalValue, Value, is_none
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "call_super",
     "constructor",
     "create",
+    "decides",
     "end",
     "is_object",
     "store",
@@ -47,6 +48,12 @@ def is_object(value: Value) -> bool:
 
 def _member(kind: type, name: str) -> Any:
     return inspect.getattr_static(kind, name, _MISSING)
+
+
+def decides(value: Value) -> bool:
+    """Whether the class of an object says when it is true."""
+    kind = value.kind if isinstance(value, ObjectValue) else object
+    return any(_member(kind, name) is not _MISSING for name in ("__bool__", "__len__"))
 
 
 # Making objects. ----------------------------------------------------------------------------------------------------
@@ -172,8 +179,8 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, node: ast.Attribu
     if _is_unfinished(scope, owner) and f"{scope.unfinished}.{name}" not in scope.variables:
         raise NotCompiledError(f"{name}, an attribute that is read before it is assigned")
     if isinstance(found, Known) and not is_none(found):
-        if owner.node is not None and has_effects(owner.node):
-            raise NotCompiledError("an attribute of what has effects")
+        if owner.node is not None and has_effects(scope, owner.node):
+            raise OrderError("an attribute of what has effects")
         return Result(None, found)
     node.value = expressions.expression(owner, node.value)
     return Result(scope.program.unwrapped(node), found) if unset else Result(node, found)

@@ -31,11 +31,7 @@ def _written(calls: CallEvaluator, text: str, key: ast.expr, name: str, node: as
         def visit_Name(self, found: ast.Name) -> ast.expr:
             return copy.deepcopy(key) if found.id == "key" else found
 
-    for statement in statements:
-        for part in ast.walk(statement):
-            ast.copy_location(part, node)
-        calls.scope.hoist(calls.expressions.statements.statement(Put().visit(statement)), node)
-    return calls.scope.load(ast.copy_location(ast.Name(name, ast.Load()), node))
+    return calls.written([Put().visit(statement) for statement in statements], name, node)
 
 
 def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:

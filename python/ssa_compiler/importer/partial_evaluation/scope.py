@@ -8,23 +8,38 @@ import copy
 import math
 import re
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from ..torchscript.evaluation_order import has_effects
 from ..torchscript.function_scope import Names
+from .effects import has_effects
 from .interfaces import Evaluated, Result
+from .order import before_in
 from .values import NEVER, UNKNOWN, DictValue, Known, ListValue, OptionalValue, Value, annotation, is_none, joined
 
-__all__ = ["UNSEEN", "NeedsKnownError", "NotCompiledError", "Scope", "literal", "placed", "type_expression"]
+__all__ = [
+    "MIXED",
+    "UNSEEN",
+    "NeedsKnownError",
+    "NotCompiledError",
+    "OrderError",
+    "Scope",
+    "literal",
+    "placed",
+    "type_expression",
+]
 
 UNSEEN = "a global object"
 """Stands for what cannot be compared, among what a value depends on."""
 _TYPED = "_ssa_compiler_as_"
 _PLAIN = (bool, int, float, str, type(None))
+
+
+MIXED = Result(None, UNKNOWN)
+"""A variable that has several types, or is an object here and another one there: it cannot be read."""
 
 
 class NeedsKnownError(Exception):
@@ -33,6 +48,10 @@ class NeedsKnownError(Exception):
 
 class NotCompiledError(Exception):
     """Something that partial evaluation does not do; the message says what."""
+
+
+class OrderError(NotCompiledError):
+    """A statement has to be taken apart before it is evaluated."""
 
 
 @dataclass
@@ -57,7 +76,8 @@ class Scope:
         kinds: the types that variables have had.
         unbound: the variables that were read where nothing is assigned to them yet.
         reads: the lines on which variables are read.
-        whole: the expression of the statement that is evaluated, as it is written.
+        whole: what the statement that is evaluated computes, as it is written.
+        is_apart: whether that is one operation on values that are computed already.
         unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
             variables where they are assigned; None if there is none.
         ends: the attributes that it has where the function returns.
@@ -82,6 +102,7 @@ class Scope:
     unbound: set[str] = field(default_factory=set)
     reads: dict[str, set[int]] = field(default_factory=dict)
     whole: Any = None
+    is_apart: bool = False
     unfinished: str | None = None
     ends: list[frozenset[str]] = field(default_factory=list)
 
@@ -184,66 +205,72 @@ class Scope:
             statements: the statements.
             where: the part of the statement that they compute.
         Raises:
-            NotCompiledError: what they compute may not be evaluated, or it would be too early.
+            OrderError: what they compute may not be evaluated, or it would be too early.
         """
-        if self.conditional:
-            raise NotCompiledError("what may not be evaluated, and takes statements")
         added = list(statements)
-        if self.whole is not None and added and not self._may_be_first(where):
-            raise NotCompiledError("what takes statements, behind something with effects")
+        if self.conditional:
+            raise OrderError("what may not be evaluated, and takes statements")
+        if self.whole is not None and added and not self.is_apart and not self._may_be_first(where):
+            raise OrderError("what takes statements, behind something with effects")
         self.before += added
 
     def _may_be_first(self, where: Any) -> bool:
         """Whether a part of the statement may be computed before the rest of it."""
-        first, last = _start(where), _end(where)
-        own = [node for node in ast.walk(self.whole) if _start(node) is not None and first <= _start(node) <= last]
-        moves = any(isinstance(node, ast.Call) and has_effects(node) for node in own)
-        later = set(map(id, _computed_later(self.whole, first, last)))
-        for node in ast.walk(self.whole):
-            place = _start(node)
-            if place is None or first <= place <= last or id(node) in later:
-                continue
-            if isinstance(node, ast.Call) and _end(node) <= first and has_effects(node):
-                return False
-            if (
-                moves
-                and place < first
-                and isinstance(node, ast.Name)
-                and isinstance(node.ctx, ast.Load)
-                and node.id in self.local
-            ):
-                return False
-        return True
+        earlier = before_in(self.whole, getattr(where, "token", None)) if hasattr(where, "token") else None
+        if earlier is None:
+            return False
+        if not has_effects(self, where):
+            return not any(has_effects(self, part) for part in earlier)
+        still = (ast.Name, ast.Constant, ast.expr_context, ast.Store, ast.Load, ast.operator)
+        return all(isinstance(each, still) for part in earlier for each in ast.walk(part))
+
+    def save(self) -> Any:
+        """Return the state, for `restore`."""
+        kinds = {name: list(texts) for name, texts in self.kinds.items()}
+        nothing = {name: set(places) for name, places in self.nothing.items()}
+        simple = self.returned, self.is_dead, self.present, self.conditional, list(self.jumps), list(self.ends)
+        return self.fork(), kinds, nothing, set(self.unbound), simple
+
+    def restore(self, saved: Any) -> None:
+        """Forget what was evaluated since a state was saved."""
+        variables, self.kinds, self.nothing, self.unbound, simple = saved
+        self.variables = dict(variables)
+        self.returned, self.is_dead, self.present, self.conditional, self.jumps, self.ends = simple
 
     def fork(self) -> dict[str, Result]:
         """Return a copy of the variables."""
         return dict(self.variables)
 
-    def merge(self, arms: list[dict[str, Result]], node: ast.AST) -> None:
-        """Let variables be what they are after one of several arms."""
-        if not arms:
-            return
-        names = set.intersection(*(set(arm) for arm in arms))
-        merged: dict[str, Result] = {}
-        for name in names:
-            found = [arm[name] for arm in arms]
-            value: Value | None = None
-            for result in found:
-                value = result.value if value is None else joined(value, result.value, self.program.samples.of)
-            if isinstance(value, OptionalValue):
-                for place in self.nothing.get(name, ()):
-                    self.program.learn(place, value)
-            stored = [result.node.id for result in found if self.is_stored(name, result)]
-            same = all(result.value is found[0].value for result in found)
-            kept = found[0].node
-            if len(set(stored)) > 1:
-                kept, value = None, UNKNOWN  # of several types
-            elif stored and not same:
-                kept = ast.copy_location(ast.Name(stored[0], ast.Load()), node)
-            elif not same:
-                kept = ast.copy_location(ast.Name(name, ast.Load()), node)
-            merged[name] = Result(kept, value or UNKNOWN)
-        self.variables = merged
+    def merge(self, arms: list[dict[str, Result]], node: ast.AST, *, stores: bool = False) -> None:
+        """Let variables be what they are after one of several arms.
+
+        Args:
+            arms: the variables at the end of each.
+            node: what has the arms.
+            stores: whether an arm that leaves a variable known will store it where another does.
+        """
+        if arms:
+            names = set.intersection(*(set(arm) for arm in arms))
+            self.variables = {name: self._merged(name, [arm[name] for arm in arms], node, stores) for name in names}
+
+    def _merged(self, name: str, found: list[Result], node: ast.AST, stores: bool) -> Result:
+        value: Value | None = None
+        for result in found:
+            value = result.value if value is None else joined(value, result.value, self.program.samples.of)
+        if isinstance(value, OptionalValue):
+            for place in self.nothing.get(name, ()):
+                self.program.learn(place, value)
+        stored = [self._stored_as(name, result) for result in found]
+        if all(result.value is found[0].value for result in found) and len(set(stored)) == 1:
+            return found[0]
+        others = [result for result, id_ in zip(found, stored) if id_ is None]
+        kept = {id_ for id_ in stored if id_ is not None}
+        if len(kept) != 1 or any(not stores or not _is_literal(result) for result in others):
+            return MIXED
+        return Result(ast.copy_location(ast.Name(kept.pop(), ast.Load()), node), value or UNKNOWN)
+
+    def _stored_as(self, name: str, result: Result) -> str | None:
+        return str(result.node.id) if self.is_stored(name, result) else None
 
     def use(self, value: Value) -> Any:
         """Return the object that a value is known to be, on which the program depends now.
@@ -256,31 +283,17 @@ class Scope:
         return value.object
 
 
+def _is_literal(result: Result) -> bool:
+    """Whether a variable that is not stored can be."""
+    return isinstance(result.value, Known) and literal(result.value.object, ast.Pass()) is not None
+
+
 def _is_constant(thing: Any) -> bool:
     """Whether what a global name means is taken for what it is at compilation, as TorchScript does."""
     if isinstance(thing, tuple):
         return all(map(_is_constant, thing))
     is_code = isinstance(thing, (types.ModuleType, torch.nn.Module)) or callable(thing)
     return is_code or isinstance(thing, (*_PLAIN, torch.dtype, torch.device, torch.memory_format, torch.layout))
-
-
-def _computed_later(whole: ast.AST, first: Any, last: Any) -> Iterator[ast.AST]:
-    """The elements of comprehensions that iterate over what lies between two places: they are written in front."""
-    for node in ast.walk(whole):
-        parts = [getattr(node, name, None) for name in ("elt", "key", "value")] if hasattr(node, "generators") else []
-        if parts and _start(node) <= first and last <= _end(node):
-            for part in parts:
-                if part is not None and not _start(part) <= first <= _end(part):
-                    yield from ast.walk(part)
-
-
-def _start(node: Any) -> Any:
-    return (node.lineno, node.col_offset) if hasattr(node, "lineno") else None
-
-
-def _end(node: Any) -> Any:
-    last = getattr(node, "end_lineno", None)
-    return (node.lineno, node.col_offset) if last is None else (last, node.end_col_offset)
 
 
 def placed(node: Any, where: ast.AST) -> Any:

@@ -7,13 +7,14 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..torchscript.evaluation_order import has_effects
 from ..torchscript.function_scope import is_iterator
 from .assignments import Assignments
+from .effects import has_effects, must_be_apart
 from .expressions import Expressions
 from .interfaces import CallEvaluator, Result
 from .loops import Loops
-from .scope import NotCompiledError, Scope, literal
+from .order import mark, taken_apart
+from .scope import NotCompiledError, OrderError, Scope, literal
 from .values import (
     Closure,
     DictValue,
@@ -51,20 +52,37 @@ class Statements(Assignments):
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise NotCompiledError
-        outer, self.scope.before = self.scope.before, []
-        whole, self.scope.whole = self.scope.whole, copy.deepcopy(_evaluated_part(node))
+        scope, is_apart = self.scope, getattr(node, "is_apart", False)
+        mark(node)
+        if not is_apart and must_be_apart(scope, node):
+            return self._apart(node)
+        kept, saved = copy.deepcopy(node), scope.save()
+        outer = scope.before, scope.whole, scope.is_apart
+        scope.before, scope.whole, scope.is_apart = [], copy.deepcopy(_evaluated_part(node)), is_apart
         try:
             made: list[ast.stmt] = method(node)
-            return [*self.scope.before, *made]
+            return [*scope.before, *made]
+        except OrderError as error:
+            if is_apart:
+                raise NotCompiledError(*error.args) from error
+            scope.restore(saved)
         finally:
-            self.scope.before, self.scope.whole = outer, whole
+            scope.before, scope.whole, scope.is_apart = outer
+        return self._apart(kept)
+
+    def _apart(self, node: ast.stmt) -> list[ast.stmt]:
+        """Evaluate a statement in steps."""
+        steps = taken_apart(node, self.scope.name)
+        if steps is None:
+            raise NotCompiledError("a statement that cannot be taken apart")
+        return self.block(steps)
 
     # Control flow. ----------------------------------------------------------------------------------------------
 
     def _if(self, node: ast.If) -> list[ast.stmt]:
-        effects = has_effects(node.test)
+        effects = has_effects(self.scope, node.test)
         test = self.expressions.evaluate(node.test)
-        truth = None if effects else self.expressions.truth(test)
+        truth = None if effects else self.expressions.truth(test, node.test)
         if truth is not None:
             chosen = node.body if truth else node.orelse
             return self.block(chosen) if chosen else []
@@ -80,7 +98,7 @@ class Statements(Assignments):
             self.scope.is_dead = False
         self.scope.is_dead, self.scope.present = not arms, present
         self.scope.variables = start
-        self.scope.merge(arms, node)
+        self.scope.merge(arms, node, stores=len(arms) == 2)
         self._store_what_differs(node, arms)
         return [node]
 
@@ -110,10 +128,7 @@ class Statements(Assignments):
                 if self.scope.is_stored(name, found):
                     continue
                 store = ast.copy_location(ast.Name(result.node.id, ast.Store()), node)
-                try:
-                    value = self.expressions.expression(found, node)
-                except NotCompiledError:
-                    continue  # TorchScript rejects the program if it is used
+                value = self.expressions.expression(found, node)
                 body.append(ast.copy_location(ast.Assign([store], value), node))
 
     def _for(self, node: ast.For) -> list[ast.stmt]:
@@ -128,7 +143,7 @@ class Statements(Assignments):
             nonlocal test
             found = self.expressions.evaluate(copy.deepcopy(node.test))
             if self.scope.before:
-                raise NotCompiledError
+                raise OrderError("a condition of a loop that takes statements")
             test = self.expressions.expression(found, node.test)
             return self.block(copy.deepcopy(node.body))
 
@@ -148,7 +163,9 @@ class Statements(Assignments):
         kept, hoisted = self.scope.fork(), list(self.scope.before)
         out: list[ast.stmt] = []
         for _ in range(_MOST_DIMENSIONS):
-            truth = self.expressions.truth(self.expressions.evaluate(copy.deepcopy(node.test)))
+            truth = self.expressions.truth(self.expressions.evaluate(copy.deepcopy(node.test)), node.test)
+            if len(self.scope.before) != len(hoisted):
+                break
             if truth is False:
                 return out
             if truth is None:
@@ -191,9 +208,9 @@ class Statements(Assignments):
         return [node]
 
     def _assert(self, node: ast.Assert) -> list[ast.stmt]:
-        effects = has_effects(node.test)
+        effects = has_effects(self.scope, node.test)
         test = self.expressions.evaluate(node.test)
-        if self.expressions.truth(test) is True and not effects:
+        if not effects and self.expressions.truth(test, node.test) is True:
             return []
         node.test = self.expressions.expression(test, node.test)
         if node.msg is not None:

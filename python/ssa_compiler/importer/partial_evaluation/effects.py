@@ -1,0 +1,173 @@
+"""What computing an expression may do besides giving a value: change something, or raise."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import types
+from typing import Any
+
+import torch
+
+from ..torchscript.evaluation_order import schemas
+from .callees import is_op
+from .values import DictValue, Known, ListValue, Scalar, TensorValue, TupleValue
+
+__all__ = ["has_effects", "may_raise", "must_be_apart"]
+
+_PURE = frozenset(
+    "abs bool chr dict divmod enumerate float getattr hasattr int isinstance len list max min ord pow range reversed round "
+    "slice sorted str sum tuple type zip all any".split()
+)
+_READING = frozenset(
+    "index count get keys values items copy format join split startswith endswith upper lower strip numel replace".split()
+)
+_CONVERTING = frozenset("item tolist dim size numel ndimension stride".split())
+_TYPING = (torch.jit.annotate, getattr(torch.jit, "_unwrap_optional"))  # noqa: B009 - it is not exported
+_CHECKED = frozenset("dim size numel ndimension".split())
+
+
+def has_effects(scope: Any, expression: Any) -> bool:
+    """Whether it may be seen that an expression is computed, how often, or when.
+
+    Args:
+        scope: the function; what its variables are says which methods are called.
+        expression: as it is written, or evaluated.
+    """
+    return any(
+        isinstance(node, ast.NamedExpr) or (isinstance(node, ast.Call) and not _is_pure(scope, node))
+        for node in ast.walk(expression)
+    )
+
+
+def _is_pure(scope: Any, call: ast.Call) -> bool:
+    function = call.func
+    if any(keyword.arg == "out" for keyword in call.keywords):
+        return False
+    keys = [keyword.value for keyword in call.keywords if keyword.arg == "key"]
+    if any(not isinstance(key, ast.Lambda) for key in keys):
+        return False
+    if isinstance(function, ast.Name):
+        return _is_pure_name(scope, function.id, call)
+    if not isinstance(function, ast.Attribute):
+        return False
+    meant = _object(scope, function)
+    if meant is not None:
+        return _is_pure_object(meant, call)
+    if _is_tensor(scope, function.value):
+        return function.attr in _CONVERTING or _is_pure_op(call)
+    owner = _variable(scope, function.value)
+    if isinstance(owner, (ListValue, TupleValue, DictValue, Scalar)) or isinstance(function.value, ast.Constant):
+        return function.attr in _READING
+    return isinstance(owner, Known) and isinstance(owner.object, (str, tuple, range)) and function.attr in _READING
+
+
+def _is_pure_name(scope: Any, name: str, call: ast.Call) -> bool:
+    if name in scope.variables or name in scope.local:
+        return False
+    if name in scope.program.names:
+        return scope.program.names[name] in _TYPING
+    try:
+        meant = scope.lookup(name)
+    except KeyError:
+        return False
+    if meant is getattr(builtins, name, None):
+        return name in _PURE
+    return _is_pure_object(meant, call)
+
+
+def _is_pure_object(meant: Any, call: ast.Call) -> bool:
+    """Whether an object that is called has no effects."""
+    if isinstance(meant, types.BuiltinFunctionType) and meant in vars(math).values():
+        return True
+    return is_op(meant) and _is_pure_op(call)
+
+
+def _is_pure_op(call: ast.Call) -> bool:
+    """Whether an operator of PyTorch's writes nothing, and draws no random numbers, by its schemas."""
+    found = [schema for schema in schemas(call) if not any(argument.is_out for argument in schema.arguments)]
+    return bool(found) and not any(map(_changes, found))
+
+
+def _changes(schema: Any) -> bool:
+    if any(argument.alias_info is not None and argument.alias_info.is_write for argument in schema.arguments):
+        return True
+    namespace, _, name = schema.name.partition("::")
+    op = getattr(getattr(getattr(torch.ops, namespace), name, None), schema.overload_name or "default", None)
+    return op is not None and torch.Tag.nondeterministic_seeded in op.tags
+
+
+def _variable(scope: Any, node: ast.expr) -> Any:
+    found = scope.variables.get(node.id) if isinstance(node, ast.Name) else None
+    return None if found is None else found.value
+
+
+def _object(scope: Any, node: ast.expr) -> Any:
+    """The function of a module that `torch.nn.functional.relu` or the like is; None if it is none."""
+    if isinstance(node, ast.Name):
+        if node.id in scope.variables or node.id in scope.local:
+            value = _variable(scope, node)
+            thing = value.object if isinstance(value, Known) else None
+            return thing if isinstance(thing, types.ModuleType) else None
+        try:
+            thing = scope.lookup(node.id)
+        except KeyError:
+            return None
+        return thing if isinstance(thing, types.ModuleType) else None
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = _object(scope, node.value)
+    return vars(owner).get(node.attr) if isinstance(owner, types.ModuleType) else None
+
+
+def _is_tensor(scope: Any, node: ast.expr) -> bool:
+    """Whether an expression is a tensor for sure."""
+    if isinstance(node, ast.Name):
+        value = _variable(scope, node)
+        return isinstance(value, TensorValue) or (isinstance(value, Known) and isinstance(value.object, torch.Tensor))
+    if isinstance(node, ast.Call):
+        is_op_call = isinstance(node.func, ast.Attribute) and _is_pure(scope, node)
+        return is_op_call and node.func.attr not in _CONVERTING  # type: ignore[attr-defined]
+    if isinstance(node, ast.Subscript):
+        return _is_tensor(scope, node.value)
+    if isinstance(node, ast.BinOp):
+        return _is_tensor(scope, node.left) or _is_tensor(scope, node.right)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        owner = _variable(scope, node.value)
+        if isinstance(owner, TensorValue):
+            return node.attr in ("T", "mT", "data", "real", "imag")
+        if isinstance(owner, Known) and isinstance(owner.object, torch.nn.Module):
+            tensors = {**owner.object._parameters, **owner.object._buffers}
+            return isinstance(tensors.get(node.attr), torch.Tensor)
+    return False
+
+
+def may_raise(node: Any) -> bool:
+    """Whether computing an expression, which has no effects, may raise an error."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Subscript) and not isinstance(part.value, ast.Attribute):
+            return True
+        if isinstance(part, ast.BinOp):
+            return True
+        if isinstance(part, ast.Call):
+            called = part.func
+            is_checked = isinstance(called, ast.Attribute) and called.attr in _CHECKED and not part.args
+            is_length = isinstance(called, ast.Name) and called.id in ("len", "isinstance")
+            if not is_checked and not is_length:
+                return True
+    return False
+
+
+def must_be_apart(scope: Any, node: ast.stmt) -> bool:
+    """Whether a statement is evaluated in steps: it assigns variables on its way, or computes where it stores."""
+    inner = [part for name in ("body", "orelse") for part in getattr(node, name, ()) if isinstance(part, ast.stmt)]
+    left_out = {id(part) for each in inner for part in ast.walk(each)}
+    own = (part for part in ast.walk(node) if id(part) not in left_out)
+    if not isinstance(node, (ast.FunctionDef, ast.With)) and any(isinstance(part, ast.NamedExpr) for part in own):
+        return True
+    targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else [getattr(node, "target", None)]
+    if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name) and has_effects(scope, node.value):
+        return True
+    stored = isinstance(node, (ast.Assign, ast.Delete, ast.AugAssign, ast.AnnAssign))
+    return stored and any(target is not None and has_effects(scope, target) for target in targets)

@@ -327,7 +327,10 @@ def _isinstance(calls: CallEvaluator, node: ast.Call) -> Result | None:
         if torch.Size in _all(kinds.value.object):
             raise NotCompiledError("whether a tuple is a torch.Size")
         kind = tuple
-    return None if kind is None else calls.expressions.known(node, Known(issubclass(kind, kinds.value.object)))
+    if kind is None:
+        return None
+    calls.expressions.discard(result, node.args[0])
+    return calls.expressions.known(node, Known(issubclass(kind, kinds.value.object)))
 
 
 def _all(kinds: Any) -> tuple[Any, ...]:

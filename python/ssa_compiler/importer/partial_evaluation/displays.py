@@ -310,16 +310,19 @@ def comprehension(expressions: ExpressionEvaluator, node: Any) -> Result:
     """Evaluate a comprehension, as TorchScript takes it, or as a loop in front of the statement."""
     scope = expressions.scope
     if len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp):
-        kept, hoisted = scope.fork(), len(scope.before)
+        saved, hoisted = scope.save(), len(scope.before)
         try:
-            return _as_it_is(expressions, copy.deepcopy(node))
+            made = _as_it_is(expressions, copy.deepcopy(node))
+            scope.restore(saved)
+            return made
         except (NeedsKnownError, NotCompiledError):
             del scope.before[hoisted:]
-        finally:
-            scope.variables = kept
+            scope.restore(saved)
         found = _written_out(expressions, copy.deepcopy(node))
         if found is not None:
             return found
+        del scope.before[hoisted:]
+        scope.restore(saved)
     return _as_loop(expressions, copy.deepcopy(node))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..torchscript.function_scope import is_iterator
+from .callees import is_super
 
 __all__ = ["before_in", "mark", "taken_apart"]
 
@@ -147,7 +148,7 @@ class _Steps:
             node: the part.
             whole: leave the last operation to the statement.
         """
-        if isinstance(node, (ast.Constant, ast.Lambda)):
+        if isinstance(node, (ast.Constant, ast.Lambda)) or is_super(node):
             return node
         if isinstance(node, ast.Name):
             return self.named(node) if self._rebinds and not whole else node

@@ -61,8 +61,8 @@ def is_iterator(value: ast.expr) -> bool:
 
 
 def reject_iterators(definition: ast.AST, own: frozenset[str]) -> None:
-    """Reject iterators that are values: TorchScript takes a generator, which can be read once and is computed late, for
-    a list.
+    """Reject iterators that are values, or that `any` or `all` does not read to the end: TorchScript takes a generator,
+    which can be read once and is computed late, for a list.
 
     Args:
         definition: the function.
@@ -71,6 +71,8 @@ def reject_iterators(definition: ast.AST, own: frozenset[str]) -> None:
         NotImplementedError: there is one.
     """
     for node in ast.walk(definition):
+        if isinstance(node, ast.Call) and _stops_early(node, own):
+            raise NotImplementedError("a generator that is not read to its end; write a loop")
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Return)) else None
         unpacked = isinstance(node, ast.Assign) and all(
             isinstance(each, (ast.Tuple, ast.List)) for each in node.targets
@@ -80,6 +82,16 @@ def reject_iterators(definition: ast.AST, own: frozenset[str]) -> None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in own:
             continue
         raise NotImplementedError("an iterator that is a value, which can be read once; write list(...)")
+
+
+def _stops_early(call: ast.Call, own: frozenset[str]) -> bool:
+    """Whether `any` or `all` is called with a generator of which it may be seen that it is not read to its end."""
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    if name not in ("any", "all") or name in own or len(call.args) != 1:
+        return False
+    items = call.args[0]
+    raising = (ast.Subscript, ast.Call, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
+    return isinstance(items, ast.GeneratorExp) and any(isinstance(part, raising) for part in ast.walk(items.elt))
 
 
 class Names(dict[str, Any]):

@@ -50,6 +50,7 @@ class Specialised:
         source: the Python function that it is a copy of.
         key: its module and name.
         complete: the attributes that the first parameter, an object that is being made, has where it returns.
+        constant: what it returns, if that is known and all that it does.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Specialised:
     source: Any = None
     key: Any = None
     complete: frozenset[str] = frozenset()
+    constant: Known | None = None
 
 
 @dataclass

@@ -10,12 +10,13 @@ from typing import Any
 
 import torch
 
+from ..torchscript.function_scope import is_iterator
 from . import displays, objects
 from .callees import is_of_torch
 from .effects import has_effects, may_raise
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
-from .scope import UNSEEN, NotCompiledError, OrderError, Scope, literal
+from .scope import UNSEEN, NeedsKnownError, NotCompiledError, OrderError, Scope, literal
 from .subscripts import subscript
 from .values import (
     NEVER,
@@ -186,6 +187,8 @@ class Expressions:
         if objects.is_object(owner.value):
             return objects.attribute(self, owner, node)
         node.value = self.expression(owner, node.value)
+        if isinstance(owner.value, Never):
+            return Result(node, NEVER)
         if isinstance(owner.value, TupleValue) and node.attr in owner.value.names:
             return Result(node, owner.value.elements[owner.value.names.index(node.attr)])
         if isinstance(owner.value, TensorValue):
@@ -400,7 +403,12 @@ class Expressions:
         effects = has_effects(self.scope, node.test)
         test = self.evaluate(node.test)
         if not effects and (truth := self.truth(test, node.test)) is not None:
-            return self.evaluate(node.body if truth else node.orelse)
+            chosen = node.body if truth else node.orelse
+            if is_iterator(chosen):
+                raise NotCompiledError("an iterator that is a value")
+            return self.evaluate(chosen)
+        if any(is_iterator(part) or _is_range(part) for part in (node.body, node.orelse)):
+            raise NeedsKnownError
         node.test = self.expression(test, node.test)
         self.scope.conditional += 1
         try:
@@ -467,6 +475,10 @@ def _is_list(value: Value) -> bool | None:
     if not isinstance(value, (Known, TupleValue)) or not isinstance(thing, (list, tuple)):
         return None
     return isinstance(thing, list)
+
+
+def _is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
 def _is_something(value: Value) -> bool:

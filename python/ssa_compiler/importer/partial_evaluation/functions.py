@@ -33,7 +33,7 @@ from .definitions import (
 )
 from .effects import has_effects
 from .interfaces import Arguments, Evaluated, Result
-from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, type_expression
+from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, literal, type_expression
 from .statements import Statements
 from .values import (
     Closure,
@@ -162,6 +162,9 @@ class Functions:
         node.copy_of = made.key = (None if owner is None else id(owner), made.name)  # type: ignore[attr-defined]
         node.args = [ast.copy_location(each, node) if not hasattr(each, "lineno") else each for each in left]
         node.keywords = []
+        is_plain = all(isinstance(each, (ast.Name, ast.Constant)) for each in left)
+        if made.constant is not None and is_plain and literal(made.constant.object, node) is not None:
+            return Result(literal(made.constant.object, node), made.constant)
         # The call stays, whatever is known of its result: it may have effects.
         result = made.result if is_none(made.result) else self._program.widened(made.result)
         if isinstance(result, (Closure, Known)) and not is_none(result):
@@ -329,6 +332,9 @@ class Functions:
         node.returns = self._returns(scope.returned, node)
         made = self._named(node, request, scope)
         made.complete = objects.end(scope, definition)
+        returns = node.body[0] if len(node.body) == 1 else None
+        if isinstance(returns, ast.Return) and isinstance(returns.value, ast.Constant):
+            made.constant = scope.returned if isinstance(scope.returned, Known) else None
         return made
 
     def _parameters(self, node: Any, request: Request) -> ast.arguments:

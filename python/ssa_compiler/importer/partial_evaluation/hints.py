@@ -11,7 +11,7 @@ from .values import Known, ListValue, Scalar, TensorValue, TupleValue, Value
 
 __all__ = ["combined", "hint", "hints", "is_plain", "is_tracked", "sizes"]
 
-_PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.device)
+_PLAIN = (bool, int, float, complex, str, type(None), type(...), torch.dtype, torch.device)
 
 
 def hint(value: Value) -> Any:

@@ -16,6 +16,7 @@ from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
 from .scope import MIXED, NeedsKnownError, NotCompiledError, literal, placed
 from .values import (
+    NEVER,
     UNKNOWN,
     DictValue,
     Known,
@@ -66,7 +67,7 @@ class Loops:
                 left, UNKNOWN, spread(self._expressions, Result(left, value), node, fresh=True) or (), True
             )
         if isinstance(value, ListValue):
-            element = value.element if value.element is not None else UNKNOWN
+            element = value.element if value.element is not None else NEVER
             if value.length is None or left is None:
                 return Iteration(left, element)
             parts = (
@@ -74,7 +75,7 @@ class Loops:
             )
             return Iteration(left, element, parts, False, value.length)
         if isinstance(value, DictValue):
-            return Iteration(left, value.key if value.key is not None else UNKNOWN)
+            return Iteration(left, value.key if value.key is not None else NEVER)
         if isinstance(value, TensorValue):
             return Iteration(left, self._expressions.samples.result(lambda tensor: tensor[0], [value], {}))
         if left is None:
@@ -170,7 +171,7 @@ class Loops:
         if self._builtin(node.iter) == "map":
             return self._mapping(node)
         if self._builtin(node.iter) == "reversed" and any(_changes_items(self.scope, each) for each in node.body):
-            raise NotCompiledError("a list that may change while a loop goes through it from its end")
+            return self._backwards(node)
         iteration = self.iteration(node.iter)
         if iteration.elements is not None and iteration.is_unrolled:
             return self._unrolled(node, iteration.elements)
@@ -183,6 +184,29 @@ class Loops:
                 raise
         self.scope.variables, self.scope.before[:] = kept, hoisted
         return self._unrolled(node, iteration.elements)
+
+    def _backwards(self, node: ast.For) -> list[ast.stmt]:
+        """`for x in reversed(items)`, where the list may change: Python counts down from its length."""
+        (argument,) = node.iter.args  # type: ignore[attr-defined]
+        result = self._expressions.evaluate(argument)
+        if node.orelse or not isinstance(result.value, ListValue) or result.value.is_tuple:
+            raise NotCompiledError("what may change while a loop goes through it from its end")
+        items, count = self._expressions.named(result, argument, fresh=True), self.scope.name()
+        text = (
+            f"{count} = len({items.id}) - 1\n"
+            f"while {count} >= 0 and {count} < len({items.id}):\n"
+            f"    _ = {items.id}[{count}]\n    {count} -= 1"
+        )
+        first, loop = ast.parse(text).body
+        assert isinstance(loop, ast.While)
+        assert isinstance(loop.body[0], ast.Assign)
+        loop.body[0].targets = [node.target]
+        loop.body += node.body
+        for statement in (first, loop):
+            for part in ast.walk(statement):
+                if not hasattr(part, "token"):
+                    ast.copy_location(part, node)
+        return [made for statement in (first, loop) for made in self._statements.statement(statement)]
 
     def _mapping(self, node: ast.For) -> list[ast.stmt]:
         """`for y in map(f, items)`: each is computed when it is needed."""

@@ -11,7 +11,19 @@ from .effects import has_effects
 from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
 from .scope import NotCompiledError
-from .values import UNKNOWN, DictValue, Known, ListValue, OptionalValue, Scalar, TensorValue, TupleValue, Unknown, Value
+from .values import (
+    NEVER,
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Unknown,
+    Value,
+)
 
 __all__ = ["call"]
 
@@ -135,7 +147,7 @@ def _of_list(calls: CallEvaluator, function: ast.Attribute, value: ListValue, ar
         for element in _elements(given[0]):
             program.put(scope, function.value, value, None, element)
     if name == "pop":
-        return value.element if value.element is not None else UNKNOWN
+        return value.element if value.element is not None else NEVER
     if name in ("index", "count"):
         return Scalar(int)
     return ListValue(value.element, value.places) if name == "copy" else Known(None)
@@ -151,7 +163,7 @@ def _elements(value: Value) -> list[Value]:
 
 
 def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, arguments: Arguments) -> Value:
-    name, key, element = function.attr, value.key or UNKNOWN, value.element or UNKNOWN
+    name, key, element = function.attr, value.key or NEVER, value.element or NEVER
     given = [result.value for result in arguments.positional]
     if name == "update":
         other = given[0] if given and isinstance(given[0], DictValue) else DictValue(UNKNOWN, UNKNOWN)

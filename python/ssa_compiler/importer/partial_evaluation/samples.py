@@ -13,10 +13,12 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .values import (
+    NEVER,
     UNKNOWN,
     DictValue,
     Known,
     ListValue,
+    Never,
     OptionalValue,
     Scalar,
     TensorValue,
@@ -74,6 +76,8 @@ class Samples:
             kwargs: keyword arguments.
             name: the name of the operator, whose schema tells where there are no samples.
         """
+        if any(isinstance(value, Never) for value in (*args, *kwargs.values())):
+            return NEVER
         if any(map(_has_unknown_length, (*args, *kwargs.values()))):
             # What a function makes of three sizes has another rank than what it makes of two.
             found = schema_results(name)
@@ -84,8 +88,9 @@ class Samples:
                     return _listed(make(function, args, kwargs), name)
             except Exception:  # noqa: BLE001 - whatever a function raises for samples, which are no arguments of the user's
                 continue
-        found = schema_results(name)
-        return _listed(self._vague(function, args, kwargs), name) if isinstance(found, Unknown) else found
+        found, vague = schema_results(name), self._vague(function, args, kwargs)
+        knows_more = isinstance(vague, TensorValue) and isinstance(found, TensorValue)
+        return _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
 
     def _vague(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """What kind of result a function has for tensors of which nothing, or only the dtype, is known."""

@@ -12,7 +12,20 @@ from .displays import spread
 from .interfaces import ExpressionEvaluator, Result
 from .objects import call_special, is_object
 from .scope import NeedsKnownError, NotCompiledError, literal
-from .values import UNKNOWN, DictValue, Known, ListValue, Scalar, TensorValue, TupleValue, Value, annotation, joined
+from .values import (
+    NEVER,
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    Never,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Value,
+    annotation,
+    joined,
+)
 
 __all__ = ["element_of_known", "subscript"]
 
@@ -20,6 +33,9 @@ __all__ = ["element_of_known", "subscript"]
 def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
     """Evaluate `a[i]`."""
     owner, index = expressions.present(expressions.evaluate(node.value)), expressions.evaluate(node.slice)
+    if index.node is None and isinstance(index.value, Known) and (made := _index(index.value.object, node)) is not None:
+        expressions.scope.use(index.value)
+        index = Result(made, index.value)
     if isinstance(owner.value, Known) and isinstance(
         owner.value.object, (torch.nn.ParameterList, torch.nn.ParameterDict)
     ):
@@ -31,6 +47,9 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
             raise NotCompiledError("an object without elements")
         return called
     node.value = expressions.expression(owner, node.value)
+    if isinstance(owner.value, Never):
+        node.slice = expressions.expression(index, node.slice)
+        return Result(node, NEVER)
     if isinstance(owner.value, TupleValue):
         if not isinstance(index.value, Known):
             return _of_alike(expressions, node, owner.value, index)
@@ -39,7 +58,7 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
     value = owner.value
     if isinstance(value, ListValue):
         is_slice = isinstance(node.slice, ast.Slice)
-        element = value.element if value.element is not None else UNKNOWN
+        element = value.element if value.element is not None else NEVER
         if not is_slice:
             return Result(node, _element_hint(value, index.value, element))
         part = _sliced(value.sample, index.value)
@@ -48,11 +67,21 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         length = len(parts) if parts is not None and value.length is not None else None
         return Result(node, ListValue(value.element, is_tuple=value.is_tuple, length=length, sample=part))
     if isinstance(value, DictValue):
-        return Result(node, value.element if value.element is not None else UNKNOWN)
+        return Result(node, value.element if value.element is not None else NEVER)
     if isinstance(value, TensorValue):
         made = expressions.samples.result(operator.getitem, [value, index.value], {}, "select")
         return Result(node, made if getattr(made, "dtype", None) is not None else TensorValue(value.dtype))
     return Result(node, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
+
+
+def _index(thing: Any, where: ast.AST) -> Any:
+    """An expression for an index that is known, None if there is none; `...` is no value to TorchScript."""
+    if thing is ...:
+        return ast.copy_location(ast.Constant(thing), where)
+    if isinstance(thing, tuple):
+        parts = [_index(each, where) for each in thing]
+        return None if None in parts else ast.copy_location(ast.Tuple(parts, ast.Load()), where)
+    return literal(thing, where)
 
 
 def _parameter(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Known, index: Result) -> Result:

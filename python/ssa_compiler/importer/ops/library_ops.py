@@ -51,7 +51,8 @@ class OpPrograms:
         known = constant(op.name(), [self._tensors.python(value) for value in opened])
         if known is not None:
             return [self._tensors.literal(known)]
-        if not any(tensor_values(value) for value in opened):
+        takes_tensors = any("Tensor" in str(argument.type) for argument in op._schema.arguments)
+        if takes_tensors and not any(tensor_values(value) for value in opened):
             return None
         python = [self._tensors.python(value) for value in opened]
         program = None if has_carried(tree_leaves(python)) else self._find(op, dict(zip(names, python)))

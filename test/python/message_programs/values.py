@@ -42,8 +42,8 @@ def dict_key(x: Tensor, n: int):
 
 @rejected(X, 2, says="a list of dynamic length with tuples that may be None; keep a flag in the tuple")
 def tuples_or_none(x: Tensor, n: int):
-    items: list[tuple[int, int] | None] = [None]
-    for i in range(int(x[n, 0])):  # rejected
+    items: list[tuple[int, int] | None] = [None]  # rejected
+    for i in range(int(x[n, 0])):
         items.append((i, n))
     return items
 

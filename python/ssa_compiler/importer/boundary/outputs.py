@@ -8,13 +8,11 @@ from typing import Any
 import torch
 
 from ...abi.results import (
-    TORCH_SIZE,
     OutputArgument,
     OutputColumns,
     OutputConstant,
     OutputDict,
     OutputLeaf,
-    OutputList,
     OutputObject,
     OutputOptional,
     OutputPairs,
@@ -116,11 +114,11 @@ class Outputs:
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
             return OutputColumns(columns, form.fields, form.type_name)
         if containers.is_growing(value):
+            if containers.classes.is_tuple(value):
+                raise self._state.unsupported("a tuple whose length is dynamic as a result; return list(...)")
             return self.rows(self._state.heap.contents[value.cell][0])
         elements = tuple(self.output(element) for element in containers.elements(value))
-        if value.cell in self._state.heap.shapes:
-            return OutputTuple(elements, type_name=TORCH_SIZE)
-        return OutputTuple(elements) if value.cell in self._state.heap.tuples else OutputList(elements)
+        return containers.classes.described(value, elements)
 
     def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
         kind = python_class(value.type_name)

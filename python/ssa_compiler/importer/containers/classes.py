@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from ...abi.results import TORCH_SIZE
+from ..values.heap import TUPLE
 from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.values import (
@@ -28,11 +30,12 @@ from ..values.values import (
     Value,
 )
 from .containers import Containers
+from .list_classes import LIST
 
 __all__ = ["Classes", "attribute_types", "compare_enums", "named_tuple_type", "python_class", "tuple_class"]
 
 _SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
-_ANY = {"AnyListType": ListRef, "AnyTupleType": TupleValue}
+_ANY = {"AnyListType": (LIST,), "AnyTupleType": (TUPLE, TORCH_SIZE)}
 
 
 class Classes:
@@ -94,7 +97,7 @@ class Classes:
             fits = [self._fits(value, part) for part in kind.containedTypes()]
             return True if True in fits else None if None in fits else False
         if name in _ANY:  # `list` and `tuple`, whatever is in them
-            return isinstance(value, _ANY[name])
+            return self.containers.classes.of(value) in _ANY[name]
         if isinstance(value, TensorValue):
             return bool(name == "TensorType")
         if isinstance(value, ScalarValue):

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...abi.results import TORCH_SIZE
 from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import DynamicListValue, is_growing, is_scalar
 from ..values.heap import DYNAMIC
@@ -18,6 +19,7 @@ from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
 from .dynamic_lists import DynamicLists
 from .equal_views import EqualViews
+from .list_classes import ListClasses
 from .list_values import ListValues
 from .tuple_lists import TupleLists
 
@@ -44,7 +46,8 @@ class Containers:
         self.dicts, self.dynamic_dicts = Dicts(state, self), DynamicDicts(state, self, growing.choose)
         self.tuple_lists = TupleLists(state, self)
         self._forms = {form.cell: form for form in state.plan.forms}
-        self.values = ListValues(state, growing.scalars, growing.choose, self.elements)
+        self.classes = ListClasses(state)
+        self.values = ListValues(state, growing.scalars, growing.choose, self.elements, self.classes)
         self.equal_views = EqualViews(state, growing.tensors, growing.scalars)
         self.chosen = ChosenElements(state, choose, self.equal_views)
 
@@ -62,6 +65,7 @@ class Containers:
         """Return the cell of a list or dict that is made here; in an earlier pass over a loop it was another one."""
         cell = self.state.site()
         self.state.heap.frozen.discard(cell)
+        self.state.heap.tuples.pop(cell, None)
         return cell
 
     def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef:
@@ -133,11 +137,8 @@ class Containers:
             ProgramRaises: it cannot be changed in Python.
             UnsupportedProgramError: others would have to see it, and it is not known who.
         """
-        if value.cell in self.state.heap.shapes or value.cell in self.state.heap.views:
-            kind = "torch.Size" if self._is_shape(value) else f"dict_{self.state.heap.views[value.cell].kind}"
-            if op in ("setitem", "del"):
-                raise ProgramRaises(f"TypeError: '{kind}' object does not support item assignment or deletion")
-            raise ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
+        if value.cell in self.state.heap.tuples or value.cell in self.state.heap.views:
+            raise self.classes.changed(value, op)
         if value.cell in self.state.heap.module_owned:
             if path := self.state.heap.module_owned[value.cell]:
                 raise AnotherPlan.holding(path)
@@ -156,7 +157,6 @@ class Containers:
             return
         self.state.heap.places[value.cell] = self.state.locations.user()
         before = self.state.heap.contents[value.cell]
-        self.state.heap.lists.add(value.cell)
         self.state.heap.store(value.cell, elements)
         if len(elements) > len(before) and not is_growing(before):
             self.growing.capacity.add(value.cell, len(elements) - len(before))
@@ -243,6 +243,8 @@ class Containers:
             contents = (self.growing.lifted(contents, other[0]),)
         if getattr(self, f"_growing_{self._short(name)}", None) is not None:
             result = method(contents[0], *args[1:])
+            if self._short(name) in ("add", "slice"):
+                self.classes.made_of(result, *args[: 2 if self._short(name) == "add" else 1])
             return [] if result is None else [result]
         changed, found = method(target.cell, contents[0], *args[1:])
         if changed is not None:
@@ -340,33 +342,24 @@ class Containers:
         self.store(target, elements, "del")
 
     def _list_copy(self, target: Value) -> Value:
-        made = self.new_list(self.elements(target))
-        self.state.heap.lists.add(made.cell)
-        return made
+        return self.new_list(self.elements(target))
 
     _list_list = _list_copy
 
     def _list_add(self, target: Value, other: Value) -> Value:
-        made = self.new_list((*self.elements(target), *self.elements(other)))
-        operands = [value for value in (target, other) if isinstance(value, ListRef)]
-        if any(map(self._is_shape, operands)):
-            if len(operands) == 2 and self.values.are_list_and_tuple(*operands):
-                names = ["tuple" if self._is_shape(value) else "list" for value in operands]
-                raise ProgramRaises(f'TypeError: can only concatenate {names[0]} (not "{names[1]}") to {names[0]}')
-            self.state.heap.shapes.add(made.cell)
-        return made
+        return self.classes.made_of(self.new_list((*self.elements(target), *self.elements(other))), target, other)
 
     def _list_iadd(self, target: Value, other: Value) -> Value:
-        if self._is_shape(target):
+        if self.classes.is_tuple(target):
             return self._list_add(target, other)
         self._list_extend(target, other)
         return target
 
     def _list_mul(self, target: Value, count: Value) -> Value:
-        return self._shaped_as(self.new_list(self._repeated(target, count)), target)
+        return self.classes.made_of(self.new_list(self._repeated(target, count)), target)
 
     def _list_imul(self, target: Value, count: Value) -> Value:
-        if self._is_shape(target):
+        if self.classes.is_tuple(target):
             return self._list_mul(target, count)
         self.store(target, self._repeated(target, count), "*=")
         return target
@@ -381,7 +374,7 @@ class Containers:
         bounds = slice(*(self.constant(bound, "list slice") for bound in (start, end, step)))
         if bounds.step == 0:
             raise ProgramRaises("ValueError: slice step cannot be zero")
-        return self._shaped_as(self.new_list(self.elements(target)[bounds]), target)
+        return self.classes.made_of(self.new_list(self.elements(target)[bounds]), target)
 
     # Values of elements.
 
@@ -401,9 +394,7 @@ class Containers:
         self.store(target, self.values.ordered(target, reverse), "sort")
 
     def _list_sorted(self, target: Value) -> Value:
-        made = self.new_list(self.values.ordered(target, _FALSE))
-        self.state.heap.lists.add(made.cell)
-        return made
+        return self.new_list(self.values.ordered(target, _FALSE))
 
     def _list_eq(self, target: Value, other: Value) -> Value:
         return self.values.equal(target, other)
@@ -430,19 +421,7 @@ class Containers:
         return self.dicts.of_pairs(pairs)
 
     def _list_Size(self, target: Value) -> Value:
-        made = self.new_list(self.elements(target))
-        self.state.heap.shapes.add(made.cell)
-        return made
-
-    def _is_shape(self, value: Value) -> bool:
-        """Whether a list is a torch.Size in eager, a tuple that cannot be changed."""
-        return isinstance(value, ListRef) and value.cell in self.state.heap.shapes
-
-    def _shaped_as(self, made: ListRef, source: Value) -> ListRef:
-        """Note that a list is a shape if what it is made of is one."""
-        if self._is_shape(source):
-            self.state.heap.shapes.add(made.cell)
-        return made
+        return self.classes.note(self.new_list(self.elements(target)), TORCH_SIZE)
 
     def set_attribute(self, target: DictRef, name: str, value: Value) -> None:
         """Set an attribute of an object, a dict of its attributes."""

@@ -8,7 +8,6 @@ exchanging neighbours.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import SCALAR_DTYPES
 from ..values.state import State
 from ..values.values import ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, TupleValue, Value, is_const
+from .list_classes import ListClasses
 
 __all__ = ["ListValues"]
 
@@ -27,9 +27,6 @@ _MOST_SORTED = 16
 _TRUE, _FALSE, _ZERO, _ONE = ConstValue(True), ConstValue(False), ConstValue(0), ConstValue(1)
 _NANS = "two NaNs in a list, which are equal if they are one object: ask math.isnan"
 
-_DISPLAY = re.compile(r"^\[|([!=]=|\+)\s*\[")
-"""A list display among the operands of a comparison or sum."""
-
 Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
 
 
@@ -37,7 +34,12 @@ class ListValues:
     """Compares, searches, sorts and reduces the elements of lists."""
 
     def __init__(
-        self, state: State, scalars: ScalarOps, choose: Choose, elements: Callable[[Value], tuple[Value, ...]]
+        self,
+        state: State,
+        scalars: ScalarOps,
+        choose: Choose,
+        elements: Callable[[Value], tuple[Value, ...]],
+        classes: ListClasses,
     ) -> None:
         """Create it.
 
@@ -46,8 +48,10 @@ class ListValues:
             scalars: emits scalar ops.
             choose: emits two alternatives under a dynamic condition.
             elements: returns the elements of a list, dict or tuple.
+            classes: tells which lists are tuples in eager.
         """
-        self.state, self.scalars, self.choose, self.elements = state, scalars, choose, elements
+        self.state, self.scalars, self.choose = state, scalars, choose
+        self.elements, self.classes = elements, classes
 
     # Comparisons.
 
@@ -92,9 +96,7 @@ class ListValues:
         return ConstValue(_is_nan(value)) if isinstance(value, ConstValue) else self.scalars.emit("ne", [value, value])
 
     def _equal_containers(self, one: Value, other: Value) -> Value:
-        if type(one) is not type(other):
-            return _FALSE
-        if isinstance(one, ListRef) and isinstance(other, ListRef) and self.are_list_and_tuple(one, other):
+        if isinstance(one, DictRef) is not isinstance(other, DictRef) or self.classes.differ(one, other):
             return _FALSE
         if isinstance(one, DictRef) and isinstance(other, DictRef):
             keys = [self.state.heap.keys[value.cell] for value in (one, other)]
@@ -113,15 +115,6 @@ class ListValues:
             if isinstance(found[-1], ConstValue) and not found[-1].value:
                 return _FALSE
         return self._all(found)
-
-    def are_list_and_tuple(self, one: ListRef, other: ListRef) -> bool:
-        """Whether one operand of an op is the shape of a tensor, a tuple, and the other a list also in Python."""
-        shapes = [value.cell in self.state.heap.shapes for value in (one, other)]
-        if shapes[0] == shapes[1] or self.state.scripted:
-            return False
-        plain = other if shapes[0] else one
-        known = plain.cell in self.state.heap.lists or plain.cell in self.state.heap.caller_owned
-        return known or _DISPLAY.search(self.state.locations.text()) is not None
 
     def differ(self, one: Value, other: Value) -> Value:
         """Return whether two elements are not equal to a list."""
@@ -280,7 +273,7 @@ class ListValues:
         known = [part[0] for part in parts if part is not None]
         if len(known) < len(parts):
             return None
-        return (known if isinstance(value, ListRef) else tuple(known),)
+        return (tuple(known) if self.classes.is_tuple(value) else known,)
 
     def _no_scalars(self) -> UnsupportedOpError:
         return self.state.unsupported_op(

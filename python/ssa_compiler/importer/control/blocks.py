@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ..torchscript.dead_write_check import check_dead_writes
+from ..torchscript.source_rewrite import has_everything
 from ..values.diagnostics import Unjoinable
 from ..values.modules import Modules
 from ..values.state import State
@@ -40,6 +41,7 @@ class Blocks:
         self._calls: list[str] = []
         self._checked: set[str] = set()
         self._from_python: list[bool] = []
+        self._rewritten: dict[str, bool] = {}
         self._splits = 0
 
     def _node(self, node: Any) -> list[Value]:
@@ -65,6 +67,9 @@ class Blocks:
             check_dead_writes(source, graph, self.modules.dtype_attributes())
         if name in self._calls:
             raise self.state.unsupported(f"recursion: {name} calls itself; write a loop")
+        if name not in self._rewritten:
+            copied = name.rpartition(".")[2] in self.modules.sources
+            self._rewritten[name] = not copied and has_everything(graph)
         self._calls.append(name)
         self._from_python.append(isinstance(source, types.FunctionType) and not self.state.scripted)
         self._environments.append({})

@@ -14,8 +14,11 @@ from ..containers.classes import named_tuple_type, tuple_class
 from ..containers.tolist import to_list
 from ..ir.locations import highlighted
 from ..ops.print_calls import PrintCall
+from ..torchscript.as_eager import ASKED
 from ..torchscript.syntax_rewriter import IN_PLACE, KEPT
+from ..torchscript.tuple_operands import is_made_of_tuple
 from ..values.diagnostics import ProgramRaises
+from ..values.heap import TUPLE, UNKNOWN
 from ..values.plan import AnotherPlan
 from ..values.runtime_strings import RaiseCall
 from ..values.values import (
@@ -75,7 +78,10 @@ class GraphImporter(Operators):
         return [Uninitialized(str(node.output().type()))]
 
     def _prim_ListConstruct(self, node: Any) -> list[Value]:
-        return [self.containers.new_list([self._lookup(value) for value in node.inputs()])]
+        made = self.containers.new_list([self._lookup(value) for value in node.inputs()])
+        if is_made_of_tuple(node):
+            self.containers.classes.note(made, TUPLE if self._rewritten[self._calls[-1]] else UNKNOWN)
+        return [made]
 
     def _prim_TupleConstruct(self, node: Any) -> list[Value]:
         elements = tuple(self._lookup(value) for value in node.inputs())
@@ -310,9 +316,13 @@ class GraphImporter(Operators):
         return [NONE]
 
     def _prim_Print(self, node: Any) -> list[Value]:
-        first = next(iter(node.inputs()), None)
-        if first is not None and isinstance(mark := self._lookup(first), ConstValue) and mark.value in (KEPT, IN_PLACE):
-            self._divides_in_place = mark.value == IN_PLACE
+        first, *rest = [*map(self._lookup, node.inputs()), NONE]
+        mark = first.value if isinstance(first, ConstValue) else None
+        if mark in (KEPT, IN_PLACE):
+            self._divides_in_place = mark == IN_PLACE
+            return []
+        if mark == ASKED:
+            self.containers.classes.asked(rest[0])
             return []
         call = PrintCall([self._shown(self._lookup(value)) for value in node.inputs()])
         self.python_calls.call(call, call.values)

@@ -106,7 +106,7 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value]) -> None:
     heap = state.heap
     if first is None or not first.elements or cell in heap.caller_owned or cell in heap.module_owned:
         return
-    if cell in heap.frozen or cell in heap.keys or cell in heap.shapes or cell in heap.views:
+    if cell in heap.frozen or cell in heap.keys or cell in heap.tuples or cell in heap.views:
         return
     text = (
         "unsupported: a list of tuples whose length depends on run-time values; write the parts into lists of their own"

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from ...abi.results import TORCH_SIZE
 from ...semantics import autocast
 from ..containers.classes import Classes, compare_enums
 from ..containers.containers import Containers
@@ -38,6 +39,7 @@ from ..tensors.scalar_dims import check_dimensions
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
 from ..torchscript.literals import makes_float
+from ..values.heap import TUPLE
 from ..values.modules import Modules
 from ..values.runtime_strings import made_text
 from ..values.state import State
@@ -229,6 +231,15 @@ class Operators(Blocks):
             raise self.state.unsupported_op(f"{name} of a tensor, which is a number; write float(x)")
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
+        """Import an op on tensors, whose lists are tuples to Python unless it is called by `torch.ops`."""
+        results = self._op_for_each_case(op, arguments)
+        if op.namespace == "aten" and not self.state.locations.text().startswith("torch.ops."):
+            for value in results:
+                if isinstance(value, ListRef):
+                    self.containers.classes.note(value, TUPLE)
+        return results
+
+    def _op_for_each_case(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op on tensors; with a run-time bool, or a value that may be None, among its operands, once for
         either case.
 
@@ -268,8 +279,6 @@ class Operators(Blocks):
         for value in wrapped:
             if isinstance(value, ListRef):
                 self.containers.equal_views.note(value, arguments[0])
-        if op.namespace == "aten" and not self.state.scripted:
-            self.state.heap.tuples |= {value.cell for value in wrapped if isinstance(value, ListRef)}
         return wrapped
 
     def _wrap(self, result: Any) -> Value:
@@ -289,12 +298,12 @@ class Operators(Blocks):
             parts = [self._unwrap(element) for element in self.containers.elements(value)]
             if isinstance(value, DictRef):
                 return dict(zip(self.state.heap.keys[value.cell], parts))
-            return parts if isinstance(value, ListRef) else tuple(parts)
+            return tuple(parts) if self.containers.classes.is_tuple(value) else parts
         raise ValueError
 
     def _shown(self, value: Value) -> Value:
         """The shape of a tensor as the text that eager makes of it: to TorchScript it is a list."""
-        if not isinstance(value, ListRef) or value.cell not in self.state.heap.shapes:
+        if self.containers.classes.of(value) != TORCH_SIZE:
             return value
         sizes = self.containers.elements(value)
         template = ConstValue(f"torch.Size([{', '.join('{}' for _ in sizes)}])")
@@ -302,7 +311,7 @@ class Operators(Blocks):
 
     def _is_known(self, value: Value) -> bool:
         """Whether `_unwrap` gives the value."""
-        if isinstance(value, ListRef) and (value.cell in self.state.heap.shapes or self.containers.is_growing(value)):
+        if self.containers.classes.of(value) == TORCH_SIZE or self.containers.is_growing(value):
             return False
         if isinstance(value, (ListRef, DictRef, TupleValue)) and not isinstance(value, ObjectRef):
             return all(map(self._is_known, self.containers.elements(value)))

@@ -244,7 +244,7 @@ class PythonCalls:
         if isinstance(value, (ListRef, DictRef)):
             parts = tuple(self._argument(element, leaves, name) for element in self.containers.elements(value))
             if isinstance(value, ListRef):
-                return OutputList(parts)
+                return self.containers.classes.described(value, parts)
             return OutputDict(tuple(zip(self.state.heap.keys[value.cell], parts)))
         raise self.state.unsupported_op(
             f"the ignored function '{name}', which is given {in_words(value)}; pass tensors, numbers, strings, or "

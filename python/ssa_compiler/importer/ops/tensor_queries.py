@@ -9,6 +9,7 @@ import sympy
 import torch
 from torch_mlir import ir
 
+from ...abi.results import TORCH_SIZE
 from ...semantics.dtypes import by_mlir, by_torch
 from ..containers.containers import Containers
 from ..ir.emitter import DTYPE_NAMES, DTYPE_NUMBERS
@@ -18,7 +19,9 @@ from ..tensors.range_lengths import derived_index, range_length
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
 from ..tensors.traced_sizes import NumberTensors
+from ..torchscript.as_eager import ASKED
 from ..values.diagnostics import ProgramRaises
+from ..values.heap import TUPLE
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, DictRef, ListRef, OptionalValue, ScalarValue, TensorValue, TupleValue, Value
@@ -131,6 +134,9 @@ class Metadata:
 
     def _is(self, wanted: bool, arguments: Sequence[Value]) -> Value:
         a, b = arguments
+        if isinstance(b, ConstValue) and b.value == ASKED:
+            self.containers.classes.asked(a)
+            return ConstValue(False)
         nones = [isinstance(v, ConstValue) and v.value is None for v in (a, b)]
         if any(nones):
             other = b if nones[0] else a
@@ -232,9 +238,9 @@ class Metadata:
         return self.state.storages.owners.get(tensor.root) is tensor or self.state.storages.records_gradients()
 
     def _shape(self, fake: torch.Tensor) -> Value:
-        made = self.containers.new_list([self.integer(size) for size in fake.shape])
-        self.state.heap.shapes.add(made.cell)
-        return made
+        return self.containers.classes.note(
+            self.containers.new_list([self.integer(size) for size in fake.shape]), TORCH_SIZE
+        )
 
     def _layout(self, kind: str, tensor: TensorValue, arguments: Sequence[Value]) -> list[Value]:
         fake = tensor.fake
@@ -264,9 +270,7 @@ class Metadata:
         strides = [ConstValue(stride) for stride in fake.stride()]
         if len(arguments) > 1:
             return [strides[self.state.dim(arguments[1], fake.dim())]]
-        made = self.containers.new_list(strides)
-        state.heap.tuples.add(made.cell)
-        return [made]
+        return [self.containers.classes.note(self.containers.new_list(strides), TUPLE)]
 
     def integer(self, size: Any) -> Value:
         """Return a size as a constant or scalar."""

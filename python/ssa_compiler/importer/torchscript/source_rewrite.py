@@ -201,8 +201,9 @@ def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, rep
             compute_once(definition, lambda: next(names), lines)
     finally:
         repeated += [SourceLocation(str(parsed.filename), parsed.file_lineno - 1 + line) for line in lines]
-    rewriter = Rewriter(methods, variables_of(definition), Names(function))
-    definition.body = rewriter.statements(definition.body)
+    generated = hasattr(function, "_ssa_compiler_parsed")
+    rewriter = Rewriter(methods, variables_of(definition), Names(function), generated=generated)
+    rewriter.definition(definition)
     if not scripted:
         annotate_from_defaults(definition.args)
     let_defaults_be(definition.args)

@@ -22,6 +22,7 @@ from .literals import (
     unknown,
 )
 from .other_words import columns, extended, plus
+from .tuple_operands import as_list, as_lists
 
 __all__ = ["IN_PLACE", "KEPT", "Rewriter"]
 
@@ -57,18 +58,28 @@ def _changing_methods() -> frozenset[str]:
 class Rewriter(ast.NodeTransformer):
     """Adds what keeps values, and hides bool literals, in the statements of one function."""
 
-    def __init__(self, methods: bool, names: frozenset[str], meanings: dict[str, Any]) -> None:
+    def __init__(
+        self, methods: bool, names: frozenset[str], meanings: dict[str, Any], *, generated: bool = False
+    ) -> None:
         """Create it.
 
         Args:
             methods: as of `script_all`.
             names: the function's own variables that may be lists or dicts.
             meanings: what other names mean.
+            generated: whether partial evaluation wrote it.
         """
         self._locals = names
         self._meanings = {name: meaning for name, meaning in meanings.items() if name not in names}
         self._temporaries = 0
-        self._methods = methods
+        self._methods, self._generated = methods, generated
+
+    def definition(self, node: Any) -> None:
+        """Rewrite a function, of which the graph shows then that it was rewritten (`has_everything`)."""
+        body = self.statements(node.body)
+        first = body[0]
+        has_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        node.body = [*body[:has_docstring], _keep(first, None), *body[has_docstring:]]
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Rewrite statements."""
@@ -159,10 +170,12 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.target, ast.Subscript):
             if isinstance(node.op, _FORGOTTEN):
                 return self._update_part(node, node.target)
+            node.value = as_list(node.value)
             return self._write_part(node, node.target)
         if not isinstance(node.target, ast.Name):
             return node
         made = extended(node, node.target) if isinstance(node.op, ast.Add) else node
+        node.value = as_list(node.value)
         return [made, _keep(node, _load(node.target))]
 
     def _divide(self, node: ast.AugAssign) -> Any:
@@ -229,6 +242,7 @@ class Rewriter(ast.NodeTransformer):
         if is_known(node.left) and is_known(node.right):
             node.left = unknown(node.left)
         node.left, node.right = _hidden(node.left), _hidden(node.right)
+        as_lists(node, self._generated)
         return node
 
     def _meaning(self, expression: ast.expr) -> Any:
@@ -296,6 +310,7 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if is_known(node.left) and all(map(is_known, node.comparators)):
             node.left = unknown(node.left)
+        as_lists(node, self._generated)
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
@@ -374,9 +389,10 @@ def _owner(call: ast.Call) -> ast.expr:
     return call.func.value  # type: ignore[attr-defined]
 
 
-def _keep(place: ast.stmt, value: ast.expr, mark: str = KEPT) -> ast.Expr:
+def _keep(place: ast.stmt, value: ast.expr | None, mark: str = KEPT) -> ast.Expr:
     """A statement at the place of another one that keeps a value."""
-    call = ast.Call(ast.Name("print", ast.Load()), [ast.Constant(mark), value], [])
+    values: list[ast.expr] = [] if value is None else [value]
+    call = ast.Call(ast.Name("print", ast.Load()), [ast.Constant(mark), *values], [])
     for node in (call, call.func, call.args[0]):
         ast.copy_location(node, place)
     return ast.copy_location(ast.Expr(call), place)
@@ -406,14 +422,14 @@ def _has_value(expression: ast.expr) -> bool:
     if isinstance(expression, ast.Subscript):
         return not (_is_attribute(expression.value) and isinstance(expression.value, ast.Attribute))
     if not isinstance(expression, ast.Call):
-        computes = isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare))
+        computes = isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.List))
         return computes or any(map(_has_value, _parts(expression)))
     return _called_name(expression) not in _NO_VALUES and all(schema.returns for schema in schemas(expression))
 
 
 def _parts(expression: ast.expr) -> list[ast.expr]:
     """The expressions whose values are, or are in, the value of a display or of a choice."""
-    if isinstance(expression, (ast.List, ast.Tuple)):
+    if isinstance(expression, ast.Tuple):
         return expression.elts
     if isinstance(expression, ast.Dict):
         return [part for part in (*expression.keys, *expression.values) if part is not None]

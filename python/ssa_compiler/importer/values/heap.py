@@ -11,13 +11,19 @@ from ...errors import SourceLocation
 from .plan import Form
 from .values import ConstValue, Site, Value
 
-__all__ = ["ANOTHER", "DYNAMIC", "CallerContainer", "Heap", "View"]
+__all__ = ["ANOTHER", "DYNAMIC", "EITHER", "TUPLE", "UNKNOWN", "CallerContainer", "Heap", "View"]
 
 ANOTHER = -1
 """An object that is no argument of `@main`."""
 
 DYNAMIC: tuple[Any, ...] = ("dynamic keys",)
 """What `Heap.keys` has for a dict whose keys are dynamic: it holds a list of keys and a list of elements."""
+
+TUPLE = "tuple"
+UNKNOWN = "unknown"
+"""A list that is made for an operator, in a function whose lists are not told apart from its tuples."""
+EITHER = "list or tuple"
+"""A list of which run-time values decide whether it is a tuple, or a shape, in eager."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +64,8 @@ class Heap:
     Attributes:
         contents: what each list, dict and object holds.
         keys: keys of each dict cell; `DYNAMIC`, that very object, if they are dynamic.
-        shapes: cells of lists that are the shape of a tensor, a torch.Size in eager.
-        tuples: cells of lists that an op returns and that are a tuple in eager: of tensors, or strides.
-        lists: cells of lists that are lists in eager, too; a tuple of ints that is passed for a list is one to
-            TorchScript.
+        tuples: cells of lists that are no lists in eager, or not always: `TUPLE`, `EITHER`, `UNKNOWN` or
+            `abi.results.TORCH_SIZE`.
         views: lists that show the keys or elements of a dict.
         module_owned: cells of lists and dicts of the module that were read as constants, with the attribute's name if
             it can be an argument (`ImportPlan.held`), "" otherwise.
@@ -75,9 +79,7 @@ class Heap:
     def __init__(self) -> None:
         self.contents: dict[Site, tuple[Value, ...]] = {}
         self.keys: dict[Site, tuple[Any, ...]] = {}
-        self.shapes: set[Site] = set()
-        self.tuples: set[Site] = set()
-        self.lists: set[Site] = set()
+        self.tuples: dict[Site, str] = {}
         self.views: dict[Site, View] = {}
         self.module_owned: dict[Site, str] = {}
         self.caller_owned: dict[Site, CallerContainer] = {}

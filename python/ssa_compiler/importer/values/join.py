@@ -14,7 +14,6 @@ from typing import Any
 import sympy
 import torch
 
-from ...abi.results import TORCH_SIZE
 from ..ir.emitter import DTYPE_NUMBERS
 from .dynamic_list_value import DynamicListValue, Element, is_growing, promote
 from .lattice import KINDS, Abstract, AnyScalar, AnyTensor, Elements, Missing, NoneOr, Same, is_growing_abstract
@@ -157,8 +156,8 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         if a.kind is dict:
             state.heap.keys[site] = a.keys
             return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)
-        if a.type_name == TORCH_SIZE:
-            state.heap.shapes.add(site)
+        if a.type_name:
+            state.heap.tuples[site] = a.type_name
         if a.keys:
             (state.heap.forms[site],) = a.keys
         return ListRef(site)

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from ...abi.results import TORCH_SIZE
 from ..ir.emitter import DTYPE_NAMES
 from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue, Element, LengthChanges, common_element
+from .heap import EITHER
 from .lattice import (
     KINDS,
     Abstract,
@@ -115,9 +115,13 @@ def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements
         element.dtype, element.device, sizes, element.strides(), storages, maybe, None, 0, absolute=False
     )
     length = join(state, lengths[0], lengths[1], what)
-    return replace(
-        a, elements=(Elements(DynamicListValue, (buffer, length), type_name=element.kind.__name__),), keys=()
-    )
+    contents = Elements(DynamicListValue, (buffer, length), type_name=element.kind.__name__)
+    return replace(a, elements=(contents,), keys=(), type_name=_class(a, b))
+
+
+def _class(a: Elements, b: Elements) -> str:
+    """The class of a list that is `a` or `b`, as `Heap.tuples` has it; what else they are has one name."""
+    return a.type_name if a.kind is not list or a.type_name == b.type_name else EITHER
 
 
 def _same(a: Value, b: Value) -> bool:
@@ -198,8 +202,7 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         elements = tuple(abstract(value) for value in heaps[cell])
         kind = list if isinstance(a.value, ListRef) else dict
         type_name = a.value.type_name if isinstance(a.value, ObjectRef) else ""
-        if cell in state.heap.shapes:
-            type_name = TORCH_SIZE
+        type_name = state.heap.tuples.get(cell, type_name)
         form = state.heap.forms.get(cell)
         keys = state.heap.keys.get(cell, ()) if form is None else (form,)
         return Elements(kind, elements, type_name=type_name, keys=keys)
@@ -280,9 +283,7 @@ def _join_elements(
                 f"a tuple of one class or of another, depending on {_a(what)} with run-time values; unpack it first"
             )
         joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
-        # A shape or a list is taken for a list.
-        keeps = a.kind is not list or a.type_name == b.type_name
-        return replace(a, elements=joined, type_name=a.type_name if keeps else "")
+        return replace(a, elements=joined, type_name=_class(a, b))
     if a.kind is b.kind and a.kind in (list, tuple):
         return _join_lengths(state, a, b, what)
     name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"

@@ -244,3 +244,26 @@ def tuples_extended(x: Tensor, n: int):  # type: ignore[no-untyped-def]
 
 def test_tuples_stay_tuples() -> None:
     check(tuples_extended, (X, 1), (X, 2), compiled=False)
+
+
+class HeldLists(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[list[int]] = [[1], [2]]
+
+    def forward(self, x: Tensor, d: dict[str, list[Tensor]], n: int):  # type: ignore[no-untyped-def]
+        kept, held, rows = d["q"], self.items[0], [[n], [0]]
+        first, own = rows[0], {"a": [n], "b": [1]}
+        other = own["a"]
+        d["q"] += [x + 1]
+        self.items[0] += [n]
+        rows[0] *= 2
+        for _ in range(2):
+            own["a"] += [5]
+            own["b"] *= 2
+        self.items[0] += (n, 3)
+        return len(kept), held, first, other, rows, own, kept is d["q"]
+
+
+def test_lists_in_containers_are_changed_in_place() -> None:
+    check(HeldLists(), (X, {"q": [X]}, 3), compiled=False)

@@ -87,6 +87,9 @@ _AUGMENTED = {
 and for elements of dicts, the op that makes a new tensor."""
 
 
+_LISTS_AUGMENTED = ("aten::add", "aten::mul")
+
+
 class Operators(Blocks):
     """Imports nodes that are operators into the current block of the state's emitter."""
 
@@ -167,7 +170,8 @@ class Operators(Blocks):
         generic_list = schema.arguments and str(schema.arguments[0].type) in ("List[t]", "List[Tensor]", "List[str]")
         if isinstance(first, DictRef) or (isinstance(first, ListRef) and (generic_list or not has_tensor)):
             if not (has_tensor and not generic_list) and self.containers.knows(kind, first):
-                return self.containers.call(kind, arguments)
+                augmented = kind in _LISTS_AUGMENTED and is_augmented_assignment(highlighted(node))
+                return self.containers.call(f"{kind}_" if augmented else kind, arguments)
         foreign = not is_built_in(schema.name)
         if foreign and not schema.is_mutable and all(is_told(spec.type) for spec in schema.returns):
             # There is no result whose looks it has to be asked for.

@@ -67,6 +67,16 @@ def rounded_as_a_number(x: Tensor) -> Tensor:
     return round(x)  # rejected
 
 
+@rejected(X, says=r"Python's max of a tensor, which goes through its rows one by one; write x.max\(\)")
+def greatest_row(x: Tensor):
+    return max(x)  # rejected
+
+
+@rejected(X, says="aten::bitwise_not on the number that Python's any, all or sum makes of a tensor; write x.any")
+def bits_of_truth(x: Tensor):
+    return ~any(x[0])  # rejected
+
+
 @rejected(X, says=r"math.sqrt of a tensor, which is a number; write float\(x\)")
 def roots_of_tensor(x: Tensor):
     return math.sqrt(x.sum())  # rejected

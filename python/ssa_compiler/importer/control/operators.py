@@ -31,6 +31,7 @@ from ..ops.masks import as_fill, as_stored, masks_as_positions, plain_masks
 from ..ops.nested_tensors import NestedTensors
 from ..ops.operand_checks import check_operands, check_stored
 from ..ops.promotion import promote, with_eagers_dtypes
+from ..ops.python_builtins import PythonBuiltins
 from ..ops.python_calls import PythonCalls
 from ..ops.python_functions import is_told
 from ..ops.scalar_tensors import take_numbers
@@ -105,6 +106,7 @@ class Operators(Blocks):
         self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
         self.programs = OpPrograms(self.tensors, self._call)
         self.implicit = Implicit(state, self.scalars, self.containers, self._lookup, self._converted_op)
+        self.builtins = PythonBuiltins(state, self.scalars, self._converted_op)
         self.nested = NestedTensors(self.tensors, self.containers, self._tensor_op)
         self.tensors.programs = lambda op, arguments: self.programs.call(op, [self._wrap(value) for value in arguments])
         self._divides_in_place = False
@@ -141,9 +143,11 @@ class Operators(Blocks):
         if (compared := compare_enums(kind, arguments)) is not None:
             return [compared]
         check_devices(self.state, self.modules.root, node, arguments)
-        self._check_function(node, arguments)
         first = arguments[0] if arguments else NONE
         if self._from_python[-1] and not self.state.in_library:
+            source = self.modules.python_function(self._calls[-1])
+            if (found := self.builtins.call(node, kind, arguments, source)) is not None:
+                return found
             if kind in IMPLICIT and isinstance(first, TensorValue):
                 return [first]  # to Python it stays a tensor
             if self.scalars.are_numbers(arguments) and converts_item(node):
@@ -218,21 +222,6 @@ class Operators(Blocks):
         """Import an op that no node stands for."""
         arguments = promote(self.tensors, self.scalars, op, arguments)
         return with_eagers_dtypes(self.tensors, op, arguments, self._tensor_op(op, arguments))
-
-    def _check_function(self, node: Any, arguments: list[Value]) -> None:
-        """Reject Python's `round` of a tensor, which raises there, and a function in `math` where TorchScript makes it
-        a tensor.
-        """
-        name = highlighted(node).partition("(")[0]
-        if not any(isinstance(value, TensorValue) for value in arguments):
-            return
-        if name == "round":
-            raise self.state.unsupported_op("Python's round of a tensor, which has none; write x.round()")
-        if not name.startswith("math."):
-            return
-        results = [output for output in node.outputs() if str(output.type()) == "Tensor"]
-        if any(use.user.kind().startswith("prim::") for output in results for use in output.uses()):
-            raise self.state.unsupported_op(f"{name} of a tensor, which is a number; write float(x)")
 
     def _tensor_op(self, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op on tensors, whose lists are tuples to Python unless it is called by `torch.ops`."""

@@ -39,6 +39,12 @@ def elu(self: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
     return torch.where(x < 0.0, torch.expm1(x * input_scale) * (alpha * scale), x * scale).to(self.dtype)
 
 
+@implements("aten::selu", where=_is_float)
+def selu(self: Tensor) -> Tensor:
+    """`elu` of such a slope that means and variances stay; torch-mlir loses numbers near 0."""
+    return elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0)
+
+
 @implements("aten::celu", where=_is_float)
 def celu(self: Tensor, alpha: float) -> Tensor:
     """`x`, and below 0 `alpha * (exp(x / alpha) - 1)`."""

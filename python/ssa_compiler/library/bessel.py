@@ -208,7 +208,7 @@ def j1(self: Tensor) -> Tensor:
     size = torch.abs(x)
     far, _ = _far1(torch.clamp(size, min=5.0))
     y = torch.where(size <= 5.0, _near1(torch.clamp(size, max=5.0)), far)
-    return torch.where(x < 0.0, -y, y)
+    return torch.where(x == 0.0, x, torch.where(x < 0.0, -y, y))
 
 
 @implements("aten::special_bessel_y1", where=is_real, rows=True)

@@ -55,7 +55,7 @@ def logcumsumexp(self: Tensor, dim: int) -> Tensor:
     if self.dim() == 0:
         return self.clone()
     rows = _wide(self).movedim(dim, 0)
-    result = rows.clone(memory_format=torch.contiguous_format)
+    result = torch.where(rows == 0.0, 0.0, rows).contiguous()  # which is added to, and so is never -0
     for i in range(1, rows.size(0)):
         result[i] = torch.logaddexp(result[i - 1], rows[i])
     return result.movedim(0, dim).contiguous().to(self.dtype)

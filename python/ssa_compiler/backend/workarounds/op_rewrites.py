@@ -26,6 +26,7 @@ from .reshapes import VIEWS, forget_sizes, regroup
 from .rotations import part_rotations
 from .scalar_rounding import float_constant, number_tensor, round_numbers
 from .shifts import SHIFTS, shift_integers
+from .zeros import SIGNED, keep_sign
 
 __all__ = ["rewrite_ops"]
 
@@ -64,8 +65,8 @@ def rewrite_ops(module: ir.Module) -> int:
             rewritten += reduce_bools(op)
         elif op.name in _MOVES_MEANS:
             rewritten += _lose_infinite_means(op)
-        elif op.name == "torch.aten.trunc":
-            rewritten += _keep_zero(op)
+        elif op.name in SIGNED:
+            rewritten += keep_sign(op)
         elif op.name in _LARGEST_EXPONENTS:
             rewritten += _overflow_first(op)
         elif op.name == "torch.aten.roll":
@@ -119,9 +120,7 @@ def _before_cast(value: ir.Value) -> ir.Value:
     return origin
 
 
-_LOSES_NAN = frozenset(
-    f"torch.aten.{name}" for name in ("clamp", "clamp_min", "clamp_max", "hardtanh", "relu6", "threshold")
-)
+_LOSES_NAN = frozenset(f"torch.aten.{name}" for name in ("clamp", "clamp_min", "clamp_max", "threshold"))
 """Ops of which torch-mlir makes bounds of NaN."""
 
 
@@ -316,20 +315,6 @@ def _is_summed(value: ir.Value) -> bool:
     return any(
         user.name in _SUMS_OF_TWO or (user.name in _SHOWN_AGAIN and _is_summed(user.results[0])) for user in users
     )
-
-
-def _keep_zero(op: ir.Operation) -> int:
-    """`trunc`: torch-mlir multiplies by the sign, which is 0 for -0."""
-    type_, where = op.results[0].type, ir.InsertionPoint(op)
-    if element_of(type_) not in _FLOATS or op.operands[0].type != type_:
-        return 0
-    zero = torch_integer(0, where)
-    flags = build("torch.aten.eq.Scalar", [with_element(type_, "i1")], [op.operands[0], zero], where).results[0]
-    whole = build(op.name, [type_], [op.operands[0]], where).results[0]
-    kept = build("torch.aten.where.self", [type_], [flags, op.operands[0], whole], where)
-    op.results[0].replace_all_uses_with(kept.results[0])
-    op.erase()
-    return 1
 
 
 def _roll_once(op: ir.Operation) -> int:

@@ -1,7 +1,7 @@
 """Tuples that TorchScript makes lists of, to compute with them: `(1, n) * 2`, `t == [1, n]`.
 
 Which list of a graph was a tuple shows in how it is used. One that is made for an operator has that use alone, as the
-lists of the source have another: what is assigned is kept (`syntax_rewriter.py`), and operands become `list([...])`.
+lists of the source have another: what is assigned is kept (`syntax_rewriter.py`), and operands become `[...][:]`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def as_list(value: ast.expr) -> ast.expr:
     is_annotated = isinstance(value, ast.Call) and ast.unparse(value.func).endswith("annotate")
     if not isinstance(value, ast.List) and not is_annotated:
         return value
-    function = ast.copy_location(ast.Name("list", ast.Load()), value)
-    return ast.copy_location(ast.Call(function, [value], []), value)
+    whole = ast.copy_location(ast.Slice(), value)
+    return ast.copy_location(ast.Subscript(value, whole, ast.Load()), value)
 
 
 def as_lists(node: ast.expr, generated: bool) -> None:

@@ -29,6 +29,7 @@ from ..ops.implicit_conversions import IMPLICIT, Implicit, converts_item
 from ..ops.library_ops import OpPrograms
 from ..ops.masks import as_fill, as_stored, masks_as_positions, plain_masks
 from ..ops.nested_tensors import NestedTensors
+from ..ops.number_stores import as_eager_stores, stored_number
 from ..ops.operand_checks import check_operands, check_stored
 from ..ops.promotion import promote, with_eagers_dtypes
 from ..ops.python_builtins import PythonBuiltins
@@ -205,10 +206,13 @@ class Operators(Blocks):
         if kind in ("aten::index", "aten::index_put", "aten::index_put_") and at_tensors:
             arguments = plain_masks(self.tensors, self.containers, arguments)
             arguments = masks_as_positions(self.tensors, self.containers, arguments)
-        if kind in _ITEM_WRITES and at_tensors and is_item_assignment(highlighted(node)):
+        assigned = kind in _ITEM_WRITES and at_tensors and is_item_assignment(highlighted(node))
+        if assigned:
             arguments = as_stored(self.tensors, self.containers, arguments)
         if kind in ("aten::index_put", "aten::index_put_") and at_tensors and arguments[0] is first:
             op, arguments = as_fill(self.tensors, self.containers, op, arguments)
+        if assigned and (number := stored_number(node, self.scalars, self._lookup)) is not None:
+            op, arguments = as_eager_stores(self.tensors, self.containers, op, arguments, number)
         op, arguments = take_numbers(self.scalars, op, arguments)
         arguments = promote(self.tensors, self.scalars, op, arguments)
         results = call_with_bools(

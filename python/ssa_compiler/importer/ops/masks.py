@@ -24,7 +24,7 @@ from ..values.diagnostics import ProgramRaises
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue, Value
 
-__all__ = ["as_fill", "as_stored", "masks_as_positions", "plain_masks"]
+__all__ = ["as_fill", "as_stored", "masks_as_positions", "over_all", "plain_masks"]
 
 _FILLS = "RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
 
@@ -142,14 +142,26 @@ def as_fill(tensors: TensorOps, containers: Containers, op: Any, arguments: Sequ
     one = isinstance(value.fake.numel(), int) and value.fake.numel() == 1
     if not one or value.fake.dtype == base.fake.dtype or not _stores_same(base, given, list(arguments[2:])):
         return op, list(arguments)
-    mask = next(index for index in given if isinstance(index, TensorValue))
-    for _ in range(base.fake.dim() - len(given) + 1 - mask.fake.dim()):
-        mask = _call(tensors, torch.ops.aten.unsqueeze.default, mask, -1)
+    mask = over_all(tensors, base, given)
     for _ in range(value.fake.dim()):
         value = _call(tensors, torch.ops.aten.select.int, value, 0, 0)
     aten = torch.ops.aten
     fill = aten.masked_fill_.Tensor if op._schema.is_mutable else aten.masked_fill.Tensor
     return fill, [base, mask, value]
+
+
+def over_all(tensors: TensorOps, base: TensorValue, given: Sequence[Value]) -> TensorValue:
+    """Return the only tensor among indices, a mask, with dimensions of size 1 for those of `base` behind it.
+
+    Args:
+        tensors: emits ops.
+        base: what is indexed.
+        given: the indices.
+    """
+    mask = next(index for index in given if isinstance(index, TensorValue))
+    for _ in range(base.fake.dim() - len(given) + 1 - mask.fake.dim()):
+        mask = _call(tensors, torch.ops.aten.unsqueeze.default, mask, -1)
+    return mask
 
 
 def _is_mask(index: Value) -> bool:

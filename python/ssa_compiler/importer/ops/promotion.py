@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import sympy
 import torch
 
+from ..fake.concrete_run import try_op
 from ..fake.dtype_probe import Described, describe, mixed_dtypes, rejects, run_example
 from ..tensors.index_checks import divides_integers, is_checked
 from ..tensors.scalar_ops import ScalarOps
@@ -28,6 +30,7 @@ __all__ = ["check_number", "check_written", "promote", "with_eagers_dtypes"]
 NARROW = (torch.uint8, torch.int8, torch.int16, torch.int32)
 """Integer dtypes that do not hold all numbers of 64 bits."""
 _OVERFLOW = re.compile(r"value cannot be converted to type (?:c10::complex<)?([\w:]+)>? without overflow")
+_OUTSIDE = re.compile(r"(value) \S+( is outside the representable range)")
 _C_TYPES = {
     "uint8_t": torch.uint8,
     "int8_t": torch.int8,
@@ -117,6 +120,10 @@ def _fitted(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
             if _wraps(op, number, dtype, describe([*arguments[:number], ConstValue(None), *arguments[number + 1 :]])):
                 fitted[number] = _wrapped(scalars, value, dtype)
                 continue
+            others = [None if n in places else one for n, one in enumerate(describe(arguments))]
+            if found := _rejected_side(op, number, dtype, tuple(others)):
+                fitted[number] = _bounded(scalars, value, dtype, *found)
+                continue
         check_written(tensors, scalars, op, arguments, number)
     return fitted
 
@@ -175,6 +182,16 @@ def _wrapped(scalars: ScalarOps, value: Value, dtype: torch.dtype) -> Value:
     return scalars.emit("sub", [rest, ConstValue(half)])
 
 
+def _bounded(scalars: ScalarOps, value: Value, dtype: torch.dtype, above: bool, message: str) -> Value:
+    """What an int is that an op rejects on one side of its dtype's range; beyond the other it stands for the bound."""
+    low, high = (ConstValue(int(bound)) for bound in _bounds(dtype))
+    limit, other = (high, low) if above else (low, high)
+    scalars.require(scalars.emit("le" if above else "ge", [value, limit]), message)
+    if isinstance(value, ConstValue):
+        return ConstValue((max if above else min)(value.value, other.value))
+    return scalars.emit("max" if above else "min", [value, other])
+
+
 def check_number(
     scalars: ScalarOps, value: Value, dtype: torch.dtype, message: str, unless: Value | None = None
 ) -> None:
@@ -193,6 +210,8 @@ def check_number(
     low, high = _bounds(dtype)
     if kind is int and dtype in NARROW and low == 0:
         low = -high  # to eager a negative number stands for the unsigned one with its bits
+    if kind is float and not dtype.is_floating_point:
+        high = _largest_float(dtype)
     if kind is bool or (kind is int and (high >= 2**63 or dtype is torch.int64)):
         return  # each dtype holds 0 and 1, and ints of 64 bits are all there are
     finite = dtype.is_floating_point  # it also holds infinities and NaN
@@ -231,6 +250,43 @@ def _rejected(op: Any, number: int, kind: type, described: Described) -> tuple[t
     except Exception:  # the example does not suit the op: it is taken as it is
         return None
     return None
+
+
+@cache
+def _rejected_side(op: Any, number: int, dtype: torch.dtype, described: Described) -> tuple[bool, str] | None:
+    """On which side of what its dtype holds an op rejects an int, True for above, and what it raises then.
+
+    None if it rejects both or none, or takes those of the other side for anything else than the bound.
+    """
+    bounds = [int(bound) for bound in _bounds(dtype)]
+    raised, alike = [], []
+    for bound, beyond in zip(bounds, ((bounds[0] - 1, -(2**63)), (bounds[1] + 1, 2**63 - 1))):
+        try:
+            inside, *outside = [run_example(op, described, {number: each}) for each in (bound, *beyond)]
+        except RuntimeError as error:
+            text, is_number = _OUTSIDE.subn(r"\1\2", str(error).partition("\n")[0])
+            raised.append(f"RuntimeError: {text}" if is_number else "")
+            alike.append(False)
+        except Exception:  # the example does not suit the op
+            return None
+        else:
+            raised.append("")
+            alike.append(all(_same(result, inside) for result in outside))
+    for above in (False, True):
+        if raised[above] and alike[not above]:
+            return above, raised[above]
+    return None
+
+
+@cache
+def _largest_float(dtype: torch.dtype) -> float:
+    """The largest float that eager converts to a dtype of integers: the largest integer, or what is rounded to it."""
+    largest = torch.iinfo(dtype).max
+    for number in sorted((float(largest), math.nextafter(float(largest + 1), 0.0)), reverse=True):
+        with suppress(RuntimeError):
+            try_op(torch.ops.aten.full.default, [[1], number], {"dtype": dtype})
+            return number
+    return float(largest)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Optional, Tuple  # noqa: UP035 - TorchScript
 
 import torch
@@ -133,6 +134,41 @@ def _for_each_query(tensor: Tensor, heads: int) -> Tensor:
     return repeated.reshape(shape[:-3] + [heads] + shape[-2:])  # noqa: RUF005
 
 
+def _chooses(arguments: Mapping[str, Any]) -> bool:
+    """Whether eager has a kernel for causal attention that chooses scores: for which ranks depends on PyTorch."""
+    causal = arguments["is_causal"] and _drops_nothing(arguments)
+    return bool(causal and _hides_nan(arguments["query"].dim(), torch._C._get_flash_sdp_enabled()))
+
+
+@cache
+def _hides_nan(rank: int, _flash: bool) -> bool:
+    """Whether eager's causal attention hides NaN in the key of a later position, for tensors of a rank."""
+    query = torch.ones([*[1] * (rank - 2), 2, 4])
+    key = query.clone()
+    key[..., 1, :] = math.nan
+    with torch.no_grad():
+        seen = torch.nn.functional.scaled_dot_product_attention(query, key, query, is_causal=True)
+    return not bool(seen[..., 0, :].isnan().any())
+
+
+@implements("aten::scaled_dot_product_attention", where=_chooses)
+def causal_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Optional[Tensor],
+    scale: Optional[float],
+    enable_gqa: bool,
+) -> Tensor:
+    """Attention (..., queries, size) to no later positions; they may hold anything if values are as large as keys."""
+    scores, values = _scores(query, key, value, scale, enable_gqa)
+    if query.size(-1) == value.size(-1):
+        scores = torch.where(_earlier(query, key), scores, -math.inf)
+    else:
+        scores = scores + torch.where(_earlier(query, key), 0.0, -math.inf)
+    return _weighted(_masked(scores, attn_mask), values).to(query.dtype)
+
+
 @implements("aten::scaled_dot_product_attention", where=_drops_nothing)
 def scaled_dot_product_attention(
     query: Tensor,
@@ -147,6 +183,16 @@ def scaled_dot_product_attention(
 
     Eager adds masks, so that they do not hide NaN and infinity; only its fused kernel for causal attention does.
     """
+    scores, values = _scores(query, key, value, scale, enable_gqa)
+    if is_causal:
+        scores = scores + torch.where(_earlier(query, key), 0.0, -math.inf)
+    return _weighted(_masked(scores, attn_mask), values).to(query.dtype)
+
+
+def _scores(
+    query: Tensor, key: Tensor, value: Tensor, scale: Optional[float], enable_gqa: bool
+) -> Tuple[Tensor, Tensor]:
+    """The scores (..., queries, keys) and the values, for the heads of the queries."""
     factor = 1.0 / math.sqrt(max(query.size(-1), 1)) if scale is None else scale
     keys, values = key, value
     if enable_gqa:
@@ -154,24 +200,31 @@ def scaled_dot_product_attention(
     scores = torch.matmul(query.to(torch.float32) * factor, keys.to(torch.float32).transpose(-2, -1))
     if query.dtype == torch.float64:
         scores = torch.matmul(query * factor, keys.transpose(-2, -1))
-    if is_causal:
-        seen = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
-        if query.dim() == 4 and query.size(-1) == value.size(-1):
-            scores = torch.where(seen, scores, -math.inf)
-        else:
-            scores = scores + torch.where(seen, 0.0, -math.inf)
-    if attn_mask is not None:
-        if attn_mask.dtype == torch.bool:
-            scores = scores + torch.where(attn_mask, 0.0, -math.inf)
-        else:
-            scores = scores + attn_mask.to(scores.dtype)
-    if key.size(-2) == 0:
-        return torch.matmul(scores, values.to(scores.dtype)).to(query.dtype)
+    return scores, values
+
+
+def _earlier(query: Tensor, key: Tensor) -> Tensor:
+    """Bools (queries, keys): which keys are at no later position."""
+    return torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
+
+
+def _masked(scores: Tensor, mask: Optional[Tensor]) -> Tensor:
+    if mask is None:
+        return scores
+    if mask.dtype == torch.bool:
+        return scores + torch.where(mask, 0.0, -math.inf)
+    return scores + mask.to(scores.dtype)
+
+
+def _weighted(scores: Tensor, values: Tensor) -> Tensor:
+    """The values weighted by the softmax of the scores, 0 where all scores are -inf."""
+    if scores.size(-1) == 0:
+        return torch.matmul(scores, values.to(scores.dtype))
     highest = scores.amax(-1, keepdim=True)
     weights = torch.exp(scores - torch.where(highest == -math.inf, 0.0, highest))
     total = weights.sum(-1, keepdim=True)
     weights = weights / torch.where(total == 0.0, 1.0, total)
-    return torch.matmul(weights, values.to(weights.dtype)).to(query.dtype)
+    return torch.matmul(weights, values.to(weights.dtype))
 
 
 @implements("aten::_nested_tensor_from_mask_left_aligned")

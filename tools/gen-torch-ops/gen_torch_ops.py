@@ -1,7 +1,12 @@
 """Writes GeneratedTorchOps.inc: the operators of the torch dialect, from PyTorch's own schemas.
 
-    python tools/gen-torch-ops/gen_torch_ops.py            # writes the table
+    python tools/gen-torch-ops/gen_torch_ops.py            # brings the table up to date
     python tools/gen-torch-ops/gen_torch_ops.py --check    # says whether the table is up to date
+
+One table is for all versions of PyTorch that are supported. Run with one of them, the script keeps the rows of
+operators that only others have. Of an operator that several have, all have to say the same; of the dtypes that its
+counterpart keeps, the table has what is true in all. `--check`, which the tests run, fails under a version for which
+that is not so.
 
 A row holds the op's name, its schema, its functional counterpart, the kinds of dtypes that the counterpart keeps, and
 what PyTorch's tags say. Which ops there are is what torch-mlir's bindings register. What writes and what aliases is in
@@ -221,7 +226,7 @@ def kept_kinds(in_place: Any, functional: Any) -> tuple[str, str]:
                 if isinstance(result, torch.Tensor) and result.dtype != dtype and "s" not in promotes:
                     promotes += "s"
             break
-    return (kinds + promotes, "") if kinds else ("", reason)
+    return (kinds + "".join(sorted(promotes)), "") if kinds else ("", reason)
 
 
 def all_isolated(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
@@ -352,15 +357,46 @@ def rows() -> tuple[list[Row], dict[str, str]]:
     return list(table.values()), rejected
 
 
-def table_text() -> str:
-    """The whole file."""
+_LINE = re.compile(r'^(TORCH_OP|TORCH_KNOWN_OP)\((".*")\)$', re.MULTILINE)
+
+
+def rows_of(text: str) -> dict[str, Row]:
+    """The rows of a table, by name."""
+    found = {}
+    for macro, columns in _LINE.findall(text):
+        name, schema, functional, keeps, flags = json.loads(f"[{columns}]")
+        row = Row(name, schema, functional, keeps, flags, macro == "TORCH_OP")
+        found[row.name] = row
+    return found
+
+
+def merged(known: Row, row: Row) -> Row:
+    """The row for the versions of PyTorch of which `known` is true and the one of which `row` is.
+
+    Raises:
+        ValueError: they say different things of what an op writes, aliases or is.
+    """
+    kinds = "".join(kind for kind in "fib" if kind in known.keeps and kind in row.keeps)
+    keeps = kinds + "".join(word for word in "ps" if word in known.keeps + row.keeps)
+    merge = dataclasses.replace(row, keeps=keeps)
+    if dataclasses.replace(known, keeps=keeps) != merge:
+        raise ValueError(f"versions of PyTorch differ:\n{known.text()}{row.text()}")
+    return merge
+
+
+def table_text(known: dict[str, Row] | None = None) -> str:
+    """The whole file, given the rows of what other versions of PyTorch made."""
+    schemas = pytorch_schemas()
+    table = {name: row for name, row in (known or {}).items() if name not in schemas and not row.registered}
+    for row in rows()[0]:
+        table[row.name] = merged(known[row.name], row) if known and row.name in known else row
     banner = (
-        f"// Operators of the torch dialect, from the schemas of PyTorch {torch.__version__.split('+')[0]}.\n"
+        "// Operators of the torch dialect, from the schemas of all supported versions of PyTorch.\n"
         f"// Written by `{COMMAND}`: do not edit.\n"
         "// TORCH_OP(name, schema, functional counterpart, kinds of dtypes that it keeps, flags); TORCH_KNOWN_OP has the\n"
         "// same columns for operators that are no ops of the dialect and travel in torch.operator.\n\n"
     )
-    lines = [row.text() for row in rows()[0]]
+    lines = [table[name].text() for name in sorted(table)]
     return banner + "".join(lines) + "\n#undef TORCH_OP\n#undef TORCH_KNOWN_OP\n"
 
 
@@ -384,7 +420,7 @@ def main() -> int:
         for name in unannotated_aliases(schemas if options.all else registered_names()):
             print(name)
         return 0
-    text = table_text()
+    text = table_text(rows_of(TABLE.read_text()) if TABLE.exists() else None)
     if not options.check:
         TABLE.write_text(text)
         return 0

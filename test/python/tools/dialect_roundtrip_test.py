@@ -160,11 +160,8 @@ def test_types_go_to_ssa_opt_and_back_unchanged(text: str) -> None:
     assert torch_mlir_opt(ssa_opt(expected)) == expected
 
 
-def test_schema_table_is_up_to_date() -> None:
+def test_schema_table_is_true_of_this_version_of_pytorch() -> None:
     script = ROOT / "tools/gen-torch-ops/gen_torch_ops.py"
-    banner = (ROOT / "include/ssa-compiler/Dialect/Torch/IR/GeneratedTorchOps.inc").read_text().splitlines()[0]
-    if torch.__version__.split("+")[0] not in banner:
-        pytest.skip("the table was written by another version of PyTorch")
     result = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
 

@@ -4,7 +4,8 @@ program each.
     python test/python/_mutation_table.py    # writes docs/Mutation.md
 
 The programs are made from the operators' schemas, so that an operator that a new PyTorch brings is noticed. A test
-compares the tables with docs/Mutation.md.
+compares the tables with docs/Mutation.md. Of an operator that only another version of PyTorch has than the one of which
+the document is, what becomes of it is found all the same, and compared with eager.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _OUTSIDE = re.compile(
     r"Storage|\[\]\([a-z]+!|Dict\(|\bt\b|RRef|Future|__getitem__|_nested|nested_|_sparse|sparse_|coalesce|[cr]o[lw]_indices|crow|ccol"
     r"|aten::(_?indices|_?values)\b|_coalesced_|mkldnn|quantize|_dual|_test_|_ncf_|_fw_primal|_autocast|pin_memory"
     r"|_amp_|fake_quant|_resize_output|_foreach_|_fused_|_functional_|to\.prim_|observer|_cudnn|miopen|_dropout_state"
+    r"|(?i:\w*dimname)|\.(using_names|named_out_dim)\b|\bnames\b|\balign_to\b"  # named tensors
 )
 
 
@@ -287,7 +289,8 @@ _HEAD = """# What becomes of each view and each write
 
 Written by `python test/python/_mutation_table.py` for PyTorch {version}: do not edit. Each operator of a table was called in a
 small program, which was imported, converted, and compared with eager at each stage. Operators on sparse, quantised and nested
-tensors, storages and dictionaries are left out.
+tensors, storages and dictionaries are left out. In another supported version of PyTorch the same becomes of the same
+operators.
 """
 
 
@@ -304,6 +307,11 @@ def listed() -> dict[str, str]:
     """What docs/Mutation.md says of each operator, by its name."""
     rows = re.findall(r"^\| (.*) \| (`.*`) \|$", DOCUMENT.read_text(), re.MULTILINE)
     return {name: what for what, names in rows for name in re.findall(r"`([^`]+)`", names)}
+
+
+def is_of_this_version() -> bool:
+    """Whether docs/Mutation.md is of the version of PyTorch that runs."""
+    return f"for PyTorch {torch.__version__.split('+')[0]}:" in DOCUMENT.read_text()
 
 
 def document() -> str:

@@ -13,7 +13,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from _mutation_table import DOCUMENT, _name, fate, in_place_schemas, list_schemas, listed, load, view_schemas
+from _mutation_table import (
+    DOCUMENT,
+    _name,
+    fate,
+    in_place_schemas,
+    is_of_this_version,
+    list_schemas,
+    listed,
+    load,
+    view_schemas,
+)
 from ssa_compiler.errors import ProgramError, UnsupportedOpError, UnsupportedProgramError
 from ssa_compiler.testing import check
 
@@ -364,15 +374,19 @@ def test_writes_of_overlapping_windows_are_rejected() -> None:
 # All views of PyTorch
 
 
-def test_every_view_and_write_is_documented() -> None:
+def test_every_view_and_write_is_documented(tmp_path: Path) -> None:
     """A new operator, or one that is gone, changes docs/Mutation.md: `python test/python/_mutation_table.py` writes
-    it.
+    it. What only another version of PyTorch has is tried, and compared with eager.
     """
-    schemas = {_name(schema) for schema in (*view_schemas(), *in_place_schemas(), *list_schemas())}
-    assert schemas == set(listed()), f"{DOCUMENT.name} is out of date"
+    schemas = {_name(schema): schema for schema in (*view_schemas(), *in_place_schemas(), *list_schemas())}
+    if is_of_this_version():
+        assert schemas.keys() == listed().keys(), f"{DOCUMENT.name} is out of date"
+    torch.set_num_threads(1)
+    for name in schemas.keys() - listed().keys():
+        assert fate(schemas[name], tmp_path)
 
 
-@pytest.mark.parametrize("schema", view_schemas(), ids=_name)
+@pytest.mark.parametrize("schema", [s for s in view_schemas() if _name(s) in listed()], ids=_name)
 def test_what_becomes_of_a_view(schema: Any, tmp_path: Path) -> None:
     torch.set_num_threads(1)
     assert fate(schema, tmp_path) == listed()[_name(schema)]

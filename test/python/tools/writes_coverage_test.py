@@ -281,7 +281,10 @@ def test_results_that_do_not_fit_raise(program: Callable[..., Any], arguments: t
 # All in-place operators of PyTorch
 
 
-@pytest.mark.parametrize("schema", [s for s in (*in_place_schemas(), *list_schemas()) if _is_sampled(s, 5)], ids=_name)
+_SAMPLED = [s for s in (*in_place_schemas(), *list_schemas()) if _is_sampled(s, 5) and _name(s) in listed()]
+
+
+@pytest.mark.parametrize("schema", _SAMPLED, ids=_name)
 def test_what_becomes_of_a_write(schema: Any, tmp_path: Path) -> None:
     torch.set_num_threads(1)
     assert fate(schema, tmp_path) == listed()[_name(schema)]

@@ -37,14 +37,9 @@ def untouched(model: Any, *arguments: Any) -> Iterator[None]:
         before["the filters of warnings"] = filters
         after = _facts(model, arguments) | {"the filters of warnings": list(warnings.filters)}
     changed = [what for what, fact in before.items() if not _same(fact, after[what])]
-    changed += [f"gave the warning {str(warning.message)!r}" for warning in given if not _is_scripting(warning)]
+    changed += [f"gave the warning {str(warning.message)!r}" for warning in given]
     if changed:
         raise StageMismatch("imported", 0, f"compiling changed: {'; '.join(changed)}")
-
-
-def _is_scripting(warning: warnings.WarningMessage) -> bool:
-    """Whether a warning is PyTorch's notice that TorchScript is deprecated."""
-    return issubclass(warning.category, (DeprecationWarning, FutureWarning)) and "torch.jit" in str(warning.message)
 
 
 def _same(one: Any, other: Any) -> bool:

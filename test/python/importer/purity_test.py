@@ -8,6 +8,7 @@ import random
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -206,6 +207,23 @@ def test_compiling_leaves_everything_as_it_is() -> None:
     with untouched(model, x, 2):
         ssa_compiler.compile(model, (x, 2))
     assert torch.equal(x, X)
+
+
+class Adds(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + 1
+
+
+def test_only_the_users_own_use_of_torchscript_is_deprecated(tmp_path: Path) -> None:
+    path = str(tmp_path / "adds.pt")
+    torch.jit.save(torch.jit.script(Adds()), path)
+    for model, arguments in ((outer, (X, 2)), (Adds(), (X,)), (Adds().forward, (X,)), (path, (X,))):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ssa_compiler.compile(model, arguments)
+        assert not caught
+    with pytest.warns((DeprecationWarning, FutureWarning), match="torch.jit.load"):
+        torch.jit.load(path)
 
 
 @pytest.mark.parametrize(

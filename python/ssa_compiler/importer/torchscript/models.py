@@ -18,6 +18,7 @@ import torch
 import torch.nn.modules.module as module_globals
 
 from ...errors import ScriptError, SourceLocation
+from ..isolation.process_state import quiet
 from .script import script_method, script_model
 
 __all__ = ["OpenedModel", "declared", "has_own_functions", "loaded", "open_model", "state_tensors"]
@@ -116,7 +117,8 @@ def loaded(model: Any) -> Any:
         return getattr(model, "_orig_mod", model) if isinstance(model, torch.nn.Module) else model
     path = model
     try:
-        return torch.jit.load(os.fspath(path))  # type: ignore[no-untyped-call]
+        with quiet():
+            return torch.jit.load(os.fspath(path))  # type: ignore[no-untyped-call]
     except (RuntimeError, ValueError, OSError, pickle.UnpicklingError) as error:
         reason = "there is no such file" if not os.path.exists(path) else str(error).strip().partition("\n")[0]
         raise ScriptError(

@@ -5,14 +5,13 @@
 #   PYTHON           the interpreter of the virtual environment (default: python3; 3.10 to 3.13)
 #   VENV             the virtual environment (default: .venv)
 #   MLIR_DIR         folder of MLIRConfig.cmake of an MLIR 22; without it Debian's packages are used
-#   TORCH_INDEX_URL  a package index that has the CPU build of torch
+#   TORCH_INDEX_URL  a package index that has a CPU build of torch, "+cpu" in its version
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 PYTHON=${PYTHON:-python3}
 VENV=${VENV:-.venv}
 TORCH_CPU_INDEX=https://download.pytorch.org/whl/cpu
-FITTING_TORCH='import sys, torch; v = tuple(map(int, torch.__version__.split(".")[:2])); sys.exit(not (2, 11) <= v < (2, 14))'
 
 say() { printf '== %s\n' "$*"; }
 die() { printf 'set-up failed: %s\n' "$*" >&2; exit 1; }
@@ -62,32 +61,31 @@ environment() {
   "$PYTHON" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' ||
     die "Python 3.10 to 3.13 is needed (TorchScript does not support later ones), $PYTHON is $("$PYTHON" --version)"
   local options=()
-  if "$PYTHON" -c "$FITTING_TORCH" 2>/dev/null; then
-    options=(--system-site-packages) # a fitting torch is there already, with CUDA perhaps: use it
+  if "$PYTHON" scripts/find_torch.py --fits 2>/dev/null; then
+    options=(--system-site-packages) # a supported torch is there already, with CUDA perhaps: use it
   fi
   say "creating $VENV"
   "$PYTHON" -m venv "${options[@]}" "$VENV"
 }
 
+# The newest supported CPU build that pip finds: it is enough, and the ones of PyPI bring gigabytes of CUDA libraries.
 install_torch() {
-  local pip=("$VENV/bin/python" -m pip install --disable-pip-version-check)
-  # The CPU build is enough, and the one of PyPI brings gigabytes of CUDA libraries: look for a "+cpu" version.
-  if [[ -n ${TORCH_INDEX_URL:-} ]]; then
-    say "installing torch from $TORCH_INDEX_URL"
-    "${pip[@]}" -q --extra-index-url "$TORCH_INDEX_URL" 'torch==2.13.0' || die "no torch 2.13.0 at $TORCH_INDEX_URL"
-  elif "${pip[@]}" --dry-run --no-deps 'torch==2.13.0' 2>/dev/null | grep -q 'Would install .*+cpu'; then
-    say "installing torch (CPU build)"
-    "${pip[@]}" -q 'torch==2.13.0'
-  else
-    say "installing torch from $TORCH_CPU_INDEX"
-    "${pip[@]}" -q --retries 1 --timeout 30 --extra-index-url "$TORCH_CPU_INDEX" 'torch==2.13.0' ||
-      die "torch 2.13.0 cannot be installed: set TORCH_INDEX_URL to a package index that has it"
+  local pip=("$VENV/bin/python" -m pip install --disable-pip-version-check -q) find=("$VENV/bin/python" scripts/find_torch.py)
+  local index=${TORCH_INDEX_URL:-} torch
+  if [[ -z $index ]] && torch=$("${find[@]}"); then
+    say "installing $torch"
+    "${pip[@]}" "$torch" && return
   fi
+  index=${index:-$TORCH_CPU_INDEX}
+  torch=$("${find[@]}" --index "$index") ||
+    die "no supported CPU build of torch at $index: set TORCH_INDEX_URL to a package index that has one"
+  say "installing $torch from $index"
+  "${pip[@]}" --retries 1 --timeout 30 --extra-index-url "$index" "$torch" || die "$torch cannot be installed"
 }
 
 # Everything that the installed package is made of, as one number.
 sources_hash() {
-  { find CMakeLists.txt pyproject.toml cmake include lib tools test/lib python scripts/setup.sh -type f \
+  { find CMakeLists.txt pyproject.toml cmake include lib tools test/lib python scripts/setup.sh scripts/find_torch.py -type f \
       -not -path '*/__pycache__/*' -print0 2>/dev/null | LC_ALL=C sort -z | xargs -0 sha256sum
     echo "${MLIR_DIR:-}"; } | sha256sum | cut -d' ' -f1
 }
@@ -99,7 +97,7 @@ system_packages
 hash=$(sources_hash)
 stamp=$VENV/.ssa-compiler-installed
 if [[ ! -e $stamp || $(<"$stamp") != "$hash" ]]; then
-  "$VENV/bin/python" -c "$FITTING_TORCH" 2>/dev/null || install_torch
+  "$VENV/bin/python" scripts/find_torch.py --fits 2>/dev/null || install_torch
   say "building and installing ssa-compiler (the first build takes minutes)"
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 # checkouts share what was compiled
   "$VENV/bin/python" -m pip install --disable-pip-version-check -q '.[test,docs]' ||

@@ -10,7 +10,7 @@ from ..errors import ToolError
 __all__ = ["check_versions"]
 
 _PINNED = {"torch-mlir": "20261001", "iree-base-compiler": "3.13.0", "iree-base-runtime": "3.13.0"}
-_TORCH = ((2, 11), (2, 14))
+_TORCH = ((2, 11), (2, 16))
 
 
 @cache

@@ -10,7 +10,7 @@ export VENV
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: demo test check setup build lint lint-ruff lint-format lint-mypy lint-cpp lint-words lint-generated docs lit pytest pytest-interpreted format clean \
-  sanitize mutation-test coverage coverage-edges nightly nightly-tests nightly-sizes bench bench-full bench-packages
+  sanitize mutation-test coverage coverage-edges nightly nightly-tests nightly-sizes bench bench-full bench-packages torch-versions
 
 demo: setup
 	$(BIN)/python examples/demo.py
@@ -122,6 +122,13 @@ nightly-tests: setup
 nightly-sizes: setup
 	SSA_COMPILER_NIGHTLY=1 SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n auto --maxprocesses 4 \
 	  test/python/e2e/programs_with_auto_sizes_test.py
+
+# The Python tests with the lowest and the newest supported version of torch, or with those that are named: downloads of
+# gigabytes, and about 15 minutes each on two cores. docs/torch-versions.md has what came of it.
+TORCH_VERSIONS ?=
+TORCH_VERSIONS_FLAGS ?=
+torch-versions: setup
+	$(BIN)/python tools/torch-versions/torch_versions.py --jobs $(PYTEST_JOBS) $(TORCH_VERSIONS) $(TORCH_VERSIONS_FLAGS)
 
 # How this stands beside what a user would pick instead (benchmarks/README.md): docs/benchmarks. About 10 minutes, and hours.
 # BENCH_FLAGS go to `python -m benchmarks run`: BENCH_FLAGS="--only lstm --peer jax,ours".

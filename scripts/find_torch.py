@@ -76,10 +76,10 @@ def main() -> int:
     options = parser.parse_args()
     if options.fits:
         try:
-            from torch import __version__ as version
+            from torch import __version__ as found
         except ImportError:
             return 1
-        return 0 if fits(version) else 1
+        return 0 if fits(found) else 1
     version = chosen(available(options.index), options.series, any_build=options.any)
     if version is None:
         return 1

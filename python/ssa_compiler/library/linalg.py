@@ -206,6 +206,13 @@ def inverse(self: Tensor) -> Tensor:
     return linalg_inv(self)
 
 
+def _common_batch(a: Tensor, b: Tensor) -> list[int]:
+    """The sizes of the batch that two batches of matrices are broadcast to."""
+    # TorchScript of PyTorch 2.11 does not know torch.broadcast_shapes.
+    batches = torch.broadcast_tensors([a.new_empty(a.shape[:-2]), b.new_empty(b.shape[:-2])])  # type: ignore[no-untyped-call]
+    return list(batches[0].shape)
+
+
 def solve_any(a: Tensor, b: Tensor, left: bool) -> tuple[Tensor, Tensor]:
     """Solve systems of matrices [n, n] or batches of them for one or several right sides, and say what failed."""
     vector = b.dim() == 1 or (a.dim() - 1 == b.dim() and list(b.shape) == list(a.shape[:-1]))
@@ -213,7 +220,7 @@ def solve_any(a: Tensor, b: Tensor, left: bool) -> tuple[Tensor, Tensor]:
     matrix = a
     if not left and not vector:
         matrix, right = a.mT, right.mT
-    batch = list(torch.broadcast_shapes(matrix.shape[:-2], right.shape[:-2]))  # type: ignore[no-untyped-call]
+    batch = _common_batch(matrix, right)
     n, k = right.size(-2), right.size(-1)
     lu, pivots, info = lu_factor(matrix.expand(batch + [n, n]).reshape([-1, n, n]))  # noqa: RUF005
     x = lu_substitute(lu, pivots, right.expand(batch + [n, k]).reshape([-1, n, k]))  # noqa: RUF005
@@ -326,7 +333,7 @@ def _is_factor(arguments: Mapping[str, Any]) -> bool:
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool) -> Tensor:
     """The solution of a system of which Cholesky's factor is given."""
     lower = input2.mT if upper else input2
-    batch = list(torch.broadcast_shapes(lower.shape[:-2], self.shape[:-2]))  # type: ignore[no-untyped-call]
+    batch = _common_batch(lower, self)
     n, k = self.size(-2), self.size(-1)
     factor = lower.expand(batch + [n, n]).reshape([-1, n, n])  # noqa: RUF005
     x = solve_lower(factor, self.expand(batch + [n, k]).reshape([-1, n, k]), False)  # noqa: RUF005
@@ -353,7 +360,7 @@ def triangular(a: Tensor, b: Tensor, upper: bool, left: bool, unit: bool) -> Ten
     if not left:
         matrix, right = a.mT, b.mT
         above = not upper
-    batch = list(torch.broadcast_shapes(matrix.shape[:-2], right.shape[:-2]))  # type: ignore[no-untyped-call]
+    batch = _common_batch(matrix, right)
     n, k = right.size(-2), right.size(-1)
     system = matrix.expand(batch + [n, n]).reshape([-1, n, n])  # noqa: RUF005
     sides = right.expand(batch + [n, k]).reshape([-1, n, k])  # noqa: RUF005

@@ -279,9 +279,9 @@ def in_order(x: Tensor) -> Tensor:
 def test_dtypes_that_eager_has_no_kernel_for(function: Callable[[Tensor], Tensor], dtype: torch.dtype) -> None:
     """FakeTensors take them, and so would the ops that these consist of."""
     x = torch.tensor([1, 0, 1, 1, 0, 1, 1, 0]).to(dtype)
-    with pytest.raises(RuntimeError) as eager:
+    with pytest.raises((RuntimeError, TypeError)) as eager:
         function(x)
-    with pytest.raises(type(eager.value), match=re.escape(str(eager.value).splitlines()[0].strip())):
+    with pytest.raises(type(eager.value), match=re.escape(str(eager.value).strip().splitlines()[0])):
         compile(function, (x,))(x)
 
 

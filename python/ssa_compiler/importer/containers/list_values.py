@@ -9,7 +9,10 @@ exchanging neighbours.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
+
+import torch
 
 from ...errors import UnsupportedOpError
 from ..tensors.scalar_ops import ScalarOps
@@ -61,7 +64,7 @@ class ListValues:
         Raises:
             UnsupportedOpError: that cannot be told.
         """
-        if one is other and not _has_tensors(one):
+        if one is other and not _has_tensors(one) and not _is_pooled(one):
             return _TRUE
         if isinstance(one, ConstValue) and isinstance(other, ConstValue):
             if _is_nan(one) and _is_nan(other):
@@ -369,6 +372,17 @@ def _is_scalar(value: Value) -> bool:
 
 def _is_nan(value: ConstValue) -> bool:
     return isinstance(value.value, float) and value.value != value.value
+
+
+def _is_pooled(value: Value) -> bool:
+    """Whether one value may stand for several objects that are not equal: TorchScript of 2.15 merges NaNs."""
+    return isinstance(value, ConstValue) and _is_nan(value) and _pools_nans()
+
+
+@cache
+def _pools_nans() -> bool:
+    unit = torch.jit.CompilationUnit('def both():\n    return [float("nan"), float("nan")]\n')
+    return len(set(next(unit.both.graph.outputs()).node().inputs())) == 1
 
 
 def _has_tensors(value: Value) -> bool:

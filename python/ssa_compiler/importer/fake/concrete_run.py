@@ -58,7 +58,7 @@ def has_fake_kernel(op: Any) -> bool:
     name = op.name()
     if is_built_in(name):
         return True
-    entry = fake_kernels.get(name.removesuffix(".default"))
+    entry = fake_kernels._data.get(name.removesuffix(".default"))  # `find` would make one
     if torch._C._dispatch_has_kernel_for_dispatch_key(name, "Meta") or (entry and entry.fake_impl.kernel):
         return True
     key = "CompositeImplicitAutograd"

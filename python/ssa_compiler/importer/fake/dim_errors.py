@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .concrete_run import try_op
 
-__all__ = ["NAMES", "dimension_error", "step_error"]
+__all__ = ["NAMES", "dimension_error", "number_error"]
 
 NAMES = re.compile(r"dim|axis")
 """What parameters are called that are numbers of dimensions."""
@@ -56,13 +56,22 @@ def dimension_error(op: Any, positional: Sequence[Any], keywords: dict[str, Any]
     return None
 
 
-def step_error(op: Any, positional: Sequence[Any]) -> str | None:
-    """Return what eager raises for the step of `x[::step]`, None if it takes it; the op itself raises something else.
+def number_error(op: Any, positional: Sequence[Any]) -> str | None:
+    """Return what eager raises for the step of `x[::step]` or the index of `x[i]`, None if it takes them.
+
+    The op itself raises something else for a step, and on FakeTensors of PyTorch 2.11 nothing for an index.
 
     Args:
         op: an OpOverload.
         positional: its positional arguments.
     """
+    if op is torch.ops.aten.select.int:
+        base, dim, index = positional
+        size = base.shape[dim] if base.dim() else None
+        if type(size) is int and type(index) is int and not -size <= index < size:
+            shape = [str(each) if isinstance(each, int) else "?" for each in base.shape]
+            where = f"out of range for tensor of size [{', '.join(shape)}] at dimension {dim % base.dim()}"
+            return f"IndexError: select(): index {index} {where}"
     step = positional[4] if op is torch.ops.aten.slice.Tensor and len(positional) > 4 else 1
     if type(step) is not int or step > 0:
         return None

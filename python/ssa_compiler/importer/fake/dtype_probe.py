@@ -15,7 +15,16 @@ from ...errors import eager_error_name
 from ..values.values import ConstValue, TensorValue, Value
 from .concrete_run import try_op
 
-__all__ = ["Described", "describe", "dtypes_under_autocast", "mixed_dtypes", "rejects", "rejects_bools", "run_example"]
+__all__ = [
+    "Described",
+    "describe",
+    "dtypes_under_autocast",
+    "mixed_dtypes",
+    "rejects",
+    "rejects_bools",
+    "replaces_storage",
+    "run_example",
+]
 
 Described = tuple[Any, ...]
 _COMMON = {torch.float32, torch.float64}
@@ -198,9 +207,10 @@ def _rejects(op: Any, described: Described, sizes: tuple[int, ...]) -> str | Non
     for size in sizes:
         try:
             run_example(op, described, {}, size)
-        except (RuntimeError, NotImplementedError) as error:
-            text = str(error).splitlines()[0] if str(error) else ""
-            mixed = len(floats) > 1 and (_ABOUT_TYPES.search(text) or (text and _takes_one(op, described, size)))
+        except (RuntimeError, NotImplementedError, TypeError) as error:
+            text = str(error).strip().splitlines()[0] if str(error).strip() else ""
+            of_types = len(floats) > 1 and not isinstance(error, TypeError)  # that may be about the example
+            mixed = of_types and (_ABOUT_TYPES.search(text) or (text and _takes_one(op, described, size)))
             if mixed or _ABOUT_DTYPES.search(text):
                 return f"{eager_error_name(error)}: {text}"
         except Exception:  # the example does not suit the op
@@ -221,6 +231,24 @@ def _takes_one(op: Any, described: Described, size: int) -> bool:
     except Exception:
         return False
     return True
+
+
+@cache
+def replaces_storage(op: Any, described: Described) -> bool:
+    """Return whether an in-place op gives the tensor that it writes another storage, dtype or shape, on an example.
+
+    Args:
+        op: an OpOverload that writes its first operand.
+        described: its operands, from `describe`.
+    """
+    target = _example(described[0], _SIZES[0])
+    before = target.untyped_storage().data_ptr(), target.dtype, target.shape
+    try:
+        with torch.random.fork_rng(devices=[]):  # not all that draw are said to
+            run_example(op, described, {0: target})
+    except Exception:  # the example does not suit the op
+        return False
+    return (target.untyped_storage().data_ptr(), target.dtype, target.shape) != before
 
 
 def run_example(op: Any, described: Described, given: Mapping[int, Any], size: int = _SIZES[0]) -> Any:

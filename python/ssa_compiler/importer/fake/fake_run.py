@@ -36,10 +36,11 @@ from ..values.state import State
 from .concrete_probe import agrees_on_examples, copied_as_by_eager, outcome_on_examples, shaped_as_on_examples
 from .concrete_run import Untried, has_fake_kernel, try_op
 from .decompose import decomposition, is_followed
-from .dim_errors import dimension_error, step_error
+from .dim_errors import dimension_error, number_error
 from .trace import Record, Trace
 from .trace_memo import memoised
 from .unannotated_writes import replacement
+from .undecided import own_kernel, without_guards
 
 __all__ = ["ask_eager", "run", "same_view", "shares_storage"]
 
@@ -121,12 +122,14 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if parts is not None:
             return parts[0]
         try:
-            out = func(*args, **(kwargs or {}))
+            out = (own_kernel(func) or func)(*args, **(kwargs or {}))
         except UnsupportedOperatorException:
             # An op without a kernel for FakeTensors; what it writes keeps its shape.
             if not returns_only_written(func):
                 raise
             out = written_results(func, schema_arguments(func, args, kwargs or {}))
+        except GuardOnDataDependentSymNode:
+            out = without_guards(func, args, kwargs or {})
         if func.namespace != "prim":
             given = schema_arguments(func, args, kwargs or {})
             with _disable_current_modes():
@@ -256,7 +259,7 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
             positional.append(value)
     if (text := dimension_error(op, positional, keywords)) is not None:
         raise ProgramRaises(f"IndexError: {text}")
-    if (text := step_error(op, positional)) is not None:
+    if (text := number_error(op, positional)) is not None:
         raise ProgramRaises(text)
     if not has_fake_kernel(op):
         return _unseen(state, op, args)

@@ -16,6 +16,7 @@ import torch
 from torch_mlir import ir
 
 from ...semantics.functionalized import functionalized_name, functionalized_schema
+from ..fake.dtype_probe import describe, replaces_storage
 from ..fake.fake_run import ask_eager, run
 from ..ir.schemas import element_of, functional_of, registered_name, written_arguments
 from ..values.state import State
@@ -28,10 +29,6 @@ from .overlap import check_write, repeated_dims
 from .tensor_emitter import TensorEmitter
 
 __all__ = ["Writes"]
-
-
-_REJECTED = {"aten::set_data": "gives a tensor the storage of another one"}
-"""In-place ops that change more than contents even where sizes and strides stay, by schema name."""
 
 
 _STORE_ONE = (
@@ -62,12 +59,15 @@ class Writes:
         """
         state, schema = self.state, op._schema
         written = written_arguments(schema)
-        if schema.name in _REJECTED:
-            raise state.unsupported_op(f"{op.name()}, which {_REJECTED[schema.name]}; make a new one")
         if schema.name == "aten::requires_grad_":
             return [args[0]]
         if torch.Tag.inplace_view in op.tags:
             return [args[0]]  # the caller has seen that sizes and strides stay
+        if written == [0] and isinstance(args[0], TensorValue) and functional_of(op, 0) is None:
+            if replaces_storage(op, describe(args)):
+                raise state.unsupported_op(
+                    f"{op.name()}, which gives a tensor the storage of another one; make a new one"
+                )
         if any(isinstance(args[i], list) for i in written):
             element = element_of(op)
             if element is not None and not schema.returns:

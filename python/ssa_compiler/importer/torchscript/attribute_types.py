@@ -19,8 +19,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
+import torch.jit._recursive as recursive
 
 from ...errors import ScriptError
+from ..isolation.patching import replaced
 
 __all__ = ["scripted_with_types"]
 
@@ -53,16 +55,15 @@ def scripted_with_types(module: torch.nn.Module, script: Callable[[], Any]) -> A
 
 @contextmanager
 def _annotated(found: dict[torch.nn.Module, dict[str, Any]]) -> Iterator[None]:
-    """Give parts of a module annotations of their own, for a while."""
-    before = {part: vars(part)[_ANNOTATIONS] for part in found if _ANNOTATIONS in vars(part)}
-    for part, names in found.items():
-        vars(part)[_ANNOTATIONS] = {**getattr(part, _ANNOTATIONS, {}), **names}
-    try:
+    """Let parts of a module have annotations of their own, beside those of their classes."""
+    of_class = recursive.get_annotations
+
+    def of_part(part: Any) -> dict[str, Any]:
+        own = found.get(part, {}) if isinstance(part, torch.nn.Module) else {}
+        return {**of_class(part), **own}  # type: ignore[no-untyped-call]
+
+    with replaced(recursive, "get_annotations", of_part):
         yield
-    finally:
-        for part in found:
-            del vars(part)[_ANNOTATIONS]
-            vars(part).update({_ANNOTATIONS: before[part]} if part in before else {})
 
 
 def _types(module: torch.nn.Module) -> dict[str, Any]:

@@ -38,6 +38,8 @@ def expr_of(value: Any) -> Any:
     return sympy.Integer(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+# What ShapeEnv counts to know whether what it has computed from its facts still holds; not all versions have both.
+_COUNTERS = ("_version_counter", "_replacements_version_counter")
 # Methods of ShapeEnv that answer from a cache what they have been asked before, without doing it again.
 _REMEMBERING = (
     "_inner_evaluate_expr",
@@ -89,7 +91,7 @@ class _ShapeEnv(ShapeEnv):
         return None
 
     def _get_stack_summary(self, is_debug: bool = False, framework_loc: str | None = None) -> tuple[SLoc, str]:
-        return SLoc(framework_loc, None), ""
+        return SLoc(framework_loc or "", None), ""  # 2.11 prints no place that is None
 
     def _log_create_unbacked_symbol(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -239,8 +241,8 @@ class Symbols:
                 env.divisible.clear()
                 env.divisible.update(saved[4])
                 env.num_deferred_runtime_asserts = saved[5]
-                env._version_counter += 1
-                env._replacements_version_counter += 1
+                for name in _COUNTERS:
+                    setattr(env, name, getattr(env, name, 0) + 1)
                 # These keep answers, requirements that were noted included, whatever is forgotten.
                 for name in _REMEMBERING:
                     getattr(ShapeEnv, name).cache_clear()

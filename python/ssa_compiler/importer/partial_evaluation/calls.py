@@ -272,7 +272,7 @@ class Calls:
             raise NotCompiledError
         for kind in kinds[kinds.index(defined) + 1 :]:
             if name in vars(kind):
-                return self._of_owner(node, vars(kind)[name], owner, f"{kind.__name__}_{name}")
+                return self._of_owner(node, vars(kind)[name], owner, f"_ssa_compiler_{kind.__name__}_{name}")
         raise NotCompiledError
 
     def _module(self, node: ast.Call, module: torch.nn.Module) -> Result:

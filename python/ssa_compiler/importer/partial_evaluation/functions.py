@@ -256,7 +256,7 @@ class Functions:
                 continue
             if isinstance(found.value, Known) and isinstance(found.value.object, torch.nn.Module):
                 continue
-            renamed[name] = f"{parameter}_{name}"
+            renamed[name] = f"_ssa_compiler_of_{len(parameter)}_{parameter}_{name}"
             dynamic[renamed[name]] = self._program.widened(found.value)
             current = found.node.id if isinstance(found.node, ast.Name) else name
             left.append(ast.Name(value.captures.get(name) or current, ast.Load()))

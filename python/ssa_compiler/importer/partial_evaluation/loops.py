@@ -348,7 +348,9 @@ class Loops:
 
     def _jumping_iteration(self, node: ast.For, element: Result, flag: str) -> list[ast.stmt]:
         """An iteration with `break` and `continue`, as a loop of one iteration."""
-        body = _single(copy.deepcopy(node.body), flag, node) if _jumps(node.body) else copy.deepcopy(node.body)
+        body = copy.deepcopy(node.body)
+        if _jumps(body):
+            body = _single(body, flag, self.scope.name(), node)
         bound = self._bound(node.target, element)
         if not flag:
             return [*bound, *self._statements.block(body)]
@@ -415,12 +417,19 @@ def _jumps(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     return found
 
 
-def _single(body: list[ast.stmt], flag: str, node: ast.For) -> list[ast.stmt]:
-    """One iteration with `break` and `continue`, as a loop of one iteration."""
+def _single(body: list[ast.stmt], flag: str, name: str, node: ast.For) -> list[ast.stmt]:
+    """One iteration with `break` and `continue`, as a loop of one iteration.
+
+    Args:
+        body: its statements.
+        flag: the variable that says whether the loop was left.
+        name: a variable that nothing else uses.
+        node: the loop.
+    """
     for jump in _jumps(body):
         if isinstance(jump, ast.Break):
             _before(body, jump, _stored(flag, ast.Constant(True), jump))
-    once = ast.For(ast.Name("_", ast.Store()), ast.parse("range(1)", mode="eval").body, body, [])
+    once = ast.For(ast.Name(name, ast.Store()), ast.parse("range(1)", mode="eval").body, body, [])
     once.is_single = True  # type: ignore[attr-defined]
     for part in ast.walk(once):
         if not hasattr(part, "lineno"):

@@ -289,9 +289,9 @@ class Program:
     # Copies of functions. -------------------------------------------------------------------------------------------
 
     def unused_name(self, name: str) -> str:
-        """Return a name for a copy of a function."""
+        """Return a name for a copy of a function: no name of the user's, and no variable of a function."""
         self._count = getattr(self, "_count", 0) + 1
-        return f"{name}_{self._count}"
+        return f"_ssa_compiler_copy_{self._count}_{name.removeprefix('_ssa_compiler_')}"
 
     def is_dead(self, module: torch.nn.Module) -> bool:
         """Whether the program does not call a module of the user's."""

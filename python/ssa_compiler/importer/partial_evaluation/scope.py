@@ -172,7 +172,7 @@ class Scope:
         """Whether a variable is one of TorchScript's, too."""
         if not isinstance(result.node, ast.Name):
             return False
-        return result.node.id == name or (result.node.id.startswith(_TYPED) and result.node.id.endswith(f"_{name}"))
+        return result.node.id == name or bool(re.fullmatch(rf"{_TYPED}\d+_{re.escape(name)}", result.node.id))
 
     def forget(self, name: str) -> None:
         """Note that a variable, or what it holds, is another one from here on."""

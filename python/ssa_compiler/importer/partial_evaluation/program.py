@@ -27,7 +27,7 @@ from torch import _jit_internal
 from ..isolation.patching import replaced
 from .assigned_attributes import assigned_attributes, assigned_by
 from .callees import is_of_torch
-from .classes import Classes
+from .classes import Classes, is_plain_class
 from .definitions import Specialised
 from .functions import Functions
 from .samples import Samples
@@ -37,6 +37,7 @@ from .values import UNKNOWN, DictValue, Known, ListValue, Value, annotation, gua
 __all__ = ["Program", "evaluated"]
 
 _PASSES = 8
+_IGNORED = "__jit_ignored_attributes__"
 _ALWAYS = (str, type(None))
 _WAYS: tuple[tuple[tuple[type, ...], bool], ...] = (
     (_ALWAYS, False),
@@ -350,14 +351,24 @@ class Program:
             replaced(frontend, "parse_def", parsing),
             replaced(_jit_internal, "createResolutionCallbackFromClosure", resolving),
         ):
-            for owner, values in self.held.values():
+            added = [*self.held.values(), *self._ignored()]
+            for owner, values in added:
                 vars(owner).update(values)
             try:
                 yield
             finally:
-                for owner, values in self.held.values():
+                for owner, values in added:
                     for name in values:
                         del vars(owner)[name]
+
+    def _ignored(self) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
+        """Let TorchScript not look at attributes that are objects of the user's classes: it would compile these, and
+        what is known of the objects is put in.
+        """
+        for part in self.root.modules() if self.root is not None else ():
+            names = [name for name, value in vars(part).items() if is_plain_class(type(value))]
+            if names and _IGNORED not in vars(part):
+                yield part, {_IGNORED: [*getattr(part, _IGNORED, ()), *names]}
 
 
 def evaluated(

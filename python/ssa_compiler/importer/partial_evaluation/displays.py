@@ -187,6 +187,8 @@ def listed(expressions: ExpressionEvaluator, parts: Sequence[ast.expr], node: An
             element = joined(element, value.element or UNKNOWN, expressions.samples.of)
             sample = combined(operator.add, sample, hints(value))
         made = expression if made is None else ast.copy_location(ast.BinOp(made, ast.Add(), expression), node)
+    if not isinstance(made, (ast.BinOp, ast.List)):
+        made = ast.copy_location(ast.Subscript(made, ast.Slice(None, None, None), ast.Load()), node)  # a copy
     return Result(made, ListValue(element, is_tuple=isinstance(node, ast.Tuple), sample=sample))
 
 

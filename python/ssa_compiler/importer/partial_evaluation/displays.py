@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import copy
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from .definitions import all_parameters
 from .hints import combined, hint, hints, is_tracked
 from .interfaces import ExpressionEvaluator, Result
 from .scope import NeedsKnownError, NotCompiledError
@@ -366,15 +367,48 @@ def _as_it_is(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result:
 
 def rename(expressions: ExpressionEvaluator, node: Any) -> None:
     """Give the variables of a comprehension, which has a scope of its own, names of their own."""
-    fresh = {
-        part.id: expressions.scope.name()
-        for generator in node.generators
-        for part in ast.walk(generator.target)
-        if isinstance(part, ast.Name)
-    }
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and part.id in fresh:
-            part.id = fresh[part.id]
+    _Renaming({name: expressions.scope.name() for name in _targets(node)}).comprehension(node)
+
+
+def _targets(node: Any) -> list[str]:
+    """The variables of a comprehension."""
+    parts = [part for generator in node.generators for part in ast.walk(generator.target)]
+    return list(
+        dict.fromkeys(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+    )
+
+
+class _Renaming(ast.NodeTransformer):
+    """Renames variables, but for those of functions and comprehensions inside that have the same names."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def comprehension(self, node: Any) -> None:
+        """Rename in a comprehension whose variables are renamed; what it iterates over first is left."""
+        first, node.generators[0].iter = node.generators[0].iter, ast.Constant(None)
+        super().generic_visit(node)
+        node.generators[0].iter = first
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self._names.get(node.id, node.id)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        node.args = self.visit(node.args)  # defaults are evaluated outside
+        node.body = self._without(each.arg for each in all_parameters(node.args)).visit(node.body)
+        return node
+
+    def generic_visit(self, node: Any) -> Any:
+        if not hasattr(node, "generators"):
+            return super().generic_visit(node)
+        node.generators[0].iter = self.visit(node.generators[0].iter)
+        self._without(_targets(node)).comprehension(node)
+        return node
+
+    def _without(self, names: Iterable[str]) -> _Renaming:
+        hidden = set(names)
+        return _Renaming({name: made for name, made in self._names.items() if name not in hidden})
 
 
 def _as_loop(expressions: ExpressionEvaluator, node: Any) -> Result:
@@ -384,17 +418,18 @@ def _as_loop(expressions: ExpressionEvaluator, node: Any) -> Result:
     name = scope.name()
     is_dict = isinstance(node, ast.DictComp)
     if is_dict:
-        target = ast.Subscript(ast.Name(name, ast.Load()), node.key, ast.Store())
-        body: ast.stmt = ast.Assign([target], node.value)
+        key = scope.name()  # Python computes the key first
+        target = ast.Subscript(ast.Name(name, ast.Load()), ast.Name(key, ast.Load()), ast.Store())
+        body: list[ast.stmt] = [ast.Assign([ast.Name(key, ast.Store())], node.key), ast.Assign([target], node.value)]
     else:
         append = ast.Attribute(ast.Name(name, ast.Load()), "append", ast.Load())
-        body = ast.Expr(ast.Call(append, [node.elt], []))
+        body = [ast.Expr(ast.Call(append, [node.elt], []))]
     for generator in reversed(node.generators):
         for test in reversed(generator.ifs):
-            body = ast.If(test, [body], [])
-        body = ast.For(generator.target, generator.iter, [body], [])
+            body = [ast.If(test, body, [])]
+        body = [ast.For(generator.target, generator.iter, body, [])]
     empty: Any = ast.Dict([], []) if is_dict else ast.List([], ast.Load())
-    made = [ast.Assign([ast.Name(name, ast.Store())], empty), body]
+    made = [ast.Assign([ast.Name(name, ast.Store())], empty), *body]
     for statement in made:
         for part in ast.walk(statement):
             if not hasattr(part, "lineno"):

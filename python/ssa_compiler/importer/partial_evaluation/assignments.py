@@ -145,7 +145,7 @@ class Assignments:
         if elements is not None:
             return self._unpack_known(target, elements, starred, node)
         value, expression = result.value, self.expressions.expression(result, node)
-        if isinstance(value, TensorValue) and not starred:
+        if isinstance(value, TensorValue):
             unbind = ast.copy_location(ast.Attribute(expression, "unbind", ast.Load()), node)
             expression = ast.copy_location(ast.Call(unbind, [ast.copy_location(ast.Constant(0), node)], []), node)
             part = self.expressions.samples.result(lambda tensor: tensor[0], [value], {})
@@ -159,9 +159,9 @@ class Assignments:
                 else:
                     target.elts[number] = self._place(part, element)
             return [ast.copy_location(ast.Assign([target], expression), node), *made]
-        if not isinstance(value, (ListValue, TensorValue)):
+        if not isinstance(value, ListValue):
             raise NotCompiledError
-        name = self.expressions.named(Result(expression, value), node)
+        name = self.expressions.named(Result(expression, value), node, fresh=True)
         return self._unpack_list(target, name, value, starred[0])
 
     def _size(self, expression: ast.expr, number: int) -> Value | None:
@@ -190,23 +190,35 @@ class Assignments:
         pairs: list[tuple[ast.expr, Result]] = []
         for part, group in zip(target.elts, groups):
             if isinstance(part, ast.Starred):
-                display = ast.List([self.expressions.expression(each, node) for each in group], ast.Load())
+                held = [self._held(each, out, node) for each in group]
+                display = ast.List([self.expressions.expression(each, node) for each in held], ast.Load())
                 pairs.append((part.value, self.expressions.evaluate(ast.copy_location(display, node))))
-                continue
-            # `a, b = b, a`: all are evaluated first.
-            if len(elements) > 1 and group.node is not None and not isinstance(group.node, ast.Constant):
-                name = self.scope.name()
-                store = ast.copy_location(ast.Name(name, ast.Store()), node)
-                out.append(ast.copy_location(ast.Assign([store], group.node), node))
-                group = Result(ast.copy_location(ast.Name(name, ast.Load()), node), group.value)
-                self.scope.variables[name] = group
-            pairs.append((part, group))
+            else:
+                pairs.append((part, self._held(group, out, node) if len(elements) > 1 else group))
         return [*out, *(made for part, each in pairs for made in self.assign(part, each, node))]
 
-    def _unpack_list(self, target: Any, name: ast.Name, value: Value, starred: int) -> list[ast.stmt]:
+    def _held(self, result: Result, out: list[ast.stmt], node: ast.AST) -> Result:
+        """A variable with an element, which `out` stores: in `a, b = b, a`, all are evaluated first."""
+        if result.node is None or isinstance(result.node, ast.Constant):
+            return result
+        name = self.scope.name()
+        store = ast.copy_location(ast.Name(name, ast.Store()), node)
+        out.append(ast.copy_location(ast.Assign([store], result.node), node))
+        held = Result(ast.copy_location(ast.Name(name, ast.Load()), node), result.value)
+        self.scope.variables[name] = held
+        return held
+
+    def _unpack_list(self, target: Any, name: ast.Name, value: ListValue, starred: int) -> list[ast.stmt]:
         """`a, *b, c = items`."""
-        rest = len(target.elts) - 1 - starred
-        out: list[ast.stmt] = []
+        least, rest = len(target.elts) - 1, len(target.elts) - 1 - starred
+        text = (
+            f"if len({name.id}) < {least}:\n"
+            f"    raise ValueError('not enough values to unpack (expected at least {least})')"
+        )
+        (check,) = ast.parse(text).body
+        for each in ast.walk(check):
+            ast.copy_location(each, target)
+        out: list[ast.stmt] = [check] if least else []
         for number, part in enumerate(target.elts):
             is_star = isinstance(part, ast.Starred)
             if is_star:
@@ -217,9 +229,9 @@ class Assignments:
             for each in ast.walk(found):
                 ast.copy_location(each, part)
             if is_star:
-                result = Result(found, value)
+                result = Result(found, ListValue(value.element, frozenset([self.scope.place(part)])))
             else:
-                result = Result(found, value.element or UNKNOWN if isinstance(value, ListValue) else UNKNOWN)
+                result = Result(found, value.element or UNKNOWN)
             out += self.assign(part.value if is_star else part, result, part)
         return out
 

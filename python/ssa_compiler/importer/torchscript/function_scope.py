@@ -7,7 +7,15 @@ import inspect
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["Names", "annotate_from_defaults", "is_iterator", "let_defaults_be", "reject_iterators", "variables_of"]
+__all__ = [
+    "Names",
+    "annotate_from_defaults",
+    "is_iterator",
+    "let_defaults_be",
+    "reject_iterators",
+    "reject_starred_targets",
+    "variables_of",
+]
 
 
 def variables_of(definition: Any) -> frozenset[str]:
@@ -92,6 +100,18 @@ def _stops_early(call: ast.Call, own: frozenset[str]) -> bool:
     items = call.args[0]
     raising = (ast.Subscript, ast.Call, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
     return isinstance(items, ast.GeneratorExp) and any(isinstance(part, raising) for part in ast.walk(items.elt))
+
+
+def reject_starred_targets(definition: ast.AST) -> None:
+    """Reject `*a, b = 1, 2, 3`, where TorchScript makes a tuple of what Python makes a list of.
+
+    Args:
+        definition: the function.
+    Raises:
+        NotImplementedError: there is one.
+    """
+    if any(isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store) for node in ast.walk(definition)):
+        raise NotImplementedError("a starred target, which is a list; write the elements out")
 
 
 class Names(dict[str, Any]):

@@ -41,7 +41,14 @@ from ..isolation.patching import replaced
 from .as_eager import as_eager, unused_functions_run
 from .boolean_operators import choose_operands
 from .evaluation_order import compute_once
-from .function_scope import Names, annotate_from_defaults, let_defaults_be, reject_iterators, variables_of
+from .function_scope import (
+    Names,
+    annotate_from_defaults,
+    let_defaults_be,
+    reject_iterators,
+    reject_starred_targets,
+    variables_of,
+)
 from .plain_dataclasses import plain_dataclasses
 from .syntax_rewriter import KEPT, Rewriter
 
@@ -181,6 +188,7 @@ def _chosen(function: Any, parsed: Any) -> Any:
         return parsed
     tree = copy.deepcopy(parsed.ast)
     reject_iterators(tree.body[0], variables_of(tree.body[0]))
+    reject_starred_targets(tree.body[0])
     choose_operands(tree.body[0])
     return parsed._replace(ast=ast.fix_missing_locations(tree))
 
@@ -197,6 +205,7 @@ def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, rep
     try:
         if not scripted:
             reject_iterators(definition, variables_of(definition))
+            reject_starred_targets(definition)
             choose_operands(definition)
             compute_once(definition, lambda: next(names), lines)
     finally:

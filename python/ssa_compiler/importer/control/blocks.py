@@ -25,6 +25,18 @@ _MOST_SPLITS = 4
 After = Callable[[list[Value]], list[Value]]
 
 
+def _is_scoped(block: Any, outer: frozenset[str]) -> bool:
+    """Whether a block uses no value of a block inside of it, or beside it."""
+    seen = {*outer, *(value.debugName() for value in block.inputs())}
+    for node in block.nodes():
+        if any(value.debugName() not in seen for value in node.inputs()):
+            return False
+        if not all(_is_scoped(each, frozenset(seen)) for each in node.blocks()):
+            return False
+        seen |= {value.debugName() for value in node.outputs()}
+    return all(value.debugName() in seen for value in block.outputs())
+
+
 class Blocks:
     """Imports blocks into the current block of the state's emitter; a subclass knows the kinds of nodes.
 
@@ -64,6 +76,11 @@ class Blocks:
         source = self.modules.python_function(name)
         if source is not None and name not in self._checked:
             self._checked.add(name)
+            if graph.findNode("prim::Enter", True) is not None and not _is_scoped(graph, frozenset()):
+                raise self.state.unsupported(
+                    "a return, break or continue inside of several with statements, of which TorchScript loses variables; "
+                    "write one with statement, or assign the result and return it behind"
+                )
             check_dead_writes(source, graph, self.modules.dtype_attributes())
         if name in self._calls:
             raise self.state.unsupported(f"recursion: {name} calls itself; write a loop")

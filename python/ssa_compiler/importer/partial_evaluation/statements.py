@@ -14,7 +14,7 @@ from .expressions import Expressions
 from .interfaces import CallEvaluator, Result
 from .loops import Loops
 from .order import mark, taken_apart
-from .scope import NotCompiledError, OrderError, Scope, literal
+from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, literal
 from .values import (
     Closure,
     DictValue,
@@ -213,12 +213,25 @@ class Statements(Assignments):
         if not effects and self.expressions.truth(test, node.test) is True:
             return []
         node.test = self.expressions.expression(test, node.test)
-        if node.msg is not None:
-            try:
-                node.msg = self.expressions.left(node.msg)
-            except NotCompiledError:
-                node.msg = ast.copy_location(ast.Constant("assertion failed"), node)
-        return [node]
+        return [node] if node.msg is None else self._failing(node, node.msg)
+
+    def _failing(self, node: ast.Assert, message: ast.expr) -> list[ast.stmt]:
+        """An assertion with its message, which is evaluated if the assertion fails."""
+        kept, hoisted, whole = self.scope.fork(), list(self.scope.before), self.scope.whole
+        self.scope.before, self.scope.whole = [], copy.deepcopy(message)
+        try:
+            node.msg = self.expressions.left(message)
+            first = self.scope.before
+        except (NeedsKnownError, NotCompiledError):
+            node.msg, first = ast.copy_location(ast.Constant("assertion failed"), node), []
+        finally:
+            self.scope.variables, self.scope.before, self.scope.whole = kept, hoisted, whole
+        if not first:
+            return [node]
+        failed = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node)
+        error = ast.copy_location(ast.Name(self.scope.program.constant_name(AssertionError), ast.Load()), node)
+        raised = ast.copy_location(ast.Raise(ast.copy_location(ast.Call(error, [node.msg], []), node), None), node)
+        return [ast.copy_location(ast.If(failed, [*first, raised], []), node)]
 
     def _expr(self, node: ast.Expr) -> list[ast.stmt]:
         if isinstance(node.value, ast.Constant):

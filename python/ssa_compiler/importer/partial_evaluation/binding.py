@@ -42,7 +42,12 @@ def bind(scope: Scope, definition: Definition, arguments: Arguments, skip: int) 
     elif extra:
         raise NotCompiledError
     others: dict[str, Any] = {}
+    if given_twice := set(arguments.named) & set(bound):
+        raise NotCompiledError(f"{given_twice.pop()}, which is passed twice")
+    positional_only = {each.arg for each in node.posonlyargs}
     for name, result in arguments.named.items():
+        if name in positional_only:
+            raise NotCompiledError(f"{name}, which may not be passed by keyword")
         (bound if name in names or name in [each.arg for each in node.kwonlyargs] else others)[name] = result
     if others and node.kwarg is None:
         raise NotCompiledError

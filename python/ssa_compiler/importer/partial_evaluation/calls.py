@@ -189,11 +189,15 @@ class Calls:
         for keyword in node.keywords:
             found_value = self.expressions.evaluate(keyword.value)
             if keyword.arg is not None:
+                if keyword.arg in named:
+                    raise NotCompiledError(f"{keyword.arg}, which is passed twice")
                 named[keyword.arg] = found_value
                 continue
             if not isinstance(found_value.value, Known) or not isinstance(found_value.value.object, dict):
                 raise NotCompiledError
             guards = self.scope.program.guards_of(found_value.value)
+            if twice := named.keys() & found_value.value.object.keys():
+                raise NotCompiledError(f"{twice.pop()}, which is passed twice")
             named |= {key: Result(None, Known(each, None, guards)) for key, each in found_value.value.object.items()}
         return Arguments(positional, named)
 

@@ -78,6 +78,7 @@ class Scope:
         reads: the lines on which variables are read.
         whole: what the statement that is evaluated computes, as it is written.
         is_apart: whether that is one operation on values that are computed already.
+        deleted: the variables that are deleted somewhere: one that is not among `variables` may not be set.
         unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
             variables where they are assigned; None if there is none.
         ends: the attributes that it has where the function returns.
@@ -101,6 +102,7 @@ class Scope:
     kinds: dict[str, list[str]] = field(default_factory=dict)
     unbound: set[str] = field(default_factory=set)
     reads: dict[str, set[int]] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
     whole: Any = None
     is_apart: bool = False
     unfinished: str | None = None
@@ -123,6 +125,8 @@ class Scope:
         if node.id in self.variables:
             found = self.variables[node.id]
             return Result(placed(found.node, node), found.value)
+        if node.id in self.deleted:
+            raise NotCompiledError("a variable that may be deleted")
         if node.id in self.local:
             self.unbound.add(node.id)
             return Result(node, NEVER)
@@ -167,6 +171,12 @@ class Scope:
     def learn(self, name: str, value: Value) -> None:
         """Note more of what is known of a variable."""
         self.variables[name] = Result(self.variables[name].node, value)
+
+    def delete(self, name: str) -> None:
+        """Let a variable not be set."""
+        self.forget(name)
+        self.deleted.add(name)
+        self.variables.pop(name, None)
 
     def is_stored(self, name: str, result: Result) -> bool:
         """Whether a variable is one of TorchScript's, too."""

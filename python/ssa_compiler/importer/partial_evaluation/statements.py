@@ -266,6 +266,9 @@ class Statements(Assignments):
         return []
 
     def _delete(self, node: ast.Delete) -> list[ast.stmt]:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.scope.delete(target.id)
         kept = [target for target in node.targets if not isinstance(target, ast.Name)]
         for target in kept:
             if not isinstance(target, ast.Subscript):

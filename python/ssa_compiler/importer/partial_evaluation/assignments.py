@@ -295,6 +295,7 @@ class Assignments:
             return [node]
         read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         before = self.expressions.evaluate(read)
+        self.scope.program.change(before.value)
         is_tuple = isinstance(before.value, TupleValue)
         if is_tuple or (isinstance(before.value, Known) and isinstance(before.value.object, tuple)):
             node.value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)

@@ -93,6 +93,8 @@ class Calls:
                 return objects.call_method(self, node, owner)
             if not isinstance(owner.value, Known) or isinstance(owner.value.object, torch.Tensor):
                 return methods.call(self, node, owner)
+            if node.func.attr in _MUTATING and self.scope.program.change(owner.value):
+                return Result(node)  # it is evaluated again, when the attribute is known to be changed
             callee = self.expressions.attribute_of(owner, owner.value, node.func)
         else:
             try:

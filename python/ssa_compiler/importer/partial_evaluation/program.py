@@ -32,7 +32,19 @@ from .definitions import Specialised
 from .functions import Functions
 from .samples import Samples
 from .scope import UNSEEN, NeedsKnownError, NotCompiledError, Scope, placed, type_expression
-from .values import UNKNOWN, DictValue, Known, ListValue, Value, annotation, guards_of, is_none, joined, widened
+from .values import (
+    ATTRIBUTE,
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    Value,
+    annotation,
+    guards_of,
+    is_none,
+    joined,
+    widened,
+)
 
 __all__ = ["Program", "evaluated"]
 
@@ -114,6 +126,13 @@ class Program:
             known = self.elements.get(place)
             self.elements[place] = general if known is None else joined(known, general, self.samples.of)
 
+    def change(self, value: Value) -> bool:
+        """Note that the program changes what a list or dict holds; whether it is an attribute of the model."""
+        if not isinstance(value, Known) or value.path is None or not isinstance(value.object, (list, dict)):
+            return False
+        self.assign(value.path.rpartition(".")[2])
+        return True
+
     def guards_of(self, value: Any) -> frozenset[str]:
         """Return the attributes of the root that a value depends on."""
         return guards_of(value)
@@ -150,10 +169,17 @@ class Program:
 
     def resize(self, scope: Scope, owner: Any, container: ListValue) -> None:
         """Note that the length of a list, which an expression reads, changes."""
+        self._change_attributes(container)
         for place in container.places or ["any"]:
             self.elements["resized", place] = UNKNOWN
         if isinstance(owner, ast.Name) and owner.id in scope.variables:
             scope.learn(owner.id, ListValue(container.element, container.places, container.is_tuple))
+
+    def _change_attributes(self, container: ListValue | DictValue) -> None:
+        """Note that the attributes of the model are changed that a container may be."""
+        for place in container.places:
+            if isinstance(place, tuple) and place[0] == ATTRIBUTE:
+                self.assign(place[1])
 
     def forget_lengths(self) -> None:
         """Note that lists may be changed by a function that stays Python."""
@@ -169,6 +195,7 @@ class Program:
         if value is None:
             return
         general = self.widened(value)
+        self._change_attributes(container)
         for place in container.places:
             self.learn(place, general)
             if key is not None:

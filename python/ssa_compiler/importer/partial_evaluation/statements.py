@@ -274,6 +274,7 @@ class Statements(Assignments):
             if not isinstance(target, ast.Subscript):
                 raise NotCompiledError
             owner = self.expressions.evaluate(target.value)
+            self.scope.program.change(owner.value)
             if not isinstance(owner.value, DictValue):
                 found = owner.value if isinstance(owner.value, ListValue) else ListValue(None)
                 self.scope.program.resize(self.scope, target.value, found)

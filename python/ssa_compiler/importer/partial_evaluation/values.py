@@ -7,12 +7,13 @@ function, a number of the configuration. Everything else is a type of TorchScrip
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 __all__ = [
+    "ATTRIBUTE",
     "NEVER",
     "UNKNOWN",
     "Closure",
@@ -35,6 +36,8 @@ __all__ = [
     "widened",
 ]
 
+ATTRIBUTE = "an attribute"
+"""Stands, with its name, for the place of a list or dict that is an attribute of the model."""
 _SCALARS = (bool, int, float, complex, str)
 
 
@@ -230,6 +233,8 @@ def widened(value: Value, sample: Callable[[torch.Tensor], Any]) -> Value:
     if not isinstance(value, Known) or value.object is None:
         return value
     general = value_of(value.object, sample)
+    if value.path is not None and isinstance(general, (ListValue, DictValue)) and not isinstance(value.object, tuple):
+        general = replace(general, places=frozenset([(ATTRIBUTE, value.path.rpartition(".")[2])]))
     return value if isinstance(general, Unknown) else general
 
 

@@ -201,6 +201,11 @@ class Assignments:
         """A variable with an element, which `out` stores: in `a, b = b, a`, all are evaluated first."""
         if result.node is None or isinstance(result.node, ast.Constant):
             return result
+        if isinstance(result.node, ast.Tuple) and isinstance(result.value, TupleValue):
+            parts = [Result(*each) for each in zip(result.node.elts, result.value.elements)]
+            whole = copy.copy(result.node)  # of which some parts may have no expression
+            whole.elts = [self._held(part, out, node).node for part in parts]
+            return Result(whole, result.value)
         name = self.scope.name()
         store = ast.copy_location(ast.Name(name, ast.Store()), node)
         out.append(ast.copy_location(ast.Assign([store], result.node), node))

@@ -225,7 +225,7 @@ def _sum(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return None
     kept, hoisted = copy.deepcopy(node.args[0]), len(calls.scope.before)
     iteration = calls.expressions.statements.loops.iteration(node.args[0])
-    if iteration.elements is not None and iteration.is_unrolled:
+    if iteration.elements is not None and iteration.is_unrolled and not iteration.tests:
         made: Any = ast.copy_location(ast.Constant(0), node)
         for element in iteration.elements:
             made = ast.copy_location(ast.BinOp(made, ast.Add(), calls.expressions.expression(element, node)), node)

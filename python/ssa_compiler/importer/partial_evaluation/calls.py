@@ -191,16 +191,15 @@ class Calls:
         for keyword in node.keywords:
             found_value = self.expressions.evaluate(keyword.value)
             if keyword.arg is not None:
-                if keyword.arg in named:
-                    raise NotCompiledError(f"{keyword.arg}, which is passed twice")
-                named[keyword.arg] = found_value
-                continue
-            if not isinstance(found_value.value, Known) or not isinstance(found_value.value.object, dict):
+                given = {keyword.arg: found_value}
+            elif not isinstance(found_value.value, Known) or not isinstance(found_value.value.object, dict):
                 raise NotCompiledError
-            guards = self.scope.program.guards_of(found_value.value)
-            if twice := named.keys() & found_value.value.object.keys():
-                raise NotCompiledError(f"{twice.pop()}, which is passed twice")
-            named |= {key: Result(None, Known(each, None, guards)) for key, each in found_value.value.object.items()}
+            else:
+                guards = self.scope.program.guards_of(found_value.value)
+                given = {key: Result(None, Known(each, None, guards)) for key, each in found_value.value.object.items()}
+            if given.keys() & named.keys():
+                raise NotCompiledError("an argument that is passed twice")
+            named |= given
         return Arguments(positional, named)
 
     def present(self, arguments: Arguments, name: str, skip: int) -> Arguments:
@@ -365,11 +364,8 @@ class Calls:
             return made
         if issubclass(kind, torch.nn.Module):
             raise NotCompiledError
-        if (
-            (dtype := _TENSOR_TYPES.get(kind.__name__)) is not None
-            and kind.__module__ == "torch"
-            and len(node.args) == 1
-        ):
+        dtype = _TENSOR_TYPES.get(kind.__name__) if kind.__module__ == "torch" else None
+        if dtype is not None and len(node.args) == 1:
             return self._tensor_type(node, dtype)
         if issubclass(kind, collections.OrderedDict) and not node.args and not node.keywords:
             return self.expressions.evaluate(ast.copy_location(ast.Dict([], []), node))

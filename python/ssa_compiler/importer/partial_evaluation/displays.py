@@ -331,8 +331,11 @@ def comprehension(expressions: ExpressionEvaluator, node: Any) -> Result:
 
 def _written_out(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result | None:
     """`[f(x) for x in parts]` as a list of calls, if the parts are known."""
+    scope = expressions.scope
+    kept, hoisted = scope.fork(), len(scope.before)
     iteration = expressions.statements.loops.iteration(node.generators[0].iter)
-    if iteration.elements is None:
+    if iteration.elements is None or iteration.tests:
+        scope.variables, scope.before[hoisted:] = kept, []
         return None
     made: list[Result] = []
     for element in iteration.elements:

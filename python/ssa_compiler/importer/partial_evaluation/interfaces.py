@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ __all__ = [
     "LoopEvaluator",
     "Result",
     "StatementEvaluator",
+    "Written",
 ]
 
 
@@ -57,6 +58,8 @@ class Iteration:
         elements: each element, if they are known, else None.
         is_unrolled: whether the loop is written out whatever it does.
         length: how many elements there are, None if that is dynamic.
+        tests: for each of `elements` whether it is there, which is asked before it is read and if those before it are;
+            none if all are there.
     """
 
     node: Any
@@ -64,6 +67,13 @@ class Iteration:
     elements: Sequence[Result] | None = None
     is_unrolled: bool = False
     length: int | None = None
+    tests: Sequence[ast.expr] = ()
+
+
+class Written(ast.stmt):
+    """Statements that a function evaluates, where they stand."""
+
+    evaluate: Callable[[], list[ast.stmt]]
 
 
 class ClassEvaluator(Protocol):

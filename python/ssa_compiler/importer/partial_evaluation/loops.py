@@ -15,6 +15,7 @@ from .effects import has_effects
 from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
 from .scope import MIXED, NeedsKnownError, NotCompiledError, literal, placed
+from .unrolled_loops import MOST_ITERATIONS, UnrolledLoops
 from .values import (
     NEVER,
     UNKNOWN,
@@ -32,16 +33,15 @@ from .values import (
 
 __all__ = ["Loops"]
 
-_MOST_ITERATIONS, _FEW_ITERATIONS = 256, 16
+_FEW_ITERATIONS = 16
 _MOST_ROUNDS = 24
 
 
-class Loops:
+class Loops(UnrolledLoops):
     """Evaluates the loops of one function."""
 
     def __init__(self, statements: StatementEvaluator, expressions: ExpressionEvaluator) -> None:
-        self.scope = statements.scope
-        self._statements = statements
+        super().__init__(statements)
         self._expressions = expressions
 
     def iteration(self, node: ast.expr) -> Iteration:
@@ -74,8 +74,10 @@ class Loops:
                 spread(self._expressions, Result(left, value), node, fresh=True) if isinstance(left, ast.Name) else None
             )
             return Iteration(left, element, parts, False, value.length)
-        if isinstance(value, DictValue):
-            return Iteration(left, value.key if value.key is not None else NEVER)
+        if isinstance(value, DictValue) and left is not None:
+            keys: Any = ast.Attribute(left, "keys", ast.Load())
+            keys = ast.copy_location(ast.Call(ast.copy_location(keys, node), [], []), node)
+            return Iteration(keys, value.key if value.key is not None else NEVER)
         if isinstance(value, TensorValue):
             return Iteration(left, self._expressions.samples.result(lambda tensor: tensor[0], [value], {}))
         if left is None:
@@ -88,7 +90,7 @@ class Loops:
             left = result.node if isinstance(result.node, ast.Call) else ast.parse(repr(thing), mode="eval").body
             guards = self.scope.program.guards_of(value)
             first = Scalar(int, thing[0] if thing else None)
-            if abs(thing.stop - thing.start) > _MOST_ITERATIONS * abs(thing.step):
+            if abs(thing.stop - thing.start) > MOST_ITERATIONS * abs(thing.step):
                 return Iteration(ast.copy_location(left, node), first)
             elements = [Result(None, Known(number, None, guards)) for number in thing]
             return Iteration(ast.copy_location(left, node), first, elements, False, len(thing))
@@ -133,30 +135,43 @@ class Loops:
         known = [part.length for part in parts if part.length is not None]
         length = min(known) if len(known) == len(parts) else None
         elements: list[Result] | None = None
-        if (lengths and any(part.is_unrolled for part in parts)) or len(lengths) == len(parts):
-            count = min(lengths)
-            columns = [self._column(part, count, argument) for part, argument in zip(parts, node.args)]
+        unrolled = any(part.is_unrolled for part in parts)
+        tests: list[ast.expr] = []
+        if (lengths and unrolled) or len(lengths) == len(parts):
+            count = min(lengths + known)
+            columns = [self._column(part, count, argument, tests) for part, argument in zip(parts, node.args)]
             if builtin == "enumerate":
                 columns.insert(0, [Result(None, Known(number + start)) for number in range(count)])
             elements = [_row(row) for row in zip(*columns)]
         values = [part.element for part in parts]
         if builtin == "enumerate":
             values.insert(0, Scalar(int))
-        unrolled = any(part.is_unrolled for part in parts)
         if not unrolled:
             node.args[: len(parts)] = [part.node for part in parts]
-        return Iteration(None if unrolled else node, TupleValue(tuple(values)), elements, unrolled, length)
+        return Iteration(None if unrolled else node, TupleValue(tuple(values)), elements, unrolled, length, tests)
 
-    def _column(self, part: Iteration, count: int, node: ast.expr) -> list[Result]:
-        """The first elements of what is iterated over, which has at least so many."""
+    def _column(self, part: Iteration, count: int, node: ast.expr, tests: list[ast.expr]) -> list[Result]:
+        """The first elements of what is iterated over.
+
+        Args:
+            part: the same.
+            count: how many.
+            node: the expression.
+            tests: as of `Iteration`; those whether it has so many elements are added.
+        """
         if part.elements is not None:
+            _add_tests(tests, part.tests[:count], node)
             return list(part.elements[:count])
-        name = self._expressions.named(Result(part.node, UNKNOWN), node, fresh=True)
-        text = f"assert len({name.id}) >= {count}, 'zip: fewer elements than the {count} of the other operand'"
-        check = ast.parse(text).body[0]
-        for each in ast.walk(check):
-            ast.copy_location(each, node)
-        self.scope.hoist([check], node)
+        items = part.node
+        if isinstance(part.element, Unknown):  # it may be a dict
+            if self.scope.program.length(frozenset(), 1) is None:
+                raise NotCompiledError("something that may be a list which changes, beside parts of a model")
+            items = ast.copy_location(
+                ast.Call(ast.copy_location(ast.Name("list", ast.Load()), node), [items], []), node
+            )
+        name = self._expressions.named(Result(items, UNKNOWN), node, fresh=True)
+        if part.length is None:
+            _add_tests(tests, [_longer(name, k, node) for k in range(count)], node)
         return [
             Result(
                 ast.copy_location(ast.Subscript(copy.deepcopy(name), ast.Constant(k), ast.Load()), node), part.element
@@ -174,16 +189,16 @@ class Loops:
             return self._backwards(node)
         iteration = self.iteration(node.iter)
         if iteration.elements is not None and iteration.is_unrolled:
-            return self._unrolled(node, iteration.elements)
+            return self.unrolled(node, iteration.elements, iteration.tests)
         kept, hoisted = self.scope.fork(), list(self.scope.before)
         try:
             return self._rolled(copy.deepcopy(node), iteration)
         except (NeedsKnownError, NotCompiledError) as error:
-            most = _MOST_ITERATIONS if isinstance(error, NeedsKnownError) else _FEW_ITERATIONS
+            most = MOST_ITERATIONS if isinstance(error, NeedsKnownError) else _FEW_ITERATIONS
             if iteration.elements is None or len(iteration.elements) > most or hasattr(node, "is_single"):
                 raise
         self.scope.variables, self.scope.before[:] = kept, hoisted
-        return self._unrolled(node, iteration.elements)
+        return self.unrolled(node, iteration.elements)
 
     def _backwards(self, node: ast.For) -> list[ast.stmt]:
         """`for x in reversed(items)`, where the list may change: Python counts down from its length."""
@@ -255,7 +270,7 @@ class Loops:
                 self._declare_early(early, node)
                 continue
             if _same(start, scope.variables):
-                self._declare(made, node)
+                self.declare(made, node)
                 return body
             scope.variables = {name: scope.variables.get(name, found) for name, found in start.items()}
         raise NotCompiledError("what is known of the variables of a loop does not settle")
@@ -278,7 +293,7 @@ class Loops:
         store = ast.copy_location(ast.Name(name, ast.Store()), node)
         self.scope.before.append(ast.copy_location(ast.Assign([store], declared), node))
 
-    def _declare(self, made: dict[str, Result], node: ast.stmt) -> None:
+    def declare(self, made: dict[str, Result], node: ast.stmt) -> None:
         """Let variables that are first assigned in a loop be read after it: they are None if it has no iterations, and
         reading them is an error.
         """
@@ -301,74 +316,6 @@ class Loops:
             read = scope.variables[name].node
             scope.variables[name] = Result(placed(scope.program.unwrapped(read), node), result.value)
 
-    def _unrolled(self, node: ast.For, elements: Sequence[Result]) -> list[ast.stmt]:
-        """A loop written out."""
-        if len(elements) > _MOST_ITERATIONS:
-            raise NotCompiledError("a loop of many iterations over parts of a model")
-        out: list[ast.stmt] = []
-        flag = ""
-        for element in elements:
-            kept, hoisted = self.scope.fork(), list(self.scope.before)
-            made, ended = ([], None) if flag else self._plain_iteration(node, element)
-            if made is not None and not flag:
-                out += made
-                if ended is ast.Break or self.scope.is_dead:
-                    return out
-                continue
-            self.scope.variables, self.scope.before[:], self.scope.is_dead = kept, hoisted, False
-            if not flag and any(isinstance(jump, ast.Break) for jump in _jumps(node.body)):
-                flag = self.scope.name()
-                out += self._statements.statement(_stored(flag, ast.Constant(False), node))
-            out += self._jumping_iteration(node, element, flag)
-        out += self._else(node, flag)
-        if flag:  # which iteration was the last is dynamic
-            for part in ast.walk(node.target):
-                if isinstance(part, ast.Name):
-                    self.scope.variables[part.id] = MIXED
-        return out
-
-    def _plain_iteration(self, node: ast.For, element: Result) -> tuple[list[ast.stmt] | None, type | None]:
-        """An iteration that is left at its end, or surely by one `break` or `continue`.
-
-        Returns:
-            Its statements, None if it may be left in several ways; and how it is left.
-        """
-        jumps, self.scope.jumps = self.scope.jumps, []
-        try:
-            made = [*self._bound(node.target, element), *self._statements.block(copy.deepcopy(node.body))]
-            count = len(self.scope.jumps)
-        finally:
-            self.scope.jumps = jumps
-        if not count:
-            return made, None
-        if count > 1 or not isinstance(made[-1], (ast.Break, ast.Continue)):
-            return None, None
-        self.scope.is_dead = False
-        return made[:-1], type(made[-1])
-
-    def _jumping_iteration(self, node: ast.For, element: Result, flag: str) -> list[ast.stmt]:
-        """An iteration with `break` and `continue`, as a loop of one iteration."""
-        body = copy.deepcopy(node.body)
-        if _jumps(body):
-            body = _single(body, flag, self.scope.name(), node)
-        bound = self._bound(node.target, element)
-        if not flag:
-            return [*bound, *self._statements.block(body)]
-        test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.Name(flag, ast.Load()), node)), node)
-        return [*bound, *self._statements.statement(ast.copy_location(ast.If(test, body, []), node))]
-
-    def _else(self, node: ast.For, flag: str) -> list[ast.stmt]:
-        if not node.orelse or self.scope.is_dead:
-            return []
-        if not flag:
-            return self._statements.block(node.orelse)
-        test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.Name(flag, ast.Load()), node)), node)
-        return self._statements.statement(ast.copy_location(ast.If(test, node.orelse, []), node))
-
-    def _bound(self, target: ast.expr, element: Result) -> list[ast.stmt]:
-        """Let the target of a loop be an element."""
-        return self._statements.assign(copy.deepcopy(target), element)
-
 
 def _row(results: Sequence[Result]) -> Result:
     """A tuple of results."""
@@ -380,10 +327,24 @@ def _row(results: Sequence[Result]) -> Result:
     return Result(_Row(nodes), TupleValue(values))
 
 
+def _longer(name: ast.Name, number: int, node: ast.expr) -> ast.expr:
+    """Whether a list has more than a number of elements."""
+    made = ast.parse(f"len({name.id}) > {number}", mode="eval").body
+    for part in ast.walk(made):
+        ast.copy_location(part, node)
+    return made
+
+
+def _add_tests(tests: list[ast.expr], added: Sequence[ast.expr], node: ast.expr) -> None:
+    """Let tests hold only if others do, which are asked later."""
+    both = [ast.copy_location(ast.BoolOp(ast.And(), [*pair]), node) for pair in zip(tests, added)]
+    tests[:] = both or tests or added
+
+
 class _Row(ast.Tuple):
     """The operands of a `zip`, of which some may have no expression."""
 
-    def __init__(self, elts: Sequence[Any]) -> None:
+    def __init__(self, elts: Sequence[Any] = ()) -> None:
         super().__init__(list(elts), ast.Load())
 
 
@@ -402,56 +363,3 @@ def _starred(node: Any) -> bool:
 
 def _same(before: dict[str, Result], after: dict[str, Result]) -> bool:
     return all(name in after and after[name].value == found.value for name, found in before.items())
-
-
-def _jumps(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The `break` and `continue` of a loop with this body."""
-    found: list[ast.stmt] = []
-    for statement in body:
-        if isinstance(statement, (ast.Break, ast.Continue)):
-            found.append(statement)
-        elif isinstance(statement, (ast.If, ast.With)):
-            found += _jumps([*statement.body, *getattr(statement, "orelse", [])])
-        elif isinstance(statement, (ast.For, ast.While)):
-            found += _jumps(statement.orelse)
-    return found
-
-
-def _single(body: list[ast.stmt], flag: str, name: str, node: ast.For) -> list[ast.stmt]:
-    """One iteration with `break` and `continue`, as a loop of one iteration.
-
-    Args:
-        body: its statements.
-        flag: the variable that says whether the loop was left.
-        name: a variable that nothing else uses.
-        node: the loop.
-    """
-    for jump in _jumps(body):
-        if isinstance(jump, ast.Break):
-            _before(body, jump, _stored(flag, ast.Constant(True), jump))
-    once = ast.For(ast.Name(name, ast.Store()), ast.parse("range(1)", mode="eval").body, body, [])
-    once.is_single = True  # type: ignore[attr-defined]
-    for part in ast.walk(once):
-        if not hasattr(part, "lineno"):
-            ast.copy_location(part, node)
-    return [once]
-
-
-def _before(body: list[ast.stmt], statement: ast.stmt, added: ast.stmt) -> bool:
-    """Put a statement in front of another."""
-    for position, found in enumerate(body):
-        if found is statement:
-            body.insert(position, added)
-            return True
-        for name in ("body", "orelse"):
-            if not isinstance(found, (ast.For, ast.While)) or name == "orelse":
-                if _before(getattr(found, name, []), statement, added):
-                    return True
-    return False
-
-
-def _stored(name: str, value: ast.expr, where: ast.AST) -> ast.stmt:
-    made = ast.Assign([ast.Name(name, ast.Store())], value)
-    for part in ast.walk(made):
-        ast.copy_location(part, where)
-    return made

@@ -11,7 +11,7 @@ from ..torchscript.function_scope import is_iterator
 from .assignments import Assignments
 from .effects import has_effects, must_be_apart
 from .expressions import Expressions
-from .interfaces import CallEvaluator, Result
+from .interfaces import CallEvaluator, Result, Written
 from .loops import Loops
 from .order import mark, taken_apart
 from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, literal
@@ -261,6 +261,9 @@ class Statements(Assignments):
             where = ast.copy_location(ast.Name(self.scope.program.constant_name(module), ast.Load()), node)
             self.scope.variables[name] = Result(where, Known(module))
         return []
+
+    def _written(self, node: Written) -> list[ast.stmt]:
+        return node.evaluate()
 
     def _pass(self, node: ast.Pass) -> list[ast.stmt]:
         return []

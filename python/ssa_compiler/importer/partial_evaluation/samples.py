@@ -82,12 +82,13 @@ class Samples:
             # What a function makes of three sizes has another rank than what it makes of two.
             found = schema_results(name)
             return _listed(self._vague(function, args, kwargs), name) if isinstance(found, Unknown) else found
-        for make in (self._fake, self._real):
-            try:
-                with torch.no_grad(), _without_logs():
-                    return _listed(make(function, args, kwargs), name)
-            except Exception:  # noqa: BLE001 - whatever a function raises for samples, which are no arguments of the user's
-                continue
+        for given in (args, *_of_other_numbers(args, kwargs)):
+            for make in (self._fake, self._real):
+                try:
+                    with torch.no_grad(), _without_logs():
+                        return _listed(make(function, given, kwargs), name)
+                except Exception:  # noqa: BLE001 - whatever a function raises for samples, which are no arguments of the user's
+                    continue
         found, vague = schema_results(name), self._vague(function, args, kwargs)
         knows_more = isinstance(vague, TensorValue) and isinstance(found, TensorValue)
         return _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
@@ -189,6 +190,17 @@ class Samples:
         if isinstance(value, OptionalValue):
             return self._sample(value.element)
         raise _NoSampleError
+
+
+def _of_other_numbers(args: Sequence[Value], kwargs: Mapping[str, Value]) -> list[Sequence[Value]]:
+    """Operands of other values, where all are numbers: that `1 // n` raises for the example says nothing of its type."""
+    kinds = [
+        type(value.object) if isinstance(value, Known) else value.kind if isinstance(value, Scalar) else None
+        for value in args
+    ]
+    if kwargs or not all(kind in (bool, int, float, complex) for kind in kinds):
+        return []
+    return [[Scalar(kind) for kind in kinds if kind is not None]]
 
 
 def _has_unknown_length(value: Value) -> bool:

@@ -7,8 +7,7 @@ import copy
 from collections.abc import Sequence
 
 from .interfaces import Result, StatementEvaluator, Written
-from .scope import NotCompiledError
-from .values import UNKNOWN
+from .scope import MIXED, NotCompiledError
 
 __all__ = ["MOST_ITERATIONS", "UnrolledLoops"]
 
@@ -45,7 +44,7 @@ class UnrolledLoops:
         if flag:  # which iteration was the last is dynamic
             for part in ast.walk(node.target):
                 if isinstance(part, ast.Name):
-                    self.scope.variables[part.id] = Result(None, UNKNOWN)
+                    self.scope.variables[part.id] = MIXED
         return out
 
     def _iterations(

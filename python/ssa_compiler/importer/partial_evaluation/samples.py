@@ -193,7 +193,7 @@ class Samples:
 
 
 def _of_other_numbers(args: Sequence[Value], kwargs: Mapping[str, Value]) -> list[Sequence[Value]]:
-    """Operands of other values, where all are numbers: that `1 // n` raises for the example says nothing of its type."""
+    """Operands of other values, where all are numbers: that `1 // n` raises for an example says nothing of its type."""
     kinds = [
         type(value.object) if isinstance(value, Known) else value.kind if isinstance(value, Scalar) else None
         for value in args

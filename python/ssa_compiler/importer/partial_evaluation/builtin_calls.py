@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import types
+import typing
 from collections.abc import Sequence
 from typing import Any
 
@@ -324,17 +326,31 @@ def _isinstance(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return None
     kind = value.kind if isinstance(value, (Scalar, ObjectValue)) else _CLASSES.get(type(value))
     if isinstance(value, ListValue) and value.is_tuple:
-        if torch.Size in _all(kinds.value.object):
-            raise NotCompiledError("whether a tuple is a torch.Size")
         kind = tuple
     if kind is None:
         return None
     calls.expressions.discard(result, node.args[0])
-    return calls.expressions.known(node, Known(issubclass(kind, kinds.value.object)))
+    found = issubclass(kind, kinds.value.object)
+    is_exact = isinstance(value, (Scalar, ObjectValue)) or (isinstance(value, TupleValue) and not value.names)
+    if not found and not is_exact and any(_may_be(kind, each) for each in _all(kinds.value.object)):
+        raise NotCompiledError(f"whether a {kind.__name__} is of a class of its own")
+    return calls.expressions.known(node, Known(found))
 
 
 def _all(kinds: Any) -> tuple[Any, ...]:
-    return kinds if isinstance(kinds, tuple) else (kinds,)
+    """The classes that `isinstance` looks for."""
+    if isinstance(kinds, (tuple, types.UnionType)):
+        parts = kinds if isinstance(kinds, tuple) else typing.get_args(kinds)
+        return tuple(each for part in parts for each in _all(part))
+    return (kinds,)
+
+
+def _may_be(kind: type, other: Any) -> bool:
+    """Whether an object that is known to be of a class may be of another one, too: a tensor a parameter, or one of the
+    legacy types that stand for dtypes.
+    """
+    is_legacy = kind is torch.Tensor and type(other) is type(torch.FloatTensor)
+    return is_legacy or (isinstance(other, type) and issubclass(other, kind))
 
 
 def _hasattr(calls: CallEvaluator, node: ast.Call) -> Result | None:

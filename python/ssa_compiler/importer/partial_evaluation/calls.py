@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import builtin_calls, methods, objects
+from . import builtin_calls, inherited, methods, objects
 from .callees import (
     holder_path,
     is_left_to_python,
@@ -83,7 +83,7 @@ class Calls:
         self._consume(node)
         if isinstance(node.func, ast.Attribute):
             if is_super(node.func.value):
-                return self._super(node, node.func.attr)
+                return inherited.call(self, node, node.func)
             owner = self.expressions.evaluate(node.func.value)
             if is_none(owner.value) or isinstance(owner.value, Never):
                 return self.as_it_is(node, NEVER)  # it raises
@@ -264,21 +264,6 @@ class Calls:
         return True
 
     # What is called. ----------------------------------------------------------------------------------------------
-
-    def _super(self, node: ast.Call, name: str) -> Result:
-        """`super().forward(x)`."""
-        owner, code = self.scope.owner, self.scope.function.__code__
-        cells = dict(zip(code.co_freevars, self.scope.function.__closure__ or ()))
-        defined = cells["__class__"].cell_contents if "__class__" in cells else None
-        if (made := objects.call_super(self, node, name, defined)) is not None:
-            return made
-        kinds = type(owner).__mro__ if owner is not None else ()
-        if owner is None or defined not in kinds:
-            raise NotCompiledError
-        for kind in kinds[kinds.index(defined) + 1 :]:
-            if name in vars(kind):
-                return self._of_owner(node, vars(kind)[name], owner, f"_ssa_compiler_{kind.__name__}_{name}")
-        raise NotCompiledError
 
     def _module(self, node: ast.Call, module: torch.nn.Module) -> Result:
         return self._module_with(node, module, self.arguments(node))

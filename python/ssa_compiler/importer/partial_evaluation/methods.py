@@ -27,6 +27,8 @@ from .values import (
 
 __all__ = ["call"]
 
+_RETURN_NOTHING = frozenset("append extend insert remove clear sort reverse".split())
+
 
 def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     """Evaluate `x.f(...)`.
@@ -150,7 +152,9 @@ def _of_list(calls: CallEvaluator, function: ast.Attribute, value: ListValue, ar
         return value.element if value.element is not None else NEVER
     if name in ("index", "count"):
         return Scalar(int)
-    return ListValue(value.element, value.places) if name == "copy" else Known(None)
+    if name == "copy":
+        return ListValue(value.element, value.places)
+    return Known(None) if name in _RETURN_NOTHING else UNKNOWN
 
 
 def _elements(value: Value) -> list[Value]:

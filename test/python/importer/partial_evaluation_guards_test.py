@@ -1,0 +1,125 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""What partial evaluation takes for known: it is compared at each call, computed in the program, or the program is
+rejected.
+
+Each program has something that TorchScript rejects: a lambda, or a part of a model that is chosen by index.
+"""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+import ssa_compiler
+from ssa_compiler import errors
+
+X = torch.tensor([1.0, 2.0, 3.0])
+
+
+class Model(nn.Module):
+    """A model whose forward TorchScript rejects."""
+
+    def __init__(self, *parts):
+        super().__init__()
+        self.parts = nn.ModuleList(parts or [nn.ReLU()])
+
+    def first(self, x):
+        for k in range(1):
+            x = self.parts[k](x)
+        return x
+
+
+@torch.no_grad()
+def agree(make, *steps) -> None:
+    """Compare a program with eager.
+
+    Args:
+        make: makes the model.
+        steps: the arguments of each call, and functions that change the model between calls.
+    """
+    model, twin = make(), make()
+    compiled = ssa_compiler.compile(model, copy.deepcopy(steps[0]))
+    for step in steps:
+        if callable(step):
+            step(model)
+            step(twin)
+            continue
+        one, other = copy.deepcopy(step), copy.deepcopy(step)
+        torch.testing.assert_close(compiled(*one), twin(*other))
+        torch.testing.assert_close(one, other)
+        for (name, value), (_, expected) in zip(state(model), state(twin), strict=True):
+            assert value == expected, name
+
+
+def state(model):
+    values = vars(model).items() if isinstance(model, nn.Module) else ()
+    return [(name, value) for name, value in values if isinstance(value, (int, list, dict)) and name[0] != "_"]
+
+
+def rejected(make, *arguments, match=None) -> None:
+    with pytest.raises(errors.ScriptError, match=match):
+        ssa_compiler.compile(make(), arguments)
+
+
+# Classes and methods. -------------------------------------------------------------------------------------------------
+
+
+class Adds(Model):
+    def forward(self, x):
+        return x + 1
+
+
+class Tens(Adds):
+    def forward(self, x):
+        return super().forward(x) * 10
+
+
+class Skips(Tens):
+    def forward(self, x):
+        return super(Tens, self).forward(self.first(x))
+
+
+class Elsewhere(Tens):
+    def forward(self, x, other=None):
+        return super(Tens, self.parts[0]).forward(self.first(x))
+
+
+def test_super_of_another_class() -> None:
+    agree(Skips, (X,))
+    rejected(lambda: Elsewhere(Tens()), X)
+
+
+class AsksForClass(Model):
+    def __init__(self, kind, of_weight):
+        super().__init__()
+        self.w, self.kind, self.of_weight = nn.Parameter(torch.ones(3)), kind, of_weight
+
+    def forward(self, x):
+        x = self.first(x)
+        return x, isinstance(self.w, self.kind) if self.of_weight else isinstance(x, self.kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_weight"), [(nn.Parameter, True), (torch.FloatTensor, False), ((int, nn.Parameter), False)]
+)
+def test_what_a_tensor_may_be_is_not_known(kind, of_weight) -> None:
+    rejected(lambda: AsksForClass(kind, of_weight), X)
+
+
+def test_what_a_tensor_is() -> None:
+    agree(lambda: asks_for_class, (X,))
+
+
+def asks_for_class(x):
+    g = lambda t: t  # noqa: E731
+    return g(x) * 2, isinstance(x, (torch.Tensor, str)), isinstance(x, (list, int)), isinstance(x.shape, tuple)
+
+
+def counts(x):
+    g = lambda t: t  # noqa: E731
+    return g(x) + 1 if x.shape.numel() == 3 else x
+
+
+def test_methods_of_lists_that_are_not_known() -> None:
+    rejected(lambda: counts, X)

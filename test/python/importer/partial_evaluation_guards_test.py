@@ -6,6 +6,7 @@ Each program has something that TorchScript rejects: a lambda, or a part of a mo
 """
 
 import copy
+import types
 
 import pytest
 import torch
@@ -123,3 +124,46 @@ def counts(x):
 
 def test_methods_of_lists_that_are_not_known() -> None:
     rejected(lambda: counts, X)
+
+
+class Doubles(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+class Called(Doubles):
+    def __call__(self, x):
+        return super().__call__(x) * 10
+
+
+class Chain(Model):
+    def forward(self, x):
+        for k in range(2):
+            x = self.parts[k](x)
+        return x
+
+
+def hundredfold(self, x):
+    return x * 100
+
+
+def patch(model):
+    model.parts[1].forward = types.MethodType(hundredfold, model.parts[1])
+    return model
+
+
+def patch_root(model):
+    model.forward = types.MethodType(Adds.forward, model)
+
+
+def test_forward_that_is_set_on_a_module() -> None:
+    agree(lambda: Chain(Doubles(), Doubles()), (X,), patch, (X,), patch_root, (X,))
+    agree(lambda: patch(Chain(Doubles(), nn.Sequential(Doubles()))), (X,))
+    model = Chain(Doubles(), Doubles())
+    model.parts[0].forward = lambda x: x * 3
+    rejected(lambda: model, X)
+
+
+@pytest.mark.parametrize("make", [Called, lambda: nn.Sequential(Called()), lambda: Chain(Called(), Called())])
+def test_call_that_is_not_forward(make) -> None:
+    rejected(make, X, match="has a __call__ of its own")

@@ -10,9 +10,11 @@ from typing import Any
 import torch
 from torch import _jit_internal
 
+from .scope import NotCompiledError
 from .values import Value
 
 __all__ = [
+    "forward_of",
     "holder_path",
     "is_left_to_python",
     "is_of_torch",
@@ -29,6 +31,20 @@ _BUILTINS = (types.BuiltinFunctionType, types.MethodDescriptorType)
 def is_of_torch(function: Any) -> bool:
     """Whether a function is PyTorch's."""
     return str(getattr(function, "__module__", "")).partition(".")[0] in ("torch", "torchvision", "torchaudio")
+
+
+def forward_of(module: torch.nn.Module) -> Any:
+    """Return the function that calls of a module run: its class's, or one that was set on the module itself.
+
+    Raises:
+        NotCompiledError: it is no function whose first parameter is the module.
+    """
+    own = vars(module).get("forward")
+    if own is None or isinstance(module, torch.jit.ScriptModule):
+        return type(module).forward
+    if not isinstance(own, types.MethodType) or own.__self__ is not module:
+        raise NotCompiledError("a forward that was set on a module")
+    return own.__func__
 
 
 def is_super(node: ast.expr) -> bool:

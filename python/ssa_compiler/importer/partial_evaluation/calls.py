@@ -17,6 +17,7 @@ import torch
 from ..torchscript.function_scope import is_iterator
 from . import builtin_calls, inherited, methods, objects
 from .callees import (
+    forward_of,
     holder_path,
     is_left_to_python,
     is_of_torch,
@@ -270,7 +271,7 @@ class Calls:
 
     def _is_chain(self, module: torch.nn.Module) -> bool:
         """Whether a module calls its parts, of which some are the user's, one after the other."""
-        is_plain = isinstance(module, torch.nn.Sequential) and type(module).forward is torch.nn.Sequential.forward
+        is_plain = isinstance(module, torch.nn.Sequential) and forward_of(module) is torch.nn.Sequential.forward
         program = self.scope.program
         return is_plain and (program.has_own_parts(module) or program.path_of(Known(module)) is None)
 
@@ -282,7 +283,7 @@ class Calls:
                 inner = ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), node), [], []), node)
                 result = self._module_with(inner, part, Arguments([result], {}))
             return result
-        forward = type(module).forward
+        forward = forward_of(module)
         if not isinstance(module, torch.jit.ScriptModule) and not is_of_torch(forward):
             return program.functions.call_method(self.scope, module, forward, "forward", arguments, node)
         values = [result.value for result in arguments.positional]

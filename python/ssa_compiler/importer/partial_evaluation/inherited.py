@@ -34,7 +34,7 @@ def call(calls: CallEvaluator, node: ast.Call, function: ast.Attribute) -> Resul
     for kind in kinds[kinds.index(defined) + 1 :]:
         if name in vars(kind):
             arguments = calls.arguments(node)
-            title = f"{kind.__name__}_{name}"
+            title = f"_ssa_compiler_{kind.__name__}_{name}"
             return scope.program.functions.call_method(scope, owner, vars(kind)[name], title, arguments, node)
     raise NotCompiledError
 

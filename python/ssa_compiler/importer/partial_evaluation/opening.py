@@ -13,7 +13,7 @@ import torch.jit._recursive as recursive
 from ...errors import ScriptError
 from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
-from .callees import is_of_torch
+from .callees import forward_of, is_of_torch
 from .program import Program, evaluated
 from .scope import NotCompiledError
 
@@ -46,7 +46,11 @@ def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """
     if isinstance(model, OpenedModel):
         return model
-    found = _function(loaded(model))
+    model = loaded(model)
+    try:
+        found = _function(model)
+    except NotCompiledError:  # TorchScript may take it
+        found = None
     if _preferred and found is not None:
         with suppress(NotCompiledError, ScriptError):
             return _opened(*found, args, kwargs)
@@ -91,20 +95,24 @@ def _is_mistyped(
 
 
 def _function(model: Any) -> tuple[Any, torch.nn.Module | None, str, Any] | None:
-    """The Python function of a model, its module, the name of the method, and the model."""
+    """The Python function of a model, its module, the name of the method, and the model.
+
+    Raises:
+        NotCompiledError: a part of it has a forward of its own that is no method.
+    """
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction, torch.ScriptMethod)):
         return None
     if inspect.ismethod(model) and isinstance(model.__self__, torch.nn.Module):
         return model.__func__, model.__self__, model.__name__, model
     if isinstance(model, torch.nn.Module):
-        return None if _is_of_torch(model) else (type(model).forward, model, "forward", model)
+        return None if _is_of_torch(model) else (forward_of(model), model, "forward", model)
     return (model, None, getattr(model, "__name__", "program"), model) if inspect.isfunction(model) else None
 
 
 def _is_of_torch(module: torch.nn.Module) -> bool:
     """Whether a module and all its parts are PyTorch's own."""
     parts = (part for part in module.modules() if not isinstance(part, torch.jit.ScriptModule))
-    return all(is_of_torch(type(part).forward) for part in parts)
+    return all(is_of_torch(forward_of(part)) for part in parts)
 
 
 def _opened(

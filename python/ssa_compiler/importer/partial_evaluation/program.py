@@ -26,7 +26,7 @@ from torch import _jit_internal
 
 from ..isolation.patching import replaced
 from .assigned_attributes import assigned_attributes, assigned_by
-from .callees import is_of_torch
+from .callees import forward_of, is_of_torch
 from .classes import Classes, is_plain_class
 from .definitions import Specialised
 from .functions import Functions
@@ -38,6 +38,7 @@ from .values import (
     DictValue,
     Known,
     ListValue,
+    TupleValue,
     Value,
     annotation,
     guards_of,
@@ -323,11 +324,11 @@ class Program:
 
     def is_dead(self, module: torch.nn.Module) -> bool:
         """Whether the program does not call a module of the user's."""
-        return not is_of_torch(type(module).forward)
+        return not is_of_torch(forward_of(module))
 
     def has_own_parts(self, module: torch.nn.Module) -> bool:
         """Whether a module has parts whose forward is the user's."""
-        return any(not is_of_torch(type(part).forward) for part in module.modules())
+        return any(not is_of_torch(forward_of(part)) for part in module.modules())
 
     def add(self, owner: torch.nn.Module | None, made: Specialised) -> None:
         """Add a copy of a function to the program."""

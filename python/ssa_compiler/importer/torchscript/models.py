@@ -191,12 +191,18 @@ def _reject_module(model: torch.nn.Module) -> None:
     """Reject what changes a module's meaning beside its source.
 
     Raises:
-        ScriptError: it has hooks or parametrizations.
+        ScriptError: it has hooks, parametrizations, or a `__call__` of its own.
     """
     _reject_hooks(model)
     if isinstance(model, torch.jit.ScriptModule):
         return
     for path, module in model.named_modules():
+        called: Any = type(module).__call__
+        if called is not torch.nn.Module.__call__ and not str(called.__module__).startswith("torch."):
+            raise ScriptError(
+                f"{_place(path, model)} has a __call__ of its own, which TorchScript does not call: write it as forward",
+                location=_definition(called),
+            )
         for name in getattr(module, "parametrizations", {}) if _is_parametrized(module) else ():
             raise ScriptError(
                 f"'{name}' of {_place(path, model)} is parametrized, which TorchScript cannot script: call "

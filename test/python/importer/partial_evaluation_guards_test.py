@@ -167,3 +167,42 @@ def test_forward_that_is_set_on_a_module() -> None:
 @pytest.mark.parametrize("make", [Called, lambda: nn.Sequential(Called()), lambda: Chain(Called(), Called())])
 def test_call_that_is_not_forward(make) -> None:
     rejected(make, X, match="has a __call__ of its own")
+
+
+# What was found not to be None. ---------------------------------------------------------------------------------------
+
+
+def by_another_name(x, d: dict[str, torch.Tensor | None]):
+    g = lambda t: t  # noqa: E731
+    e = d
+    if d["k"] is not None:
+        e["k"] = None
+        if d["k"] is None:
+            return g(x) * 10
+    return x
+
+
+def in_a_branch(x, d: dict[str, torch.Tensor | None], twice: bool):
+    g = lambda t: t  # noqa: E731
+    e, found = d, 0
+    if d["k"] is not None:
+        if twice:
+            e["k"] = None
+        found += 1 if d["k"] is None else 2
+    return g(x) * found
+
+
+def in_a_loop(x, items: list[torch.Tensor | None], n: int):
+    g = lambda t: t  # noqa: E731
+    other, found = items, 0
+    if items[0] is not None:
+        for _ in range(n):
+            found += 1 if items[0] is None else 10
+            other[0] = None
+    return g(x) * found
+
+
+def test_none_is_written_by_another_name() -> None:
+    agree(lambda: by_another_name, (X, {"k": X}))
+    agree(lambda: in_a_branch, (X, {"k": X}, True), (X, {"k": X}, False))
+    agree(lambda: in_a_loop, (X, [X, None], 3), (X, [X, None], 1), (X, [None], 1))

@@ -85,7 +85,7 @@ class Assignments:
         owner = self.expressions.present(self.expressions.evaluate(copy.deepcopy(target.value)))
         if not objects.is_object(owner.value):
             return None
-        self.scope.forget(_root(target))
+        self.scope.forget_parts()
         if isinstance(target, ast.Attribute):
             if not objects.store(self.expressions, owner, target, result.value):
                 return []
@@ -256,8 +256,8 @@ class Assignments:
 
     def _place(self, target: ast.expr, value: Value | None) -> Any:
         """Evaluate where a value is stored: an attribute or an element."""
-        self.scope.forget(_root(target))
         if isinstance(target, ast.Attribute):
+            self.scope.forget_parts()
             owner = self.expressions.present(self.expressions.evaluate(copy.deepcopy(target.value)))
             if objects.is_object(owner.value):
                 if not objects.store(self.expressions, owner, target, value or UNKNOWN):
@@ -273,6 +273,8 @@ class Assignments:
         if not isinstance(target, ast.Subscript):
             raise NotCompiledError
         owner = self.expressions.present(self.expressions.evaluate(target.value))
+        if not isinstance(owner.value, TensorValue):
+            self.scope.forget_parts()
         if isinstance(owner.value, ListValue) and not isinstance(target.slice, ast.Slice):
             self.scope.program.put(self.scope, target.value, owner.value, None, value)
         if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.Tensor):
@@ -346,10 +348,3 @@ class Assignments:
             value = self.scope.program.widened(value)
         self.scope.bind(node.target.id, UNKNOWN if is_none(value) else value, node)
         return [node]
-
-
-def _root(target: ast.expr) -> str:
-    """The variable that holds what is stored to."""
-    while isinstance(target, (ast.Attribute, ast.Subscript)):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else ""

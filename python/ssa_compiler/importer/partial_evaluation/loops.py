@@ -252,6 +252,7 @@ class Loops(UnrolledLoops):
             node: the loop.
         """
         scope = self.scope
+        _forget_changed(scope, node)
         for _ in range(_MOST_ROUNDS):
             start = scope.fork()
             jumps, scope.jumps = scope.jumps, []
@@ -346,6 +347,17 @@ class _Row(ast.Tuple):
 
     def __init__(self, elts: Sequence[Any] = ()) -> None:
         super().__init__(list(elts), ast.Load())
+
+
+def _forget_changed(scope: Any, loop: ast.stmt) -> None:
+    """Note that what a loop changes may be another one where it begins: an earlier iteration may have changed it."""
+    if _changes_items(scope, loop):
+        scope.forget_parts()
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            scope.forget_parts()
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            scope.forget(node.id)
 
 
 def _changes_items(scope: Any, statement: ast.stmt) -> bool:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -222,11 +223,25 @@ class Program:
         """
         if type(example) in kinds:
             return Known(example)
-        value = self.samples.value(example)
+        value = self._held_by(self.samples.value(example), [example])
         if isinstance(value, ListValue):
-            places = frozenset([("argument", id(example))])  # one list may be passed twice
-            return ListValue(value.element, places, value.is_tuple, self.length(places, len(example)))
+            return dataclasses.replace(value, length=self.length(value.places, len(example)))
         return value
+
+    def _held_by(self, value: Value, examples: Sequence[Any]) -> Value:
+        """Return what is known of containers that are passed, by now; one may be passed twice."""
+        if isinstance(value, TupleValue):
+            columns = zip(*examples)
+            return TupleValue(tuple(self._held_by(each, column) for each, column in zip(value.elements, columns)))
+        if not isinstance(value, (ListValue, DictValue)) or (isinstance(value, ListValue) and value.is_tuple):
+            return value
+        places = frozenset(("argument", id(each)) for each in examples)
+        parts = [part for each in examples for part in (each.values() if isinstance(each, dict) else each)]
+        element = None if value.element is None else self._held_by(value.element, parts)
+        for place in places:
+            found = self.elements.get(place)
+            element = element if found is None else joined(element, found, self.samples.of)
+        return dataclasses.replace(value, element=element, places=places)
 
     # Expressions. ---------------------------------------------------------------------------------------------------
 

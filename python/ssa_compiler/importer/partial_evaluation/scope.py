@@ -188,6 +188,10 @@ class Scope:
         """Note that a variable, or what it holds, is another one from here on."""
         self.present = frozenset(text for text in self.present if not re.search(rf"\b{re.escape(name)}\b", text))
 
+    def forget_parts(self) -> None:
+        """Note that a part of an object is another one from here on, which the object may have by several names."""
+        self.present = frozenset()
+
     def complete(self) -> frozenset[str]:
         """Return the attributes that the object has which is being made."""
         prefix = f"{self.unfinished}."

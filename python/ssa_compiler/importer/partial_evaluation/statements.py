@@ -88,15 +88,16 @@ class Statements(Assignments):
             return self.block(chosen) if chosen else []
         node.test = self.expressions.expression(test, node.test)
         start, present = self.scope.fork(), self.scope.present
-        arms = []
+        arms, left = [], present
         for number, name in enumerate(("body", "orelse")):
             self.scope.present = present | _present(node.test, number == 0)
             self.scope.variables = self._narrowed(dict(start), node.test, number == 0)
             setattr(node, name, self.block(getattr(node, name)))
             if not self.scope.is_dead:
                 arms.append(self.scope.variables)
+                left &= self.scope.present
             self.scope.is_dead = False
-        self.scope.is_dead, self.scope.present = not arms, present
+        self.scope.is_dead, self.scope.present = not arms, left
         self.scope.variables = start
         self.scope.merge(arms, node, stores=len(arms) == 2)
         self._store_what_differs(node, arms)
@@ -273,6 +274,7 @@ class Statements(Assignments):
             if isinstance(target, ast.Name):
                 self.scope.delete(target.id)
         kept = [target for target in node.targets if not isinstance(target, ast.Name)]
+        self.scope.forget_parts()
         for target in kept:
             if not isinstance(target, ast.Subscript):
                 raise NotCompiledError

@@ -206,3 +206,33 @@ def test_none_is_written_by_another_name() -> None:
     agree(lambda: by_another_name, (X, {"k": X}))
     agree(lambda: in_a_branch, (X, {"k": X}, True), (X, {"k": X}, False))
     agree(lambda: in_a_loop, (X, [X, None], 3), (X, [X, None], 1), (X, [None], 1))
+
+
+# Attributes. ----------------------------------------------------------------------------------------------------------
+
+
+class AsksForRank(Model):
+    def __init__(self):
+        super().__init__()
+        self.w, self.scales = nn.Parameter(torch.ones(3)), nn.ParameterList([nn.Parameter(torch.ones(3))])
+        self.register_buffer("mask", torch.ones(1, 3))
+
+    def forward(self, x):
+        x = self.first(x) * self.mask
+        return (x * 2 if self.w.ndim == 1 else x), self.scales[0].dim(), self.mask.dtype == torch.float32
+
+
+def replace_weight(model):
+    model.w = nn.Parameter(torch.ones(1, 3))
+
+
+def replace_scale(model):
+    model.scales[0] = nn.Parameter(torch.ones(1, 3))
+
+
+def replace_mask(model):
+    model.mask = torch.ones(1, 3, dtype=torch.float64)
+
+
+def test_ranks_of_parameters_that_nothing_else_reads() -> None:
+    agree(AsksForRank, (X,), replace_weight, (X,), replace_scale, (X,), replace_mask, (X,))

@@ -169,4 +169,5 @@ class ProgramImport:
         if not isinstance(self.model, torch.nn.Module):
             return None
         read = self.modules.constants - {number.name for number in self.modules.numbers}
-        return ModuleFacts(self.model, read | self.read)
+        passed = {name for parameter in self.modules.found for name in parameter.names}  # whose shapes are checked
+        return ModuleFacts(self.model, read | {name for name in self.read if name.rpartition(".")[0] not in passed})

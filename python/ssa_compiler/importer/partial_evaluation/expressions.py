@@ -223,7 +223,9 @@ class Expressions:
             raise NotCompiledError(f"{node.attr}, an attribute of a {type(thing).__name__} that is assigned")
         if isinstance(found, torch.Tensor) or _is_uniform(found):
             if isinstance(found, torch.Tensor) or any(isinstance(part, torch.Tensor) for part in found):
-                return Result(program.held_expression(self.scope, path, found, node), self.samples.value(found))
+                is_tensor = isinstance(found, torch.Tensor)
+                value = program.tensor_value(found, path) if is_tensor else self.samples.value(found)
+                return Result(program.held_expression(self.scope, path, found, node), value)
         return self.known(node, made)
 
     def _module_attribute(self, owner: Result, made: Known, node: ast.Attribute) -> Result:
@@ -234,21 +236,23 @@ class Expressions:
         if not isinstance(found, torch.Tensor) and not callable(found) and node.attr not in vars(made_of):
             return self.known(node, made)  # an attribute of the class, of which TorchScript knows nothing
         if self.scope.program.is_assigned(node.attr):
-            return Result(node, self._assigned_attribute(found, node.attr))
+            return Result(node, self._assigned_attribute(made, node.attr))
         if isinstance(found, torch.Tensor):
             if isinstance(getattr(type(made_of), node.attr, None), property):
                 self.scope.program.with_properties.add(id(made_of))
-            return Result(node, self.samples.value(found))
+            return Result(node, self.scope.program.tensor_value(found, made.path))
         if callable(found) and not isinstance(found, type):
             return Result(node, made)
         if isinstance(found, (*_STORED, type(None))) or _is_uniform(found):
             return Result(node, made)
         return self.known(node, made)
 
-    def _assigned_attribute(self, found: Any, name: str) -> Value:
+    def _assigned_attribute(self, made: Known, name: str) -> Value:
         """What is known of an attribute that the program assigns: what it was, or is assigned."""
-        program = self.scope.program
+        program, found = self.scope.program, made.object
         value: Value = Known(None) if found is None else self.samples.value(found)
+        if isinstance(found, torch.Tensor):
+            value = program.tensor_value(found, made.path)
         return joined(value, program.elements.get(("attribute", name)), self.samples.of)
 
     def _tensor_attribute(self, owner: TensorValue, name: str) -> Value:

@@ -154,6 +154,20 @@ class Program:
         """Let the program depend on whether there is an attribute."""
         self.read.add(path)
 
+    def tensor_value(self, tensor: torch.Tensor, path: str | None) -> Value:
+        """Return what is known of a tensor of the root, and let the program depend on that.
+
+        Args:
+            tensor: the tensor.
+            path: the attribute that it is.
+        Raises:
+            NotCompiledError: it is none.
+        """
+        if path is None:
+            raise NotCompiledError("a tensor of another module")
+        self.read |= {f"{path}.shape", f"{path}.dtype"}
+        return self.samples.value(tensor)
+
     def _is_guarded(self, path: str) -> bool:
         from ...abi.module_guards import is_compared
 
@@ -278,6 +292,7 @@ class Program:
             for name, found in (*part._parameters.items(), *part._buffers.items()):
                 if found is tensor:
                     module = self.module_expression(scope, part, where)
+                    self.tensor_value(tensor, f"{self._paths.get(id(part))}.{name}".removeprefix("."))
                     return placed(ast.Attribute(module, name, ast.Load()), where)
         raise NotCompiledError("a tensor that is no parameter or buffer")
 

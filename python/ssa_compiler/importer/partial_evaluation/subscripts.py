@@ -94,7 +94,9 @@ def _parameter(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Kno
     container = expressions.scope.program.module_expression(expressions.scope, owner.object, node)
     function = ast.copy_location(ast.Name("getattr", ast.Load()), node)
     call = ast.Call(function, [container, ast.copy_location(ast.Constant(name), node)], [])
-    return Result(ast.copy_location(call, node), expressions.samples.value(found))
+    program = expressions.scope.program
+    path = f"{program.path_of(owner)}.{name}".removeprefix(".")
+    return Result(ast.copy_location(call, node), program.tensor_value(found, path))
 
 
 def _element_hint(value: ListValue, index: Value, element: Value) -> Value:

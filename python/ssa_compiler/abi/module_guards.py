@@ -229,12 +229,18 @@ def _owner(module: Any, name: str) -> tuple[Any, str]:
 
 def _value(module: Any, name: str) -> Any:
     owner, last = _owner(module, name)
+    if last.endswith("?"):  # whether it is there
+        return hasattr(owner, last[:-1])
     return getattr(owner, last, _MISSING)
 
 
 def _holder(module: Any, name: str) -> dict[str, Any] | None:
-    """The dictionary that an attribute lies in; None if it is computed, or the class's."""
+    """The dictionary that an attribute of a part lies in; None if it is computed, the class's, or that of an object
+    which is no part: another one may take its place.
+    """
     owner, last = _owner(module, name)
+    if not isinstance(owner, torch.nn.Module):
+        return None
     space: dict[str, Any] = getattr(owner, "__dict__", {})
     if isinstance(getattr(type(owner), last, None), property):
         return None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -12,6 +14,7 @@ import torch.jit._recursive as recursive
 from torch.jit.frontend import NotSupportedError
 
 from ...errors import ScriptError, SourceLocation
+from ..isolation.patching import replaced
 from ..isolation.process_state import quiet
 from .attribute_types import scripted_with_types
 from .explanations import explain
@@ -96,6 +99,12 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
     Raises:
         ScriptError: TorchScript rejects, with the remedy and its own explanation of the user's text, shortened.
     """
+    with _properties_unread():
+        return _scripted_somehow(script, name, definition)
+
+
+def _scripted_somehow(script: Callable[[], Any], name: str, definition: Any) -> Any:
+    """`_scripted`, where TorchScript reads no properties."""
     repeated: list[SourceLocation] = []
     rejections: list[Exception] = []
     for methods in (False, True):
@@ -121,6 +130,23 @@ def _scripted(script: Callable[[], Any], name: str, definition: Any) -> Any:
             location=repeated[0],
         )
     return plain
+
+
+@contextmanager
+def _properties_unread() -> Iterator[None]:
+    """Let TorchScript, which goes through the attributes of a module, leave out the properties: it runs them for no
+    use.
+    """
+    ignored: Any = getattr(recursive, "jit_ignored_properties")  # noqa: B009 - it has no types
+    computed = (property, functools.cached_property)
+
+    def unread(module: torch.nn.Module) -> set[str]:
+        kind = type(module)
+        names = {name for each in kind.__mro__ for name in vars(each)}
+        return {*ignored(module), *(n for n in names if isinstance(inspect.getattr_static(kind, n), computed))}
+
+    with replaced(recursive, "jit_ignored_properties", unread):
+        yield
 
 
 def _attempt(script: Callable[[], Any], rejections: list[Exception] | None = None) -> Any:

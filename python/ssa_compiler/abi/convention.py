@@ -47,6 +47,7 @@ from .assumptions import DistinctStorage, FlagOff, NotInferred, SameObject, Stor
 from .container_writeback import ChangedContainer
 from .module_guards import ModuleFacts
 from .module_state import AttributeSpec, ContainerSpec, ParameterSpec, RebindingSpec
+from .object_guards import ObjectFacts
 from .object_writeback import ChangedObject, OwnObject
 from .results import OutputSpec, build_result, find_argument
 from .same_values import same_value
@@ -82,6 +83,7 @@ class ImportedProgram:
         attributes: numbers of the module that the program assigns, in `@main`'s argument order, after the arguments.
         rebindings: tensor attributes of the module that the program assigns other tensors.
         facts: what is taken for granted of the module; None for functions.
+        objects: what is taken for granted of other objects; None if that is nothing.
         default_dtype: PyTorch's default dtype at import.
         default_device: the type of its default device.
         autocast: the dtypes to which `torch.autocast` converts at import, by device (`autocast_dtypes`).
@@ -107,6 +109,7 @@ class ImportedProgram:
     attributes: tuple[AttributeSpec, ...] = ()
     rebindings: tuple[RebindingSpec, ...] = ()
     facts: ModuleFacts | None = None
+    objects: ObjectFacts | None = None
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
     default_device: str = field(default_factory=lambda: torch.get_default_device().type)
     autocast: tuple[torch.dtype | None, ...] = field(default_factory=lambda: autocast_dtypes())

@@ -45,6 +45,8 @@ def count_differences(program: ImportedProgram, args: Sequence[Any], kwargs: Map
     found = sum(_count(spec, value, program.sizes) for spec, value in zip(program.specs, values, strict=True))
     if program.facts is not None and program.facts.difference() is not None:
         found += 1
+    if program.objects is not None and program.objects.difference() is not None:
+        found += 1
     return max(found, 1)
 
 

@@ -25,7 +25,8 @@ __all__ = ["assumption_checker", "facts_checker", "gradient_checker"]
 
 def facts_checker(imported: ImportedProgram) -> Callable[[], None]:
     """Make the check of what the program takes for granted of the module and of PyTorch's settings."""
-    facts, default, autocast = imported.facts, imported.default_dtype, imported.autocast
+    facts, objects = imported.facts, imported.objects
+    default, autocast = imported.default_dtype, imported.autocast
     get_default, grad_mode, is_grad_enabled = torch.get_default_dtype, imported.grad_mode, torch.is_grad_enabled
     device, count_modes = imported.default_device, torch._C._len_torch_function_stack
     is_autocast, any_autocast = any(dtype is not None for dtype in autocast), torch._C._is_any_autocast_enabled
@@ -43,6 +44,8 @@ def facts_checker(imported: ImportedProgram) -> Callable[[], None]:
             text = f"torch.is_grad_enabled(), for which the program asks: expected {grad_mode}, got {not grad_mode}"
         elif facts is not None:
             text = facts.difference()
+        if text is None and objects is not None:
+            text = objects.difference()
         if text is None:
             for parameter, other in tied:
                 one, two = parameter.current(), other.current()

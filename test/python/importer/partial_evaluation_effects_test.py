@@ -225,18 +225,6 @@ def test_modules_equal_eager_or_are_rejected(kind, calls) -> None:
         assert kind is not Reads
 
 
-CONFIG = {"scale": 2}
-
-
-def reads_a_global(x):
-    return x * CONFIG["scale"], positive([x])
-
-
-def test_global_objects_are_no_constants() -> None:
-    with pytest.raises(errors.ScriptError):
-        ssa_compiler.compile(reads_a_global, (X,))
-
-
 def once(x):
     pairs = zip([x, x * 2], [x, x * 3])
     return [a + b for a, b in pairs], len([a for a, _ in pairs])

@@ -5,8 +5,11 @@ rejected.
 Each program has something that TorchScript rejects: a lambda, or a part of a model that is chosen by index.
 """
 
+import collections
 import copy
+import functools
 import types
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -59,7 +62,7 @@ def state(model):
 
 
 def rejected(make, *arguments, match=None) -> None:
-    with pytest.raises(errors.ScriptError, match=match):
+    with pytest.raises((errors.ScriptError, errors.UnsupportedProgramError), match=match):
         ssa_compiler.compile(make(), arguments)
 
 
@@ -236,3 +239,113 @@ def replace_mask(model):
 
 def test_ranks_of_parameters_that_nothing_else_reads() -> None:
     agree(AsksForRank, (X,), replace_weight, (X,), replace_scale, (X,), replace_mask, (X,))
+
+
+@dataclass
+class Depth:
+    """A configuration with a property."""
+
+    depth: int
+
+    @property
+    def twice(self):
+        return self.depth * 2
+
+
+class Counts(Model):
+    def __init__(self, counts=True):
+        super().__init__(nn.ReLU(), nn.Tanh())
+        self.n, self.counts, self.config, self.w = 0, counts, Depth(2), nn.Parameter(torch.ones(3))
+
+    @property
+    def twice(self):
+        return self.n * 2
+
+    @property
+    def next(self):
+        return self.twice + 1 if self.counts else 0
+
+    @property
+    def chosen(self):
+        return self.parts[1 if self.counts else 0]
+
+    @property
+    def scaled(self):
+        w = self.w * self.n
+        return w if self.n > 1 else w + 1
+
+    def forward(self, x):
+        for k in range(self.config.twice):
+            x = self.parts[k % 2](x)
+        x = self.chosen(x) * self.twice
+        self.n += 1
+        return x + self.next * self.scaled + self.twice
+
+
+class Fixed(Counts):
+    def forward(self, x):
+        for k in range(self.twice + self.next):
+            x = self.parts[k % 2](x) * self.scaled
+        return x
+
+
+def deeper(model):
+    model.config = Depth(1)
+
+
+def plain(model):
+    model.counts, model.n = False, 2
+
+
+def test_properties_are_functions() -> None:
+    agree(Counts, (X,), (X,), deeper, (X,), plain, (X,))
+    agree(Fixed, (X,), plain, (X,))
+
+
+class Inert(Model):
+    """What is computed where it is read: each is an error, or an effect, for a compiler that reads it."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.name, self.n = name, 0
+        self.made = collections.defaultdict(int, there=1)
+
+    @property
+    def bumped(self):
+        self.n += 1
+        return 2
+
+    @functools.cached_property
+    def cached(self):
+        return self.n + 3
+
+    def forward(self, x):
+        x = self.first(x)
+        if self.name == "missing":
+            return x * self.made["missing"]
+        return x * (self.made["there"] if self.name == "there" else getattr(self, self.name))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["bumped", "cached", "missing"])
+def test_compiling_computes_nothing_that_is_stored(name) -> None:
+    model = Inert(name)
+    before = state(model), dict(model.made), "cached" in vars(model)
+    with pytest.raises(errors.ScriptError):
+        ssa_compiler.compile(model, (X,))
+    assert before == (state(model), dict(model.made), "cached" in vars(model))
+
+
+def with_cached(name):
+    model = Inert(name)
+    assert model.cached == 3
+    return model
+
+
+def recache(model):
+    model.cached = 5
+
+
+def test_what_is_stored_is_read() -> None:
+    agree(lambda: with_cached("cached"), (X,), recache, (X,))
+    agree(lambda: Inert("there"), (X,), lambda model: model.made.update(there=4), (X,))

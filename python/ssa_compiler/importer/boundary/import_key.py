@@ -54,7 +54,7 @@ def import_key(
         kwargs: keyword examples.
         options: what the front end is asked for.
     """
-    if opened.looks or torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
+    if opened.looks or opened.objects or torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
         return None
     try:
         values = _Values()

@@ -12,6 +12,7 @@ from ...abi.argument_specs import ArgumentSpec, tensor_leaves
 from ...abi.convention import ImportedProgram
 from ...abi.module_guards import ModuleFacts
 from ...abi.module_state import ContainerSpec, ParameterSpec
+from ...abi.object_guards import ObjectFacts
 from ...errors import program_error
 from ..control.graph_importer import GraphImporter
 from ..ops.devices import check_default_device
@@ -109,6 +110,7 @@ class ProgramImport:
             attributes=numbers,
             rebindings=rebindings,
             facts=self._facts(),
+            objects=ObjectFacts(self.opened.objects) if self.opened.objects else None,
             sizes=state.sizes.checks(),
             grad_mode=state.storages.grad_mode,
             recorded=frozenset(index for index, storage in storages.items() if storage in recorded),

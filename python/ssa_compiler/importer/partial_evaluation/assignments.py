@@ -123,7 +123,7 @@ class Assignments:
             if not isinstance(thing, torch.Tensor) and not is_attribute:
                 self.scope.variables[target.id] = Result(None, value)
                 return []
-        if result.node is None and isinstance(value, TupleValue):
+        if result.node is None and (isinstance(value, TupleValue) or self.scope.program.is_shared(value)):
             self.scope.variables[target.id] = result
             return []
         expression = self.expressions.expression(result, node)
@@ -278,7 +278,7 @@ class Assignments:
         if isinstance(owner.value, ListValue) and not isinstance(target.slice, ast.Slice):
             self.scope.program.put(self.scope, target.value, owner.value, None, value)
         if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.Tensor):
-            if owner.value.path is None:
+            if owner.value.path is None or self.scope.program.is_elsewhere(owner.value.path):
                 raise NotCompiledError("an element of an object of the model")
             self.scope.program.assign(owner.value.path.rpartition(".")[2])
         index = self.expressions.evaluate(target.slice)

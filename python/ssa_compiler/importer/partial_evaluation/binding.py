@@ -6,6 +6,7 @@ import ast
 import inspect
 from typing import Any
 
+from .constants import is_constant
 from .definitions import Definition
 from .effects import has_effects
 from .interfaces import Arguments, Result
@@ -60,7 +61,8 @@ def bind(scope: Scope, definition: Definition, arguments: Arguments, skip: int) 
     for name, default in _defaults(definition).items():
         if isinstance(default, (list, dict, set)) and name not in bound:
             raise NotCompiledError("a default that may be changed")
-        bound.setdefault(name, Result(literal(default, definition.node), Known(default)))
+        path = None if is_constant(default) else scope.program.place_of(default, None, f"the default of '{name}'")
+        bound.setdefault(name, Result(literal(default, definition.node), Known(default, path)))
     wanted = {*names, *(each.arg for each in node.kwonlyargs)}
     if wanted - set(bound):
         raise NotCompiledError

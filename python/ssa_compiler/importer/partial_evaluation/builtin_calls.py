@@ -18,6 +18,7 @@ from .hints import is_plain
 from .interfaces import CallEvaluator, Result
 from .objects import call_special, is_object
 from .ordering import extreme, ordered
+from .reading import MISSING, read
 from .scope import NeedsKnownError, NotCompiledError, OrderError, literal
 from .values import (
     UNKNOWN,
@@ -321,7 +322,8 @@ def _isinstance(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return None
     value = result.value
     if isinstance(value, Known):
-        return calls.expressions.known(node, Known(isinstance(calls.scope.use(value), kinds.value.object)))
+        guards = calls.scope.program.identity_guards(value)
+        return calls.expressions.known(node, Known(isinstance(value.object, kinds.value.object), None, guards))
     if isinstance(value, (Unknown, OptionalValue)):
         return None
     kind = value.kind if isinstance(value, (Scalar, ObjectValue)) else _CLASSES.get(type(value))
@@ -359,11 +361,11 @@ def _hasattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return None
     program = calls.scope.program
     path = program.path_of(result.value)
-    there = hasattr(result.value.object, name.value.object)
-    if path is None:
-        raise NotCompiledError
-    program.depend_on_presence(f"{path}.{name.value.object}".removeprefix("."))
-    return calls.expressions.known(node, Known(there))
+    found = read(result.value.object, name.value.object)
+    if isinstance(found, property):
+        raise NotCompiledError("hasattr() of a property")
+    program.depend_on_presence(None if path is None else program.part_of(path, name.value.object))
+    return calls.expressions.known(node, Known(found is not MISSING))
 
 
 def _getattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
@@ -374,9 +376,10 @@ def _getattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
         raise NeedsKnownError
     attribute = ast.copy_location(ast.Attribute(node.args[0], name.value.object, ast.Load()), node)
     calls.scope.use(name.value)
-    if len(node.args) > 2 and not hasattr(result.value.object, name.value.object):
-        path = calls.scope.program.path_of(result.value)
-        calls.scope.program.depend_on_presence(f"{path}.{name.value.object}".removeprefix("."))
+    if len(node.args) > 2 and read(result.value.object, name.value.object) is MISSING:
+        program = calls.scope.program
+        path = program.path_of(result.value)
+        program.depend_on_presence(None if path is None else program.part_of(path, name.value.object))
         return calls.expressions.evaluate(node.args[2])
     return calls.expressions.attribute_of(result, result.value, attribute)
 

@@ -11,11 +11,9 @@ import torch
 from torch import _jit_internal
 
 from .scope import NotCompiledError
-from .values import Value
 
 __all__ = [
     "forward_of",
-    "holder_path",
     "is_left_to_python",
     "is_of_torch",
     "is_op",
@@ -104,8 +102,3 @@ def takes_list(name: str, position: int) -> bool:
 
 def only_keywords(node: ast.Call) -> ast.Call:
     return ast.copy_location(ast.Call(node.func, [], node.keywords), node)
-
-
-def holder_path(value: Value) -> str | None:
-    path = getattr(value, "path", None)
-    return path.rpartition(".")[0] if path is not None else None

@@ -6,7 +6,6 @@ import ast
 import builtins
 import collections
 import copy
-import functools
 import inspect
 import types
 from collections.abc import Mapping, Sequence
@@ -15,10 +14,9 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import builtin_calls, inherited, methods, objects
+from . import builtin_calls, inherited, known_objects, methods, objects
 from .callees import (
     forward_of,
-    holder_path,
     is_left_to_python,
     is_of_torch,
     is_op,
@@ -143,8 +141,10 @@ class Calls:
         thing = callee.value.object
         if isinstance(thing, torch.nn.Module):
             return self._module(node, thing)
-        if isinstance(thing, functools.partial) and callee.value.path is None and not callee.value.guards:
-            return self._partial(node, thing, callee.value)
+        if (made := known_objects.call(self, node, callee.value)) is not None:
+            return made
+        if isinstance(thing, (types.FunctionType, type)):
+            self.scope.use(callee.value)
         if isinstance(thing, types.MethodType):
             return self._method(node, thing, callee)
         if thing in (torch.jit.is_scripting, torch.jit.is_tracing):  # type: ignore[attr-defined]
@@ -311,7 +311,7 @@ class Calls:
         if not isinstance(function, types.FunctionType):
             raise NotCompiledError
         arguments = self.arguments(node)
-        first = Result(None, Known(owner, holder_path(callee.value)))
+        first = Result(None, Known(owner, known_objects.holder_path(self.scope.program, callee.value)))
         return self.scope.program.functions.call(
             self.scope, function, Arguments([first, *arguments.positional], arguments.named), node
         )
@@ -325,16 +325,6 @@ class Calls:
             return Result(None, Known([*method()]))
         node.func = self.expressions.expression(callee, node)
         return self.as_it_is(node)
-
-    def _partial(self, node: ast.Call, bound: Any, value: Known) -> Result:
-        arguments = self.arguments(node)
-        guards = self.scope.program.guards_of(value)
-        first = [Result(None, Known(each, None, guards)) for each in bound.args]
-        named = {name: Result(None, Known(each, None, guards)) for name, each in bound.keywords.items()}
-        made = Arguments([*first, *arguments.positional], {**named, **arguments.named})
-        if not isinstance(bound.func, types.FunctionType) or is_of_torch(bound.func):
-            raise NotCompiledError
-        return self.scope.program.functions.call(self.scope, bound.func, made, node)
 
     def user(self, node: ast.Call, function: Any, callee: Result) -> Result:
         """Call a function of the user's."""

@@ -13,15 +13,18 @@ from typing import Any
 import torch
 from torch._sources import SourceContext
 
+from .effects import has_effects, may_raise
 from .interfaces import Arguments, Result
 from .scope import NotCompiledError, Scope, literal
-from .values import Closure, Known, ListValue, ObjectValue, Scalar, TupleValue, Value
+from .values import Closure, Known, ListValue, ObjectValue, Scalar, TupleValue, Value, guards_of
 
 __all__ = [
     "Definition",
     "Request",
     "Specialised",
     "all_parameters",
+    "changes",
+    "constant_of",
     "decorators",
     "expression_of",
     "free_names",
@@ -51,6 +54,7 @@ class Specialised:
         key: its module and name.
         complete: the attributes that the first parameter, an object that is being made, has where it returns.
         constant: what it returns, if that is known and all that it does.
+        has_effects: whether a property has effects.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Specialised:
     key: Any = None
     complete: frozenset[str] = frozenset()
     constant: Known | None = None
+    has_effects: bool = False
 
 
 @dataclass
@@ -100,6 +105,7 @@ class Request:
         dispatches: as of `Scope`.
         is_root: whether it is the program itself.
         complete: the attributes that the first parameter, an object that is being made, has so far; None if it is none.
+        is_getter: whether it is the function of a property.
     """
 
     definition: Definition
@@ -111,6 +117,7 @@ class Request:
     dispatches: bool = False
     is_root: bool = False
     complete: frozenset[str] | None = None
+    is_getter: bool = False
 
     @property
     def place(self) -> Any:
@@ -240,7 +247,9 @@ def identity_of(value: Value) -> Any:
         known = tuple((name, identity_of(each)) for name, each in read if isinstance(each, (Known, Closure)))
         return id(value.node), tuple(sorted(value.captures.items())), known
     assert isinstance(value, Known)
-    return repr(value.object) if isinstance(value.object, (bool, int, float, str, type(None))) else id(value.object)
+    plain = isinstance(value.object, (bool, int, float, str, type(None)))
+    found = repr(value.object) if plain else id(value.object)
+    return found, tuple(sorted(guards_of(value)))  # on which a copy depends
 
 
 def type_key(value: Value) -> str:
@@ -271,6 +280,34 @@ def free_names(node: Any) -> list[str]:
 def all_parameters(node: ast.arguments) -> list[ast.arg]:
     extra = [each for each in (node.vararg, node.kwarg) if each is not None]
     return [*node.posonlyargs, *node.args, *node.kwonlyargs, *extra]
+
+
+def constant_of(scope: Scope, node: Any) -> Known | None:
+    """Return what a copy of a function returns if it does nothing else and that is known."""
+    only, returned = node.body[0] if len(node.body) == 1 else None, scope.returned
+    if not isinstance(only, ast.Return) or not isinstance(returned, Known):
+        return None
+    return None if only.value is not None and (has_effects(scope, only.value) or may_raise(only.value)) else returned
+
+
+def changes(scope: Scope, node: Any) -> bool:
+    """Whether a copy of a function has effects."""
+    stored = (ast.Attribute, ast.Subscript)
+    return any(
+        (isinstance(part, stored) and not isinstance(part.ctx, ast.Load))
+        or (
+            isinstance(part, ast.Call)
+            and has_effects(scope, ast.Call(part.func, [], part.keywords))
+            and not _is_getter(part)
+        )
+        for statement in node.body
+        for part in ast.walk(statement)
+    )
+
+
+def _is_getter(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name.startswith("_ssa_compiler_get_")
 
 
 def has_tuple_list(value: Value | None) -> bool:

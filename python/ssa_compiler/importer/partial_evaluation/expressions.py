@@ -11,12 +11,11 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import displays, objects
-from .callees import is_of_torch
+from . import attributes, displays, objects
 from .effects import has_effects, may_raise
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
-from .scope import UNSEEN, NeedsKnownError, NotCompiledError, OrderError, Scope, literal
+from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, literal
 from .subscripts import subscript
 from .values import (
     NEVER,
@@ -48,8 +47,6 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
-_STORED = (bool, int, float, str)
-"""What TorchScript takes as attributes of modules."""
 
 
 class Expressions:
@@ -199,61 +196,7 @@ class Expressions:
 
     def attribute_of(self, owner: Result, value: Known, node: ast.Attribute) -> Result:
         """Evaluate the attribute of an object that is known."""
-        program, thing = self.scope.program, value.object
-        try:
-            found = getattr(thing, node.attr)
-        except AttributeError:
-            node.value = self.expression(owner, node.value)
-            return Result(node)
-        path = program.path_of(value)
-        path = None if path is None else f"{path}.{node.attr}".removeprefix(".")
-        if isinstance(thing, (dict, list, tuple, str)):
-            return Result(None, Known(found, None, program.guards_of(value)))
-        made = Known(found, path, value.guards)
-        if isinstance(thing, torch.nn.Module):
-            return self._module_attribute(owner, made, node)
-        if isinstance(thing, type) and path is None and not is_of_torch(thing) and not callable(found):
-            made = Known(found, None, value.guards | {UNSEEN})  # an attribute of a class
-        if isinstance(thing, (types.ModuleType, type)) or path is None:
-            if owner.node is not None and literal(found, node) is None:
-                node.value = owner.node
-                return Result(node, made)
-            return self.known(node, made)
-        if program.is_assigned(node.attr, type(thing)):
-            raise NotCompiledError(f"{node.attr}, an attribute of a {type(thing).__name__} that is assigned")
-        if isinstance(found, torch.Tensor) or _is_uniform(found):
-            if isinstance(found, torch.Tensor) or any(isinstance(part, torch.Tensor) for part in found):
-                is_tensor = isinstance(found, torch.Tensor)
-                value = program.tensor_value(found, path) if is_tensor else self.samples.value(found)
-                return Result(program.held_expression(self.scope, path, found, node), value)
-        return self.known(node, made)
-
-    def _module_attribute(self, owner: Result, made: Known, node: ast.Attribute) -> Result:
-        found, made_of = made.object, owner.value.object  # type: ignore[attr-defined]
-        if isinstance(found, torch.nn.Module):
-            return Result(None, made)
-        node.value = self.expression(owner, node.value)
-        if not isinstance(found, torch.Tensor) and not callable(found) and node.attr not in vars(made_of):
-            return self.known(node, made)  # an attribute of the class, of which TorchScript knows nothing
-        if self.scope.program.is_assigned(node.attr):
-            return Result(node, self._assigned_attribute(made, node.attr))
-        if isinstance(found, torch.Tensor):
-            if isinstance(getattr(type(made_of), node.attr, None), property):
-                self.scope.program.with_properties.add(id(made_of))
-            return Result(node, self.scope.program.tensor_value(found, made.path))
-        if callable(found) and not isinstance(found, type):
-            return Result(node, made)
-        if isinstance(found, (*_STORED, type(None))) or _is_uniform(found):
-            return Result(node, made)
-        return self.known(node, made)
-
-    def _assigned_attribute(self, made: Known, name: str) -> Value:
-        """What is known of an attribute that the program assigns: what it was, or is assigned."""
-        program, found = self.scope.program, made.object
-        value: Value = Known(None) if found is None else self.samples.value(found)
-        if isinstance(found, torch.Tensor):
-            value = program.tensor_value(found, made.path)
-        return joined(value, program.elements.get(("attribute", name)), self.samples.of)
+        return attributes.attribute(self, owner, value, node)
 
     def _tensor_attribute(self, owner: TensorValue, name: str) -> Value:
         simple: dict[str, Value] = {
@@ -370,8 +313,9 @@ class Expressions:
             return None
         for operand in operands:
             self.discard(operand, node)
-        guards = frozenset().union(*(self.scope.program.guards_of(value) for value in values))
-        return self.known(node, Known(made, None, guards))
+        program = self.scope.program
+        depends = program.identity_guards if kind in (ast.Is, ast.IsNot) else program.guards_of
+        return self.known(node, Known(made, None, frozenset().union(*map(depends, values))))
 
     def _boolop(self, node: ast.BoolOp) -> Result:
         stops = isinstance(node.op, ast.Or)
@@ -490,10 +434,3 @@ def _is_something(value: Value) -> bool:
     return isinstance(value, (TensorValue, Scalar, ListValue, TupleValue, DictValue, ObjectValue, Closure)) or (
         isinstance(value, Known) and value.object is not None
     )
-
-
-def _is_uniform(thing: Any) -> bool:
-    """Whether TorchScript takes a container as an attribute of a module."""
-    if isinstance(thing, (list, tuple)) and thing and not hasattr(thing, "_fields"):
-        return len({type(part) for part in thing}) == 1 and isinstance(thing[0], (*_STORED, torch.Tensor))
-    return isinstance(thing, dict) and bool(thing) and all(type(part) in _STORED for part in thing.values())

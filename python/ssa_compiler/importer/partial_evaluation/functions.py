@@ -22,6 +22,8 @@ from .definitions import (
     Request,
     Specialised,
     all_parameters,
+    changes,
+    constant_of,
     decorators,
     expression_of,
     free_names,
@@ -110,6 +112,43 @@ class Functions:
         inner = Definition(outer.function, parsed, definition, outer, closure.captures, outer.function)
         return self._call(scope, inner, arguments, node)
 
+    def get(self, scope: Scope, function: Any, owner: Known, node: ast.Attribute) -> Result:
+        """Evaluate a property: what it is, if that is known, else a call.
+
+        Raises:
+            NotCompiledError: it has effects, which are not expected where an attribute is read.
+        """
+        definition, thing = self._definition(function), owner.object
+        name = f"_ssa_compiler_get_{node.attr}"
+        call = ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), node), [], []), node)
+        if isinstance(thing, torch.nn.Module):
+            first = definition.node.args.args[0].arg
+            known = {first: Result(ast.Name(first, ast.Load()), Known(thing))}
+            request, given = Request(definition, thing, name, first, known, {}, is_getter=True), Arguments([], {})
+        else:
+            request, given = (
+                Request(definition, scope.owner, name, _SELF, {}, {}, is_getter=True),
+                Arguments([Result(None, owner)], {}),
+            )
+            if scope.owner is not None:
+                request = replace(request, fixed={_SELF: Result(ast.Name(_SELF, ast.Load()), Known(scope.owner))})
+            else:
+                request = replace(request, first="")
+        made, left = self._specialised(request, given, scope)
+        if made.constant is not None and not left:
+            return Result(None, made.constant)
+        if made.has_effects:
+            raise NotCompiledError("a property with effects")
+        call.func = self._function(scope, request.owner, made, node)
+        return self._placed(call, request.owner, made, left)
+
+    def _function(self, scope: Scope, owner: torch.nn.Module | None, made: Specialised, node: ast.AST) -> ast.expr:
+        """An expression for a copy."""
+        if owner is None:
+            return ast.copy_location(ast.Name(made.name, ast.Load()), node)
+        expression = self._program.module_expression(scope, owner, node)
+        return ast.copy_location(ast.Attribute(expression, made.name, ast.Load()), node)
+
     def construct(self, scope: Scope, kind: type, arguments: Arguments, node: ast.Call) -> Result:
         """Make an object of a class."""
         return self._call(scope, self._constructor(kind), arguments, node)
@@ -151,11 +190,7 @@ class Functions:
             )
         known = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
         made, left = self._specialised(Request(definition, owner, name, first, known, {}), arguments, scope)
-        if owner is None:
-            node.func = ast.copy_location(ast.Name(made.name, ast.Load()), node)
-        else:
-            expression = self._program.module_expression(scope, owner, node)
-            node.func = ast.copy_location(ast.Attribute(expression, made.name, ast.Load()), node)
+        node.func = self._function(scope, owner, made, node)
         return self._placed(node, owner, made, left)
 
     def _placed(self, node: ast.Call, owner: torch.nn.Module | None, made: Specialised, left: Sequence[Any]) -> Result:
@@ -306,6 +341,7 @@ class Functions:
             request.first,
             request.place,
             dispatches=request.dispatches,
+            is_getter=request.is_getter,
         )
         scope.local = variables_of(node)
         for each in ast.walk(node):
@@ -332,9 +368,11 @@ class Functions:
         node.returns = self._returns(scope.returned, node)
         made = self._named(node, request, scope)
         made.complete = objects.end(scope, definition)
-        returns = node.body[0] if len(node.body) == 1 else None
-        if isinstance(returns, ast.Return) and isinstance(returns.value, ast.Constant):
-            made.constant = scope.returned if isinstance(scope.returned, Known) else None
+        made.constant = constant_of(scope, node)
+        if request.is_getter:
+            made.has_effects = changes(scope, node)
+            if scope.returns_object and made.constant is None:
+                raise NotCompiledError("a property that is a module or a function, which one is dynamic")
         return made
 
     def _parameters(self, node: Any, request: Request) -> ast.arguments:

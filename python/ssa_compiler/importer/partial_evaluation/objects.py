@@ -13,7 +13,7 @@ from .callees import is_left_to_python
 from .definitions import Definition
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, ExpressionEvaluator, Result
-from .scope import UNSEEN, NotCompiledError, OrderError, Scope
+from .scope import NotCompiledError, OrderError, Scope
 from .values import NEVER, Known, ObjectValue, OptionalValue, Value, is_none
 
 __all__ = [
@@ -169,7 +169,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, node: ast.Attribu
         if member is not _MISSING:
             if isinstance(member, (types.FunctionType, staticmethod, classmethod)):
                 raise NotCompiledError("a method that is a value")
-            return expressions.known(node, Known(member, None, frozenset([UNSEEN])))
+            return expressions.known(node, Known(member, scope.program.place_of(kind, name)))
         classes.await_(kind, name)
         node.value = expressions.expression(owner, node.value)
         return Result(node, NEVER)

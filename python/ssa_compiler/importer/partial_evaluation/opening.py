@@ -144,6 +144,7 @@ def _opened(
         untyped_defaults=untyped,
         fixed=fixed,
         sources=program.sources,
+        objects=program.compared,
     )
 
 

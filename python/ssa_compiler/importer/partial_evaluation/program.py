@@ -30,9 +30,9 @@ from .assigned_attributes import assigned_attributes, assigned_by
 from .callees import forward_of, is_of_torch
 from .classes import Classes, is_plain_class
 from .definitions import Specialised
+from .dependences import Dependences
 from .functions import Functions
-from .samples import Samples
-from .scope import UNSEEN, NeedsKnownError, NotCompiledError, Scope, placed, type_expression
+from .scope import NeedsKnownError, NotCompiledError, Scope, placed, type_expression
 from .values import (
     ATTRIBUTE,
     UNKNOWN,
@@ -42,7 +42,6 @@ from .values import (
     TupleValue,
     Value,
     annotation,
-    guards_of,
     is_none,
     joined,
     widened,
@@ -64,45 +63,32 @@ in which that is tried.
 """
 
 
-class Program:
+class Program(Dependences):
     """A program whose functions are evaluated.
 
     Attributes:
-        samples: what tensors may look like.
         functions: the copies of functions.
         classes: those whose objects the program makes.
         elements: what the lists and dicts that the program makes hold, by place.
-        read: the attributes of the root module that were taken as they are.
         methods: the copies that are methods, by module and name.
         names: what names of the copies mean: other copies, constants.
         sources: the Python functions that copies are of, by the names of the copies.
         held: the tensors of objects that are no modules, by the module that holds the object, and name.
-        with_properties: the modules whose properties TorchScript computes; others are known.
     """
 
     def __init__(self, root: torch.nn.Module | None, elements: dict[Any, Value]) -> None:
-        self.root = root
-        self.samples = Samples()
+        super().__init__(root)
         self.elements = elements
         self.classes = Classes(elements, self.samples.of, self.widened)
         self.functions = Functions(self)
-        self.read: set[str] = set()
         self.methods: dict[int, dict[str, Any]] = {}
         self.names: dict[str, Any] = {}
-        self.with_properties = set[int]()
         self.sources: dict[str, Any] = {}
         self.held: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._paths = {id(part): path for path, part in root.named_modules()} if root is not None else {}
         self._assigned = assigned_attributes(root) if root is not None else frozenset()
         self._constants: dict[int, str] = {}
 
     # What is known. -----------------------------------------------------------------------------------------------
-
-    def path_of(self, value: Known) -> str | None:
-        """Return the attribute of the root that an object is, None if it is none."""
-        if isinstance(value.object, torch.nn.Module):
-            return self._paths.get(id(value.object))
-        return value.path
 
     def is_assigned(self, name: str, kind: type | None = None) -> bool:
         """Whether the program may assign an attribute of this name, or change what it holds.
@@ -134,44 +120,6 @@ class Program:
             return False
         self.assign(value.path.rpartition(".")[2])
         return True
-
-    def guards_of(self, value: Any) -> frozenset[str]:
-        """Return the attributes of the root that a value depends on."""
-        return guards_of(value)
-
-    def depend(self, value: Known) -> None:
-        """Let the program depend on what a value is.
-
-        Raises:
-            NotCompiledError: a change of it would not be seen.
-        """
-        for path in self.guards_of(value):
-            if path == UNSEEN or not self._is_guarded(path):
-                raise NotCompiledError
-            self.read.add(path)
-
-    def depend_on_presence(self, path: str) -> None:
-        """Let the program depend on whether there is an attribute."""
-        self.read.add(path)
-
-    def tensor_value(self, tensor: torch.Tensor, path: str | None) -> Value:
-        """Return what is known of a tensor of the root, and let the program depend on that.
-
-        Args:
-            tensor: the tensor.
-            path: the attribute that it is.
-        Raises:
-            NotCompiledError: it is none.
-        """
-        if path is None:
-            raise NotCompiledError("a tensor of another module")
-        self.read |= {f"{path}.shape", f"{path}.dtype"}
-        return self.samples.value(tensor)
-
-    def _is_guarded(self, path: str) -> bool:
-        from ...abi.module_guards import is_compared
-
-        return self.root is not None and is_compared(self.root, path)
 
     def widened(self, value: Value) -> Value:
         """Return the type of a value."""
@@ -399,13 +347,8 @@ class Program:
             resolve = create(function)
             return lambda name: self.names[name] if name in self.names else self.classes.resolved(name) or resolve(name)
 
-        properties: Any = getattr(recursive, "get_property_stubs")  # noqa: B009 - it is private
-
-        def computed(module: torch.nn.Module) -> Any:
-            return properties(module) if id(module) in self.with_properties else []
-
         with (
-            replaced(recursive, "get_property_stubs", computed),
+            replaced(recursive, "get_property_stubs", lambda module: []),  # they are methods
             replaced(frontend, "parse_def", parsing),
             replaced(_jit_internal, "createResolutionCallbackFromClosure", resolving),
         ):

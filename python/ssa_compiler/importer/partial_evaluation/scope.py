@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import enum
+import inspect
 import math
 import re
-import types
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import Names
+from .constants import is_constant
 from .effects import has_effects
 from .interfaces import Evaluated, Result
 from .order import before_in
@@ -82,6 +84,8 @@ class Scope:
         unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
             variables where they are assigned; None if there is none.
         ends: the attributes that it has where the function returns.
+        is_getter: whether it is the function of a property.
+        returns_object: whether that returns an object that TorchScript has no expression for.
     """
 
     program: Evaluated
@@ -107,9 +111,14 @@ class Scope:
     is_apart: bool = False
     unfinished: str | None = None
     ends: list[frozenset[str]] = field(default_factory=list)
+    is_getter: bool = False
+    returns_object: bool = False
 
     def __post_init__(self) -> None:
         self._meanings = Names(self.function)
+        plain = inspect.unwrap(self.function)
+        names = getattr(getattr(plain, "__code__", None), "co_freevars", ())
+        self._cells = dict(zip(names, getattr(plain, "__closure__", None) or ()))
         self._count = 0
 
     def lookup(self, name: str) -> Any:
@@ -134,9 +143,21 @@ class Scope:
             meant = self.lookup(node.id)
         except KeyError:
             return Result(node)
-        # A change of what a global object holds would not be seen; numbers are those at compilation.
-        guards = frozenset[str]() if _is_constant(meant) else frozenset([UNSEEN])
-        return Result(literal(meant, node) if isinstance(meant, _PLAIN) else node, Known(meant, None, guards))
+        path = self._path(node.id, meant)
+        if path is not None and not is_constant(meant) and not isinstance(meant, enum.Enum):
+            return Result(None, Known(meant, path))
+        if path is not None:  # other functions may assign it
+            self.program.depend(Known(meant, path))
+        return Result(literal(meant, node) if isinstance(meant, _PLAIN) else node, Known(meant))
+
+    def _path(self, name: str, meant: Any) -> str | None:
+        """The path of what a name means; None for constants of a module, which are those at compilation."""
+        if name in self._cells:
+            return self.program.place_of(self._cells[name], "cell_contents", name)
+        space = getattr(inspect.unwrap(self.function), "__globals__", {})
+        if is_constant(meant) or name not in space:
+            return None
+        return self.program.place_of(space, (name,), name)
 
     def bind(self, name: str, value: Value, node: ast.AST, kind: Value | None = None) -> str:
         """Let a variable that is stored have a value.
@@ -300,14 +321,6 @@ class Scope:
 def _is_literal(result: Result) -> bool:
     """Whether a variable that is not stored can be."""
     return isinstance(result.value, Known) and literal(result.value.object, ast.Pass()) is not None
-
-
-def _is_constant(thing: Any) -> bool:
-    """Whether what a global name means is taken for what it is at compilation, as TorchScript does."""
-    if isinstance(thing, tuple):
-        return all(map(_is_constant, thing))
-    is_code = isinstance(thing, (types.ModuleType, torch.nn.Module)) or callable(thing)
-    return is_code or isinstance(thing, (*_PLAIN, torch.dtype, torch.device, torch.memory_format, torch.layout))
 
 
 def placed(node: Any, where: ast.AST) -> Any:

@@ -128,6 +128,8 @@ class Statements(Assignments):
                 found = arm[name]
                 if self.scope.is_stored(name, found):
                     continue
+                if self.scope.program.is_shared(found.value):
+                    raise NotCompiledError("a global list or dict that is a variable")
                 store = ast.copy_location(ast.Name(result.node.id, ast.Store()), node)
                 value = self.expressions.expression(found, node)
                 body.append(ast.copy_location(ast.Assign([store], value), node))
@@ -190,8 +192,13 @@ class Statements(Assignments):
         if node.value is not None:
             if is_iterator(node.value):
                 raise NotCompiledError("an iterator that is a value")
+            if self.scope.program.is_shared(result.value) and not self.scope.is_getter:
+                raise NotCompiledError("a global list or dict that is a result")
             if isinstance(result.value, (Closure, Known)) and result.node is None and literal_or_none(result) is None:
-                raise NotCompiledError
+                if not self.scope.is_getter:
+                    raise NotCompiledError
+                self.scope.returns_object = True
+                result = Result(ast.copy_location(ast.Constant(None), node), result.value)
             node.value = self.expressions.expression(result, node.value)
         self.scope.returned = (
             result.value

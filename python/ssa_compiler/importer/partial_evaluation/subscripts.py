@@ -181,7 +181,14 @@ def element_of_known(expressions: ExpressionEvaluator, owner: Known, index: Know
     """
     scope, thing = expressions.scope, owner.object
     position = scope.use(index)
+    if isinstance(thing, dict) and position not in thing and hasattr(type(thing), "__missing__"):
+        raise NotCompiledError("a key that is not there, of a dict that makes it")
     found = thing[position]
+    path = scope.program.path_of(owner)
+    if isinstance(thing, (list, tuple, dict)) and path is not None and scope.program.is_elsewhere(path):
+        if not isinstance(position, slice) and not isinstance(found, (torch.nn.Module, torch.Tensor)):
+            part = scope.program.part_of(path, (position,))
+            return Result(None, Known(found, part, owner.guards | scope.program.guards_of(index)))
     if isinstance(found, torch.nn.Module) and not isinstance(position, slice):
         return Result(None, Known(found, None, scope.program.guards_of(owner)))
     if isinstance(thing, torch.nn.Module):  # `self.layers[1:]`

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 import torch.nn.modules.module as module_globals
 
+from ...abi.object_guards import Place
 from ...errors import ScriptError, SourceLocation
 from ..isolation.process_state import quiet
 from .script import script_method, script_model
@@ -42,6 +43,7 @@ class OpenedModel:
         read: the attributes of the module that the scripted program has as constants.
         untyped_defaults: the defaults that are of another type than the example, which TorchScript does not have.
         fixed: the bool and int arguments that it is made for.
+        objects: the objects beside the module that the scripted program has as constants.
         sources: the Python functions of which the program has copies, by the names of the copies.
     """
 
@@ -56,6 +58,7 @@ class OpenedModel:
     untyped_defaults: Mapping[str, Any] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()
     sources: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    objects: Mapping[str, Place] = field(default_factory=dict, compare=False)
 
 
 def open_model(model: Any) -> OpenedModel:

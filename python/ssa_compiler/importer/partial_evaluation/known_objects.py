@@ -1,0 +1,54 @@
+"""Calls of objects that are known and are no functions: partials, and objects with a `__call__`."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+
+from .callees import is_of_torch
+from .interfaces import Arguments, CallEvaluator, Evaluated, Result
+from .scope import NotCompiledError
+from .values import Known, Value
+
+__all__ = ["call", "holder_path"]
+
+
+def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
+    """Call an object that is no part of the root; None if it is a function, or another object."""
+    thing, path, program = callee.object, callee.path, calls.scope.program
+    if path is None or not program.is_elsewhere(path):
+        return None
+    if isinstance(thing, functools.partial):
+        return _partial(calls, node, thing, path)
+    if isinstance(thing, types.MethodType):
+        calls.scope.use(callee)
+    called = inspect.getattr_static(type(thing), "__call__", None)
+    if not isinstance(called, types.FunctionType):
+        return None
+    arguments = calls.arguments(node)
+    given = Arguments([Result(None, callee), *arguments.positional], arguments.named)
+    return program.functions.call(calls.scope, called, given, node)
+
+
+def _partial(calls: CallEvaluator, node: ast.Call, bound: functools.partial[object], path: str) -> Result:
+    """Call a functools.partial, which may be given other keywords later."""
+    arguments, program = calls.arguments(node), calls.scope.program
+    if not isinstance(bound.func, types.FunctionType) or is_of_torch(bound.func):
+        raise NotCompiledError
+    program.depend(Known(bound.func, program.part_of(path, "func")))
+    first, keys = program.part_of(path, "args"), program.part_of(path, "keywords")
+    program.depend(Known(bound.keywords, keys))
+    given = [Result(None, Known(each, program.part_of(first, (k,)))) for k, each in enumerate(bound.args)]
+    named = {name: Result(None, Known(each, program.part_of(keys, (name,)))) for name, each in bound.keywords.items()}
+    made = Arguments([*given, *arguments.positional], {**named, **arguments.named})
+    return program.functions.call(calls.scope, bound.func, made, node)
+
+
+def holder_path(program: Evaluated, method: Value) -> str | None:
+    """Return the path of the object whose method is called."""
+    path: str | None = getattr(method, "path", None)
+    if path is None:
+        return None
+    return program.part_of(path, "__self__") if program.is_elsewhere(path) else path.rpartition(".")[0]

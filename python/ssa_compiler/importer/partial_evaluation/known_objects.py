@@ -7,6 +7,8 @@ import functools
 import inspect
 import types
 
+import torch
+
 from .callees import is_of_torch
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
 from .scope import NotCompiledError
@@ -18,12 +20,12 @@ __all__ = ["call", "holder_path"]
 def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     """Call an object that is no part of the root; None if it is a function, or another object."""
     thing, path, program = callee.object, callee.path, calls.scope.program
+    if isinstance(thing, types.MethodType) and path is not None and not isinstance(thing.__self__, torch.nn.Module):
+        program.depend(callee)  # an object may have one of its own later
     if path is None or not program.is_elsewhere(path):
         return None
     if isinstance(thing, functools.partial):
         return _partial(calls, node, thing, path)
-    if isinstance(thing, types.MethodType):
-        calls.scope.use(callee)
     called = inspect.getattr_static(type(thing), "__call__", None)
     if not isinstance(called, types.FunctionType):
         return None

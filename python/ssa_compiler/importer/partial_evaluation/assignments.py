@@ -14,7 +14,8 @@ from . import objects
 from .displays import spread
 from .expressions import Expressions
 from .interfaces import Result
-from .scope import NotCompiledError, Scope, literal
+from .rejections import NotCompiledError
+from .scope import Scope, literal
 from .values import (
     UNKNOWN,
     Closure,

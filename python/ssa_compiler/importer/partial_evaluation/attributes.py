@@ -13,7 +13,8 @@ from .callees import is_of_torch
 from .constants import is_constant, is_mutable_object
 from .interfaces import ExpressionEvaluator, Result
 from .reading import MISSING, read
-from .scope import UNSEEN, NotCompiledError, literal
+from .rejections import NotCompiledError
+from .scope import UNSEEN, literal
 from .values import Known, Value, joined
 
 __all__ = ["attribute"]

@@ -10,7 +10,8 @@ from .constants import is_constant
 from .definitions import Definition
 from .effects import has_effects
 from .interfaces import Arguments, Result
-from .scope import NotCompiledError, OrderError, Scope, literal
+from .rejections import NotCompiledError, OrderError
+from .scope import Scope, literal
 from .values import Known, TupleValue, guards_of
 
 __all__ = ["bind"]

@@ -19,7 +19,8 @@ from .interfaces import CallEvaluator, Result
 from .objects import call_special, is_object
 from .ordering import extreme, ordered
 from .reading import MISSING, read
-from .scope import NeedsKnownError, NotCompiledError, OrderError, literal
+from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .scope import literal
 from .values import (
     UNKNOWN,
     DictValue,

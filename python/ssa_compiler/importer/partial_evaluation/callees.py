@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import _jit_internal
 
-from .scope import NotCompiledError
+from .rejections import NotCompiledError
 
 __all__ = [
     "forward_of",

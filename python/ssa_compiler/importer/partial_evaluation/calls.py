@@ -29,7 +29,8 @@ from .classes import is_plain_class
 from .displays import listed, spread
 from .effects import has_effects
 from .interfaces import Arguments, ExpressionEvaluator, Result
-from .scope import NeedsKnownError, NotCompiledError, placed
+from .rejections import NeedsKnownError, NotCompiledError
+from .scope import placed
 from .values import (
     NEVER,
     UNKNOWN,

@@ -21,7 +21,7 @@ from torch import _jit_internal
 from torch._sources import SourceContext
 
 from .callees import is_of_torch
-from .scope import NotCompiledError
+from .rejections import NotCompiledError
 from .values import (
     UNKNOWN,
     DictValue,

@@ -15,7 +15,8 @@ from torch._sources import SourceContext
 
 from .effects import has_effects, may_raise
 from .interfaces import Arguments, Result
-from .scope import NotCompiledError, Scope, literal
+from .rejections import NotCompiledError
+from .scope import Scope, literal
 from .values import Closure, Known, ListValue, ObjectValue, Scalar, TupleValue, Value, guards_of
 
 __all__ = [

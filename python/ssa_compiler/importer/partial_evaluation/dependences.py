@@ -8,8 +8,9 @@ import torch
 
 from ...abi.module_guards import is_compared
 from ...abi.object_guards import Place, is_comparable
+from .rejections import NotCompiledError
 from .samples import Samples
-from .scope import UNSEEN, NotCompiledError
+from .scope import UNSEEN
 from .values import Known, Value, guards_of
 
 __all__ = ["Dependences"]

@@ -11,7 +11,7 @@ from typing import Any
 from .definitions import all_parameters
 from .hints import combined, hint, hints, is_tracked
 from .interfaces import ExpressionEvaluator, Result
-from .scope import NeedsKnownError, NotCompiledError
+from .rejections import NeedsKnownError, NotCompiledError
 from .values import (
     UNKNOWN,
     Closure,

@@ -15,7 +15,8 @@ from . import attributes, displays, objects
 from .effects import has_effects, may_raise
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
-from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, literal
+from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .scope import Scope, literal
 from .subscripts import subscript
 from .values import (
     NEVER,

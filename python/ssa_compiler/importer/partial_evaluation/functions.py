@@ -35,7 +35,8 @@ from .definitions import (
 )
 from .effects import has_effects
 from .interfaces import Arguments, Evaluated, Result
-from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, literal, type_expression
+from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .scope import Scope, literal, type_expression
 from .statements import Statements
 from .values import (
     Closure,
@@ -141,6 +142,22 @@ class Functions:
             raise NotCompiledError("a property with effects")
         call.func = self._function(scope, request.owner, made, node)
         return self._placed(call, request.owner, made, left)
+
+    def get_of_object(self, scope: Scope, function: Any, owner: Result, node: ast.Attribute) -> Result:
+        """Evaluate a property of an object that the program makes.
+
+        Raises:
+            NotCompiledError: it has effects.
+        """
+        call = ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), node), [], []), node)
+        request = Request(
+            self._definition(function), None, f"_ssa_compiler_get_{node.attr}", "", {}, {}, is_getter=True
+        )
+        made, left = self._specialised(request, Arguments([owner], {}), scope)
+        if made.has_effects:
+            raise NotCompiledError("a property with effects")
+        call.func = self._function(scope, None, made, node)
+        return self._placed(call, None, made, left)
 
     def _function(self, scope: Scope, owner: torch.nn.Module | None, made: Specialised, node: ast.AST) -> ast.expr:
         """An expression for a copy."""

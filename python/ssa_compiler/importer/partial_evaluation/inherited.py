@@ -6,7 +6,7 @@ import ast
 
 from .interfaces import CallEvaluator, Result
 from .objects import call_super, is_object
-from .scope import NotCompiledError
+from .rejections import NotCompiledError
 from .values import Known
 
 __all__ = ["call"]

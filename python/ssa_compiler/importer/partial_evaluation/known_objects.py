@@ -11,7 +11,7 @@ import torch
 
 from .callees import is_of_torch
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
-from .scope import NotCompiledError
+from .rejections import NotCompiledError
 from .values import Known, Value
 
 __all__ = ["call", "holder_path"]

@@ -14,7 +14,8 @@ from .displays import spread
 from .effects import has_effects
 from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
-from .scope import MIXED, NeedsKnownError, NotCompiledError, literal, placed
+from .rejections import NeedsKnownError, NotCompiledError
+from .scope import MIXED, literal, placed
 from .unrolled_loops import MOST_ITERATIONS, UnrolledLoops
 from .values import (
     NEVER,

@@ -10,7 +10,7 @@ import torch
 from .effects import has_effects
 from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
-from .scope import NotCompiledError
+from .rejections import NotCompiledError
 from .values import (
     NEVER,
     UNKNOWN,

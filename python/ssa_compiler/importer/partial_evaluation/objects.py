@@ -13,7 +13,8 @@ from .callees import is_left_to_python
 from .definitions import Definition
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, ExpressionEvaluator, Result
-from .scope import NotCompiledError, OrderError, Scope
+from .rejections import NotCompiledError, OrderError
+from .scope import Scope
 from .values import NEVER, Known, ObjectValue, OptionalValue, Value, is_none
 
 __all__ = [
@@ -163,7 +164,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, node: ast.Attribu
     if isinstance(member, functools.cached_property):
         raise NotCompiledError("a cached property")
     if isinstance(member, property):
-        return scope.program.functions.call(scope, member.fget, Arguments([owner], {}), _call(node))
+        return scope.program.functions.get_of_object(scope, member.fget, owner, node)
     found = classes.attribute(kind, name)
     if found is None:
         if member is not _MISSING:

@@ -15,7 +15,7 @@ from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
 from .program import Program, evaluated
-from .scope import NotCompiledError
+from .rejections import NotCompiledError
 
 __all__ = ["open_for_example", "prefer_partial_evaluation"]
 

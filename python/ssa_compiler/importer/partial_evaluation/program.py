@@ -32,7 +32,8 @@ from .classes import Classes, is_plain_class
 from .definitions import Specialised
 from .dependences import Dependences
 from .functions import Functions
-from .scope import NeedsKnownError, NotCompiledError, Scope, placed, type_expression
+from .rejections import NeedsKnownError, NotCompiledError
+from .scope import Scope, placed, type_expression
 from .values import (
     ATTRIBUTE,
     UNKNOWN,

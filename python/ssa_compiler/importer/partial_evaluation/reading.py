@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from .constants import is_library
-from .scope import NotCompiledError
+from .rejections import NotCompiledError
 
 __all__ = ["MISSING", "read"]
 

@@ -20,14 +20,12 @@ from .constants import is_constant
 from .effects import has_effects
 from .interfaces import Evaluated, Result
 from .order import before_in
+from .rejections import NotCompiledError, OrderError
 from .values import NEVER, UNKNOWN, DictValue, Known, ListValue, OptionalValue, Value, annotation, is_none, joined
 
 __all__ = [
     "MIXED",
     "UNSEEN",
-    "NeedsKnownError",
-    "NotCompiledError",
-    "OrderError",
     "Scope",
     "literal",
     "placed",
@@ -42,18 +40,6 @@ _PLAIN = (bool, int, float, str, type(None))
 
 MIXED = Result(None, UNKNOWN)
 """A variable that has several types, or is an object here and another one there: it cannot be read."""
-
-
-class NeedsKnownError(Exception):
-    """A value has to be known before the program runs: which part of a module is meant, which attribute."""
-
-
-class NotCompiledError(Exception):
-    """Something that partial evaluation does not do; the message says what."""
-
-
-class OrderError(NotCompiledError):
-    """A statement has to be taken apart before it is evaluated."""
 
 
 @dataclass

@@ -14,7 +14,8 @@ from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
 from .loops import Loops
 from .order import mark, taken_apart
-from .scope import NeedsKnownError, NotCompiledError, OrderError, Scope, literal
+from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .scope import Scope, literal
 from .values import (
     Closure,
     DictValue,

@@ -11,7 +11,8 @@ import torch
 from .displays import spread
 from .interfaces import ExpressionEvaluator, Result
 from .objects import call_special, is_object
-from .scope import NeedsKnownError, NotCompiledError, literal
+from .rejections import NeedsKnownError, NotCompiledError
+from .scope import literal
 from .values import (
     NEVER,
     UNKNOWN,

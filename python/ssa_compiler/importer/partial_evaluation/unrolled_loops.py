@@ -7,7 +7,8 @@ import copy
 from collections.abc import Sequence
 
 from .interfaces import Result, StatementEvaluator, Written
-from .scope import MIXED, NotCompiledError
+from .rejections import NotCompiledError
+from .scope import MIXED
 
 __all__ = ["MOST_ITERATIONS", "UnrolledLoops"]
 

@@ -228,7 +228,9 @@ class Assignments:
         for number, part in enumerate(target.elts):
             is_star = isinstance(part, ast.Starred)
             if is_star:
-                text = f"{name.id}[{starred}:{-rest if rest else ''}]"
+                if "list" in self.scope.local:
+                    raise NotCompiledError("a variable that is called list")
+                text = f"list({name.id}[{starred}:{-rest if rest else ''}])"
             else:
                 text = f"{name.id}[{number if number < starred else number - len(target.elts)}]"
             found = ast.parse(text, mode="eval").body

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+import torch.jit.frontend as frontend
 from torch._sources import SourceContext
 
 from .effects import has_effects, may_raise
@@ -27,6 +28,7 @@ __all__ = [
     "changes",
     "constant_of",
     "decorators",
+    "definition_of",
     "expression_of",
     "free_names",
     "function_of",
@@ -38,6 +40,7 @@ __all__ = [
     "type_key",
 ]
 
+_PARSE = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
 _PARSED = "_ssa_compiler_parsed"
 _PADDING = "." * 400
 
@@ -133,6 +136,29 @@ class Request:
         parts = tuple((key, identity_of(result.value)) for key, result in sorted(self.fixed.items()))
         types_ = tuple((name, type_key(value)) for name, value in self.dynamic.items())
         return self.place, id(self.owner), parts, types_, self.dispatches, self.complete
+
+
+def definition_of(function: Any) -> Definition:
+    """Return a function as it is written.
+
+    Raises:
+        NotCompiledError: it has no source, or is none that is evaluated.
+    """
+    plain = inspect.unwrap(function)
+    if plain is not function and not is_of_torch_wrapper(function):
+        raise NotCompiledError("a decorator")
+    if not isinstance(plain, types.FunctionType) or plain.__name__ == "<lambda>":
+        raise NotCompiledError
+    try:
+        parsed = _PARSE(plain)
+    except (OSError, TypeError, RuntimeError) as error:
+        raise NotCompiledError from error
+    node = parsed.ast.body[0]
+    if any(
+        isinstance(each, (ast.Yield, ast.YieldFrom, ast.Await, ast.Nonlocal, ast.Global)) for each in ast.walk(node)
+    ):
+        raise NotCompiledError
+    return Definition(plain, parsed, node, source=function)
 
 
 def function_of(definition: Definition, name: str, node: Any, is_root: bool, names: Sequence[str]) -> Any:
@@ -288,7 +314,10 @@ def constant_of(scope: Scope, node: Any) -> Known | None:
     only, returned = node.body[0] if len(node.body) == 1 else None, scope.returned
     if not isinstance(only, ast.Return) or not isinstance(returned, Known):
         return None
-    return None if only.value is not None and (has_effects(scope, only.value) or may_raise(only.value)) else returned
+    if only.value is None:
+        return returned
+    raises = may_raise(only.value) and literal(returned.object, only) is not None  # of others nothing is left
+    return None if raises or has_effects(scope, only.value) else returned
 
 
 def changes(scope: Scope, node: Any) -> bool:

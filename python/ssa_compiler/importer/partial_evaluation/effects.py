@@ -12,7 +12,7 @@ import torch
 
 from ..torchscript.evaluation_order import schemas
 from .callees import is_op
-from .values import DictValue, Known, ListValue, Scalar, TensorValue, TupleValue
+from .values import DictValue, Known, ListValue, ObjectValue, Scalar, TensorValue, TupleValue
 
 __all__ = ["has_effects", "may_raise", "must_be_apart"]
 
@@ -137,6 +137,8 @@ def _is_tensor(scope: Any, node: ast.expr) -> bool:
         owner = _variable(scope, node.value)
         if isinstance(owner, TensorValue):
             return node.attr in ("T", "mT", "data", "real", "imag")
+        if isinstance(owner, ObjectValue) and owner.name is not None:
+            return isinstance(scope.program.classes.attribute(owner.kind, node.attr), TensorValue)
         if isinstance(owner, Known) and isinstance(owner.object, torch.nn.Module):
             tensors = {**owner.object._parameters, **owner.object._buffers}
             return isinstance(tensors.get(node.attr), torch.Tensor)

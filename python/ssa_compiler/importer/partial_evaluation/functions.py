@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
-import inspect
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
-import torch.jit.frontend as frontend
 
 from ..torchscript.function_scope import variables_of
 from . import objects
@@ -25,11 +23,11 @@ from .definitions import (
     changes,
     constant_of,
     decorators,
+    definition_of,
     expression_of,
     free_names,
     function_of,
     has_tuple_list,
-    is_of_torch_wrapper,
     is_of_torchscript,
     needs_owner,
 )
@@ -51,7 +49,6 @@ from .values import (
 
 __all__ = ["Functions"]
 
-_PARSE = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
 _SELF = "_ssa_compiler_self"
 _DEPTH = 24
 
@@ -79,7 +76,7 @@ class Functions:
         node: ast.Call,
     ) -> Result:
         """Call a method of a module."""
-        definition = self._definition(function)
+        definition = definition_of(function)
         if any(
             isinstance(each, ast.Name) and each.id in ("staticmethod", "classmethod") for each in decorators(definition)
         ):
@@ -97,7 +94,7 @@ class Functions:
 
     def call(self, scope: Scope, function: Any, arguments: Arguments, node: ast.Call) -> Result:
         """Call a function."""
-        return self._call(scope, self._definition(function), arguments, node)
+        return self._call(scope, definition_of(function), arguments, node)
 
     def call_closure(self, scope: Scope, closure: Closure, arguments: Arguments, node: ast.Call) -> Result:
         """Call a function that the program defines."""
@@ -109,7 +106,7 @@ class Functions:
             body = ast.copy_location(ast.Return(copy.deepcopy(definition.body)), definition.body)
             made = ast.FunctionDef("_lambda", copy.deepcopy(definition.args), [body], [], None, None)
             definition = ast.copy_location(made, definition)
-        parsed = self._definition(outer.function).parsed
+        parsed = definition_of(outer.function).parsed
         inner = Definition(outer.function, parsed, definition, outer, closure.captures, outer.function)
         return self._call(scope, inner, arguments, node)
 
@@ -119,7 +116,7 @@ class Functions:
         Raises:
             NotCompiledError: it has effects, which are not expected where an attribute is read.
         """
-        definition, thing = self._definition(function), owner.object
+        definition, thing = definition_of(function), owner.object
         name = f"_ssa_compiler_get_{node.attr}"
         call = ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), node), [], []), node)
         if isinstance(thing, torch.nn.Module):
@@ -150,9 +147,7 @@ class Functions:
             NotCompiledError: it has effects.
         """
         call = ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), node), [], []), node)
-        request = Request(
-            self._definition(function), None, f"_ssa_compiler_get_{node.attr}", "", {}, {}, is_getter=True
-        )
+        request = Request(definition_of(function), None, f"_ssa_compiler_get_{node.attr}", "", {}, {}, is_getter=True)
         made, left = self._specialised(request, Arguments([owner], {}), scope)
         if made.has_effects:
             raise NotCompiledError("a property with effects")
@@ -184,7 +179,7 @@ class Functions:
         Returns:
             The result, and the attributes that the object has afterwards.
         """
-        definition = self._definition(function)
+        definition = definition_of(function)
         request = Request(definition, None, f"_ssa_compiler_{definition.node.name}", "", {}, {}, complete=complete)
         made, left = self._specialised(request, arguments, scope)
         node.func = ast.copy_location(ast.Name(made.name, ast.Load()), node)
@@ -192,7 +187,7 @@ class Functions:
 
     def _constructor(self, kind: type) -> Definition:
         function = kind.__init__  # type: ignore[misc]
-        written = self._definition(function) if isinstance(function, types.FunctionType) else None
+        written = definition_of(function) if isinstance(function, types.FunctionType) else None
         return objects.constructor(kind, written)
 
     def _call(self, scope: Scope, definition: Definition, arguments: Arguments, node: ast.Call) -> Result:
@@ -243,7 +238,7 @@ class Functions:
             arguments: what is known of its arguments.
             dispatches: as of `Scope`.
         """
-        definition = self._definition(function)
+        definition = definition_of(function)
         first = definition.node.args.args[0].arg if owner is not None else ""
         bound = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
         kept = {key: value for key, value in arguments.items() if key != first}
@@ -438,20 +433,3 @@ class Functions:
         copies.append(made)
         self._program.add(owner, made)
         return made
-
-    def _definition(self, function: Any) -> Definition:
-        plain = inspect.unwrap(function)
-        if plain is not function and not is_of_torch_wrapper(function):
-            raise NotCompiledError("a decorator")
-        if not isinstance(plain, types.FunctionType) or plain.__name__ == "<lambda>":
-            raise NotCompiledError
-        try:
-            parsed = _PARSE(plain)
-        except (OSError, TypeError, RuntimeError) as error:
-            raise NotCompiledError from error
-        node = parsed.ast.body[0]
-        if any(
-            isinstance(each, (ast.Yield, ast.YieldFrom, ast.Await, ast.Nonlocal, ast.Global)) for each in ast.walk(node)
-        ):
-            raise NotCompiledError
-        return Definition(plain, parsed, node, source=function)

@@ -73,9 +73,19 @@ def applied(f, t):
     return f(t) + f_y
 
 
-def captured(x, y):
+def applied_twice(f, t):
+    y = t * 3
+    g = lambda u: f(u) * y  # noqa: E731
+    h = lambda f_y: g(f_y) - f_y  # noqa: E731
+    return applied(g, t) + applied(f, t) + applied(h, t)
+
+
+def captured(x, y, a=2):
+    field = lambda t: t * a  # noqa: E731
+    inner = lambda a: field(a) + a * y  # noqa: E731
     g = lambda t: t + y  # noqa: E731
-    return applied(g, x)
+    y = y + 1
+    return applied(g, x), applied_twice(g, x), applied_twice(inner, x), inner(x)
 
 
 def told(x, xs: list[int], n: int):

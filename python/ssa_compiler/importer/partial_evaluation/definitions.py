@@ -7,7 +7,7 @@ import inspect
 import textwrap
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -81,7 +81,6 @@ class Definition:
         parsed: TorchScript's parse of it.
         node: its definition, which may be one inside of it.
         scope: the function that defines it, None if a module does.
-        captures: the names that the free variables of one inside of a function have where it is now.
         source: the function as it is called, with its decorators.
         made_kind: the class whose objects it makes, None if it is no constructor.
     """
@@ -90,7 +89,6 @@ class Definition:
     parsed: Any
     node: Any
     scope: Scope | None = None
-    captures: dict[str, str] = field(default_factory=dict)
     source: Any = None
     made_kind: type | None = None
 
@@ -272,7 +270,7 @@ def identity_of(value: Value) -> Any:
         variables = value.scope.variables
         read = [(name, variables[name].value) for name in free_names(value.node) if name in variables]
         known = tuple((name, identity_of(each)) for name, each in read if isinstance(each, (Known, Closure)))
-        return id(value.node), tuple(sorted(value.captures.items())), known
+        return id(value.node), known
     assert isinstance(value, Known)
     plain = isinstance(value.object, (bool, int, float, str, type(None)))
     found = repr(value.object) if plain else id(value.object)
@@ -328,16 +326,11 @@ def changes(scope: Scope, node: Any) -> bool:
         or (
             isinstance(part, ast.Call)
             and has_effects(scope, ast.Call(part.func, [], part.keywords))
-            and not _is_getter(part)
+            and not hasattr(part, "is_getter")
         )
         for statement in node.body
         for part in ast.walk(statement)
     )
-
-
-def _is_getter(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name.startswith("_ssa_compiler_get_")
 
 
 def has_tuple_list(value: Value | None) -> bool:

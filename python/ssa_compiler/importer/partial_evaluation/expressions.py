@@ -150,7 +150,7 @@ class Expressions:
         return self.scope.load(node)
 
     def _lambda(self, node: ast.Lambda) -> Result:
-        return Result(None, Closure(node, self.scope, {}))
+        return Result(None, Closure(node, self.scope))
 
     def _joinedstr(self, node: ast.JoinedStr) -> Result:
         parts: list[str] = []

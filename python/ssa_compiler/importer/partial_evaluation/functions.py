@@ -62,6 +62,7 @@ class Functions:
         self._copies: dict[Any, list[Specialised]] = {}
         self._active: list[Any] = []
         self._taken = set[Any]()
+        self._scopes = 0
         self._kept: list[Any] = []  # so that their ids stay theirs
 
     # Calls. -----------------------------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class Functions:
             made = ast.FunctionDef("_lambda", copy.deepcopy(definition.args), [body], [], None, None)
             definition = ast.copy_location(made, definition)
         parsed = definition_of(outer.function).parsed
-        inner = Definition(outer.function, parsed, definition, outer, closure.captures, outer.function)
+        inner = Definition(outer.function, parsed, definition, outer, outer.function)
         return self._call(scope, inner, arguments, node)
 
     def get(self, scope: Scope, function: Any, owner: Known, node: ast.Attribute) -> Result:
@@ -137,7 +138,7 @@ class Functions:
             return Result(None, made.constant)
         if made.has_effects:
             raise NotCompiledError("a property with effects")
-        call.func = self._function(scope, request.owner, made, node)
+        call.func, call.is_getter = self._function(scope, request.owner, made, node), True  # type: ignore[attr-defined]
         return self._placed(call, request.owner, made, left)
 
     def get_of_object(self, scope: Scope, function: Any, owner: Result, node: ast.Attribute) -> Result:
@@ -151,7 +152,7 @@ class Functions:
         made, left = self._specialised(request, Arguments([owner], {}), scope)
         if made.has_effects:
             raise NotCompiledError("a property with effects")
-        call.func = self._function(scope, None, made, node)
+        call.func, call.is_getter = self._function(scope, None, made, node), True  # type: ignore[attr-defined]
         return self._placed(call, None, made, left)
 
     def _function(self, scope: Scope, owner: torch.nn.Module | None, made: Specialised, node: ast.AST) -> ast.expr:
@@ -296,18 +297,12 @@ class Functions:
         value = result.value
         if not isinstance(value, Closure):
             return Result(None, value)
-        renamed: dict[str, str] = {}
-        for name in free_names(value.node):
-            found = value.scope.variables.get(name)
-            if found is None or (isinstance(found.value, (Known, Closure)) and found.node is None):
-                continue
-            if isinstance(found.value, Known) and isinstance(found.value.object, torch.nn.Module):
-                continue
-            renamed[name] = f"_ssa_compiler_of_{len(parameter)}_{parameter}_{name}"
-            dynamic[renamed[name]] = self._program.widened(found.value)
-            current = found.node.id if isinstance(found.node, ast.Name) else name
-            left.append(ast.Name(value.captures.get(name) or current, ast.Load()))
-        return Result(None, Closure(value.node, value.scope, renamed))
+        for outer, name in _captured(value):
+            passed = outer.captured_name(name)
+            if passed not in dynamic:
+                dynamic[passed] = self._program.widened(outer.variables[name].value)
+                left.append(scope.captured(outer, name))
+        return Result(None, value)
 
     def _free(self, definition: Definition, results: Mapping[str, Result], scope: Scope) -> dict[str, Result]:
         """The variables of the function around a closure that it reads."""
@@ -319,11 +314,7 @@ class Functions:
             if name in results or name == outer.self_name or name not in outer.variables:
                 continue
             meant = outer.variables[name]
-            if isinstance(meant.node, ast.Name):
-                current = definition.captures.get(name) or meant.node.id
-                found[name] = Result(ast.Name(current, ast.Load()), meant.value)
-            else:
-                found[name] = meant
+            found[name] = meant if meant.node is None else Result(scope.captured(outer, name), meant.value)
         return found
 
     def _specialise(self, request: Request) -> Specialised:
@@ -354,7 +345,9 @@ class Functions:
             request.place,
             dispatches=request.dispatches,
             is_getter=request.is_getter,
+            number=self._scopes,
         )
+        self._scopes += 1
         scope.local = variables_of(node)
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
@@ -364,10 +357,6 @@ class Functions:
         scope.variables |= {key: Result(found.node, found.value) for key, found in request.fixed.items()}
         for parameter, value in dynamic.items():
             scope.bind(parameter, value, node)
-        if definition.captures:
-            for original, current in definition.captures.items():
-                if current in dynamic:
-                    scope.variables[original] = scope.variables[current]
         objects.begin(scope, definition, request.complete)
         body = Statements(scope, Calls).block(node.body)
         node.body = body or [ast.copy_location(ast.Pass(), node)]
@@ -433,3 +422,20 @@ class Functions:
         copies.append(made)
         self._program.add(owner, made)
         return made
+
+
+def _captured(closure: Closure, seen: frozenset[int] = frozenset()) -> list[tuple[Scope, str]]:
+    """The variables that a closure reads, and those that the closures read which it calls, by the functions whose they
+    are; without what is put in.
+    """
+    made: dict[tuple[int, str], tuple[Scope, str]] = {}
+    for name in free_names(closure.node) if id(closure.node) not in seen else ():
+        scope: Scope = closure.scope
+        found = scope.variables.get(name)
+        if found is None or (isinstance(found.value, Known) and isinstance(found.value.object, torch.nn.Module)):
+            continue
+        if isinstance(found.value, Closure):
+            made |= {(id(each), key): (each, key) for each, key in _captured(found.value, seen | {id(closure.node)})}
+        elif not isinstance(found.value, Known) or found.node is not None:
+            made[id(scope), name] = scope, name
+    return list(made.values())

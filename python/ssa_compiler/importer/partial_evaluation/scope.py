@@ -47,31 +47,32 @@ class Scope:
     """One function.
 
     Attributes:
-        program: the program that it is a part of.
-        function: the Python function.
-        owner: the module whose method it is; None for a function.
-        self_name: the name of its parameter for that module.
-        variables: what its variables are now; a variable without an expression of its own is not stored.
-        before: statements that come before the one that is evaluated.
-        dispatches: whether the parts of modules may be chosen by dynamic numbers.
-        conditional: how many expressions that may not be evaluated enclose the present one.
-        returned: what is known of the result so far.
-        local: the names that assignments bind.
-        is_dead: whether what comes next is never run.
-        jumps: what the variables are where the present loop is left or goes on.
-        nothing: where variables were assigned None.
-        present: the expressions, as text, that were found not to be None.
-        kinds: the types that variables have had.
-        unbound: the variables that were read where nothing is assigned to them yet.
-        reads: the lines on which variables are read.
-        whole: what the statement that is evaluated computes, as it is written.
-        is_apart: whether that is one operation on values that are computed already.
-        deleted: the variables that are deleted somewhere: one that is not among `variables` may not be set.
-        unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
-            variables where they are assigned; None if there is none.
-        ends: the attributes that it has where the function returns.
-        is_getter: whether it is the function of a property.
-        returns_object: whether that returns an object that TorchScript has no expression for.
+    program: the program that it is a part of.
+    function: the Python function.
+    owner: the module whose method it is; None for a function.
+    self_name: the name of its parameter for that module.
+    variables: what its variables are now; a variable without an expression of its own is not stored.
+    before: statements that come before the one that is evaluated.
+    dispatches: whether the parts of modules may be chosen by dynamic numbers.
+    conditional: how many expressions that may not be evaluated enclose the present one.
+    returned: what is known of the result so far.
+    local: the names that assignments bind.
+    is_dead: whether what comes next is never run.
+    jumps: what the variables are where the present loop is left or goes on.
+    nothing: where variables were assigned None.
+    present: the expressions, as text, that were found not to be None.
+    kinds: the types that variables have had.
+    unbound: the variables that were read where nothing is assigned to them yet.
+    reads: the lines on which variables are read.
+    whole: what the statement that is evaluated computes, as it is written.
+    is_apart: whether that is one operation on values that are computed already.
+    number: which function of the program it is.
+    deleted: the variables that are deleted somewhere: one that is not among `variables` may not be set.
+    unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
+        variables where they are assigned; None if there is none.
+    ends: the attributes that it has where the function returns.
+    is_getter: whether it is the function of a property.
+    returns_object: whether that returns an object that TorchScript has no expression for.
     """
 
     program: Evaluated
@@ -93,6 +94,7 @@ class Scope:
     unbound: set[str] = field(default_factory=set)
     reads: dict[str, set[int]] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
+    number: int = 0
     whole: Any = None
     is_apart: bool = False
     unfinished: str | None = None
@@ -178,6 +180,21 @@ class Scope:
     def learn(self, name: str, value: Value) -> None:
         """Note more of what is known of a variable."""
         self.variables[name] = Result(self.variables[name].node, value)
+
+    def captured_name(self, name: str) -> str:
+        """Return the name that a variable has in other functions, to which closures that read it are passed."""
+        return f"_ssa_compiler_of_{self.number}_{name}"
+
+    def captured(self, outer: Scope, name: str) -> Any:
+        """Return an expression for a variable of a function, in this one or in one that its closures are passed to.
+
+        Raises:
+            NotCompiledError: it was not passed.
+        """
+        found = self.variables.get(name if outer is self else outer.captured_name(name))
+        if found is None or found.node is None:
+            raise NotCompiledError("a variable of another function")
+        return copy.deepcopy(found.node)
 
     def delete(self, name: str) -> None:
         """Let a variable not be set."""

@@ -258,7 +258,7 @@ class Statements(Assignments):
         return [node]
 
     def _functiondef(self, node: ast.FunctionDef) -> list[ast.stmt]:
-        self.scope.variables[node.name] = Result(None, Closure(node, self.scope, {}))
+        self.scope.variables[node.name] = Result(None, Closure(node, self.scope))
         return []
 
     def _import(self, node: ast.Import) -> list[ast.stmt]:

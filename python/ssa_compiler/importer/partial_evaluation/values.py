@@ -177,12 +177,10 @@ class Closure(Value):
     Attributes:
         node: the `ast.FunctionDef` or `ast.Lambda`.
         scope: the function that defines it.
-        captures: the names of its free variables, with the names that they have where the closure is now.
     """
 
     node: Any
     scope: Any
-    captures: dict[str, str]
 
 
 def guards_of(value: Any) -> frozenset[str]:

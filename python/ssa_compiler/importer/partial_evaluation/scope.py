@@ -47,32 +47,32 @@ class Scope:
     """One function.
 
     Attributes:
-    program: the program that it is a part of.
-    function: the Python function.
-    owner: the module whose method it is; None for a function.
-    self_name: the name of its parameter for that module.
-    variables: what its variables are now; a variable without an expression of its own is not stored.
-    before: statements that come before the one that is evaluated.
-    dispatches: whether the parts of modules may be chosen by dynamic numbers.
-    conditional: how many expressions that may not be evaluated enclose the present one.
-    returned: what is known of the result so far.
-    local: the names that assignments bind.
-    is_dead: whether what comes next is never run.
-    jumps: what the variables are where the present loop is left or goes on.
-    nothing: where variables were assigned None.
-    present: the expressions, as text, that were found not to be None.
-    kinds: the types that variables have had.
-    unbound: the variables that were read where nothing is assigned to them yet.
-    reads: the lines on which variables are read.
-    whole: what the statement that is evaluated computes, as it is written.
-    is_apart: whether that is one operation on values that are computed already.
-    number: which function of the program it is.
-    deleted: the variables that are deleted somewhere: one that is not among `variables` may not be set.
-    unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
-        variables where they are assigned; None if there is none.
-    ends: the attributes that it has where the function returns.
-    is_getter: whether it is the function of a property.
-    returns_object: whether that returns an object that TorchScript has no expression for.
+        program: the program that it is a part of.
+        function: the Python function.
+        owner: the module whose method it is; None for a function.
+        self_name: the name of its parameter for that module.
+        variables: what its variables are now; a variable without an expression of its own is not stored.
+        before: statements that come before the one that is evaluated.
+        dispatches: whether the parts of modules may be chosen by dynamic numbers.
+        conditional: how many expressions that may not be evaluated enclose the present one.
+        returned: what is known of the result so far.
+        local: the names that assignments bind.
+        is_dead: whether what comes next is never run.
+        jumps: what the variables are where the present loop is left or goes on.
+        nothing: where variables were assigned None.
+        present: the expressions, as text, that were found not to be None.
+        kinds: the types that variables have had.
+        unbound: the variables that were read where nothing is assigned to them yet.
+        reads: the lines on which variables are read.
+        whole: what the statement that is evaluated computes, as it is written.
+        is_apart: whether that is one operation on values that are computed already.
+        number: which function of the program it is.
+        deleted: the variables that are deleted somewhere: one that is not among `variables` may not be set.
+        unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
+            variables where they are assigned; None if there is none.
+        ends: the attributes that it has where the function returns.
+        is_getter: whether it is the function of a property.
+        returns_object: whether that returns an object that TorchScript has no expression for.
     """
 
     program: Evaluated

@@ -14,7 +14,7 @@ from ..torchscript.evaluation_order import schemas
 from .callees import is_op
 from .values import DictValue, Known, ListValue, ObjectValue, Scalar, TensorValue, TupleValue
 
-__all__ = ["has_effects", "may_raise", "must_be_apart"]
+__all__ = ["has_effects", "may_raise", "must_be_decomposed"]
 
 _PURE = frozenset(
     "abs bool chr dict divmod enumerate float getattr hasattr int isinstance len list max min ord pow range reversed round "
@@ -161,7 +161,7 @@ def may_raise(node: Any) -> bool:
     return False
 
 
-def must_be_apart(scope: Any, node: ast.stmt) -> bool:
+def must_be_decomposed(scope: Any, node: ast.stmt) -> bool:
     """Whether a statement is evaluated in steps: it assigns variables on its way, or computes where it stores."""
     inner = [part for name in ("body", "orelse") for part in getattr(node, name, ()) if isinstance(part, ast.stmt)]
     left_out = {id(part) for each in inner for part in ast.walk(each)}

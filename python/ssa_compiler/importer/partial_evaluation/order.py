@@ -1,4 +1,4 @@
-"""Statements taken apart, in the order in which Python computes their parts.
+"""Statements decomposed, in the order in which Python computes their parts.
 
 Much of what TorchScript has no expressions for is written as statements in front of the one that it stands in. Where
 other parts of that one come first, all of them get names before.
@@ -15,7 +15,7 @@ from typing import Any
 from ..torchscript.function_scope import is_iterator
 from .callees import is_super
 
-__all__ = ["before_in", "mark", "taken_apart"]
+__all__ = ["before_in", "decomposed", "mark"]
 
 _FIELDS: dict[type[ast.stmt], str] = {
     **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.Return, ast.Expr), "value"),
@@ -27,8 +27,8 @@ _FIELDS: dict[type[ast.stmt], str] = {
 _TOKENS = itertools.count()
 
 
-def taken_apart(node: Any, name: Callable[[], str]) -> list[ast.stmt] | None:
-    """Return the steps of a statement, each with one operation; None if it cannot be taken apart.
+def decomposed(node: Any, name: Callable[[], str]) -> list[ast.stmt] | None:
+    """Return the steps of a statement, each with one operation; None if it cannot be decomposed.
 
     Args:
         node: the statement, which is numbered; it is not changed.
@@ -39,17 +39,17 @@ def taken_apart(node: Any, name: Callable[[], str]) -> list[ast.stmt] | None:
     for step in made or ():
         for part in ast.walk(step):
             if isinstance(part, ast.stmt) and (not hasattr(part, "token") or part is made[-1]):  # type: ignore[index]
-                part.is_apart = True  # type: ignore[attr-defined]
+                part.is_step = True  # type: ignore[attr-defined]
             if isinstance(part, (ast.stmt, ast.expr, ast.keyword)) and not hasattr(part, "lineno"):
                 ast.copy_location(part, node)
     return made
 
 
 class _Steps:
-    """Takes a statement apart.
+    """Decomposes a statement.
 
     Args:
-        name: as of `taken_apart`.
+        name: as of `decomposed`.
         rebinds: whether a part of it assigns variables.
     """
 

@@ -14,4 +14,4 @@ class NotCompiledError(Exception):
 
 
 class OrderError(NotCompiledError):
-    """A statement has to be taken apart before it is evaluated."""
+    """A statement has to be decomposed before it is evaluated."""

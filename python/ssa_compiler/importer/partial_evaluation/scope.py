@@ -65,7 +65,7 @@ class Scope:
         unbound: the variables that were read where nothing is assigned to them yet.
         reads: the lines on which variables are read.
         whole: what the statement that is evaluated computes, as it is written.
-        is_apart: whether that is one operation on values that are computed already.
+        is_step: whether that is one operation on values that are computed already.
         number: which function of the program it is.
         deleted: the variables that are deleted somewhere: one that is not among `variables` may not be set.
         unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
@@ -96,7 +96,7 @@ class Scope:
     deleted: set[str] = field(default_factory=set)
     number: int = 0
     whole: Any = None
-    is_apart: bool = False
+    is_step: bool = False
     unfinished: str | None = None
     ends: list[frozenset[str]] = field(default_factory=list)
     is_getter: bool = False
@@ -248,7 +248,7 @@ class Scope:
         added = list(statements)
         if self.conditional:
             raise OrderError("what may not be evaluated, and takes statements")
-        if self.whole is not None and added and not self.is_apart and not self._may_be_first(where):
+        if self.whole is not None and added and not self.is_step and not self._may_be_first(where):
             raise OrderError("what takes statements, behind something with effects")
         self.before += added
 

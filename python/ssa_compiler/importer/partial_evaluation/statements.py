@@ -9,11 +9,11 @@ from typing import Any
 
 from ..torchscript.function_scope import is_iterator
 from .assignments import Assignments
-from .effects import has_effects, must_be_apart
+from .effects import has_effects, must_be_decomposed
 from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
 from .loops import Loops
-from .order import mark, taken_apart
+from .order import decomposed, mark
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
 from .scope import Scope, literal
 from .values import (
@@ -53,29 +53,29 @@ class Statements(Assignments):
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise NotCompiledError
-        scope, is_apart = self.scope, getattr(node, "is_apart", False)
+        scope, is_step = self.scope, getattr(node, "is_step", False)
         mark(node)
-        if not is_apart and must_be_apart(scope, node):
-            return self._apart(node)
+        if not is_step and must_be_decomposed(scope, node):
+            return self._decomposed(node)
         kept, saved = copy.deepcopy(node), scope.save()
-        outer = scope.before, scope.whole, scope.is_apart
-        scope.before, scope.whole, scope.is_apart = [], copy.deepcopy(_evaluated_part(node)), is_apart
+        outer = scope.before, scope.whole, scope.is_step
+        scope.before, scope.whole, scope.is_step = [], copy.deepcopy(_evaluated_part(node)), is_step
         try:
             made: list[ast.stmt] = method(node)
             return [*scope.before, *made]
         except OrderError as error:
-            if is_apart:
+            if is_step:
                 raise NotCompiledError(*error.args) from error
             scope.restore(saved)
         finally:
-            scope.before, scope.whole, scope.is_apart = outer
-        return self._apart(kept)
+            scope.before, scope.whole, scope.is_step = outer
+        return self._decomposed(kept)
 
-    def _apart(self, node: ast.stmt) -> list[ast.stmt]:
+    def _decomposed(self, node: ast.stmt) -> list[ast.stmt]:
         """Evaluate a statement in steps."""
-        steps = taken_apart(node, self.scope.name)
+        steps = decomposed(node, self.scope.name)
         if steps is None:
-            raise NotCompiledError("a statement that cannot be taken apart")
+            raise NotCompiledError("a statement that cannot be decomposed")
         return self.block(steps)
 
     # Control flow. ----------------------------------------------------------------------------------------------

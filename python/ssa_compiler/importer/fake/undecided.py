@@ -10,10 +10,11 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
+
+from ..values.symbols import Symbols
 
 __all__ = ["own_kernel", "without_guards"]
 
@@ -23,9 +24,9 @@ _EXAMPLES = {torch.SymInt: 2, torch.SymFloat: 2.0}
 @cache
 def _copies_ask() -> bool:
     """Whether the kernel of `copy_` asks whether a size is 1."""
-    env = ShapeEnv()
-    with _disable_current_modes(), FakeTensorMode(shape_env=env):
-        source, target = torch.empty([env.create_unbacked_symint()]), torch.empty(3)
+    symbols = Symbols()
+    with _disable_current_modes(), symbols.mode:
+        source, target = torch.empty([symbols.env.create_unbacked_symint()]), torch.empty(3)
         try:
             target.copy_(source)
         except GuardOnDataDependentSymNode:

@@ -10,10 +10,12 @@ from functools import cache
 from typing import Any
 
 import torch
+import torch.fx.experimental.symbolic_shapes as symbolic_shapes
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
 
+from ..isolation.patching import replaced
 from ..values.symbols import Symbols
 
 __all__ = ["own_kernel", "without_guards"]
@@ -25,7 +27,9 @@ _EXAMPLES = {torch.SymInt: 2, torch.SymFloat: 2.0}
 def _copies_ask() -> bool:
     """Whether the kernel of `copy_` asks whether a size is 1."""
     symbols = Symbols()
-    with _disable_current_modes(), symbols.mode:
+    # What PyTorch logs of it loads the whole of torch._dynamo.
+    unlogged = replaced(symbolic_shapes, "trace_structured", lambda *_, **__: None)
+    with _disable_current_modes(), unlogged, symbols.mode:
         source, target = torch.empty([symbols.env.create_unbacked_symint()]), torch.empty(3)
         try:
             target.copy_(source)

@@ -122,7 +122,7 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if parts is not None:
             return parts[0]
         try:
-            out = (own_kernel(func) or func)(*args, **(kwargs or {}))
+            out = (own_kernel(func, args) or func)(*args, **(kwargs or {}))
         except UnsupportedOperatorException:
             # An op without a kernel for FakeTensors; what it writes keeps its shape.
             if not returns_only_written(func):

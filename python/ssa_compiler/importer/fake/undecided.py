@@ -10,12 +10,10 @@ from functools import cache
 from typing import Any
 
 import torch
-import torch.fx.experimental.symbolic_shapes as symbolic_shapes
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
 
-from ..isolation.patching import replaced
 from ..values.symbols import Symbols
 
 __all__ = ["own_kernel", "without_guards"]
@@ -27,10 +25,8 @@ _EXAMPLES = {torch.SymInt: 2, torch.SymFloat: 2.0}
 def _copies_ask() -> bool:
     """Whether the kernel of `copy_` asks whether a size is 1."""
     symbols = Symbols()
-    # What PyTorch logs of it loads the whole of torch._dynamo.
-    unlogged = replaced(symbolic_shapes, "trace_structured", lambda *_, **__: None)
-    with _disable_current_modes(), unlogged, symbols.mode:
-        source, target = torch.empty([symbols.env.create_unbacked_symint()]), torch.empty(3)
+    with _disable_current_modes(), symbols.mode:
+        source, target = (torch.empty([symbols.integer("size", 0)]) for _ in range(2))
         try:
             target.copy_(source)
         except GuardOnDataDependentSymNode:
@@ -38,13 +34,17 @@ def _copies_ask() -> bool:
     return False
 
 
-def own_kernel(op: Any) -> Callable[..., Any] | None:
+def own_kernel(op: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
     """Return what runs on FakeTensors in the place of an op; None if the op itself does.
 
     Args:
         op: an OpOverload.
+        args: its positional arguments.
     """
-    return _copy if op is torch.ops.aten.copy_.default and _copies_ask() else None
+    if op is not torch.ops.aten.copy_.default:
+        return None
+    dynamic = any(not isinstance(size, int) for tensor in args[:2] for size in tensor.shape)
+    return _copy if dynamic and _copies_ask() else None
 
 
 def _copy(target: torch.Tensor, source: torch.Tensor, _: bool = False) -> torch.Tensor:

@@ -81,6 +81,10 @@ class _Last(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     called: Any = None
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # as of `symbols.FakeMode`
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.called = func
         return func(*args, **(kwargs or {}))

@@ -121,6 +121,37 @@ def test_objects_are_returned() -> None:
     torch.testing.assert_close(made.last, X[0])
 
 
+class Ticking:
+    """Its methods that operators call have effects."""
+
+    def __init__(self):
+        self.n = 1
+
+    def __getitem__(self, k: int):
+        self.n += k
+        return self.n
+
+    def __len__(self):
+        self.n *= 3
+        return 2
+
+    def __call__(self, x):
+        self.n += 1
+        return x * self.n
+
+
+def ticking(x, xs: list[int]):
+    t = Ticking()
+    first = t[1] + [t(x).sum() * v for v in xs if v > 0][-1] + t.n
+    second = len(t) + min(xs, key=lambda v: v * t[2]) + t.n
+    t[5] is None  # noqa: B015
+    return first, second, t.n
+
+
+def test_methods_that_operators_call_are_called_in_their_order() -> None:
+    check(ticking, (X, [2, 1]), (-X, [1, 3]), compiled=False)
+
+
 class Unset:
     """Has attributes that its constructor may not assign."""
 

@@ -82,7 +82,9 @@ class Classes:
 
     def value(self, kind: type) -> ObjectValue:
         """Return what an object of a class is."""
-        name = _NAMES.setdefault(kind, f"_ssa_compiler_object_{len(_NAMES)}_{kind.__name__}")
+        if kind not in _NAMES:
+            _NAMES[kind] = f"_ssa_compiler_object_{next(_NUMBERS)}_{kind.__name__}"
+        name = _NAMES[kind]
         self._kinds[name] = kind
         return ObjectValue(kind, name)
 

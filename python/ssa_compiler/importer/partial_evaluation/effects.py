@@ -12,7 +12,7 @@ import torch
 
 from ..torchscript.evaluation_order import schemas
 from .callees import is_op
-from .values import DictValue, Known, ListValue, ObjectValue, Scalar, TensorValue, TupleValue
+from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue
 
 __all__ = ["has_effects", "may_raise", "must_be_decomposed"]
 
@@ -36,9 +36,40 @@ def has_effects(scope: Any, expression: Any) -> bool:
         expression: as it is written, or evaluated.
     """
     return any(
-        isinstance(node, ast.NamedExpr) or (isinstance(node, ast.Call) and not _is_pure(scope, node))
+        isinstance(node, ast.NamedExpr)
+        or (isinstance(node, ast.Call) and not _is_pure(scope, node))
+        or _calls_method(scope, node)
         for node in ast.walk(expression)
     )
+
+
+def _calls_method(scope: Any, node: Any) -> bool:
+    """Whether `a[i]`, `a + b` or the like calls a method of an object."""
+    if isinstance(node, ast.Subscript):
+        operands = [node.value]
+    elif isinstance(node, ast.BinOp):
+        operands = [node.left, node.right]
+    elif isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        operands = list(node.args)  # `len(a)`
+    else:
+        return False
+    return any(isinstance(_value(scope, each), ObjectValue) for each in operands)
+
+
+def _value(scope: Any, node: ast.expr) -> Any:
+    """What is known of a variable, or of a part of an object; None of anything else."""
+    if isinstance(node, ast.Attribute):
+        owner = _value(scope, node.value)
+        is_object = isinstance(owner, ObjectValue) and owner.name is not None
+        found = scope.program.classes.attribute(owner.kind, node.attr) if is_object else None
+    elif isinstance(node, ast.Subscript):
+        owner = _value(scope, node.value)
+        found = owner.element if isinstance(owner, (ListValue, DictValue)) else None
+    else:
+        found = _variable(scope, node)
+    return found.element if isinstance(found, OptionalValue) else found
 
 
 def _is_pure(scope: Any, call: ast.Call) -> bool:

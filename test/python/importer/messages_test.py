@@ -25,6 +25,8 @@ sys.path.insert(0, str(GENERATOR.parent))
 import gen_messages  # noqa: E402 - a tool, found by its path
 
 ELSEWHERE = {
+    "has a __call__ of its own": "partial_evaluation_guards_test.py",
+    "inside of several with statements": "partial_evaluation_values_test.py",
     "under torch.autocast, whose dtype": "autocast_test.py",
     "a forward-mode gradient": "tracing_test.py",
     "without memory": "tracing_test.py",

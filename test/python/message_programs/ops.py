@@ -108,6 +108,12 @@ def asks_for_format(x: Tensor):
     return x + 1
 
 
+@rejected(X, X, says="set_data, which gives a tensor the storage of another one; make a new one")
+def takes_the_data(x: Tensor, y: Tensor):
+    torch.ops.aten.set_data(x, y)  # rejected
+    return x
+
+
 @rejected(X, X, says="set_.* shape or storage of a tensor in place; make a new one")
 def takes_another_storage(x: Tensor, y: Tensor):
     x.set_(y)  # rejected

@@ -90,7 +90,12 @@ def _raised(call: Callable[[], object]) -> Exception | None:
     return None
 
 
-@pytest.mark.parametrize("function", _FUNCTIONS)
+_WEAKER = pytest.mark.xfail(
+    torch.__version__ < "2.12", reason="to PyTorch 2.11 the length of i[:1] may be any, not only 0 or 1", strict=True
+)
+
+
+@pytest.mark.parametrize("function", [*_FUNCTIONS[:-2], pytest.param(read_twice, marks=_WEAKER), write_rows])
 def test_indices_of_dynamic_sizes(function) -> None:  # type: ignore[no-untyped-def]
     indices = (torch.tensor([0, 1]), torch.tensor([7, 3]))
     check_auto_sizes(function, *[(torch.ones(2, columns), index) for columns in (4, 2) for index in indices])

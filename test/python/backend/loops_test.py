@@ -294,7 +294,6 @@ CASES: dict[str, Case] = {
         _hazard(f"%new = torch.aten.cumsum %row, %zero, %none : {ROW}, !torch.int, !torch.none -> {ROW}\n"),
         ["r"],
         lambda a, n: _replace(a, n, lambda x, i: x[i].cumsum(0)),
-        wrong_as_is=True,
     ),
     "row_from_all_rows": Case(
         _hazard(

@@ -18,7 +18,9 @@ from ssa_compiler.testing import check
 from ssa_compiler.testing.harness import check_other
 
 # Program -> why it does not work yet. Strict: a program that starts to work must leave the table.
-KNOWN_FAILURES: dict[str, str] = {}
+KNOWN_FAILURES: dict[str, str] = {
+    "constant_row_and_its_transpose": "the report counts a copy that IREE does not make, of a tensor with a constant row"
+}
 
 
 @pytest.mark.parametrize(

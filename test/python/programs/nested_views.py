@@ -61,6 +61,16 @@ def permuted_parts(x: Tensor, k: int) -> Tensor:
 def square_and_its_transpose(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """A tensor that has the type of its transpose."""
     y = x.clone()
+    y.t()[k] = x[2] * 1.5
+    z = y.t().clone()
+    z[k, 1] = 7.0
+    return y, z
+
+
+@program(lambda: [(ramp(3, 3), k) for k in (0, 1, 2)])
+def constant_row_and_its_transpose(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The same with a row that is known when it is compiled."""
+    y = x.clone()
     y.t()[k] = torch.arange(3.0)
     z = y.t().clone()
     z[k, 1] = 7.0

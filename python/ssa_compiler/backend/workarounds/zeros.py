@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from iree.compiler import ir
 
-from ..ir.bindings import build, torch_integer
+from ..ir.bindings import build, constant_number, torch_integer
 from ..ir.types import element_of, with_element
 from .scalar_rounding import float_constant, number_tensor
 
@@ -20,10 +20,18 @@ def keep_sign(op: ir.Operation) -> int:
     type_ = op.results[0].type
     if element_of(type_) not in _FLOATS or op.operands[0].type != type_:
         return 0
+    if op.name == "torch.aten.hardtanh" and not all(map(_is_number, op.operands[1:3])):
+        return 0  # a bound that is NaN makes all NaN
     kept = SIGNED[op.name](op, ir.InsertionPoint(op))
     op.results[0].replace_all_uses_with(kept)
     op.erase()
     return 1
+
+
+def _is_number(bound: ir.Value) -> bool:
+    """Whether a bound is a constant that is not NaN."""
+    number = constant_number(bound)
+    return number is not None and number == number
 
 
 def _again(op: ir.Operation, where: ir.InsertionPoint) -> ir.Value:

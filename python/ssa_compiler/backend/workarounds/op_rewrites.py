@@ -53,7 +53,7 @@ def rewrite_ops(module: ir.Module) -> int:
             rewritten += bound_diagonal(op)
         elif op.name in SHIFTS:
             rewritten += shift_integers(op)
-        elif op.name in _LOSES_NAN:
+        elif op.name in _LOSES_NAN - set(SIGNED):
             rewritten += _keep_nan(op)
         elif op.name in _TAKES_NUMBERS:
             rewritten += _prefer_nan(op)
@@ -66,7 +66,7 @@ def rewrite_ops(module: ir.Module) -> int:
         elif op.name in _MOVES_MEANS:
             rewritten += _lose_infinite_means(op)
         elif op.name in SIGNED:
-            rewritten += keep_sign(op)
+            rewritten += keep_sign(op) or (op.name in _LOSES_NAN and _keep_nan(op))
         elif op.name in _LARGEST_EXPONENTS:
             rewritten += _overflow_first(op)
         elif op.name == "torch.aten.roll":
@@ -120,7 +120,7 @@ def _before_cast(value: ir.Value) -> ir.Value:
     return origin
 
 
-_LOSES_NAN = frozenset(f"torch.aten.{name}" for name in ("clamp", "clamp_min", "clamp_max", "threshold"))
+_LOSES_NAN = frozenset(f"torch.aten.{name}" for name in ("clamp", "clamp_min", "clamp_max", "hardtanh", "threshold"))
 """Ops of which torch-mlir makes bounds of NaN."""
 
 

@@ -214,3 +214,34 @@ def of_two_types(x):
 def test_what_has_no_type_is_rejected(program) -> None:
     with pytest.raises(errors.ScriptError):
         ssa_compiler.compile(program, (X,))
+
+
+class ReadLate:
+    def __init__(self):
+        self.base = 1
+        self.double = self.base * 2
+
+
+class Stays:
+    def __init__(self, held):
+        held.append(3)
+        self.k = len(held)
+
+
+def reads_late(x):
+    return x * ReadLate().double
+
+
+def stays(x):
+    return x * Stays([1]).k
+
+
+def of_one_type(x):
+    a, b = Retyped(x * 2), Retyped(x)
+    return a.value + b.value
+
+
+@pytest.mark.parametrize("program", [reads_late, stays, of_one_type])
+def test_their_neighbours_compile(program) -> None:
+    """What is rejected is so for the reason that it was written for."""
+    check(program, (X,), (-X,), compiled=False)

@@ -119,6 +119,19 @@ def test_a_variable_of_two_types_is_not_read(program) -> None:
         ssa_compiler.compile(program, (X, 3))
 
 
+def of_one_type(x, n: int):
+    same = lambda t: t  # noqa: E731
+    best, mode = 0.0, 0
+    for i in range(n):
+        if x[i] > best:
+            best, mode = float(x[i]), 1
+    return same(x) * best, mode
+
+
+def test_a_variable_of_one_type_is_read() -> None:
+    check(of_one_type, (X, 3), (X, 0), (-X, 2), (X, 1), compiled=False)
+
+
 def errors_kept(x, xs: list[int], d: dict[str, torch.Tensor], n: int, m: int):
     same = lambda t: t  # noqa: E731
     count = len((xs[n], 1))

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ..torchscript.evaluation_order import schemas
+from ..torchscript.evaluation_order import is_pure_op
 from .callees import is_op
 from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue
 
@@ -87,7 +87,7 @@ def _is_pure(scope: Any, call: ast.Call) -> bool:
     if meant is not None:
         return _is_pure_object(meant, call)
     if _is_tensor(scope, function.value):
-        return function.attr in _CONVERTING or _is_pure_op(call)
+        return function.attr in _CONVERTING or is_pure_op(call)
     owner = _variable(scope, function.value)
     if isinstance(owner, (ListValue, TupleValue, DictValue, Scalar)) or isinstance(function.value, ast.Constant):
         return function.attr in _READING
@@ -112,21 +112,7 @@ def _is_pure_object(meant: Any, call: ast.Call) -> bool:
     """Whether an object that is called has no effects."""
     if isinstance(meant, types.BuiltinFunctionType) and meant in vars(math).values():
         return True
-    return is_op(meant) and _is_pure_op(call)
-
-
-def _is_pure_op(call: ast.Call) -> bool:
-    """Whether an operator of PyTorch's writes nothing, and draws no random numbers, by its schemas."""
-    found = [schema for schema in schemas(call) if not any(argument.is_out for argument in schema.arguments)]
-    return bool(found) and not any(map(_changes, found))
-
-
-def _changes(schema: Any) -> bool:
-    if any(argument.alias_info is not None and argument.alias_info.is_write for argument in schema.arguments):
-        return True
-    namespace, _, name = schema.name.partition("::")
-    op = getattr(getattr(getattr(torch.ops, namespace), name, None), schema.overload_name or "default", None)
-    return op is not None and torch.Tag.nondeterministic_seeded in op.tags
+    return is_op(meant) and is_pure_op(call)
 
 
 def _variable(scope: Any, node: ast.expr) -> Any:
@@ -192,15 +178,20 @@ def may_raise(node: Any) -> bool:
     return False
 
 
-def must_be_decomposed(scope: Any, node: ast.stmt) -> bool:
-    """Whether a statement is evaluated in steps: it assigns variables on its way, or computes where it stores."""
-    inner = [part for name in ("body", "orelse") for part in getattr(node, name, ()) if isinstance(part, ast.stmt)]
-    left_out = {id(part) for each in inner for part in ast.walk(each)}
-    own = (part for part in ast.walk(node) if id(part) not in left_out)
-    if not isinstance(node, (ast.FunctionDef, ast.With)) and any(isinstance(part, ast.NamedExpr) for part in own):
+def must_be_decomposed(scope: Any, node: ast.stmt, part: ast.AST) -> bool:
+    """Whether a statement is evaluated in steps: it assigns variables on its way, or computes where it stores.
+
+    Args:
+        scope: the function.
+        node: the statement.
+        part: what it evaluates itself, without the statements in it.
+    """
+    if not isinstance(node, (ast.FunctionDef, ast.With)) and any(
+        isinstance(each, ast.NamedExpr) for each in ast.walk(part)
+    ):
         return True
-    targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else [getattr(node, "target", None)]
     if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name) and has_effects(scope, node.value):
         return True
-    stored = isinstance(node, (ast.Assign, ast.Delete, ast.AugAssign, ast.AnnAssign))
-    return stored and any(target is not None and has_effects(scope, target) for target in targets)
+    if isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        return has_effects(scope, node.target)
+    return isinstance(node, (ast.Assign, ast.Delete)) and any(has_effects(scope, each) for each in node.targets)

@@ -55,11 +55,12 @@ class Statements(Assignments):
             raise NotCompiledError
         scope, is_step = self.scope, getattr(node, "is_step", False)
         mark(node)
-        if not is_step and must_be_decomposed(scope, node):
+        part = copy.deepcopy(_evaluated_part(node))
+        if not is_step and must_be_decomposed(scope, node, part):
             return self._decomposed(node)
         kept, saved = copy.deepcopy(node), scope.save()
         outer = scope.before, scope.whole, scope.is_step
-        scope.before, scope.whole, scope.is_step = [], copy.deepcopy(_evaluated_part(node)), is_step
+        scope.before, scope.whole, scope.is_step = [], part, is_step
         try:
             made: list[ast.stmt] = method(node)
             return [*scope.before, *made]

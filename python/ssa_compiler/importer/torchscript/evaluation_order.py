@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["compute_once", "has_effects", "schemas"]
+__all__ = ["compute_once", "has_effects", "is_pure_op", "schemas"]
 
 # Functions without effects that Python has without importing them.
 _PURE = frozenset(
@@ -329,6 +329,11 @@ def _is_pure(call: ast.Call) -> bool:
         return True
     if call.func.attr in ("item", "tolist") and not call.args:
         return True  # of tensors; they are no operators
+    return is_pure_op(call)
+
+
+def is_pure_op(call: ast.Call) -> bool:
+    """Whether an operator, of the name that is called, writes nothing and draws no random numbers, by its schemas."""
     found = [schema for schema in schemas(call) if not any(argument.is_out for argument in schema.arguments)]
     return bool(found) and not any(map(_changes, found))
 

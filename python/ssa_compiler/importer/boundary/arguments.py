@@ -281,11 +281,19 @@ class Arguments:
                 f"argument '{path}': expected {declared}, got {type(example).__name__}: pass an object of that class with the "
                 "attributes that its __init__ sets"
             )
-        parts = {
-            name: self._part(f"{path}.{name}", ("attribute", name), getattr(example, name), kind)
-            for name, kind in types.items()
-        }
-        spec = ObjectSpec(path, tuple((name, part[0]) for name, part in parts.items()), type(example))
+        spec: InputSpec
+        if isinstance(example, dict):  # a record
+            parts = {
+                name: self._part(f"{path}[{name!r}]", ("item", name), example[name], kind)
+                for name, kind in types.items()
+            }
+            spec = DictSpec(path, tuple((name, part[0]) for name, part in parts.items()))
+        else:
+            parts = {
+                name: self._part(f"{path}.{name}", ("attribute", name), getattr(example, name), kind)
+                for name, kind in types.items()
+            }
+            spec = ObjectSpec(path, tuple((name, part[0]) for name, part in parts.items()), type(example))
         made = self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
         value = ObjectRef(made.cell, declared.annotation_str.removeprefix("__torch__."))
         self._lend(made, path, example, value)

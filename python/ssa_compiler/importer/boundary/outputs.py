@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ...abi.records import record_keys
 from ...abi.results import (
     OutputArgument,
     OutputColumns,
@@ -126,6 +127,8 @@ class Outputs:
             raise self._state.unsupported(
                 f"a result of the class {value.short_name}, which Python does not know; return its attributes in a tuple"
             )
+        if record_keys(kind) is not None:
+            return OutputDict(items)
         return OutputObject(items, kind)
 
     def rows(self, value: Any) -> OutputSpec:

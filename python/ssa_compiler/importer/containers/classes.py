@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from ...abi.records import record_keys
 from ...abi.results import TORCH_SIZE
 from ..values.heap import TUPLE
 from ..values.plan import AnotherPlan
@@ -208,6 +209,8 @@ def attribute_types(kind: Any, example: Any) -> dict[str, Any] | None:
         None if it is not of that class, or its attributes are not those of the scripted class.
     """
     name = kind.annotation_str.removeprefix("__torch__.")
+    if (keys := record_keys(python_class(name))) is not None:
+        return dict(zip(keys, kind.containedTypes())) if isinstance(example, dict) and tuple(example) == keys else None
     if python_class(name) is not type(example):
         return None
     if dataclasses.is_dataclass(example):

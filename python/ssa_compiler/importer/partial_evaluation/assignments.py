@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
+from ...abi.records import can_be_record
 from ..torchscript.function_scope import is_iterator
-from . import objects
+from . import objects, records
 from .displays import spread
 from .expressions import Expressions
 from .interfaces import Result
@@ -27,7 +28,9 @@ from .values import (
     TensorValue,
     TupleValue,
     Value,
+    annotation,
     is_none,
+    joined,
 )
 
 __all__ = ["Assignments"]
@@ -87,6 +90,8 @@ class Assignments:
         if not objects.is_object(owner.value):
             return None
         self.scope.forget_parts()
+        if records.is_record(owner.value):
+            target = self._key(owner, target)
         if isinstance(target, ast.Attribute):
             if not objects.store(self.expressions, owner, target, result.value):
                 return []
@@ -98,6 +103,15 @@ class Assignments:
         if made is None:
             raise NotCompiledError("an object without elements")
         return [ast.copy_location(ast.Expr(made.node), node)]
+
+    def _key(self, owner: Result, target: ast.Attribute | ast.Subscript) -> ast.Attribute:
+        """The attribute of a record that an element is."""
+        key = self.expressions.evaluate(copy.deepcopy(target.slice)) if isinstance(target, ast.Subscript) else None
+        if key is None or not isinstance(key.value, Known):
+            raise NotCompiledError("a dynamic key of a dict whose elements are of several types")
+        if (name := self.scope.use(key.value)) not in (records.keys_of(owner.value) or ()):
+            raise NotCompiledError(f"{name!r}, a key that is added to a dict")
+        return ast.copy_location(ast.Attribute(target.value, name, ast.Store()), target)
 
     def _assign_slice(self, target: ast.Subscript, owner: Result, result: Result, node: ast.AST) -> list[ast.stmt]:
         """`items[a:b] = values`, of as many values as there are elements."""
@@ -275,6 +289,14 @@ class Assignments:
             return target
         if not isinstance(target, ast.Subscript):
             raise NotCompiledError
+        owner = self.expressions.present(self.expressions.evaluate(copy.deepcopy(target.value)))
+        if records.is_record(owner.value):
+            self.scope.forget_parts()
+            attribute = self._key(owner, target)
+            if not objects.store(self.expressions, owner, attribute, value or UNKNOWN):
+                raise NotCompiledError("an element that TorchScript has no type for")
+            attribute.value = owner.node
+            return attribute
         owner = self.expressions.present(self.expressions.evaluate(target.value))
         if not isinstance(owner.value, TensorValue):
             self.scope.forget_parts()
@@ -287,9 +309,18 @@ class Assignments:
         index = self.expressions.evaluate(target.slice)
         if isinstance(owner.value, DictValue):
             self.scope.program.put(self.scope, target.value, owner.value, index.value, value)
+            self._check_type(owner.value, index.value, value)
         target.value = self.expressions.expression(owner, target.value)
         target.slice = self.expressions.expression(index, target.slice)
         return target
+
+    def _check_type(self, container: DictValue, key: Value, value: Value | None) -> None:
+        """Let a dict be a record that gets elements of several types."""
+        general = None if value is None else self.scope.program.widened(value)
+        mixed = general is not None and annotation(joined(container.element, general, self.expressions.samples.of))
+        if general is not None and mixed is None and isinstance(key, Known) and can_be_record([key.object]):
+            records.want(self.scope.program, container)
+            raise NotCompiledError("a dict whose elements are of several types")
 
     def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
         result = self.expressions.evaluate(node.value)
@@ -300,7 +331,8 @@ class Assignments:
             held = self.expressions.present(self.expressions.evaluate(copy.deepcopy(read)))
             if not isinstance(held.value, (TensorValue, Scalar)):
                 self.scope.program.forget_lengths()
-            changed = self._updated(node, held, result) if isinstance(read, ast.Attribute) else None
+            is_attribute = isinstance(read, ast.Attribute) or records.is_record(self._owner(read).value)
+            changed = self._updated(node, held, result) if is_attribute else None
             node.target = self._place(node.target, changed)
             return [node]
         read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
@@ -329,6 +361,10 @@ class Assignments:
         left = self.expressions.expression(before, node)
         made = ast.copy_location(ast.BinOp(left, node.op, node.value), node)
         return [ast.copy_location(ast.Assign([ast.Name(stored, ast.Store())], made), node)]
+
+    def _owner(self, node: ast.Subscript) -> Result:
+        """What has an element."""
+        return self.expressions.present(self.expressions.evaluate(copy.deepcopy(node.value)))
 
     def _updated(self, node: ast.AugAssign, before: Result, result: Result) -> Value:
         """What `before op= result` is."""

@@ -6,6 +6,7 @@ import ast
 import inspect
 from typing import Any
 
+from . import records
 from .constants import is_constant
 from .definitions import Definition
 from .effects import has_effects
@@ -54,11 +55,14 @@ def bind(scope: Scope, definition: Definition, arguments: Arguments, skip: int) 
     if others and node.kwarg is None:
         raise NotCompiledError
     if node.kwarg is not None:
-        if not all(isinstance(result.value, Known) for result in others.values()):
-            raise NotCompiledError
-        guards = frozenset().union(*(guards_of(result.value) for result in others.values()))
-        known = {name: result.value.object for name, result in others.items()}
-        bound[node.kwarg.arg] = Result(None, Known(known, None, guards))
+        if all(isinstance(result.value, Known) for result in others.values()):
+            guards = frozenset().union(*(guards_of(result.value) for result in others.values()))
+            known = {name: result.value.object for name, result in others.items()}
+            bound[node.kwarg.arg] = Result(None, Known(known, None, guards))
+        else:
+            bound[node.kwarg.arg] = records.make(
+                scope, others, arguments.named[next(iter(others))].node or definition.node
+            )
     for name, default in _defaults(definition).items():
         if isinstance(default, (list, dict, set)) and name not in bound:
             raise NotCompiledError("a default that may be changed")

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from . import records
 from .displays import rename
 from .effects import has_effects, may_raise
 from .hints import is_plain
@@ -57,6 +58,7 @@ _FOLDED = (
     zip,
     enumerate,
 )
+_READING = frozenset("all any enumerate len list max min reversed sorted tuple zip".split())
 _CLASSES: dict[type, type] = {TensorValue: torch.Tensor, ListValue: list, TupleValue: tuple, DictValue: dict}
 
 
@@ -68,7 +70,10 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     effects = any(has_effects(calls.scope, part) for part in node.args)
     if effects and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple"):
         raise OrderError(f"{name}() of what has effects")
+    if name in _READING:
+        node.args = [records.as_keys(calls.expressions, part) for part in node.args]
     special = {
+        "dict": records.dict_call,
         "isinstance": _isinstance,
         "hasattr": _hasattr,
         "getattr": _getattr,
@@ -328,6 +333,8 @@ def _isinstance(calls: CallEvaluator, node: ast.Call) -> Result | None:
     if isinstance(value, (Unknown, OptionalValue)):
         return None
     kind = value.kind if isinstance(value, (Scalar, ObjectValue)) else _CLASSES.get(type(value))
+    if records.is_record(value):
+        kind = dict
     if isinstance(value, ListValue) and value.is_tuple:
         kind = tuple
     if kind is None:

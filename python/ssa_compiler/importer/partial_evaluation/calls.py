@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import builtin_calls, inherited, known_objects, methods, objects
+from . import builtin_calls, inherited, known_objects, methods, objects, records
 from .callees import (
     forward_of,
     is_left_to_python,
@@ -90,6 +90,8 @@ class Calls:
             if isinstance(owner.value, OptionalValue) and objects.is_object(owner.value.element):
                 owner = self.expressions.present(owner)
             if objects.is_object(owner.value):
+                if records.is_record(owner.value):
+                    return records.call_method(self, node, owner)
                 return objects.call_method(self, node, owner)
             if not isinstance(owner.value, Known) or isinstance(owner.value.object, torch.Tensor):
                 return methods.call(self, node, owner)
@@ -131,7 +133,8 @@ class Calls:
         consumes = called in _CONSUMERS and not own and self.scope.lookup(called) is getattr(builtins, called)
         for part in node.args:
             inner = part.value if isinstance(part, ast.Starred) else part
-            if isinstance(inner, ast.GeneratorExp) and (consumes or isinstance(part, ast.Starred)):
+            is_view = isinstance(inner, ast.Call) and (consumes or called in ("len", *_ITERATORS))
+            if is_view or (isinstance(inner, ast.GeneratorExp) and (consumes or isinstance(part, ast.Starred))):
                 inner.is_consumed = True  # type: ignore[attr-defined]
             elif is_iterator(inner) and not consumes and called not in _ITERATORS and not isinstance(part, ast.Starred):
                 raise NotCompiledError("an iterator that is a value")
@@ -194,11 +197,8 @@ class Calls:
             found_value = self.expressions.evaluate(keyword.value)
             if keyword.arg is not None:
                 given = {keyword.arg: found_value}
-            elif not isinstance(found_value.value, Known) or not isinstance(found_value.value.object, dict):
-                raise NotCompiledError
             else:
-                guards = self.scope.program.guards_of(found_value.value)
-                given = {key: Result(None, Known(each, None, guards)) for key, each in found_value.value.object.items()}
+                given = records.items(self.expressions, found_value, keyword.value)
             if given.keys() & named.keys():
                 raise NotCompiledError("an argument that is passed twice")
             named |= given
@@ -344,7 +344,7 @@ class Calls:
         dtype = _TENSOR_TYPES.get(kind.__name__) if kind.__module__ == "torch" else None
         if dtype is not None and len(node.args) == 1:
             return self._tensor_type(node, dtype)
-        if issubclass(kind, collections.OrderedDict) and not node.args and not node.keywords:
+        if kind is collections.OrderedDict and not node.args and not node.keywords:
             return self.expressions.evaluate(ast.copy_location(ast.Dict([], []), node))
         if is_plain_class(kind):
             return self.scope.program.functions.construct(self.scope, kind, self.arguments(node), node)

@@ -20,6 +20,7 @@ import torch.jit.frontend as frontend
 from torch import _jit_internal
 from torch._sources import SourceContext
 
+from ...abi.records import record_keys
 from .callees import is_of_torch
 from .rejections import NotCompiledError
 from .values import (
@@ -35,6 +36,7 @@ from .values import (
     TupleValue,
     Value,
     annotation,
+    guards_of,
     is_none,
     joined,
 )
@@ -99,9 +101,14 @@ class Classes:
         """Note that an attribute is assigned."""
         if isinstance(value, Never):
             return
-        general = value if is_none(value) else _of_any_length(self._widened(value))
         place = "field", kind, name
         known = self._elements.get(place)
+        if record_keys(kind) is not None and isinstance(value, Known) and not isinstance(value.object, torch.Tensor):
+            if known is None or known == value:
+                guards = guards_of(value) | guards_of(known)
+                self._elements[place] = Known(value.object, None, guards)
+                return
+        general = value if is_none(value) else _of_any_length(self._widened(value))
         self._elements[place] = general if known is None else joined(known, general, self._sample)
 
     def await_(self, kind: type, name: str) -> None:
@@ -113,6 +120,15 @@ class Classes:
         if ("awaited", kind, name) in self._elements:
             raise NotCompiledError(f"{name}, an attribute of a {kind.__name__} that is not assigned")
         self._elements["awaited", kind, name] = UNKNOWN
+
+    def is_stored(self, kind: type, name: str) -> bool:
+        """Whether TorchScript's class has an attribute; objects that it has no values for are put in where they are
+        read.
+        """
+        value = self.attribute(kind, name)
+        if not isinstance(value, Known) or is_none(value):
+            return True
+        return record_keys(kind) is not None and annotation(value) is not None
 
     def finish(self, kind: type, complete: frozenset[str]) -> None:
         """Note which attributes the constructor of a class assigns in any case; others may not be there."""
@@ -126,9 +142,15 @@ class Classes:
 
     def has_unset(self, value: Value | None) -> bool:
         """Whether an object that a value may hold may not have an attribute."""
-        return any(self.may_be_unset(kind, name) for kind in _kinds(value, self) for name in self._names(kind))
+        return any(
+            self.may_be_unset(kind, name) or (record_keys(kind) is not None and not self.is_stored(kind, name))
+            for kind in _kinds(value, self)
+            for name in self._names(kind)
+        )
 
     def _names(self, kind: type) -> list[str]:
+        if (keys := record_keys(kind)) is not None:
+            return list(keys)
         return [key[2] for key in self._elements if isinstance(key, tuple) and key[0] == "field" and key[1] is kind]
 
     def _current(self, value: Value) -> Value:
@@ -164,17 +186,20 @@ class Classes:
         Raises:
             NotCompiledError: the type of an attribute is not known.
         """
-        lines = ["def __init__(self):"]
+        is_record = record_keys(kind) is not None
+        lines, given = [], []
         for each in self._names(kind):
             value = self.attribute(kind, each)
-            if isinstance(value, Known) and not is_none(value):
-                continue  # it is put in where it is read
+            if not self.is_stored(kind, each):
+                continue
             value = OptionalValue(value) if self.may_be_unset(kind, each) and value is not None else value
             text = annotation(value)
             if text is None or value is None:
                 raise NotCompiledError(f"{each}, an attribute of a {kind.__name__} of several types")
-            lines.append(f"    self.{each} = annotate({text}, {_default(value)})")
-        source = "\n".join([*lines, "    pass"])
+            given.append(f"{each}: {text}")
+            lines.append(f"    self.{each} = " + (each if is_record else f"annotate({text}, {self._default(value)})"))
+        parameters = ", ".join(["self", *given] if is_record else ["self"])
+        source = "\n".join([f"def __init__({parameters}):", *lines, "    pass"])
         # TorchScript finds a class that it has compiled by this name, and no other with it.
         copy = type(f"{name}_{next(_NUMBERS)}", (), {"__module__": kind.__module__})
         defaults: dict[str, dict[str, Any]] = {"__init__": {}}  # it does not end for methods that are not in it
@@ -184,6 +209,26 @@ class Classes:
         jit_state._add_script_class(copy, made)
         jit_state._name_to_pyclass[made.qualified_name()] = kind
         return copy
+
+    def _default(self, value: Value) -> str:
+        """An expression for some value of a type: an object has all its attributes when it is made."""
+        if isinstance(value, OptionalValue) or is_none(value):
+            return "None"
+        if isinstance(value, TensorValue):
+            return "torch.zeros([])"
+        if isinstance(value, Known):
+            value = self._widened(value)
+        if isinstance(value, Scalar):
+            return _DEFAULTS.get(value.kind, "torch.device('cpu')")
+        if isinstance(value, (ListValue, DictValue)):
+            return "[]" if isinstance(value, ListValue) else "{}"
+        if isinstance(value, TupleValue):
+            return f"({', '.join(map(self._default, value.elements))},)"
+        if isinstance(value, ObjectValue) and value.name is not None:
+            kind = value.kind
+            keys = [each for each in record_keys(kind) or () if self.is_stored(kind, each)]
+            return f"{value.name}({', '.join(self._default(self.attribute(kind, each) or UNKNOWN) for each in keys)})"
+        raise NotCompiledError("an attribute that TorchScript has no type for")
 
     def _meaning(self, name: str) -> Any:
         """What a name in a class means."""
@@ -208,23 +253,6 @@ def _either(a: Value | None, b: Value | None, sample: Callable[[torch.Tensor], A
 def _of_any_length(value: Value) -> Value:
     """A value without what may change in it unseen."""
     return dataclasses.replace(value, length=None, sample=None) if isinstance(value, ListValue) else value
-
-
-def _default(value: Value) -> str:
-    """An expression for some value of a type: an object has all its attributes when it is made."""
-    if isinstance(value, OptionalValue) or is_none(value):
-        return "None"
-    if isinstance(value, TensorValue):
-        return "torch.zeros([])"
-    if isinstance(value, Scalar):
-        return _DEFAULTS.get(value.kind, "torch.device('cpu')")
-    if isinstance(value, (ListValue, DictValue)):
-        return "[]" if isinstance(value, ListValue) else "{}"
-    if isinstance(value, TupleValue):
-        return f"({', '.join(map(_default, value.elements))},)"
-    if isinstance(value, ObjectValue) and value.name is not None:
-        return f"{value.name}()"
-    raise NotCompiledError("an attribute that TorchScript has no type for")
 
 
 def _definition(source: str, name: str) -> Any:

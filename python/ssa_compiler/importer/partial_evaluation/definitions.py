@@ -197,7 +197,8 @@ def _with_fitting_defaults(function: Any, node: Any) -> inspect.Signature:
                 if default is None
                 else text in (kind.__name__, f"Optional[{kind.__name__}]")
             )
-            if not fits and kind in (bool, int, float, str, type(None)):
+            is_mutable = isinstance(default, (list, dict, set))  # which each call passes
+            if is_mutable or (not fits and kind in (bool, int, float, str, type(None))):
                 parameter = parameter.replace(default=inspect.Parameter.empty)
         made.append(parameter)
     required = inspect.Parameter.empty

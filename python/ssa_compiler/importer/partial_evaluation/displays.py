@@ -8,6 +8,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...abi.records import can_be_record
+from . import records
 from .definitions import all_parameters
 from .hints import combined, hint, hints, is_tracked
 from .interfaces import ExpressionEvaluator, Result
@@ -93,23 +95,38 @@ def list_of(expressions: ExpressionEvaluator, results: Sequence[Result], node: a
 def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
     """Evaluate `{key: value}`."""
     if None in node.keys:
-        raise NotCompiledError
+        return records.display(expressions, node)
     pairs = [(expressions.evaluate(k), expressions.evaluate(v)) for k, v in zip(node.keys, node.values)]  # type: ignore[arg-type]
     parts = [result for pair in pairs for result in pair]
     if any(_is_static(result.value) for result in parts):
         if all(isinstance(result.value, Known) for result in parts):
             guards = frozenset().union(*(guards_of(result.value) for result in parts))
             return Result(None, Known({k.value.object: v.value.object for k, v in pairs}, None, guards))  # type: ignore[attr-defined]
-        raise NotCompiledError
-    node.keys = [expressions.expression(key, part) for (key, _), part in zip(pairs, node.keys)]  # type: ignore[arg-type]
-    node.values = [expressions.expression(value, part) for (_, value), part in zip(pairs, node.values)]
+        return records.make(expressions.scope, _named(pairs), node)
     program, place = expressions.scope.program, expressions.scope.place(node)
     key, element = program.elements.get((place, "key")), program.elements.get(place)
     for one, other in pairs:
         key = joined(key, program.widened(one.value), expressions.samples.of)
         element = joined(element, program.widened(other.value), expressions.samples.of)
+    if all(isinstance(k.value, Known) for k, _ in pairs):
+        if records.is_wanted(program, [k.value.object for k, _ in pairs], element, [place]):  # type: ignore[attr-defined]
+            return records.make(expressions.scope, _named(pairs), node)
+    node.keys = [expressions.expression(key, part) for (key, _), part in zip(pairs, node.keys)]  # type: ignore[arg-type]
+    node.values = [expressions.expression(value, part) for (_, value), part in zip(pairs, node.values)]
     value = DictValue(key, element, frozenset([place]))
     return Result(_annotated(expressions, node, value), value)
+
+
+def _named(pairs: Sequence[tuple[Result, Result]]) -> dict[Any, Result]:
+    """The elements of a record.
+
+    Raises:
+        NotCompiledError: it is none.
+    """
+    keys = [key.value.object if isinstance(key.value, Known) else None for key, _ in pairs]
+    if not can_be_record(keys) or len(set(keys)) != len(keys):
+        raise NotCompiledError("a dict whose elements are of several types, with keys that are no names")
+    return {key: element for key, (_, element) in zip(keys, pairs)}
 
 
 def _annotated(expressions: ExpressionEvaluator, node: Any, value: ListValue | DictValue) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from ...abi.records import record_keys
 from ..torchscript.evaluation_order import is_pure_op
 from .callees import is_op
 from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue
@@ -37,7 +38,7 @@ def has_effects(scope: Any, expression: Any) -> bool:
     """
     return any(
         isinstance(node, ast.NamedExpr)
-        or (isinstance(node, ast.Call) and not _is_pure(scope, node))
+        or (isinstance(node, ast.Call) and not hasattr(node, "makes_record") and not _is_pure(scope, node))
         or _calls_method(scope, node)
         for node in ast.walk(expression)
     )
@@ -55,7 +56,8 @@ def _calls_method(scope: Any, node: Any) -> bool:
         operands = list(node.args)  # `len(a)`
     else:
         return False
-    return any(isinstance(_value(scope, each), ObjectValue) for each in operands)
+    found = [_value(scope, each) for each in operands]
+    return any(isinstance(each, ObjectValue) and record_keys(each.kind) is None for each in found)
 
 
 def _value(scope: Any, node: ast.expr) -> Any:
@@ -67,6 +69,8 @@ def _value(scope: Any, node: ast.expr) -> Any:
     elif isinstance(node, ast.Subscript):
         owner = _value(scope, node.value)
         found = owner.element if isinstance(owner, (ListValue, DictValue)) else None
+        if isinstance(owner, ObjectValue) and isinstance(node.slice, ast.Constant) and record_keys(owner.kind):
+            found = scope.program.classes.attribute(owner.kind, node.slice.value)
     else:
         found = _variable(scope, node)
     return found.element if isinstance(found, OptionalValue) else found

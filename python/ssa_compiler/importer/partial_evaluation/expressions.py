@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import attributes, displays, objects
+from . import attributes, displays, objects, records
 from .effects import has_effects, may_raise
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
@@ -183,6 +183,8 @@ class Expressions:
         if isinstance(owner.value, Known):
             return self.attribute_of(owner, owner.value, node)
         if objects.is_object(owner.value):
+            if records.is_record(owner.value):
+                raise NotCompiledError(f"{node.attr}, an attribute of a dict")
             return objects.attribute(self, owner, node)
         node.value = self.expression(owner, node.value)
         if isinstance(owner.value, Never):
@@ -297,6 +299,13 @@ class Expressions:
     def _compared(self, node: ast.Compare, kind: type, results: list[Result]) -> Result | None:
         """Compare an object that the program makes, by its method; None if it has none."""
         left, right = results
+        if (keys := records.keys_of(right.value)) is not None and kind in (ast.In, ast.NotIn):
+            if not isinstance(left.value, Known):
+                raise NotCompiledError("a dynamic key of a dict whose elements are of several types")
+            self.discard(right, node)
+            return self.known(node, Known((self.scope.use(left.value) in keys) is (kind is ast.In)))
+        if any(records.is_record(result.value) for result in results) and kind in (ast.Eq, ast.NotEq):
+            raise NotCompiledError("a comparison of dicts whose elements are of several types")
         if kind is ast.In and objects.is_object(right.value):
             return objects.call_special(self.calls, "__contains__", right, [left], node)
         if not objects.is_object(left.value) or kind not in objects.SPECIAL:
@@ -380,6 +389,8 @@ class Expressions:
         return truth
 
     def _truth(self, result: Result) -> bool | None:
+        if (keys := records.keys_of(result.value)) is not None:
+            return bool(keys)
         if objects.is_object(result.value) and not objects.decides(result.value):
             return True
         if not isinstance(result.value, Known) or isinstance(result.value.object, torch.Tensor):

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from . import records
 from .builtin_calls import mapped
 from .displays import spread
 from .effects import has_effects
@@ -50,6 +51,8 @@ class Loops(UnrolledLoops):
         builtin = self._builtin(node)
         if builtin in ("zip", "enumerate") and not node.keywords and not _starred(node):  # type: ignore[attr-defined]
             return self._combined(node, builtin)  # type: ignore[arg-type]
+        if (found := records.iteration(self._expressions, node)) is not None:
+            return found
         result = self._expressions.evaluate(node)
         return self._over(result, node)
 

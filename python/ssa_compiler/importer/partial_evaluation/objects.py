@@ -202,8 +202,7 @@ def store(expressions: ExpressionEvaluator, owner: Result, target: ast.Attribute
     classes.learn(kind, name, value)
     if _is_unfinished(scope, owner):
         scope.variables[f"{scope.unfinished}.{name}"] = _SET
-    found = classes.attribute(kind, name)
-    return not isinstance(found, Known) or is_none(found)
+    return classes.is_stored(kind, name)
 
 
 def _is_unfinished(scope: Scope, owner: Result) -> bool:

@@ -191,7 +191,11 @@ class _Steps:
             node.func = self._attribute(node.func)
         elif not isinstance(node.func, ast.Name):
             node.func = self.part(node.func)
-        node.args = [self.part(each) for each in node.args]
+        # What is the only argument may be read by the call, with its last operation left to it.
+        alone = len(node.args) == 1 and not node.keywords
+        if alone and isinstance(node.args[0], ast.GeneratorExp):
+            node.args[0].is_alone = True  # type: ignore[attr-defined]
+        node.args = [self.part(each, whole=alone and _is_view(each)) for each in node.args]
         for keyword in node.keywords:
             keyword.value = self.part(keyword.value)
         return node
@@ -219,7 +223,7 @@ class _Steps:
 
     def _comprehension(self, node: Any) -> ast.expr:
         first = node.generators[0]
-        first.iter = self.part(first.iter)
+        first.iter = self.part(first.iter, whole=not isinstance(node, ast.GeneratorExp) or hasattr(node, "is_alone"))
         return node
 
     _listcomp = _setcomp = _dictcomp = _generatorexp = _comprehension
@@ -259,6 +263,12 @@ class _Steps:
         self._before = outer
         self._before.append(ast.copy_location(ast.If(test, *arms), test))
         return ast.copy_location(ast.Name(name, ast.Load()), test)
+
+
+def _is_view(node: ast.expr) -> bool:
+    """Whether an expression may be a view of a dict."""
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args
+    return is_method and node.func.attr in ("keys", "values", "items")  # type: ignore[attr-defined]
 
 
 def _is_path(node: ast.expr) -> bool:

@@ -26,6 +26,7 @@ import torch.jit.frontend as frontend
 from torch import _jit_internal
 
 from ..isolation.patching import replaced
+from . import records
 from .assigned_attributes import assigned_attributes, assigned_by
 from .callees import forward_of, is_of_torch
 from .classes import Classes, is_plain_class
@@ -204,7 +205,18 @@ class Program(Dependences):
         for place in places:
             found = self.elements.get(place)
             element = element if found is None else joined(element, found, self.samples.of)
+        if isinstance(value, DictValue) and len({tuple(each) for each in examples}) == 1:
+            if records.is_wanted(self, examples[0], element, places):
+                return records.argument(self, {key: self._part([e[key] for e in examples]) for key in examples[0]})
         return dataclasses.replace(value, element=element, places=places)
+
+    def _part(self, examples: Sequence[Any]) -> Value:
+        """Return what is known of an element of dicts that are passed: strings are those of the example."""
+        found: Value | None = None
+        for example in examples:
+            value = Known(example) if type(example) in _ALWAYS else self.samples.value(example)
+            found = value if found is None else joined(found, value, self.samples.of)
+        return self._held_by(found or UNKNOWN, examples)
 
     # Expressions. ---------------------------------------------------------------------------------------------------
 
@@ -395,8 +407,13 @@ def evaluated(
             for number in range(_PASSES):
                 before = dict(elements)
                 program = Program(owner, elements)
-                values = {key: program.argument(key, value, kinds) for key, value in arguments.items()}
-                made = program.functions.root(function, owner, name, values, dispatches=dispatches)
+                try:
+                    values = {key: program.argument(key, value, kinds) for key, value in arguments.items()}
+                    made = program.functions.root(function, owner, name, values, dispatches=dispatches)
+                except (NeedsKnownError, NotCompiledError):
+                    if before == elements:
+                        raise
+                    continue  # what was learned may help
                 if number and before == elements:
                     break
             else:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..torchscript.function_scope import is_iterator
+from . import records
 from .assignments import Assignments
 from .effects import has_effects, must_be_decomposed
 from .expressions import Expressions
@@ -42,7 +43,7 @@ class Statements(Assignments):
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Evaluate statements one after the other; what follows the end of a block is left out."""
         out: list[ast.stmt] = []
-        for statement in body:
+        for statement in records.gathered(self.scope, body):
             out += self.statement(statement)
             if self.scope.is_dead:
                 break

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from . import records
 from .displays import spread
 from .interfaces import ExpressionEvaluator, Result
 from .objects import call_special, is_object
@@ -43,6 +44,10 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         return _parameter(expressions, node, owner.value, index)
     if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.Tensor):
         return _of_known(expressions, node, owner, index)
+    if records.is_record(owner.value):
+        if not isinstance(index.value, Known):
+            raise NeedsKnownError
+        return records.key_attribute(expressions, owner, expressions.scope.use(index.value), node)
     if is_object(owner.value):
         if (called := call_special(expressions.calls, "__getitem__", owner, [index], node)) is None:
             raise NotCompiledError("an object without elements")

@@ -1,0 +1,381 @@
+"""Dicts whose keys are known and whose elements are of several types: configurations, batches, results.
+
+TorchScript's dicts have elements of one type. Such a dict is an object of a class instead, with an attribute for each
+key; see `abi.records`. Its keys stay the same: a key that is added later is rejected.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...abi.records import can_be_record, record_class, record_keys
+from . import objects
+from .definitions import expression_of
+from .effects import has_effects
+from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator, Iteration, Result
+from .rejections import NotCompiledError, OrderError
+from .scope import Scope
+from .values import UNKNOWN, DictValue, Known, ObjectValue, TupleValue, Value, annotation
+
+__all__ = [
+    "argument",
+    "as_keys",
+    "call_method",
+    "dict_call",
+    "display",
+    "gathered",
+    "is_record",
+    "is_wanted",
+    "items",
+    "iteration",
+    "key_attribute",
+    "keys_of",
+    "make",
+    "want",
+]
+
+_WANTED = "record"
+_VIEWS = ("keys", "values", "items")
+
+
+def keys_of(value: Value) -> tuple[str, ...] | None:
+    """Return the keys of a record, None if a value is none."""
+    return record_keys(value.kind) if isinstance(value, ObjectValue) else None
+
+
+def is_record(value: Value) -> bool:
+    """Whether a value is a record."""
+    return keys_of(value) is not None
+
+
+# Which dicts are records. ---------------------------------------------------------------------------------------------
+
+
+def want(program: Evaluated, value: DictValue) -> None:
+    """Let dicts be records, from the next evaluation of the program on."""
+    for place in value.places:
+        program.elements[_WANTED, place] = UNKNOWN
+
+
+def is_wanted(program: Evaluated, keys: Iterable[Any], element: Value | None, places: Iterable[Any]) -> bool:
+    """Whether a dict is a record.
+
+    Args:
+        program: the program.
+        keys: its keys.
+        element: what its elements are, as of `DictValue`.
+        places: where it is made.
+    """
+    if not can_be_record(keys):
+        return False
+    mixed = element is not None and annotation(element) is None
+    return mixed or any((_WANTED, place) in program.elements for place in places)
+
+
+def _class(program: Evaluated, parts: Mapping[str, Value]) -> ObjectValue:
+    kinds = tuple(annotation(program.widened(value)) or type(value).__name__ for value in parts.values())
+    made = program.classes.value(record_class(tuple(parts), kinds))
+    for name, value in parts.items():
+        program.classes.learn(made.kind, name, value)
+    return made
+
+
+def argument(program: Evaluated, parts: Mapping[str, Value]) -> Value:
+    """Return what is known of a dict that is passed to the program.
+
+    Args:
+        program: the program.
+        parts: what is known of its elements.
+    """
+    return _class(program, parts)
+
+
+# Making records. ------------------------------------------------------------------------------------------------------
+
+
+def make(scope: Scope, parts: Mapping[str, Result], where: ast.AST) -> Result:
+    """Make a record of results, which are evaluated in this order."""
+    program = scope.program
+    value = _class(program, {name: result.value for name, result in parts.items()})
+    call = ast.Call(ast.copy_location(ast.Name(value.name or "", ast.Load()), where), [], [])
+    call.makes_record = True  # type: ignore[attr-defined]
+    for name, result in parts.items():
+        if program.classes.is_stored(value.kind, name):
+            call.args.append(expression_of(scope, result))
+        elif result.node is not None and has_effects(scope, result.node):
+            raise OrderError("an element that is known, and has effects")
+    return Result(ast.copy_location(call, where), value)
+
+
+def display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
+    """Evaluate `{**a, "b": c}`."""
+    parts: dict[Any, Result] = {}
+    for key, each in zip(node.keys, node.values):
+        result = expressions.evaluate(each)
+        if key is None:
+            added = items(expressions, result, each)
+        else:
+            name = expressions.evaluate(key).value
+            if not isinstance(name, Known):
+                raise NotCompiledError("a dict with dynamic keys, and others put into it")
+            added = {expressions.scope.use(name): result}
+        if any(given in parts for given in added):
+            replaced = [*parts.values(), *added.values()]
+            if any(part.node is not None and has_effects(expressions.scope, part.node) for part in replaced):
+                raise OrderError("a dict whose elements have effects, and are replaced")
+        parts |= added
+    if all(isinstance(part.value, Known) for part in parts.values()):
+        guards = frozenset().union(*(expressions.scope.program.guards_of(part.value) for part in parts.values()))
+        return Result(None, Known({name: part.value.object for name, part in parts.items()}, None, guards))  # type: ignore[attr-defined]
+    if not can_be_record(parts):
+        raise NotCompiledError("a dict with keys that are no names, and others put into it")
+    return make(expressions.scope, parts, node)
+
+
+def dict_call(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """Evaluate `dict(record, key=value)` and `dict(key=value)`; None if it is neither."""
+    keys: list[Any] = [None] * len(node.args) + [keyword.arg for keyword in node.keywords]
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if not values or len(node.args) > 1:
+        return None
+    for each in node.args:
+        value = calls.expressions.evaluate(copy.deepcopy(each)).value
+        if not is_record(value) and not (isinstance(value, Known) and isinstance(value.object, dict)):
+            return None
+    names = [None if key is None else ast.copy_location(ast.Constant(key), node) for key in keys]
+    made = ast.copy_location(ast.Dict(names, values), node)  # type: ignore[arg-type]
+    return calls.expressions.evaluate(made)
+
+
+def items(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> dict[Any, Result]:
+    """Return the elements of a dict, by key.
+
+    Raises:
+        NotCompiledError: its keys are not known.
+    """
+    program, value = expressions.scope.program, result.value
+    if isinstance(value, Known) and isinstance(value.object, dict):
+        expressions.scope.use(value)
+        guards = program.guards_of(value)
+        return {key: Result(None, Known(each, None, guards)) for key, each in value.object.items()}
+    if isinstance(value, DictValue):
+        want(program, value)
+    if (keys := keys_of(value)) is None:
+        raise NotCompiledError("a dict whose keys are dynamic")
+    owner = Result(expressions.named(result, where), value)
+    return {key: key_attribute(expressions, owner, key, where) for key in keys}
+
+
+def gathered(scope: Scope, body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    """Let a record that gets keys right after it is made have them from the start.
+
+    `d = {"a": x}; y = f(x); d["b"] = y` is `d = {"a": x, "b": y}` where nothing else reads `d` before.
+
+    Args:
+        scope: the function.
+        body: statements, one after the other.
+    """
+    for number, statement in enumerate(body):
+        made = _displayed(scope, statement)
+        if made is not None and (found := _with_later_keys(scope, statement, made, body[number + 1 :])) is not None:
+            return gathered(scope, [*body[:number], *found])
+    return body
+
+
+def _displayed(scope: Scope, statement: ast.stmt) -> ast.Dict | None:
+    """The dict that a variable is assigned, if that is a record."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    value = statement.value
+    if isinstance(value, ast.Call) and not value.args and not value.keywords and ast.unparse(value.func) == "dict":
+        value = ast.copy_location(ast.Dict([], []), value)
+    is_named = isinstance(statement.targets[0], ast.Name) and isinstance(value, ast.Dict)
+    wanted = is_named and (_WANTED, scope.place(value)) in scope.program.elements
+    return value if wanted and isinstance(value, ast.Dict) and None not in value.keys else None
+
+
+def _with_later_keys(scope: Scope, statement: Any, made: ast.Dict, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
+    """The statements with the dict made where it has got its keys; None if it gets none."""
+    name = statement.targets[0].id
+    keys = {key.value for key in made.keys if isinstance(key, ast.Constant)}
+    if len(keys) != len(made.keys) or any(_mentions(value, name) for value in made.values):
+        return None
+    out: list[ast.stmt] = []
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+
+    def hold(key: Any, value: ast.expr) -> None:
+        held = scope.name()
+        out.append(ast.copy_location(ast.Assign([ast.copy_location(ast.Name(held, ast.Store()), value)], value), value))
+        pairs.append((key, ast.copy_location(ast.Name(held, ast.Load()), value)))
+
+    for key, value in zip(made.keys, made.values):
+        hold(key, value)
+    last, taken = -1, len(out)
+    ends = {-1: (taken, len(pairs))}
+    for number, each in enumerate(rest):
+        if (found := _stored(each, name)) is not None and found[0].value not in keys:
+            keys.add(found[0].value)
+            hold(*found)
+            last, ends[number] = number, (len(out), len(pairs))
+            continue
+        if _mentions(each, name) or any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(each)):
+            break
+        out.append(each)
+    if last < 0:
+        return None
+    count, entries = ends[last]
+    whole: Any = ast.Dict([key for key, _ in pairs[:entries]], [value for _, value in pairs[:entries]])
+    again = ast.copy_location(ast.Assign(statement.targets, ast.copy_location(whole, made)), statement)
+    return [*out[:count], again, *rest[last + 1 :]]
+
+
+def _stored(statement: ast.stmt, name: str) -> tuple[ast.Constant, ast.expr] | None:
+    """The key and value of `name["key"] = value`."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name) or target.value.id != name:
+        return None
+    assert isinstance(statement, ast.Assign)
+    value, key = statement.value, target.slice
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or _mentions(value, name):
+        return None
+    return key, value
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+
+
+# Reading records. -----------------------------------------------------------------------------------------------------
+
+
+def key_attribute(expressions: ExpressionEvaluator, owner: Result, key: Any, where: ast.AST) -> Result:
+    """Evaluate `record[key]`.
+
+    Raises:
+        NotCompiledError: it has no such key.
+    """
+    if key not in (keys_of(owner.value) or ()):
+        raise NotCompiledError(f"{key!r}, a key that a dict does not have")
+    value = copy.deepcopy(owner.node) or ast.copy_location(ast.Name("_", ast.Load()), where)
+    return objects.attribute(expressions, owner, ast.copy_location(ast.Attribute(value, key, ast.Load()), where))
+
+
+def iteration(expressions: ExpressionEvaluator, node: ast.expr) -> Iteration | None:
+    """Evaluate `for k, v in record.items()`, whose elements are read when it is their turn; None if it is none."""
+    name, owner_node = "keys", node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS:
+        if node.args or node.keywords:
+            return None
+        name, owner_node = node.func.attr, node.func.value
+    if not isinstance(owner_node, (ast.Name, ast.Attribute, ast.Subscript)):
+        return None
+    owner = expressions.evaluate(copy.deepcopy(owner_node))
+    if isinstance(owner.value, DictValue) and not isinstance(owner_node, ast.Name):
+        return None
+    if (keys := keys_of(owner.value)) is None:
+        return None
+    owner = Result(expressions.named(owner, node, fresh=True), owner.value)
+    elements = [_row(expressions, owner, key, name, node) for key in keys]
+    return Iteration(None, UNKNOWN, elements, True)
+
+
+def _row(expressions: ExpressionEvaluator, owner: Result, key: str, view: str, where: ast.expr) -> Result:
+    """What a view of a record has for a key."""
+    if view == "keys":
+        return Result(None, Known(key))
+    value = key_attribute(expressions, owner, key, where)
+    if view == "values":
+        return value
+    row: Any = ast.Tuple([ast.copy_location(ast.Constant(key), where), value.node], ast.Load())
+    return Result(ast.copy_location(row, where), TupleValue((Known(key), value.value)))
+
+
+def as_keys(expressions: ExpressionEvaluator, node: ast.expr) -> ast.expr:
+    """Return what a function reads that goes through an argument: the keys of a record; others as they are."""
+    if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        return node
+    saved, hoisted = expressions.scope.save(), len(expressions.scope.before)
+    keys = keys_of(expressions.evaluate(copy.deepcopy(node)).value)
+    expressions.scope.restore(saved)
+    del expressions.scope.before[hoisted:]
+    if keys is None:
+        return node
+    made = ast.Tuple([ast.copy_location(ast.Constant(key), node) for key in keys], ast.Load())
+    return ast.copy_location(made, node)
+
+
+# Methods. -------------------------------------------------------------------------------------------------------------
+
+
+def call_method(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
+    """Evaluate `record.method(...)`.
+
+    Raises:
+        NotCompiledError: it changes the keys, or is none of a dict.
+    """
+    function = node.func
+    assert isinstance(function, ast.Attribute)
+    name, expressions = function.attr, calls.expressions
+    if name in _VIEWS and not node.args and not node.keywords:
+        return _view(expressions, node, owner, name)
+    arguments = calls.arguments(node)
+    if name == "get" and len(arguments.positional) in (1, 2) and not arguments.named:
+        return _get(expressions, node, owner, arguments.positional)
+    if name == "copy" and not arguments.positional and not arguments.named:
+        return make(expressions.scope, items(expressions, owner, node), node)
+    if name == "update" and len(arguments.positional) <= 1:
+        return _update(calls, node, owner, arguments)
+    raise NotCompiledError(f"{name}() of a dict whose elements are of several types")
+
+
+def _view(expressions: ExpressionEvaluator, node: ast.Call, owner: Result, name: str) -> Result:
+    """`list(record.values())`: what is read at once."""
+    if not hasattr(node, "is_consumed"):
+        raise NotCompiledError(f"{name}() of a dict that is a value")
+    if name == "keys":
+        expressions.discard(owner, node)
+        return Result(None, Known(keys_of(owner.value)))
+    owner = Result(expressions.named(owner, node), owner.value)
+    parts = [_row(expressions, owner, key, name, node) for key in keys_of(owner.value) or ()]
+    values = tuple(part.value for part in parts)
+    whole: Any = ast.Tuple([part.node for part in parts], ast.Load())  # of which some may have no expression
+    return Result(ast.copy_location(whole, node), TupleValue(values))
+
+
+def _get(expressions: ExpressionEvaluator, node: ast.Call, owner: Result, given: Sequence[Result]) -> Result:
+    key = given[0].value
+    if not isinstance(key, Known):
+        raise NotCompiledError("a dynamic key of a dict whose elements are of several types")
+    if expressions.scope.use(key) in (keys_of(owner.value) or ()):
+        if len(given) == 2 and given[1].node is not None and has_effects(expressions.scope, given[1].node):
+            raise OrderError("a default that has effects")
+        return key_attribute(expressions, owner, key.object, node)
+    return given[1] if len(given) == 2 else Result(ast.copy_location(ast.Constant(None), node), Known(None))
+
+
+def _update(calls: CallEvaluator, node: ast.Call, owner: Result, arguments: Arguments) -> Result:
+    """`record.update(other, key=value)`."""
+    expressions = calls.expressions
+    target = expressions.named(owner, node)
+    given: dict[Any, Result] = {}
+    for each in arguments.positional:
+        given |= items(expressions, each, node)
+    if given.keys() & arguments.named.keys():
+        raise NotCompiledError("update() with one key twice")
+    given |= arguments.named
+    made: list[ast.stmt] = []
+    for key, result in given.items():
+        if result.node is not None and not isinstance(result.node, ast.Constant):
+            given[key] = Result(expressions.named(result, node), result.value)
+    for key, result in given.items():
+        if key not in (keys_of(owner.value) or ()):
+            raise NotCompiledError(f"{key!r}, a key that is added to a dict")
+        attribute = ast.copy_location(ast.Attribute(copy.deepcopy(target), key, ast.Store()), node)
+        if objects.store(expressions, Result(target, owner.value), attribute, result.value):
+            value = expressions.expression(result, node)
+            made.append(ast.copy_location(ast.Assign([attribute], value), node))
+    expressions.scope.hoist(made, node)
+    return Result(ast.copy_location(ast.Constant(None), node), Known(None))

@@ -1,0 +1,209 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""Dicts whose elements are of several types: partial evaluation makes them objects with an attribute for each key."""
+
+import pytest
+import torch
+from torch import nn
+
+import ssa_compiler
+from ssa_compiler import errors
+from ssa_compiler.testing import check
+
+X = torch.tensor([1.0, 3.0, 2.0])
+
+
+def scaled(batch):
+    batch["image"].add_(1)
+    batch["n"] += 1
+    return batch["image"] * batch["scale"]
+
+
+def test_arguments_are_read_and_changed():
+    calls = [({"image": X, "scale": scale, "n": n},) for scale, n in ((2.0, 3), (-1.0, -(2**63)), (0.0, 0))]
+    check(scaled, *calls)
+
+
+def test_other_keys_types_and_orders_compile_again():
+    compiled = ssa_compiler.compile(scaled, ({"image": X.clone(), "scale": 2.0, "n": 3},))
+    assert torch.equal(compiled({"n": 1, "image": X.clone(), "scale": 3.0}), (X + 1) * 3)
+    assert torch.equal(compiled({"image": X.clone(), "scale": 3, "n": 1}), (X + 1) * 3)
+    with pytest.raises(TypeError):
+        compiled({"image": X.clone(), "scale": "a", "n": 1})
+
+
+def boxes_of(targets):
+    out = []
+    for target in targets:
+        out.append(target["boxes"] * target["id"])
+    return out
+
+
+def test_lists_of_records_are_arguments():
+    check(boxes_of, ([{"boxes": X, "id": 2}, {"boxes": X[:1], "id": 3}],))
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 2.0
+        self.config = {"act": torch.relu, "factor": 3, "name": "a"}
+
+    def forward(self, batch):
+        logits = self.config["act"](batch["x"] - self.scale)
+        out = {"logits": logits}
+        loss = logits.sum() if batch["train"] else None
+        out["loss"] = loss
+        out["count"] = len(batch)
+        return out
+
+
+def test_results_get_keys_after_they_are_made():
+    check(Model(), ({"x": X, "train": True},), ({"x": X, "train": False},))
+
+
+def counted(x, n):
+    counts = {"hit": 0, "loss": 0.0, "last": None}
+    for i in range(n):
+        if x[i] > 1:
+            counts["hit"] += 1
+            counts["last"] = x[i] * 2
+        counts["loss"] += float(x[i])
+    return counts
+
+
+def step(state, x):
+    state["h"] = state["h"] * 0.5 + x
+    state["t"] += 1
+    return state
+
+
+def stepped(x, n):
+    state = {"h": torch.zeros(3), "t": 0}
+    first = state
+    while state["t"] < n:
+        state = step(state, x)
+    return state["h"], state, first is state
+
+
+def best(x, n):
+    found = {"score": 0.0, "x": x}
+    for i in range(n):
+        score = float((x * i).sum())
+        if score > found["score"]:
+            found = {"score": score, "x": x * i}
+    return found
+
+
+@pytest.mark.parametrize("program", [counted, stepped, best])
+def test_loops_carry_them(program):
+    check(program, (X, 3), (X, 0), (X, 1), (X, 2))
+
+
+def shared(x, n):
+    a = {"v": x, "n": n}
+    b = a
+    c = [a, a.copy()]
+    b["n"] = 9
+    c[0]["v"] = x * 3
+    c[1]["n"] += 5
+    return a, b, a is b, c
+
+
+def test_a_dict_with_two_names_is_one():
+    check(shared, (X, 3))
+
+
+def inner(x, scale=1.0, **options):
+    return outer_step(x * scale, **options) + options.get("bias", 0) + options.get("missing", 1)
+
+
+def outer_step(x, bias=1, weight=None):
+    return x + bias if weight is None else x * weight
+
+
+def passed(x, n):
+    return inner(x, bias=n), inner(x, weight=x, bias=n), inner(x, 3.0)
+
+
+def test_keyword_arguments_are_passed_on():
+    check(passed, (X, 2), (X, -5))
+
+
+def viewed(batch):
+    made = {**batch, "z": 1}
+    values = []
+    for key, value in made.items():
+        if key == "x":
+            made["z"] = 5  # which the loop sees
+        if key != "x":
+            values.append(value)
+    made.update({"x": made["y"], "y": made["x"]}, z=7)
+    names = [key + key for key in made]
+    return values, names, list(made.keys()), len(made), "x" in made, "w" in made, made, dict(made, z=0)
+
+
+def test_views_read_what_the_dict_holds_then():
+    check(viewed, ({"x": 3, "y": 2},), ({"x": -(2**63), "y": 2**63 - 1},))
+
+
+def configured(x, options=None):
+    config = {"lr": 0.5, "steps": 3, "mode": "fast"}
+    config.update(options or {})
+    for _ in range(config["steps"]):
+        x = x - config["lr"] * x if config["mode"] == "fast" else x + 1
+    return x
+
+
+def test_configurations_are_updated():
+    for options in (None, {}, {"lr": 1.0}, {"mode": "slow"}, {"steps": 0}, {"lr": 0.25, "steps": 2}):
+        check(configured, (X, options))
+
+
+class Configured(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 2.0
+
+    def forward(self, x):
+        first = {"k": self.scale, "x": x}
+        second = {"k": 2.0, "x": x}
+        return first["x"] * first["k"] + second["k"]
+
+
+def test_elements_that_are_constants_are_compared():
+    model = Configured()
+    compiled = ssa_compiler.compile(model, (X,))
+    model.scale = 5.0
+    assert torch.equal(compiled(X), X * 5 + 2)
+
+
+def added_later(x, n):
+    made = {"x": x, "n": n}
+    if n > 1:
+        made["later"] = x
+    return made
+
+
+def missing(x, batch):
+    return x * batch["missing"]
+
+
+def dynamic(x, batch, i):
+    return batch[["x", "n"][i]] * x
+
+
+def removed(x, batch):
+    return batch.pop("n"), x
+
+
+def kept_view(x, batch):
+    view = batch.values()
+    batch["n"] = 5
+    return list(view)
+
+
+@pytest.mark.parametrize("program", [added_later, missing, dynamic, removed, kept_view])
+def test_other_dicts_are_rejected(program):
+    args = {added_later: (X, 3), dynamic: (X, {"x": X, "n": 1}, 1)}.get(program, (X, {"x": X, "n": 1}))
+    with pytest.raises(errors.SsaCompilerError):
+        ssa_compiler.compile(program, args)

@@ -229,7 +229,9 @@ _made: dict[type[Exception], type[ProgramError]] = {}
 
 
 def _program_error_of(kind: type[Exception]) -> type[ProgramError]:
-    """A class that is a `ProgramError` and another exception."""
+    """A class that is a `ProgramError` and another exception; an error of the compiler's itself."""
+    if issubclass(kind, UnsupportedProgramError):
+        return kind  # type: ignore[return-value]
     if kind not in _made:
         contents = {"__doc__": f"The program raised {kind.__name__}, as eager does.", "__module__": __name__}
         try:

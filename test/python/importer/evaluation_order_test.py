@@ -190,3 +190,16 @@ def with_signs(x: Tensor, n: int, flag: bool, u: float, xs: list[int]):  # type:
 
 def test_plus_and_slices() -> None:
     check(with_signs, (X, 3, True, -0.0, [0]), (X, 1, False, 2.5, [0]), compiled=False)
+
+
+def compared(d: dict[str, Tensor], xs: list[Tensor], i: int, x: Tensor):  # type: ignore[no-untyped-def]
+    if d["q"] is not None and i < 5:
+        x = x + 1
+    there = xs[i] is not None
+    return x, there
+
+
+def test_what_is_compared_with_none_is_read() -> None:
+    check(compared, ({"q": X}, [X], 0, X), ({"q": X}, [X], 1, X), ({"q": X}, [X], -2, X), compiled=False)
+    with pytest.raises(KeyError):
+        ssa_compiler.compile(compared, ({"q": X}, [X], 0, X))({"p": X}, [X], 0, X)

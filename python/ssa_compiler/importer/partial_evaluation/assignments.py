@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ...abi.records import can_be_record
+from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
 from . import objects, records
 from .displays import spread
@@ -118,9 +119,11 @@ class Assignments:
         items, values = self.expressions.named(owner, node), self.expressions.named(result, node)
         numbers, name = self.scope.name(), self.scope.name()
         part = ast.unparse(target.slice)
+        error = self.scope.program.constant_name(UnsupportedProgramError)
         text = (
             f"{numbers} = [{name} for {name} in range(len({items.id}))][{part}]\n"
-            f"assert len({numbers}) == len({values.id}), 'a slice of a list is assigned another number of elements'\n"
+            f"if len({numbers}) != len({values.id}):\n"
+            f"    raise {error}('unsupported: a slice of a list that is assigned another number of elements')\n"
             f"for {name} in range(len({numbers})):\n    {items.id}[{numbers}[{name}]] = {values.id}[{name}]"
         )
         made = ast.parse(text).body
@@ -138,7 +141,7 @@ class Assignments:
             if not isinstance(thing, torch.Tensor) and not is_attribute:
                 self.scope.variables[target.id] = Result(None, value)
                 return []
-        if result.node is None and (isinstance(value, TupleValue) or self.scope.program.is_shared(value)):
+        if (result.node is None and isinstance(value, TupleValue)) or self.scope.program.is_held(result):
             self.scope.variables[target.id] = result
             return []
         expression = self.expressions.expression(result, node)
@@ -160,6 +163,10 @@ class Assignments:
         if elements is not None:
             return self._unpack_known(target, elements, starred, node)
         value, expression = result.value, self.expressions.expression(result, node)
+        if isinstance(value, TensorValue) and value.rank == 0:
+            error = ast.parse("raise TypeError('iteration over a 0-d tensor')").body[0]
+            self.scope.is_dead = True
+            return [error for each in ast.walk(error) if ast.copy_location(each, node)][:1]
         if isinstance(value, TensorValue):
             unbind = ast.copy_location(ast.Attribute(expression, "unbind", ast.Load()), node)
             expression = ast.copy_location(ast.Call(unbind, [ast.copy_location(ast.Constant(0), node)], []), node)

@@ -12,12 +12,13 @@ from typing import Any
 
 import torch
 
+from ...errors import UnsupportedProgramError
 from . import records
 from .displays import rename
 from .effects import has_effects, may_raise
 from .hints import is_plain
 from .interfaces import CallEvaluator, Result
-from .objects import call_special, is_object
+from .objects import call_special, has_attribute, is_object
 from .ordering import extreme, ordered
 from .reading import MISSING, read
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
@@ -108,7 +109,7 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
             return folded
     if name in ("str", "repr") and any(isinstance(value, ListValue) and value.is_tuple for value in values):
         raise NotCompiledError("the text of a tuple of dynamic length")
-    calls.place(node, arguments)
+    calls.place(node, arguments, copied=True)
     return Result(node, _kind(calls, name, values))
 
 
@@ -244,8 +245,9 @@ def _sum(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return None
     items = calls.expressions.named(Result(iteration.node), node)
     name = calls.scope.name()
+    error = calls.scope.program.constant_name(UnsupportedProgramError)
     text = (
-        f"assert len({items.id}) > 0, 'sum() of no tensors'\n"
+        f"if len({items.id}) == 0:\n    raise {error}('unsupported: sum() of no tensors, which is the int 0')\n"
         f"{name} = 0 + {items.id}[0]\n"
         f"for {name}_k in range(1, len({items.id})):\n    {name} = {name} + {items.id}[{name}_k]"
     )
@@ -275,7 +277,7 @@ def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:
         calls.scope.use(result.value)
         return calls.expressions.evaluate(made) if made is not None else None
     if isinstance(result.value, ListValue):
-        node.args = [calls.expressions.expression(result, node)]
+        node.args = [calls.expressions.expression(result, node, copied=True)]
         value = result.value
         places = frozenset([calls.scope.place(node)])
         length = calls.scope.program.length(places, value.length)
@@ -365,7 +367,11 @@ def _may_be(kind: type, other: Any) -> bool:
 
 def _hasattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
     result, name = calls.expressions.evaluate(node.args[0]), calls.expressions.evaluate(node.args[1])
-    if not isinstance(result.value, Known) or not isinstance(name.value, Known):
+    if not isinstance(name.value, Known):
+        raise NotCompiledError("hasattr() of a dynamic name")
+    if is_object(result.value):
+        return has_attribute(calls.expressions, result, calls.scope.use(name.value), node)
+    if not isinstance(result.value, Known):
         return None
     program = calls.scope.program
     path = program.path_of(result.value)
@@ -378,6 +384,8 @@ def _hasattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
 
 def _getattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
     result, name = calls.expressions.evaluate(node.args[0]), calls.expressions.evaluate(node.args[1])
+    if is_object(result.value) and isinstance(name.value, Known):
+        return _getattr_of_object(calls, node, result, calls.scope.use(name.value))
     if not isinstance(result.value, Known):
         return None
     if not isinstance(name.value, Known):
@@ -390,6 +398,17 @@ def _getattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
         program.depend_on_presence(None if path is None else program.part_of(path, name.value.object))
         return calls.expressions.evaluate(node.args[2])
     return calls.expressions.attribute_of(result, result.value, attribute)
+
+
+def _getattr_of_object(calls: CallEvaluator, node: ast.Call, owner: Result, name: str) -> Result:
+    attribute = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
+    if len(node.args) > 2:
+        found = has_attribute(calls.expressions, owner, name, node)
+        truth = calls.expressions.truth(found, node)
+        if truth is None:
+            raise NotCompiledError(f"{name}, an attribute that an object may not have")
+        return calls.expressions.evaluate(attribute if truth else node.args[2])
+    return calls.expressions.evaluate(attribute)
 
 
 def _map(calls: CallEvaluator, node: ast.Call) -> Result | None:

@@ -29,6 +29,7 @@ from .classes import is_plain_class
 from .displays import listed, spread
 from .effects import has_effects
 from .interfaces import Arguments, ExpressionEvaluator, Result
+from .presence import no_attribute
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import placed
 from .values import (
@@ -45,6 +46,7 @@ from .values import (
     Unknown,
     Value,
     is_none,
+    joined,
 )
 
 __all__ = ["Calls"]
@@ -88,7 +90,7 @@ class Calls:
             if is_none(owner.value) or isinstance(owner.value, Never):
                 return self.as_it_is(node, NEVER)  # it raises
             if isinstance(owner.value, OptionalValue) and objects.is_object(owner.value.element):
-                owner = self.expressions.present(owner)
+                owner = self.expressions.present(owner, *no_attribute(node.func.attr))
             if objects.is_object(owner.value):
                 if records.is_record(owner.value):
                     return records.call_method(self, node, owner)
@@ -220,17 +222,26 @@ class Calls:
                 return result
             found = [each for all_ in given for k, each in enumerate(all_) if k == position + skip or each.name == key]
             optional = any(each.type.kind() == "OptionalType" for each in found)
-            return result if optional else self.expressions.present(result)
+            return result if optional else self.expressions.present(result, TypeError, f"{name}(): an argument is None")
 
         positional = [held(result, position, "") for position, result in enumerate(arguments.positional)]
         return Arguments(positional, {key: held(each, -9, key) for key, each in arguments.named.items()})
 
-    def place(self, node: ast.Call, arguments: Arguments) -> None:
-        """Let a call have the arguments that are left."""
-        node.args = [self.expressions.expression(result, node) for result in arguments.positional]
+    def place(self, node: ast.Call, arguments: Arguments, *, copied: bool = False) -> None:
+        """Let a call have the arguments that are left.
+
+        Args:
+            node: the call.
+            arguments: the arguments.
+            copied: whether copies of lists and dicts do: it does not keep them.
+        """
+
+        def left(result: Result) -> Any:
+            return self.expressions.expression(result, node, copied=copied)
+
+        node.args = [left(result) for result in arguments.positional]
         node.keywords = [
-            ast.copy_location(ast.keyword(name, self.expressions.expression(result, node)), node)
-            for name, result in arguments.named.items()
+            ast.copy_location(ast.keyword(name, left(result)), node) for name, result in arguments.named.items()
         ]
 
     def written(self, statements: Sequence[ast.stmt], name: str, node: ast.AST) -> Result:
@@ -300,7 +311,8 @@ class Calls:
         return self.scope.program.functions.call_method(self.scope, owner, function, name, arguments, node)
 
     def _method(self, node: ast.Call, method: types.MethodType, callee: Result) -> Result:
-        owner, function = method.__self__, inspect.unwrap(method.__func__)
+        owner, function = method.__self__, method.__func__
+        function = inspect.unwrap(function) if is_of_torch(inspect.unwrap(function)) else function
         if is_of_torch(function) and isinstance(owner, torch.nn.Module):
             return self._container(node, method, callee)
         if isinstance(owner, torch.nn.Module):
@@ -361,7 +373,7 @@ class Calls:
         name = ast.copy_location(ast.Name(self.scope.program.constant_name(torch.tensor), ast.Load()), node)
         kind = ast.copy_location(ast.keyword("dtype", placed(ast.parse(str(dtype), mode="eval").body, node)), node)
         value = self.expressions.samples.result(torch.tensor, [result.value], {"dtype": Known(dtype)}, "tensor")
-        made = ast.Call(name, [self.expressions.expression(result, node)], [kind])
+        made = ast.Call(name, [self.expressions.expression(result, node, copied=True)], [kind])
         return Result(ast.copy_location(made, node), value)
 
     def _foreign(self, node: ast.Call, thing: Any, callee: Result) -> Result:
@@ -379,7 +391,7 @@ class Calls:
         if is_pure(thing) and all(isinstance(value, Known) for value in everything):
             if (folded := self._computed(node, thing, values, named)) is not None:
                 return folded
-        self.place(node, arguments)
+        self.place(node, arguments, copied=is_op(thing) or is_pure(thing))
         if is_op(thing):
             return Result(node, self.expressions.samples.result(thing, values, named, name))
         return Result(node, self.expressions.samples.result(thing, values, named) if is_pure(thing) else UNKNOWN)
@@ -425,7 +437,7 @@ class Calls:
             made = self._module_with(
                 copy.copy(ast.copy_location(call, node)), parts[position], Arguments(list(results), {})
             )
-            value = made.value
+            value = made.value if value is None else joined(value, made.value, self.expressions.samples.of)
             test = ast.parse(f"{number.id} == {position} or {number.id} == {position - len(parts)}", mode="eval").body
             body = [ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], made.node)], body)]
         for part in ast.walk(body[0]):

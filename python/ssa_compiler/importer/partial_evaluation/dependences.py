@@ -8,6 +8,7 @@ import torch
 
 from ...abi.module_guards import is_compared
 from ...abi.object_guards import Place, is_comparable
+from .interfaces import Result
 from .rejections import NotCompiledError
 from .samples import Samples
 from .scope import UNSEEN
@@ -110,6 +111,11 @@ class Dependences:
         """Whether a value is a container that is no part of the root: a copy of it is another one."""
         is_container = isinstance(value, Known) and isinstance(value.object, (list, dict, set))
         return is_container and any(map(self.is_elsewhere, self.guards_of(value)))
+
+    def is_held(self, result: Result) -> bool:
+        """Whether a result is a container that something else holds, of which an expression would make a copy."""
+        is_container = isinstance(result.value, Known) and isinstance(result.value.object, (list, dict, set))
+        return result.node is None and is_container and bool(self.guards_of(result.value))
 
     def _depend_elsewhere(self, path: str, place: Place) -> None:
         if not is_comparable(place.current()):

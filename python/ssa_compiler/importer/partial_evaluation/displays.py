@@ -87,8 +87,10 @@ def list_of(expressions: ExpressionEvaluator, results: Sequence[Result], node: a
         element = joined(element, program.widened(result.value), expressions.samples.of)
     places = frozenset([place])
     count = len(node.elts) or None  # elements are put into empty lists
-    sample = tuple(hint(result.value) for result in results) if all(is_tracked(r.value) for r in results) else None
-    value = ListValue(element, places, False, program.length(places, count), sample)
+    length = program.length(places, count)
+    is_sample = all(is_tracked(result.value) for result in results) and (length is not None or not results)
+    sample = tuple(hint(result.value) for result in results) if is_sample else None
+    value = ListValue(element, places, False, length, sample)
     return Result(_annotated(expressions, node, value), value)
 
 
@@ -369,6 +371,8 @@ def _written_out(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result
 def _as_it_is(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result:
     (generator,) = node.generators
     scope = expressions.scope
+    if any(name in scope.variables for name in _targets(node)):
+        rename(expressions, node)  # closures may read the other variable
     iteration = expressions.statements.loops.iteration(generator.iter)
     if iteration.elements is not None and iteration.is_unrolled:
         raise NeedsKnownError

@@ -38,7 +38,7 @@ def has_effects(scope: Any, expression: Any) -> bool:
     """
     return any(
         isinstance(node, ast.NamedExpr)
-        or (isinstance(node, ast.Call) and not hasattr(node, "makes_record") and not _is_pure(scope, node))
+        or (isinstance(node, ast.Call) and not hasattr(node, "is_pure") and not _is_pure(scope, node))
         or _calls_method(scope, node)
         for node in ast.walk(expression)
     )
@@ -169,9 +169,11 @@ def _is_tensor(scope: Any, node: ast.expr) -> bool:
 def may_raise(node: Any) -> bool:
     """Whether computing an expression, which has no effects, may raise an error."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Subscript) and not isinstance(part.value, ast.Attribute):
+        if isinstance(part, (ast.Subscript, ast.BinOp)):
             return True
-        if isinstance(part, ast.BinOp):
+        if isinstance(part, ast.Compare) and not all(isinstance(each, (ast.Is, ast.IsNot)) for each in part.ops):
+            return True
+        if isinstance(part, ast.UnaryOp) and not isinstance(part.op, ast.Not):
             return True
         if isinstance(part, ast.Call):
             called = part.func

@@ -15,6 +15,7 @@ from . import attributes, displays, objects, records
 from .effects import has_effects, may_raise
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
+from .presence import no_attribute, required
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
 from .scope import Scope, literal
 from .subscripts import subscript
@@ -67,14 +68,22 @@ class Expressions:
         found: Result = method(node)
         is_part = self.scope.present and isinstance(node, (ast.Subscript, ast.Attribute))
         if is_part and isinstance(found.value, OptionalValue) and ast.unparse(found.node) in self.scope.present:
-            return self.present(found)
+            return Result(self.scope.program.unwrapped(found.node), found.value.element)
         return found
 
-    def present(self, result: Result) -> Result:
-        """Return what an optional value holds where None is an error."""
+    def present(
+        self, result: Result, error: type[Exception] = TypeError, message: str = "an operand is None"
+    ) -> Result:
+        """Return what an optional value holds where None is an error.
+
+        Args:
+            result: the value; others are returned as they are.
+            error: what eager raises.
+            message: what it says.
+        """
         if not isinstance(result.value, OptionalValue) or result.node is None:
             return result
-        return Result(self.scope.program.unwrapped(result.node), result.value.element)
+        return required(self.scope, result, error, message)
 
     def left(self, node: ast.expr) -> ast.expr:
         """Return what is left of an expression.
@@ -84,10 +93,18 @@ class Expressions:
         """
         return self.expression(self.evaluate(node), node)
 
-    def expression(self, result: Result, where: ast.AST) -> Any:
-        """Return an expression for a result."""
+    def expression(self, result: Result, where: ast.AST, *, copied: bool = False) -> Any:
+        """Return an expression for a result.
+
+        Args:
+            result: the result.
+            where: its place.
+            copied: whether a copy of a list or dict does, as for the operand of an operator.
+        """
         if result.node is not None:
             return result.node
+        if not copied and self.scope.program.is_held(result):
+            raise NotCompiledError("a list or dict of an object, which becomes a part of another one")
         if isinstance(result.value, Known):
             thing = result.value.object
             if isinstance(thing, torch.Tensor):
@@ -123,6 +140,7 @@ class Expressions:
     def discard(self, result: Result, where: ast.AST) -> None:
         """Keep the errors of an expression whose value is known."""
         if result.node is not None and may_raise(result.node):
+            result.node.is_value = True  # which is kept
             self.scope.hoist([ast.copy_location(ast.Expr(result.node), where)], where)
 
     def known(self, node: Any, value: Known) -> Result:
@@ -161,7 +179,7 @@ class Expressions:
                     part.value = ast.copy_location(ast.Constant(str(self.scope.use(found.value))), part)
                     parts.append(str(part.value.value))
                     continue
-                part.value = self.expression(found, part.value)
+                part.value = self.expression(found, part.value, copied=True)
                 return self._rest_of_string(node)
             parts.append(str(part.value))  # type: ignore[attr-defined]
         text = "".join(parts)
@@ -179,7 +197,7 @@ class Expressions:
     # Attributes and elements. ---------------------------------------------------------------------------------------
 
     def _attribute(self, node: ast.Attribute) -> Result:
-        owner = self.present(self.evaluate(node.value))
+        owner = self.present(self.evaluate(node.value), *no_attribute(node.attr))
         if isinstance(owner.value, Known):
             return self.attribute_of(owner, owner.value, node)
         if objects.is_object(owner.value):
@@ -252,7 +270,8 @@ class Expressions:
         if objects.is_object(left.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:
             if (called := objects.call_special(self.calls, name, left, [right], node)) is not None:
                 return called
-        node.left, node.right = self.expression(left, node.left), self.expression(right, node.right)
+        node.left = self.expression(left, node.left, copied=True)
+        node.right = self.expression(right, node.right, copied=True)
         if (listed := displays.concatenated(self, node, left.value, right.value)) is not None:
             return listed
         return Result(node, self.computed(type(node.op), [left.value, right.value]))
@@ -290,7 +309,8 @@ class Expressions:
                     return self.known(node, Known(kind is ast.NotEq))
                 results = [Result(displays.as_list(r.node), r.value) for r in results]
         parts = (node.left, *node.comparators)
-        node.left, *node.comparators = [self.expression(result, part) for result, part in zip(results, parts)]
+        both = [self.expression(result, part, copied=True) for result, part in zip(results, parts)]
+        node.left, *node.comparators = both
         if any(isinstance(value, (TensorValue, Unknown)) for value in values) and len(values) == 2:
             if not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
                 return Result(node, self.computed(type(node.ops[0]), values))

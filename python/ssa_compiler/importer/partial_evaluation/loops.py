@@ -15,8 +15,9 @@ from .displays import spread
 from .effects import has_effects
 from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
+from .presence import unset
 from .rejections import NeedsKnownError, NotCompiledError
-from .scope import MIXED, literal, placed
+from .scope import MIXED, literal
 from .unrolled_loops import MOST_ITERATIONS, UnrolledLoops
 from .values import (
     NEVER,
@@ -103,7 +104,11 @@ class Loops(UnrolledLoops):
         except TypeError:
             raise NotCompiledError from None
         self.scope.use(value)
-        made = [self.part(part, node) for part in parts]
+        guards = self.scope.program.guards_of(value)
+        made = [
+            Result(None, Known(part, None, guards)) if isinstance(part, (list, dict)) else self.part(part, node)
+            for part in parts
+        ]
         if any(isinstance(part, torch.Tensor) for part in parts):
             return Iteration(None, UNKNOWN, made, True)
         is_uniform = is_plain(parts) and len({type(part) for part in parts}) == 1 and not isinstance(parts[0], tuple)
@@ -111,8 +116,12 @@ class Loops(UnrolledLoops):
         chooses = any(isinstance(part, (str, bool)) for part in parts)
         if not is_uniform or isinstance(thing, dict) or chooses:
             return Iteration(None, UNKNOWN, made, True)
-        left = literal(parts, node) if isinstance(thing, tuple) else self._expressions.expression(result, node)
-        return Iteration(left, self.scope.program.widened(Known(parts[0])), made, False, len(made))
+        if result.node is None and any(isinstance(part, (list, dict)) for part in parts):
+            return Iteration(None, UNKNOWN, made, True)
+        is_copy = isinstance(thing, tuple)
+        left = literal(parts, node) if is_copy else self._expressions.expression(result, node, copied=True)
+        element = self.scope.program.widened(Known(parts[0], value.path))  # a change of it changes the attribute
+        return Iteration(left, element, made, False, len(made))
 
     def part(self, thing: Any, where: ast.AST) -> Result:
         """Return a result for an element of what is known."""
@@ -291,6 +300,7 @@ class Loops(UnrolledLoops):
             if not isinstance(value, OptionalValue) or annotation(value) is None:
                 raise NotCompiledError(f"{name}, of several types")
             self._store_nothing(name, value, node)
+            scope.variables[name] = unset(scope, name)
 
     def _store_nothing(self, name: str, value: OptionalValue, node: ast.stmt) -> None:
         name = self.scope.bind(name, value, node)
@@ -307,7 +317,7 @@ class Loops(UnrolledLoops):
         for name, result in made.items():
             if not any(line < node.lineno or line > last for line in scope.reads.get(name, ())):
                 continue
-            if isinstance(result.node, ast.Call):
+            if hasattr(result.node, "may_be_unset"):
                 scope.variables[name] = result
                 continue
             if not scope.is_stored(name, result):  # it may not be set
@@ -318,8 +328,7 @@ class Loops(UnrolledLoops):
                 scope.bind(name, result.value, node)
                 continue
             self._store_nothing(name, OptionalValue(result.value), node)
-            read = scope.variables[name].node
-            scope.variables[name] = Result(placed(scope.program.unwrapped(read), node), result.value)
+            scope.variables[name] = unset(scope, name)
 
 
 def _row(results: Sequence[Result]) -> Result:

@@ -10,6 +10,7 @@ import torch
 from .effects import has_effects
 from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
+from .presence import no_attribute
 from .rejections import NotCompiledError
 from .values import (
     NEVER,
@@ -40,7 +41,7 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     """
     function = node.func
     assert isinstance(function, ast.Attribute)
-    owner = calls.expressions.present(owner)
+    owner = calls.expressions.present(owner, *no_attribute(function.attr))
     value = owner.value
     function.value = calls.expressions.expression(owner, function.value)
     if isinstance(value, TensorValue):
@@ -77,7 +78,7 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
         ]
     else:
         arguments = calls.present(calls.arguments(node), name, 1)
-        calls.place(node, arguments)
+        calls.place(node, arguments, copied=True)
         values = [result.value for result in arguments.positional]
     named = {key: result.value for key, result in arguments.named.items()}
     if name == "size" and not values and not named:

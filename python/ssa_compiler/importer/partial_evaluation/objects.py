@@ -9,13 +9,15 @@ import inspect
 import types
 from typing import Any
 
+from ...abi.records import record_keys
 from .callees import is_left_to_python
 from .definitions import Definition
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, ExpressionEvaluator, Result
+from .presence import required
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope
-from .values import NEVER, Known, ObjectValue, OptionalValue, Value, is_none
+from .values import NEVER, Known, ObjectValue, OptionalValue, Scalar, Value, is_none
 
 __all__ = [
     "SPECIAL",
@@ -28,6 +30,7 @@ __all__ = [
     "create",
     "decides",
     "end",
+    "has_attribute",
     "is_object",
     "store",
 ]
@@ -184,7 +187,32 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, node: ast.Attribu
             raise OrderError("an attribute of what has effects")
         return Result(None, found)
     node.value = expressions.expression(owner, node.value)
-    return Result(scope.program.unwrapped(node), found) if unset else Result(node, found)
+    if not unset:
+        return Result(node, found)
+    message = f"'{kind.__name__}' object has no attribute '{name}'"
+    return required(scope, Result(node, OptionalValue(found)), AttributeError, message)
+
+
+def has_attribute(expressions: ExpressionEvaluator, owner: Result, name: str, where: ast.AST) -> Result:
+    """Evaluate `hasattr(object, name)`."""
+    assert isinstance(owner.value, ObjectValue)
+    kind, scope = owner.value.kind, expressions.scope
+    if record_keys(kind) is not None or _is_unfinished(scope, owner):
+        raise NotCompiledError("hasattr() of an object that is being made, or of a dict")
+    if _member(kind, name) is not _MISSING:
+        expressions.discard(owner, where)
+        return expressions.known(where, Known(True))
+    found = scope.program.classes.attribute(kind, name)
+    if found is None or not scope.program.classes.may_be_unset(kind, name):
+        expressions.discard(owner, where)
+        return expressions.known(where, Known(found is not None))
+    if isinstance(found, (OptionalValue, Known)):
+        raise NotCompiledError(f"{name}, an attribute that an object may not have")
+    attribute = ast.Attribute(expressions.expression(owner, where), name, ast.Load())
+    test = ast.Compare(attribute, [ast.IsNot()], [ast.Constant(None)])
+    for part in ast.walk(test):
+        ast.copy_location(part, where)
+    return Result(test, Scalar(bool))
 
 
 def store(expressions: ExpressionEvaluator, owner: Result, target: ast.Attribute, value: Value) -> bool:

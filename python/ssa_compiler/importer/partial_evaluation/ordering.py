@@ -41,7 +41,7 @@ def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:
     (items, key), best = found, calls.scope.name()
     sign = "<" if ast.unparse(node.func) == "min" else ">"
     text = (
-        f"assert len({items}) > 0, '{ast.unparse(node.func)}() arg is an empty sequence'\n"
+        f"if len({items}) == 0:\n    raise ValueError('{ast.unparse(node.func)}() arg is an empty sequence')\n"
         f"{best} = {items}[0]\n{best}_key = key({items}[0])\n"
         f"for {best}_k in range(1, len({items})):\n"
         f"    {best}_other = key({items}[{best}_k])\n"

@@ -101,7 +101,7 @@ def make(scope: Scope, parts: Mapping[str, Result], where: ast.AST) -> Result:
     program = scope.program
     value = _class(program, {name: result.value for name, result in parts.items()})
     call = ast.Call(ast.copy_location(ast.Name(value.name or "", ast.Load()), where), [], [])
-    call.makes_record = True  # type: ignore[attr-defined]
+    call.is_pure = True  # type: ignore[attr-defined]
     for name, result in parts.items():
         if program.classes.is_stored(value.kind, name):
             call.args.append(expression_of(scope, result))

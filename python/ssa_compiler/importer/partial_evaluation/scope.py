@@ -305,9 +305,13 @@ class Scope:
         kept = {id_ for id_ in stored if id_ is not None}
         if len(kept) != 1 or any(not stores or not _is_literal(result) for result in others):
             return MIXED
+        if (unset := next((each for each in found if hasattr(each.node, "may_be_unset")), None)) is not None:
+            return MIXED if others else Result(unset.node, value or UNKNOWN)
         return Result(ast.copy_location(ast.Name(kept.pop(), ast.Load()), node), value or UNKNOWN)
 
     def _stored_as(self, name: str, result: Result) -> str | None:
+        if hasattr(result.node, "may_be_unset"):
+            return str(result.node.may_be_unset)
         return str(result.node.id) if self.is_stored(name, result) else None
 
     def use(self, value: Value) -> Any:

@@ -131,8 +131,6 @@ class Statements(Assignments):
                 found = arm[name]
                 if self.scope.is_stored(name, found):
                     continue
-                if self.scope.program.is_shared(found.value):
-                    raise NotCompiledError("a global list or dict that is a variable")
                 store = ast.copy_location(ast.Name(result.node.id, ast.Store()), node)
                 value = self.expressions.expression(found, node)
                 body.append(ast.copy_location(ast.Assign([store], value), node))

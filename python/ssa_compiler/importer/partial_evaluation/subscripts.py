@@ -34,7 +34,8 @@ __all__ = ["element_of_known", "subscript"]
 
 def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
     """Evaluate `a[i]`."""
-    owner, index = expressions.present(expressions.evaluate(node.value)), expressions.evaluate(node.slice)
+    owner = expressions.present(expressions.evaluate(node.value), TypeError, "'NoneType' object is not subscriptable")
+    index = expressions.evaluate(node.slice)
     if index.node is None and isinstance(index.value, Known) and (made := _index(index.value.object, node)) is not None:
         expressions.scope.use(index.value)
         index = Result(made, index.value)
@@ -166,11 +167,14 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
         raise NeedsKnownError
     if owner.node is None and literal(thing, node) is None:
         raise NeedsKnownError
-    node.value, node.slice = expressions.expression(owner, node.value), expressions.expression(index, node.slice)
+    is_copy = isinstance(thing, dict) or not any(isinstance(part, (list, dict)) for part in thing)
+    node.value = expressions.expression(owner, node.value, copied=is_copy)
+    node.slice = expressions.expression(index, node.slice)
     if isinstance(thing, (list, tuple)) and thing:
         value: Value | None = None
         for part in thing:
-            value = joined(value, expressions.samples.value(part), expressions.samples.of)
+            held = Known(part, owner.value.path)  # type: ignore[attr-defined]
+            value = joined(value, expressions.scope.program.widened(held), expressions.samples.of)
         if isinstance(node.slice, ast.Slice):
             return Result(node, ListValue(value))
         if isinstance(thing, tuple) and isinstance(node.value, ast.Tuple):

@@ -89,6 +89,15 @@ class Rewriter(ast.NodeTransformer):
             out += found if isinstance(found, list) else [found]
         return out
 
+    def visit(self, node: ast.AST) -> Any:
+        """Rewrite a node; what a statement compares with None is kept, as TorchScript asks types instead."""
+        found = super().visit(node)
+        field = {ast.If: "test", ast.Assert: "test", ast.Assign: "value", ast.Return: "value"}.get(type(node))
+        if field is None or getattr(node, field) is None:
+            return found
+        kept = [_keep(node, copy.deepcopy(part)) for part in _compared_with_none(getattr(node, field))]  # type: ignore[arg-type]
+        return [*kept, *(found if isinstance(found, list) else [found])]
+
     # Statements.
     # -------------------------------------------------------------------------------------------------------
 
@@ -420,11 +429,25 @@ def _has_value(expression: ast.expr) -> bool:
     none.
     """
     if isinstance(expression, ast.Subscript):
-        return not (_is_attribute(expression.value) and isinstance(expression.value, ast.Attribute))
+        return hasattr(expression, "is_value") or not (
+            _is_attribute(expression.value) and isinstance(expression.value, ast.Attribute)
+        )
     if not isinstance(expression, ast.Call):
         computes = isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.List))
         return computes or any(map(_has_value, _parts(expression)))
     return _called_name(expression) not in _NO_VALUES and all(schema.returns for schema in schemas(expression))
+
+
+def _compared_with_none(test: ast.expr) -> list[ast.expr]:
+    """The elements of containers that a statement surely compares with None, which reading may raise."""
+    if isinstance(test, ast.UnaryOp):
+        return _compared_with_none(test.operand)
+    if isinstance(test, ast.BoolOp):
+        return _compared_with_none(test.values[0])
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        is_pure = not any(isinstance(part, (ast.Call, ast.NamedExpr, ast.IfExp)) for part in ast.walk(test.left))
+        return [test.left] if is_pure and isinstance(test.left, ast.Subscript) and _has_value(test.left) else []
+    return []
 
 
 def _parts(expression: ast.expr) -> list[ast.expr]:

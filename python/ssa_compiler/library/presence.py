@@ -1,0 +1,29 @@
+"""Values that are None where eager raises an error: partial evaluation calls these functions, for their types."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+__all__ = ["PRESENT"]
+
+
+def _with_type(value, message):
+    if value is None:
+        raise TypeError(message)
+    return value
+
+
+def _with_attributes(value, message):
+    if value is None:
+        raise AttributeError(message)
+    return value
+
+
+def _assigned(value, message):
+    if value is None:
+        raise UnboundLocalError(message)
+    return value
+
+
+PRESENT = {TypeError: _with_type, AttributeError: _with_attributes, UnboundLocalError: _assigned}
+"""Functions of a value and a message that return the value, by the error that they raise if it is None."""

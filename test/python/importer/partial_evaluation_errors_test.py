@@ -1,0 +1,165 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""Errors that eager raises, and so do partially evaluated programs: unset variables, None, dropped expressions."""
+
+import functools
+
+import pytest
+import torch
+from torch import nn
+
+import ssa_compiler
+from ssa_compiler import errors
+from ssa_compiler.testing import check
+
+X = torch.tensor([1.0, 3.0, 2.0])
+
+
+def unset_after(x, n):
+    for i in range(n):
+        y = x * i
+    return y
+
+
+def unset_before(x, n):
+    for i in range(n):
+        if i > 0:
+            x = x + last  # noqa: F821
+        last = x * 2  # noqa: F841
+    return x
+
+
+def added(x, n):
+    h = None
+    for i in range(n):
+        h = x * i
+    return x + h
+
+
+def summed(x, n):
+    h = None
+    for i in range(n):
+        h = x * i
+    return h.sum()
+
+
+def subscripted(x, n):
+    h = None
+    for i in range(n):
+        h = x * i
+    return h[0]
+
+
+def passed(x, n):
+    h = None
+    for i in range(n):
+        h = x * i
+    return torch.relu(h)
+
+
+def smallest(x, n):
+    rows = []
+    for i in range(n):
+        rows.append(x * i)
+    return min(rows, key=lambda row: float(row.sum()))
+
+
+class Holder:
+    def __init__(self, x, n):
+        self.last = None
+        if n > 1:
+            self.size = n
+        for i in range(n):
+            self.last = x * i
+
+
+def held(x, n):
+    return x + Holder(x, n).last
+
+
+def of_size(x, n):
+    return x + Holder(x, n).size
+
+
+@pytest.mark.parametrize(
+    "program",
+    [unset_after, unset_before, added, summed, subscripted, passed, smallest, held, of_size],
+)
+def test_what_is_not_there(program):
+    check(program, (X, 2), (X, 0), (X, 1), (X, 3), compiled=program in (unset_after, summed))
+
+
+def test_messages_are_pythons():
+    with pytest.raises(UnboundLocalError, match="cannot access local variable 'y'"):
+        ssa_compiler.compile(unset_after, (X, 2))(X, 0)
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'sum'"):
+        ssa_compiler.compile(summed, (X, 2))(X, 0)
+    with pytest.raises(AttributeError, match="'Holder' object has no attribute 'size'"):
+        ssa_compiler.compile(of_size, (X, 2))(X, 0)
+
+
+class Weights(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("weights", torch.ones(3))
+        self.functions = [torch.relu]
+
+    def forward(self, x, y, i: int):
+        z = self.functions[0](x)
+        if isinstance(self.weights[i], torch.Tensor):
+            z = z + 1
+        if isinstance(x < y, torch.Tensor):
+            z = z + 1
+        return z
+
+
+def test_expressions_that_are_dropped_raise():
+    check(Weights(), (X, X, 1), (X, X, 3), (X, X, -4), compiled=False)
+    with pytest.raises(RuntimeError, match="must match"):
+        ssa_compiler.compile(Weights(), (X, X, 1))(X, X[:2], 1)
+
+
+def logged(function):
+    @functools.wraps(function)
+    def call(*args):
+        return function(*args) + 100
+
+    return call
+
+
+class Decorated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.functions = [torch.relu]
+
+    @logged
+    def inner(self, x):
+        return self.functions[0](x)
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+def test_decorators_of_methods_are_rejected():
+    with pytest.raises(errors.ScriptError):
+        ssa_compiler.compile(Decorated(), (X,))
+
+
+def total(x, n):
+    rows = []
+    for i in range(n):
+        rows.append(x * i)
+    return sum(rows)
+
+
+def replaced(x, n):
+    rows = [x, x, x]
+    f = lambda t: t  # noqa: E731
+    rows[:n] = [f(x) * 2]
+    return rows
+
+
+@pytest.mark.parametrize(("program", "given"), [(total, 0), (replaced, 2)])
+def test_values_that_programs_cannot_have_are_unsupported(program, given):
+    compiled = ssa_compiler.compile(program, (X, 1))
+    with pytest.raises(errors.UnsupportedProgramError):
+        compiled(X, given)

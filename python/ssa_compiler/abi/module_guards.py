@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from .asked_attributes import asked_spaces, present_attributes, typed_attributes
+from .paths import holder_of
 from .same_values import registered_name, same_value
 
 __all__ = ["ModuleFacts", "is_compared"]
@@ -77,7 +78,7 @@ class ModuleFacts:
             else:
                 self._held.append((holder, name.rpartition(".")[2], holder.get(name.rpartition(".")[2])))
         for path, value in self._chosen.items():
-            owner, last = _owner(self._module, path)
+            owner, last = holder_of(self._module, path)
             self._held.append((vars(owner), last, value))
         modules = () if self._scripted else tuple(self._module.modules())
         self._children = [(m._modules, list(m._modules.items())) for m in modules]
@@ -174,7 +175,7 @@ def is_compared(module: torch.nn.Module, name: str) -> bool:
         name: the attribute's qualified name.
     """
     value = _value(module, name)
-    owner, _ = _owner(module, name)
+    owner, _ = holder_of(module, name)
     return _is_known(value) or (isinstance(owner, torch.nn.Module) and callable(value))
 
 
@@ -220,15 +221,8 @@ def _is_mutable(value: Any) -> bool:
     return isinstance(value, (*_MUTABLE, torch.Tensor)) or (isinstance(value, tuple) and any(map(_is_mutable, value)))
 
 
-def _owner(module: Any, name: str) -> tuple[Any, str]:
-    *path, last = name.split(".")
-    for part in path:
-        module = getattr(module, part, None)
-    return module, last
-
-
 def _value(module: Any, name: str) -> Any:
-    owner, last = _owner(module, name)
+    owner, last = holder_of(module, name)
     if last.endswith("?"):  # whether it is there
         return hasattr(owner, last[:-1])
     return getattr(owner, last, _MISSING)
@@ -238,7 +232,7 @@ def _holder(module: Any, name: str) -> dict[str, Any] | None:
     """The dictionary that an attribute of a part lies in; None if it is computed, the class's, or that of an object
     which is no part: another one may take its place.
     """
-    owner, last = _owner(module, name)
+    owner, last = holder_of(module, name)
     if not isinstance(owner, torch.nn.Module):
         return None
     space: dict[str, Any] = getattr(owner, "__dict__", {})

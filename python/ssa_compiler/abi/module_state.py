@@ -12,6 +12,7 @@ import torch
 
 from ..errors import ArgumentTypeError
 from .argument_specs import InputSpec, checked_scalar
+from .paths import follow, holder_of
 from .results import OutputSpec
 
 __all__ = ["AttributeSpec", "ContainerSpec", "ParameterSpec", "RebindingSpec"]
@@ -45,9 +46,7 @@ class ParameterSpec:
         Raises:
             ArgumentTypeError: the module has no tensor of that name any more.
         """
-        value = self.owner
-        for part in self.name.split("."):
-            value = getattr(value, part, None)
+        value = follow(self.owner, self.name)
         if not isinstance(value, torch.Tensor):
             text = f"the module holds no tensor under the name '{self.name}' any more: give it one"
             raise ArgumentTypeError(text).as_mismatch()
@@ -83,12 +82,12 @@ class AttributeSpec:
             ArgumentTypeError: the module holds no such number under this name any more.
             ArgumentValueError: it does not fit into 64 bits.
         """
-        holder, name = _holder(self.owner, self.name)
+        holder, name = holder_of(self.owner, self.name)
         return checked_scalar(self.name, self.kind, getattr(holder, name, None))
 
     def store(self, value: bool | int | float) -> None:
         """Give the module a number."""
-        holder, name = _holder(self.owner, self.name)
+        holder, name = holder_of(self.owner, self.name)
         setattr(holder, name, value)
 
 
@@ -117,7 +116,7 @@ class RebindingSpec:
         Raises:
             TypeError: it is a parameter, and the tensor is none.
         """
-        holder, name = _holder(self.owner, self.name)
+        holder, name = holder_of(self.owner, self.name)
         setattr(holder, name, value)
 
 
@@ -142,18 +141,10 @@ class ContainerSpec:
         """Return what the module holds now; None if there is no such attribute any more, which fits no `spec` of a
         container.
         """
-        holder, name = _holder(self.owner, self.name)
+        holder, name = holder_of(self.owner, self.name)
         return getattr(holder, name, None)
 
     def store(self, value: Any) -> None:
         """Bind the attribute to another value."""
-        holder, name = _holder(self.owner, self.name)
+        holder, name = holder_of(self.owner, self.name)
         setattr(holder, name, value)
-
-
-def _holder(owner: Any, path: str) -> tuple[Any, str]:
-    """Return the part of a module that has an attribute, and the attribute's own name."""
-    *parts, name = path.split(".")
-    for part in parts:
-        owner = getattr(owner, part, None)
-    return owner, name

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import enum
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,18 +26,21 @@ _NAMED = (torch.dtype, torch.device, torch.layout, torch.memory_format, torch.nn
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type)
 
 
+Step = str | tuple[Any] | Callable[[Any], Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Place:
     """Where an object is found.
 
     Attributes:
         holder: an object that stays the same.
-        steps: the way from there: names of attributes, and keys of elements, which are in tuples.
+        steps: the way from there: names of attributes, keys of elements, which are in tuples, and functions.
         text: the same for messages.
     """
 
     holder: Any
-    steps: tuple[str | tuple[Any], ...]
+    steps: tuple[Step, ...]
     text: str
 
     def current(self) -> Any:
@@ -45,13 +48,18 @@ class Place:
         found = self.holder
         try:
             for step in self.steps:
-                found = found[step[0]] if isinstance(step, tuple) else getattr(found, step)
+                if callable(step):
+                    found = step(found)
+                else:
+                    found = found[step[0]] if isinstance(step, tuple) else getattr(found, step)
         except (AttributeError, LookupError, TypeError, ValueError):  # a cell may be empty
             return MISSING
         return found
 
-    def part(self, step: str | tuple[Any]) -> Place:
-        """Return where a part of the object is found."""
+    def part(self, step: Step) -> Place:
+        """Return where a part of the object, or what a function says of it, is found."""
+        if callable(step):
+            return Place(self.holder, (*self.steps, step), f"{step.__name__}({self.text})")
         shown = f"[{step[0]!r}]" if isinstance(step, tuple) else f".{step}"
         return Place(self.holder, (*self.steps, step), f"{self.text}{shown}")
 

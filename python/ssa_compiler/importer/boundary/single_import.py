@@ -13,13 +13,14 @@ from ...abi.convention import ImportedProgram
 from ...abi.module_guards import ModuleFacts
 from ...abi.module_state import ContainerSpec, ParameterSpec
 from ...abi.object_guards import ObjectFacts
+from ...abi.paths import follow
 from ...errors import program_error
 from ..control.graph_importer import GraphImporter
 from ..ops.devices import check_default_device
 from ..torchscript.models import OpenedModel
 from ..values.attempts import unexpected_errors_located
 from ..values.diagnostics import ProgramRaises
-from ..values.held_containers import declared_type, own_value
+from ..values.held_containers import declared_type
 from ..values.modules import FoundParameter, Modules
 from ..values.plan import AnotherPlan
 from ..values.state import State
@@ -142,7 +143,7 @@ class ProgramImport:
                 specs.append(replace(spec, keyword_only=only, has_default=optional, default=default))
                 values.append(value)
             for path in self.state.plan.held:
-                own, kind = own_value(self.model, path), declared_type(self.scripted, path)
+                own, kind = follow(self.model, path), declared_type(self.scripted, path)
                 container, value = arguments.add_held(path, own, kind)
                 self.held.append(ContainerSpec(path, container, self.model))
                 self.modules.hold(path, value)

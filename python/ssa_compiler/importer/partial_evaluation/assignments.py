@@ -292,6 +292,10 @@ class Assignments:
             owner = self.expressions.evaluate(target.value)
             if isinstance(owner.value, TensorValue):
                 raise NotCompiledError("an attribute of a tensor")
+            if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.nn.Module):
+                state = self.scope.program.states.attribute(self.scope, owner.value, target.attr, target).node
+                state.ctx = ast.Store()
+                return state
             target.value = self.expressions.expression(owner, target.value)
             return target
         if not isinstance(target, ast.Subscript):

@@ -13,7 +13,6 @@ from .callees import is_of_torch
 from .constants import is_constant, is_mutable_object
 from .interfaces import ExpressionEvaluator, Result
 from .reading import MISSING, read
-from .rejections import NotCompiledError
 from .scope import UNSEEN, literal
 from .values import Known, Value, joined
 
@@ -54,7 +53,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
             return Result(node if made.path is None else None, made)
         return expressions.known(node, made)
     if program.is_assigned(node.attr, type(thing)):
-        raise NotCompiledError(f"{node.attr}, an attribute of a {type(thing).__name__} that is assigned")
+        return program.states.attribute(expressions.scope, value, node.attr, node)
     if isinstance(found, torch.Tensor) or _is_uniform(found):
         if isinstance(found, torch.Tensor) or any(isinstance(part, torch.Tensor) for part in found):
             is_tensor = isinstance(found, torch.Tensor)

@@ -104,6 +104,9 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     if name == "len" and len(values) == 1 and is_object(values[0]):
         if (made := call_special(calls, "__len__", arguments.positional[0], [], node)) is not None:
             return made
+    if name == "len" and len(values) == 1 and isinstance(values[0], Known):
+        if (objects := calls.scope.program.states.elements(values[0])) is not None:
+            return calls.expressions.known(node, Known(len(objects)))
     if function in _FOLDED and not arguments.named and not effects:
         if (folded := _folded(calls, node, function, arguments.positional)) is not None:
             return folded
@@ -330,7 +333,7 @@ def _isinstance(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return None
     value = result.value
     if isinstance(value, Known):
-        guards = calls.scope.program.identity_guards(value)
+        guards = calls.scope.program.class_guards(value)
         return calls.expressions.known(node, Known(isinstance(value.object, kinds.value.object), None, guards))
     if isinstance(value, (Unknown, OptionalValue)):
         return None

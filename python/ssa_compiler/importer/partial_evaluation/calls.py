@@ -297,6 +297,9 @@ class Calls:
             return result
         forward = forward_of(module)
         if not isinstance(module, torch.jit.ScriptModule) and not is_of_torch(forward):
+            if self._passes_state(module, arguments):
+                given = Arguments([Result(None, Known(module)), *arguments.positional], arguments.named)
+                return program.functions.call(self.scope, forward, given, node)
             return program.functions.call_method(self.scope, module, forward, "forward", arguments, node)
         values = [result.value for result in arguments.positional]
         named = {name: result.value for name, result in arguments.named.items()}
@@ -306,8 +309,24 @@ class Calls:
         is_tensor = inspect.signature(forward).return_annotation in (torch.Tensor, "Tensor", "torch.Tensor")
         return Result(node, TensorValue() if isinstance(value, Unknown) and is_tensor else value)
 
+    def _passes_state(self, module: torch.nn.Module, arguments: Arguments) -> bool:
+        """Whether a module is passed an object with tensors or state that another module holds, whose attributes only
+        methods of that one read.
+        """
+        program = self.scope.program
+        own = program.path_of(Known(module))
+        for result in (*arguments.positional, *arguments.named.values()):
+            is_object = isinstance(result.value, Known) and is_plain_class(type(result.value.object))
+            path = program.path_of(result.value) if is_object else None
+            if path is not None and not program.is_elsewhere(path) and not path.startswith(f"{own}."):
+                return True
+        return False
+
     def _of_owner(self, node: ast.Call, function: Any, owner: torch.nn.Module, name: str) -> Result:
         arguments = self.arguments(node)
+        if self._passes_state(owner, arguments):
+            given = Arguments([Result(None, Known(owner)), *arguments.positional], arguments.named)
+            return self.scope.program.functions.call(self.scope, function, given, node)
         return self.scope.program.functions.call_method(self.scope, owner, function, name, arguments, node)
 
     def _method(self, node: ast.Call, method: types.MethodType, callee: Result) -> Result:

@@ -8,6 +8,7 @@ import torch
 
 from ...abi.module_guards import is_compared
 from ...abi.object_guards import Place, is_comparable
+from ...abi.paths import follow
 from .interfaces import Result
 from .rejections import NotCompiledError
 from .samples import Samples
@@ -97,7 +98,21 @@ class Dependences:
             elif self._is_guarded(path):
                 self.read.add(path)
             else:  # a function, of a configuration
-                self._depend_elsewhere(path, Place(self.root, tuple(path.split(".")), path))
+                self._depend_elsewhere(path, self._place_in_root(path))
+
+    def depend_on_length(self, path: str) -> None:
+        """Let the program depend on how many elements a list of the root's has."""
+        place = self._place_in_root(path).part(len)
+        self._depend_elsewhere(place.text, place)
+
+    def _place_in_root(self, path: str) -> Place:
+        steps: list[str | tuple[Any]] = []
+        found: Any = self.root
+        for part in path.split("."):
+            is_element = isinstance(found, (list, tuple))
+            steps.append((int(part),) if is_element else part)
+            found = follow(found, part)
+        return Place(self.root, tuple(steps), path)
 
     def identity_guards(self, value: Known) -> frozenset[str]:
         """Return what a value depends on that tells which object another one is, whatever that holds."""
@@ -106,6 +121,14 @@ class Dependences:
         if path is None or not self.is_elsewhere(path) or is_container:
             return guards
         return (guards - {path}) | {f"{path}{_IDENTITY}"}
+
+    def class_guards(self, value: Known) -> frozenset[str]:
+        """Return what a value depends on that tells of which class an object is, and so whether it is None."""
+        path, thing = value.path, value.object
+        is_plain = path is None or thing is None or is_comparable(thing) or isinstance(thing, torch.nn.Module)
+        if is_plain or path is None:
+            return self.identity_guards(value)
+        return (self.guards_of(value) - {path}) | {self.part_of(path, "__class__")}
 
     def is_shared(self, value: Value) -> bool:
         """Whether a value is a container that is no part of the root: a copy of it is another one."""

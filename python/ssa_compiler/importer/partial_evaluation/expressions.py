@@ -344,7 +344,9 @@ class Expressions:
         for operand in operands:
             self.discard(operand, node)
         program = self.scope.program
-        depends = program.identity_guards if kind in (ast.Is, ast.IsNot) else program.guards_of
+        depends = program.guards_of
+        if kind in (ast.Is, ast.IsNot):
+            depends = program.class_guards if any(map(is_none, values)) else program.identity_guards
         return self.known(node, Known(made, None, frozenset().union(*map(depends, values))))
 
     def _boolop(self, node: ast.BoolOp) -> Result:

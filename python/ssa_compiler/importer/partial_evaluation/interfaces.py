@@ -22,6 +22,7 @@ __all__ = [
     "Iteration",
     "LoopEvaluator",
     "Result",
+    "StateEvaluator",
     "StatementEvaluator",
     "Written",
 ]
@@ -96,6 +97,14 @@ class ClassEvaluator(Protocol):
     def has_unset(self, value: Value | None) -> bool: ...
 
 
+class StateEvaluator(Protocol):
+    """The state of a program in objects that are no modules; see `States`."""
+
+    def attribute(self, scope: Any, owner: Known, name: str, where: Any) -> Result: ...
+
+    def elements(self, value: Known) -> list[Result] | None: ...
+
+
 class FunctionEvaluator(Protocol):
     """Makes copies of functions; see `Functions`."""
 
@@ -130,6 +139,9 @@ class Evaluated(Protocol):
     @property
     def functions(self) -> FunctionEvaluator: ...
 
+    @property
+    def states(self) -> StateEvaluator: ...
+
     def path_of(self, value: Known) -> str | None: ...
 
     def is_assigned(self, name: str, kind: type | None = None) -> bool: ...
@@ -145,6 +157,10 @@ class Evaluated(Protocol):
     def depend_on_presence(self, path: str | None) -> None: ...
 
     def identity_guards(self, value: Known) -> frozenset[str]: ...
+
+    def depend_on_length(self, path: str) -> None: ...
+
+    def class_guards(self, value: Known) -> frozenset[str]: ...
 
     def is_shared(self, value: Value) -> bool: ...
 

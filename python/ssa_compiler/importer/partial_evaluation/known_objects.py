@@ -21,7 +21,7 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     """Call an object that is no part of the root; None if it is a function, or another object."""
     thing, path, program = callee.object, callee.path, calls.scope.program
     if isinstance(thing, types.MethodType) and path is not None and not isinstance(thing.__self__, torch.nn.Module):
-        program.depend(callee)  # an object may have one of its own later
+        program.depend(Known(thing.__func__, program.part_of(path, "__func__")))  # it may have one of its own later
     if path is None or not program.is_elsewhere(path):
         return None
     if isinstance(thing, functools.partial):

@@ -11,6 +11,7 @@ import torch
 
 from . import records
 from .builtin_calls import mapped
+from .classes import is_plain_class
 from .displays import spread
 from .effects import has_effects
 from .hints import is_plain
@@ -103,6 +104,8 @@ class Loops(UnrolledLoops):
             parts = list(thing)
         except TypeError:
             raise NotCompiledError from None
+        if (objects := self.scope.program.states.elements(value)) is not None:
+            return Iteration(None, UNKNOWN, objects, True)
         self.scope.use(value)
         guards = self.scope.program.guards_of(value)
         made = [
@@ -334,7 +337,7 @@ class Loops(UnrolledLoops):
 def _row(results: Sequence[Result]) -> Result:
     """A tuple of results."""
     values = tuple(result.value for result in results)
-    if all(isinstance(value, Known) for value in values):
+    if all(isinstance(value, Known) and not is_plain_class(type(value.object)) for value in values):
         guards = frozenset().union(*(guards_of(value) for value in values))
         return Result(None, Known(tuple(value.object for value in values), None, guards))  # type: ignore[attr-defined]
     nodes = [result.node for result in results]

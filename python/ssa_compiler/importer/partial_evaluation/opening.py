@@ -14,6 +14,7 @@ from ...errors import ScriptError
 from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
+from .classes import is_plain_class
 from .program import Program, evaluated
 from .rejections import NotCompiledError
 
@@ -64,12 +65,20 @@ def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         except Exception as error:  # noqa: BLE001 - whatever it is, the program is rejected as it is
             _logger.debug("partial evaluation does not help: %r", error)
             raise rejection from None
-    if found is not None and _is_mistyped(opened, *found[:2], args, kwargs):
+    if found is not None and (_is_mistyped(opened, *found[:2], args, kwargs) or _holds_objects(found[1])):
         try:
             return _opened(*found, args, kwargs)
         except Exception as error:  # noqa: BLE001 - as above
             _logger.debug("partial evaluation does not help: %r", error)
     return opened
+
+
+def _holds_objects(owner: torch.nn.Module | None) -> bool:
+    """Whether modules have attributes that are objects of the user's classes, which the importer takes only partially
+    evaluated.
+    """
+    parts = owner.modules() if owner is not None else ()
+    return any(is_plain_class(type(value)) for part in parts for value in vars(part).values())
 
 
 def _is_mistyped(

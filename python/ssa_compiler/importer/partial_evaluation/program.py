@@ -35,6 +35,7 @@ from .dependences import Dependences
 from .functions import Functions
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import Scope, placed, type_expression
+from .states import States
 from .values import (
     ATTRIBUTE,
     UNKNOWN,
@@ -76,6 +77,7 @@ class Program(Dependences):
         names: what names of the copies mean: other copies, constants.
         sources: the Python functions that copies are of, by the names of the copies.
         held: the tensors of objects that are no modules, by the module that holds the object, and name.
+        states: what the program assigns of these.
     """
 
     def __init__(self, root: torch.nn.Module | None, elements: dict[Any, Value]) -> None:
@@ -89,6 +91,7 @@ class Program(Dependences):
         self.held: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._assigned = assigned_attributes(root) if root is not None else frozenset()
         self._constants: dict[int, str] = {}
+        self.states = States(self)
 
     # What is known. -----------------------------------------------------------------------------------------------
 
@@ -362,6 +365,7 @@ class Program(Dependences):
 
         with (
             replaced(recursive, "get_property_stubs", lambda module: []),  # they are methods
+            replaced(recursive, "get_annotations", self.states.annotations(recursive.get_annotations)),
             replaced(frontend, "parse_def", parsing),
             replaced(_jit_internal, "createResolutionCallbackFromClosure", resolving),
         ):

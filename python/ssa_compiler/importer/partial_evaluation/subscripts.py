@@ -191,6 +191,9 @@ def element_of_known(expressions: ExpressionEvaluator, owner: Known, index: Know
     """
     scope, thing = expressions.scope, owner.object
     position = scope.use(index)
+    if (objects := scope.program.states.elements(owner)) is not None:
+        found = objects[position]
+        return found if isinstance(found, Result) else None
     if isinstance(thing, dict) and position not in thing and hasattr(type(thing), "__missing__"):
         raise NotCompiledError("a key that is not there, of a dict that makes it")
     found = thing[position]

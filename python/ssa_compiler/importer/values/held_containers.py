@@ -11,19 +11,13 @@ from typing import Any
 
 import torch
 
+from ...abi.paths import follow
 from .values import DictRef, ListRef, OptionalValue, TupleValue, Value
 
-__all__ = ["can_be_held", "containers_in", "declared_type", "holds_container", "own_value"]
+__all__ = ["can_be_held", "containers_in", "declared_type", "holds_container"]
 
 _MISSING = object()
 _PLAIN = (bool, int, float, str, type(None))
-
-
-def own_value(root: Any, path: str) -> Any:
-    """Return what a part of the user's module has under a name; None if it is not there."""
-    for part in path.split("."):
-        root = getattr(root, part, None)
-    return root
 
 
 def can_be_held(root: Any, path: str) -> bool:
@@ -35,7 +29,7 @@ def can_be_held(root: Any, path: str) -> bool:
         path: the attribute's qualified name.
     """
     holder, _, name = path.rpartition(".")
-    owner = own_value(root, holder) if holder else root
+    owner = follow(root, holder)
     if isinstance(owner, torch.jit.ScriptModule) or not hasattr(owner, "__dict__"):
         return False
     return _can_be_passed(vars(owner).get(name, _MISSING))
@@ -62,7 +56,7 @@ def declared_type(scripted: Any, path: str) -> Any:
     parts = path.split(".")
     for count in reversed(range(len(parts))):  # of an attribute of an object that is no module, the name has dots
         holder, name = ".".join(parts[:count]), ".".join(parts[count:])
-        concrete = getattr(own_value(scripted, holder) if holder else scripted, "_concrete_type", None)
+        concrete = getattr(follow(scripted, holder), "_concrete_type", None)
         if concrete is not None and name in (attributes := concrete.get_attributes()):
             return attributes[name][0]
     return None

@@ -15,10 +15,11 @@ import sympy
 import torch
 from torch_mlir import ir
 
+from ...abi.paths import follow
 from ...abi.same_values import registered_name, same_tensor
 from ...errors import SourceLocation
 from ..ir.torchscript_enums import Numbered
-from .held_containers import can_be_held, containers_in, declared_type, holds_container, own_value
+from .held_containers import can_be_held, containers_in, declared_type, holds_container
 from .plan import AnotherPlan
 from .state import State
 from .values import ConstValue, ModuleValue, OptionalValue, ScalarValue, Site, TensorValue, Value
@@ -171,7 +172,7 @@ class Modules:
                 f"the attribute {path}, an object of a custom class such as packed weights; dequantize, or keep tensors"
             )
         if self._held_containers and any(
-            id(c) in self._held_containers for c in containers_in(own_value(self.root, path))
+            id(c) in self._held_containers for c in containers_in(follow(self.root, path))
         ):
             raise AnotherPlan.holding(path)
         self.constants.add(path)
@@ -183,13 +184,13 @@ class Modules:
         """Return a constant as the user's module has it: TorchScript makes floats of ints where the class says
         float.
         """
-        return _with_ints(value, own_value(self.root, path))
+        return _with_ints(value, follow(self.root, path))
 
     def _first_name(self, path: str) -> str:
         """Return the first name of a submodule that the user's module has under several: TorchScript made several of
         it.
         """
-        return self._first_names.get(id(own_value(self.root, path)), path)
+        return self._first_names.get(id(follow(self.root, path)), path)
 
     def registered(self, path: str, tensor: torch.Tensor) -> Value:
         """Return the argument for a tensor found in a container: as a parameter or buffer, or as a part of the
@@ -210,11 +211,11 @@ class Modules:
         """Note an attribute that is an argument, and its value."""
         self.held[path] = value
         self.state.heap.contents[("attribute", path)] = (value,)
-        self._held_containers |= {id(container) for container in containers_in(own_value(self.root, path))}
+        self._held_containers |= {id(container) for container in containers_in(follow(self.root, path))}
 
     def names_of_container(self, path: str) -> list[str]:
         """Return the qualified name of an attribute, and of those that are, or hold, a list or dict that is in it."""
-        wanted = {id(container) for container in containers_in(own_value(self.root, path))}
+        wanted = {id(container) for container in containers_in(follow(self.root, path))}
         return [path, *(name for name, value in self._attributes() if wanted & {*map(id, containers_in(value))})]
 
     def none_attributes(self, path: str) -> list[str]:
@@ -288,25 +289,29 @@ class Modules:
 
     def prepare(self, paths: Iterable[str]) -> None:
         """Make attributes known that the program assigns: arguments for the numbers, then those for the tensors."""
-        owners = {}
-        for path in paths:
-            owner = ModuleValue(self.script, "")
-            for part in path.split(".")[:-1]:
-                owner = self.attribute(owner, part)
-            owners[path] = owner
-        numbers = {
-            path: self._as_assigned(path, owner.script.getattr(path.rpartition(".")[2]))
-            for path, owner in owners.items()
-        }
+        owners = {path: self._owner(path) for path in paths}
+        numbers = {path: self._as_assigned(path, owner.script.getattr(name)) for path, (owner, name) in owners.items()}
         for path, number in numbers.items():
             if isinstance(number, (bool, int, float)):
                 self._number(path, type(number))
-        for path, owner in owners.items():
+        for path, (owner, name) in owners.items():
             if not isinstance(numbers[path], (bool, int, float)):
-                current = _as_value(self.attribute(owner, path.rpartition(".")[2]))
+                current = _as_value(self.attribute(owner, name))
                 self.first[("attribute", path)] = current
                 self.state.heap.contents[("attribute", path)] = (current,)
                 self.state.heap.contents[("source", path)] = (ConstValue(UNBOUND),)
+
+    def _owner(self, path: str) -> tuple[ModuleValue, str]:
+        """Return the module of an attribute, and the attribute's own name.
+
+        That has dots in it if it is one of an object which is no module.
+        """
+        owner, parts = ModuleValue(self.script, ""), path.split(".")
+        while len(parts) > 1 and owner.script.hasattr(parts[0]):
+            if not isinstance(inner := self.attribute(owner, parts[0]), ModuleValue):
+                break
+            owner, parts = inner, parts[1:]
+        return owner, ".".join(parts)
 
     def _number(self, path: str, kind: type) -> None:
         emitter, cell = self.state.emitter, ("attribute", path)
@@ -369,7 +374,7 @@ class Modules:
         """Reject to change the shape of one of several tensor objects that are one value here, as they show the same
         memory.
         """
-        objects = [own_value(self.root, name) for name in found.names]
+        objects = [follow(self.root, name) for name in found.names]
         if any(other is not objects[0] for other in objects):
             raise self.state.unsupported(
                 f"{' and '.join(found.names)}, two tensors of one memory, one of which gets another shape; clone() one"

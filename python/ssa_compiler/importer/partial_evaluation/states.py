@@ -1,0 +1,110 @@
+"""State in objects that are attributes of modules and are no modules: `self.cache.append(k)`, `self.clock.step += 1`.
+
+An attribute of such an object that the program assigns, or changes the contents of, is one of the module that holds the
+object, by the way to it: `clock.step`. That is where it is read before a call, and stored after it.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .classes import is_plain_class
+from .interfaces import Evaluated, Result
+from .rejections import NotCompiledError
+from .values import DictValue, Known, ListValue, Value, annotation, is_none, joined
+
+__all__ = ["States"]
+
+_TYPES = {"Tensor": torch.Tensor, **{name: getattr(typing, name) for name in ("List", "Dict", "Tuple", "Optional")}}
+
+
+class States:
+    """The state of a program in objects that are no modules.
+
+    Args:
+        program: the program.
+    """
+
+    def __init__(self, program: Evaluated) -> None:
+        self._program = program
+        self._paths: dict[int, str] = {}
+        self._types: dict[int, dict[str, Any]] = {}
+
+    def attribute(self, scope: Any, owner: Known, name: str, where: Any) -> Result:
+        """Evaluate an attribute that the program assigns, or changes the contents of.
+
+        Args:
+            scope: where it is read or assigned.
+            owner: the object.
+            name: the attribute.
+            where: the place.
+        Raises:
+            NotCompiledError: the object is none of a module's, or has several names; or the attribute is not there yet,
+                or has no type.
+        """
+        program, thing = self._program, owner.object
+        path = program.path_of(owner)
+        if path is None or program.is_elsewhere(path) or not is_plain_class(type(thing)):
+            raise NotCompiledError(f"{name}, an attribute of a {type(thing).__name__} that is assigned")
+        if self._paths.setdefault(id(thing), path) != path:
+            raise NotCompiledError(f"a {type(thing).__name__} with state that has several names")
+        if name not in vars(thing):
+            raise NotCompiledError(f"{name}, an attribute that a {type(thing).__name__} does not have yet")
+        own = program.part_of(path, name)
+        value = self._value(vars(thing)[name], own)
+        try:
+            kind = eval(annotation(value) or "", dict(_TYPES))
+        except (NameError, SyntaxError):
+            raise NotCompiledError(f"{name}, an attribute that TorchScript has no type for") from None
+        node = program.held_expression(scope, own, vars(thing)[name], where)
+        if is_none(value):
+            return Result(node, Known(None, None, frozenset([own])))
+        self._types.setdefault(id(scope.owner), {})[node.attr] = kind
+        return Result(node, value)
+
+    def _value(self, held: Any, path: str) -> Value:
+        """What an attribute is: what it was, or what the program assigns."""
+        program = self._program
+        if isinstance(held, torch.Tensor):
+            value = program.tensor_value(held, path)
+        else:
+            value = Known(None) if held is None else program.widened(Known(held, path))
+        if isinstance(value, (ListValue, DictValue)):
+            for place in value.places:
+                if (element := program.elements.get(place)) is not None:
+                    value = _with_element(value, joined(value.element, element, program.samples.of))
+                if isinstance(value, DictValue) and (key := program.elements.get((place, "key"))) is not None:
+                    value = DictValue(joined(value.key, key, program.samples.of), value.element, value.places)
+        assigned = program.elements.get(("attribute", path.rpartition(".")[2]))
+        made = value if assigned is None else joined(value, assigned, program.samples.of)
+        return made
+
+    def elements(self, value: Known) -> list[Result] | None:
+        """Return the objects in a list that is an attribute of a module, on whose length the program depends then; None
+        if it is none of objects.
+        """
+        path, things = self._program.path_of(value), value.object
+        if path is None or self._program.is_elsewhere(path) or not isinstance(things, (list, tuple)) or not things:
+            return None
+        if not all(is_plain_class(type(thing)) for thing in things):
+            return None
+        self._program.depend_on_length(path)
+        return [Result(None, Known(thing, f"{path}.{k}", value.guards)) for k, thing in enumerate(things)]
+
+    def annotations(self, of_class: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
+        """Return what gives TorchScript the types of a module's attributes.
+
+        Args:
+            of_class: gives those that the classes of modules annotate.
+        """
+        return lambda part: {**of_class(part), **self._types.get(id(part), {})}
+
+
+def _with_element(value: ListValue | DictValue, element: Value) -> ListValue | DictValue:
+    if isinstance(value, DictValue):
+        return DictValue(value.key, element, value.places)
+    return ListValue(element, value.places, value.is_tuple, None)

@@ -3,6 +3,7 @@
 A message is noted with the call that raises it. Programs that have to be compiled for it are compiled once.
 """
 
+import collections
 import functools
 import gc
 import re
@@ -260,6 +261,10 @@ raises(of_call(x=3), "'x': expected a tensor, got int")
 raises(of_call(n="a"), "'n': expected an int, got str")
 raises(of_call(n=2**70), "'n': the number does not fit into a 64-bit int")
 raises(of_call(s="b"), "'s': the program was compiled for 'a' and cannot take 'b'")
+raises(
+    of_import(nested, **{**EXAMPLE, "d": collections.defaultdict(Tensor, a=X)}),
+    "'d': a defaultdict makes elements that are not there",
+)
 raises(of_call(d={"b": X}), r"'d': expected the keys \['a'\] in this order, got \['b'\]")
 raises(of_call(items=[X, X]), "'items': expected 1 elements, got 2")
 raises(of_call(x=X.double()), "'x': expected dtype torch.float32, got torch.float64")

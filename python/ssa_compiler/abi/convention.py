@@ -246,7 +246,7 @@ def _flatten(spec: InputSpec, value: Any, leaves: list[Any], values: Sequence[An
         for key, element in spec.items:
             _flatten(element, getattr(value, key), leaves, values)
     elif isinstance(spec, DictSpec):
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or hasattr(type(value), "__missing__"):
             raise mismatch(spec.path, "a dict", value)
         if not same_value(list(value), [key for key, _ in spec.items]):
             raise ArgumentValueError(

@@ -185,3 +185,48 @@ def test_a_tensor_without_dimensions_is_not_unpacked():
     check(unpacked, (X[:2],), compiled=False)
     with pytest.raises(TypeError, match="iteration over a 0-d tensor"):
         ssa_compiler.compile(unpacked, (X[:2],))(X.sum())
+
+
+def compared(x, items):
+    found = []
+    for i in range(len(items)):
+        found.append(i)
+    f = lambda t: t  # noqa: E731
+    return f(x), items == [], items != [], found == [], found == [0]
+
+
+def test_lists_are_compared_with_displays():
+    for items in ([], ["a"], ["b", "a"]):
+        check(compared, (X, items), compiled=False)
+
+
+class Named:
+    def __init__(self, flag):
+        self.k = 1
+        self.name = "a"
+        self.function = torch.relu
+        if flag:
+            self.other = torch.exp
+
+
+def returned(x):
+    return Named(True)
+
+
+def not_set(x, n):
+    return Named(x.sum() > n).other(x)
+
+
+def free(x):
+    def inner(t):
+        return t * ROWS
+
+    y = inner(x)
+    ROWS = 2
+    return y + ROWS
+
+
+@pytest.mark.parametrize("program", [returned, not_set, free])
+def test_objects_with_attributes_without_types_are_rejected(program):
+    with pytest.raises(errors.ScriptError):
+        ssa_compiler.compile(program, (X, 1) if program is not_set else (X,))

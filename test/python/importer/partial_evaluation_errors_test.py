@@ -163,3 +163,18 @@ def test_values_that_programs_cannot_have_are_unsupported(program, given):
     compiled = ssa_compiler.compile(program, (X, 1))
     with pytest.raises(errors.UnsupportedProgramError):
         compiled(X, given)
+
+
+def by_rank(x, fail):
+    f = lambda t: t  # noqa: E731
+    while x.dim() > 1:
+        if fail:
+            raise ValueError("too many dimensions")
+        return f(x) + 1
+    return f(x)
+
+
+def test_loops_over_ranks_that_are_left():
+    for x in (X, X[None]):
+        for fail in (True, False):
+            check(by_rank, (x, fail), compiled=False)

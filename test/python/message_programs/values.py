@@ -273,9 +273,11 @@ class HoldsObject(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.holder = Holder(3)
+        self.other = self.holder
 
     def forward(self, x: Tensor):
-        return x + self.holder.n  # rejected
+        self.holder.n += 1  # rejected
+        return x + self.other.n
 
 
 class SharesState(nn.Module):

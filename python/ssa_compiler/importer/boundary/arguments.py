@@ -188,6 +188,10 @@ class Arguments:
                 spec, value = self._scalar(path, checked_number(path, float, example))
                 return replace(spec, converts=True) if isinstance(spec, ScalarSpec) else spec, value
             return self._scalar(path, example)
+        if isinstance(example, dict) and hasattr(type(example), "__missing__"):
+            raise ArgumentTypeError(
+                f"argument '{path}': a {type(example).__name__} makes elements that are not there: pass dict(...) of it"
+            )
         if isinstance(example, dict):
             return self._dict(path, example, declared)
         if isinstance(example, (list, tuple)):

@@ -141,9 +141,9 @@ class Classes:
         return ("unset", kind, name) in self._elements
 
     def has_unset(self, value: Value | None) -> bool:
-        """Whether an object that a value may hold may not have an attribute."""
+        """Whether an object that a value may hold may not have an attribute, or has one without a type."""
         return any(
-            self.may_be_unset(kind, name) or (record_keys(kind) is not None and not self.is_stored(kind, name))
+            self.may_be_unset(kind, name) or not self.is_stored(kind, name)
             for kind in _kinds(value, self)
             for name in self._names(kind)
         )

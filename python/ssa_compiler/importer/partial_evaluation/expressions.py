@@ -307,6 +307,8 @@ class Expressions:
                     for result, part in zip(results, (node.left, *node.comparators)):
                         self.discard(result, part)
                     return self.known(node, Known(kind is ast.NotEq))
+                if _is_list(values[0]):
+                    node.of_lists = True  # type: ignore[attr-defined]
                 results = [Result(displays.as_list(r.node), r.value) for r in results]
         parts = (node.left, *node.comparators)
         both = [self.expression(result, part, copied=True) for result, part in zip(results, parts)]

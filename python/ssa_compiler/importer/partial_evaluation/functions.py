@@ -353,6 +353,7 @@ class Functions:
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
                 scope.reads.setdefault(each.id, set()).add(each.lineno)
         if outer is not None:
+            scope.enclosing = outer.local | outer.enclosing
             scope.variables |= {key: found for key, found in outer.variables.items() if found.node is None}
         scope.variables |= {key: Result(found.node, found.value) for key, found in request.fixed.items()}
         for parameter, value in dynamic.items():

@@ -178,7 +178,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, node: ast.Attribu
         node.value = expressions.expression(owner, node.value)
         return Result(node, NEVER)
     unset = classes.may_be_unset(kind, name)
-    if unset and (member is not _MISSING or isinstance(found, OptionalValue)):
+    if unset and (member is not _MISSING or isinstance(found, (OptionalValue, Known))):
         raise NotCompiledError(f"{name}, an attribute that an object may not have")
     if _is_unfinished(scope, owner) and f"{scope.unfinished}.{name}" not in scope.variables:
         raise NotCompiledError(f"{name}, an attribute that is read before it is assigned")

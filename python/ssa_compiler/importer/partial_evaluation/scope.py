@@ -57,6 +57,7 @@ class Scope:
         conditional: how many expressions that may not be evaluated enclose the present one.
         returned: what is known of the result so far.
         local: the names that assignments bind.
+        enclosing: those of the functions around this one.
         is_dead: whether what comes next is never run.
         jumps: what the variables are where the present loop is left or goes on.
         nothing: where variables were assigned None.
@@ -86,6 +87,7 @@ class Scope:
     conditional: int = 0
     returned: Value | None = None
     local: frozenset[str] = frozenset()
+    enclosing: frozenset[str] = frozenset()
     is_dead: bool = False
     jumps: list[dict[str, Result]] = field(default_factory=list)
     nothing: dict[str, set[Any]] = field(default_factory=dict)
@@ -127,6 +129,8 @@ class Scope:
         if node.id in self.local:
             self.unbound.add(node.id)
             return Result(node, NEVER)
+        if node.id in self.enclosing:
+            raise NotCompiledError("a variable of an enclosing function that is not set")
         try:
             meant = self.lookup(node.id)
         except KeyError:

@@ -164,9 +164,11 @@ class Statements(Assignments):
         )
         if not is_rank or node.orelse or any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(node)):
             return None
-        kept, hoisted = self.scope.fork(), list(self.scope.before)
+        saved, hoisted = self.scope.save(), list(self.scope.before)
         out: list[ast.stmt] = []
         for _ in range(_MOST_DIMENSIONS):
+            if self.scope.is_dead:
+                return out
             truth = self.expressions.truth(self.expressions.evaluate(copy.deepcopy(node.test)), node.test)
             if len(self.scope.before) != len(hoisted):
                 break
@@ -175,7 +177,8 @@ class Statements(Assignments):
             if truth is None:
                 break
             out += self.block(copy.deepcopy(node.body))
-        self.scope.variables, self.scope.before[:] = kept, hoisted
+        self.scope.restore(saved)
+        self.scope.before[:] = hoisted
         return None
 
     def _break(self, node: ast.Break) -> list[ast.stmt]:

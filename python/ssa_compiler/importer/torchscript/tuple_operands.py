@@ -31,11 +31,14 @@ def as_lists(node: ast.expr, generated: bool) -> None:
 
     Args:
         node: the expression.
-        generated: whether partial evaluation wrote it, which compares lists where some are tuples in eager.
+        generated: whether partial evaluation wrote it, which compares lists where some are tuples in eager, and says
+            where none are.
     """
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult)):
         node.left, node.right = as_list(node.left), as_list(node.right)
-    if not generated and isinstance(node, ast.Compare) and not any(isinstance(op, _QUESTIONS) for op in node.ops):
+    if generated and not hasattr(node, "of_lists"):
+        return
+    if isinstance(node, ast.Compare) and not any(isinstance(op, _QUESTIONS) for op in node.ops):
         node.left, node.comparators = as_list(node.left), list(map(as_list, node.comparators))
 
 

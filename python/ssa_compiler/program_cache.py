@@ -92,7 +92,11 @@ class ProgramEntry:
         own.
         """
         artifact, imported = program.artifact, program.imported
-        if not artifact.entry or any(site.op.startswith(f"{NAMESPACE}::") for site in artifact.callbacks):
+        if (
+            not imported.can_be_kept
+            or not artifact.entry
+            or any(site.op.startswith(f"{NAMESPACE}::") for site in artifact.callbacks)
+        ):
             return
         read = imported.facts.read if imported.facts is not None else None
         try:

@@ -95,6 +95,8 @@ class ImportedProgram:
         storages: numbers of the arguments of `@main` that are the whole storage of the user's tensor, flattened
             (`take_storages`).
         held: lists, dicts, tuples and strings of the module that are passed like arguments.
+        can_be_kept: whether what TorchScript makes of the user's text tells which program it is, so that it is found on
+            disk by that.
     """
 
     module: str
@@ -120,6 +122,7 @@ class ImportedProgram:
     containers: tuple[ChangedContainer, ...] = ()
     storages: frozenset[int] = frozenset()
     held: tuple[ContainerSpec, ...] = ()
+    can_be_kept: bool = True
 
     @cached_property
     def specs(self) -> tuple[InputSpec, ...]:

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-__all__ = ["can_be_record", "record_class", "record_keys"]
+__all__ = ["can_be_record", "choice_class", "choice_numbers", "record_class", "record_keys"]
 
 _KEYS = "_ssa_compiler_keys"
+_NUMBERS = "_ssa_compiler_numbers"
 
 
 def can_be_record(keys: Iterable[Any]) -> bool:
@@ -26,6 +27,24 @@ def record_class(keys: tuple[str, ...], kinds: tuple[str, ...]) -> type:
         kinds: what tells dicts with these keys apart: the types of their elements.
     """
     return type("record", (), {"__module__": __name__, _KEYS: keys})
+
+
+@cache
+def choice_class(kinds: tuple[str, ...], numbers: tuple[int, ...]) -> type:
+    """Return the class of results that are of one of several types: `kind` says which, `value_0` and so on are they.
+
+    Args:
+        kinds: the types.
+        numbers: what `kind` is for each of them.
+    """
+    keys = ("kind", *(f"value_{k}" for k in range(len(kinds))))
+    return type("choice", (), {"__module__": __name__, _KEYS: keys, _NUMBERS: numbers})
+
+
+def choice_numbers(kind: type | None) -> tuple[int, ...] | None:
+    """Return the numbers of a class of `choice_class`; None if it is none."""
+    found: tuple[int, ...] | None = getattr(kind, _NUMBERS, None)
+    return found
 
 
 def record_keys(kind: type | None) -> tuple[str, ...] | None:

@@ -17,6 +17,7 @@ import torch
 __all__ = [
     "TORCH_SIZE",
     "OutputArgument",
+    "OutputChoice",
     "OutputColumns",
     "OutputConstant",
     "OutputDict",
@@ -131,6 +132,13 @@ class OutputObject(OutputDict):
 
 
 @dataclass(frozen=True)
+class OutputChoice(OutputDict):
+    """One of several values, by the number that the first item is; `numbers` are those of the others."""
+
+    numbers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class OutputArgument:
     """A list, dict or object of the caller's: the position of the argument that it is, or is in, and the steps to
     it.
@@ -209,6 +217,9 @@ class ResultBuilder:
             return self.build(spec.value) if self._results[spec.present.index] else None
         if isinstance(spec, OutputTuple):
             return _tuple(spec, tuple(map(self.build, spec.elements)))
+        if isinstance(spec, OutputChoice):
+            (_, number), *values = spec.items
+            return self.build(values[spec.numbers.index(self.build(number))][1])
         if id(spec) not in self._made:
             self._made[id(spec)] = self._container(spec)
         return self._made[id(spec)]

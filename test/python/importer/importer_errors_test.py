@@ -369,11 +369,13 @@ class Counting(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.counter = Counter(3)
+        self.other = self.counter
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + self.counter.count
+        self.counter.count += 1
+        return x + self.other.count
 
 
-def test_objects_of_a_module_are_rejected() -> None:
+def test_objects_of_a_module_with_several_names_are_rejected() -> None:
     with pytest.raises(errors.UnsupportedProgramError, match="the attribute counter, an object of a class; keep what"):
         import_program(Counting(), (X,))

@@ -259,7 +259,7 @@ def goes_through_what_it_changes(x: Tensor):
 
 @rejected(torch.ones(2), says=r"tolist of a tensor that makes a List\[float\]; annotate it so")
 def tolist_of_another_type(x: Tensor):
-    y = x + 1  # rejected
+    y = (x + 1).t_()  # rejected
     numbers: list[int] = y.tolist()
     return numbers
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from ...abi.records import record_keys
+from ...abi.records import choice_numbers, record_keys
 from ...abi.results import (
     OutputArgument,
+    OutputChoice,
     OutputColumns,
     OutputConstant,
     OutputDict,
@@ -127,6 +128,8 @@ class Outputs:
             raise self._state.unsupported(
                 f"a result of the class {value.short_name}, which Python does not know; return its attributes in a tuple"
             )
+        if (numbers := choice_numbers(kind)) is not None:
+            return OutputChoice(items, numbers)
         if record_keys(kind) is not None:
             return OutputDict(items)
         return OutputObject(items, kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,8 @@ from .examples import bind_examples
 from .single_import import ProgramImport
 
 __all__ = ["import_program"]
+
+_logger = logging.getLogger("ssa_compiler")
 
 
 def import_program(
@@ -60,18 +63,33 @@ def import_program(
         ProgramError: the program surely raises this for arguments like these, and nothing before; else a call raises
             it.
     """
-    with quiet():
-        importer = _Importer(model, tuple(example_inputs), dict(example_kwargs or {}), index_checks, kernels)
+    args, kwargs = tuple(example_inputs), dict(example_kwargs or {})
+
+    def imported(opened: OpenedModel) -> ImportedProgram:
+        importer = _Importer(opened, args, kwargs, index_checks, kernels)
         importer.ask(dynamic_shapes, lenient)
         program, rejection = importer.any_attempt()
         if program is None and importer.closable():
             program = importer.with_static_sizes(str(rejection))
         if program is None:
             program = importer.with_opaque_ops()
-    if program is None:
-        assert rejection is not None
-        raise rejection.plain() if isinstance(rejection, Unjoinable) else rejection
-    return program
+        if program is None:
+            assert rejection is not None
+            raise rejection.plain() if isinstance(rejection, Unjoinable) else rejection
+        return program
+
+    with quiet():
+        opened = open_for_example(model, args, kwargs)
+        try:
+            return imported(opened)
+        except (UnsupportedOpError, UnsupportedProgramError) as rejection:
+            if opened.partially is None:
+                raise
+            try:
+                return replace(imported(opened.partially()), can_be_kept=False)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the program is rejected as it is
+                _logger.debug("partial evaluation does not help: %r", error)
+            raise rejection from None
 
 
 class _Importer:
@@ -85,13 +103,13 @@ class _Importer:
 
     def __init__(
         self,
-        model: Any,
+        opened: OpenedModel,
         example_inputs: tuple[Any, ...],
         example_kwargs: dict[str, Any],
         index_checks: bool,
         kernels: bool,
     ) -> None:
-        self.opened = open_for_example(model, example_inputs, example_kwargs)
+        self.opened = opened
         self.examples = example_inputs, example_kwargs
         inlined = has_own_functions(self.opened.scripted)
         self.plan = ImportPlan(inlined=inlined, index_checks=index_checks, kernels=kernels)

@@ -82,6 +82,8 @@ class Calls:
     def _evaluated(self, node: ast.Call) -> Result:
         if hasattr(node, "creates"):
             return objects.create(self, node)
+        if hasattr(node, "choice"):
+            return Result(node, node.choice)
         self._consume(node)
         if isinstance(node.func, ast.Attribute):
             if is_super(node.func.value):

@@ -34,6 +34,7 @@ from .values import (
     TupleValue,
     Unknown,
     Value,
+    annotation,
     is_none,
     joined,
 )
@@ -398,7 +399,10 @@ class Expressions:
         finally:
             self.scope.conditional -= 1
         node.body, node.orelse = self.expression(body, node.body), self.expression(orelse, node.orelse)
-        return Result(node, joined(body.value, orelse.value, self.samples.of))
+        both = joined(body.value, orelse.value, self.samples.of)
+        if isinstance(both, Unknown) and None not in (annotation(body.value), annotation(orelse.value)):
+            raise OrderError("a value of one of two types")
+        return Result(node, both)
 
     def truth(self, result: Result, where: ast.AST) -> bool | None:
         """Return whether a value is true, as far as that is known; its expression is dropped then.

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import variables_of
-from . import objects
+from . import objects, unions
 from .binding import bind
 from .calls import Calls
 from .definitions import (
@@ -345,10 +345,11 @@ class Functions:
             request.place,
             dispatches=request.dispatches,
             is_getter=request.is_getter,
+            is_root=request.is_root,
             number=self._scopes,
         )
         self._scopes += 1
-        scope.local = variables_of(node)
+        scope.local, scope.parameters = variables_of(node), frozenset(dynamic)
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
                 scope.reads.setdefault(each.id, set()).add(each.lineno)
@@ -360,7 +361,7 @@ class Functions:
             scope.bind(parameter, value, node)
         objects.begin(scope, definition, request.complete)
         body = Statements(scope, Calls).block(node.body)
-        node.body = body or [ast.copy_location(ast.Pass(), node)]
+        node.body = unions.declared(scope, list(dynamic), body, node) or [ast.copy_location(ast.Pass(), node)]
         node.decorator_list = []
         if not scope.is_dead and scope.returned is not None and not is_none(scope.returned):
             scope.returned = joined(scope.returned, Known(None), self._program.samples.of)

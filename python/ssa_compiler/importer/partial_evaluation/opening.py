@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -70,7 +71,9 @@ def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             return _opened(*found, args, kwargs)
         except Exception as error:  # noqa: BLE001 - as above
             _logger.debug("partial evaluation does not help: %r", error)
-    return opened
+    if found is None:
+        return opened
+    return replace(opened, partially=lambda: _opened(*found, args, kwargs))
 
 
 def _holds_objects(owner: torch.nn.Module | None) -> bool:

@@ -289,6 +289,10 @@ class Program(Dependences):
         text = annotation(value)
         if text is None:
             raise NotCompiledError
+        return self.annotated_as(node, text)
+
+    def annotated_as(self, node: Any, text: str) -> Any:
+        """Return an expression with a type, as TorchScript writes it."""
         kind = type_expression(text, node)
         function = ast.Name(self.constant_name(torch.jit.annotate), ast.Load())
         made = ast.Call(function, [kind, node], [])

@@ -16,12 +16,25 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import Names
+from . import unions
 from .constants import is_constant
 from .effects import has_effects
 from .interfaces import Evaluated, Result
 from .order import before_in
 from .rejections import NotCompiledError, OrderError
-from .values import NEVER, UNKNOWN, DictValue, Known, ListValue, OptionalValue, Value, annotation, is_none, joined
+from .values import (
+    NEVER,
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    UnionValue,
+    Value,
+    annotation,
+    is_none,
+    joined,
+)
 
 __all__ = [
     "MIXED",
@@ -57,6 +70,7 @@ class Scope:
         conditional: how many expressions that may not be evaluated enclose the present one.
         returned: what is known of the result so far.
         local: the names that assignments bind.
+        parameters: those of its parameters that stay.
         enclosing: those of the functions around this one.
         is_dead: whether what comes next is never run.
         jumps: what the variables are where the present loop is left or goes on.
@@ -73,6 +87,7 @@ class Scope:
             variables where they are assigned; None if there is none.
         ends: the attributes that it has where the function returns.
         is_getter: whether it is the function of a property.
+        is_root: whether it is the program itself.
         returns_object: whether that returns an object that TorchScript has no expression for.
     """
 
@@ -87,6 +102,7 @@ class Scope:
     conditional: int = 0
     returned: Value | None = None
     local: frozenset[str] = frozenset()
+    parameters: frozenset[str] = frozenset()
     enclosing: frozenset[str] = frozenset()
     is_dead: bool = False
     jumps: list[dict[str, Result]] = field(default_factory=list)
@@ -103,6 +119,7 @@ class Scope:
     ends: list[frozenset[str]] = field(default_factory=list)
     is_getter: bool = False
     returns_object: bool = False
+    is_root: bool = False
 
     def __post_init__(self) -> None:
         self._meanings = Names(self.function)
@@ -123,10 +140,14 @@ class Scope:
         """Return what a name means."""
         if node.id in self.variables:
             found = self.variables[node.id]
+            if isinstance(found.value, UnionValue):
+                raise unions.SplitError(node.id)
             return Result(placed(found.node, node), found.value)
         if node.id in self.deleted:
             raise NotCompiledError("a variable that may be deleted")
         if node.id in self.local:
+            if unions.is_several(self, node.id):
+                raise NotCompiledError("a variable of several types that may not be set")
             self.unbound.add(node.id)
             return Result(node, NEVER)
         if node.id in self.enclosing:
@@ -176,10 +197,23 @@ class Scope:
             ]
             if not matching:
                 known.append(text)
-            number = known.index(matching[0] if matching else text)
-            stored = name if number == 0 else f"{_TYPED}{number}_{name}"
+            stored = self.stored_name(name, known.index(matching[0] if matching else text))
         self.variables[name] = Result(ast.copy_location(ast.Name(stored, ast.Load()), node), value)
         return stored
+
+    def stored_name(self, name: str, number: int) -> str:
+        """Return the variable of TorchScript's for a type of a variable."""
+        return name if number == 0 else f"{_TYPED}{number}_{name}"
+
+    def variable_of(self, stored: str) -> str:
+        """Return the variable that one of TorchScript's is for."""
+        found = re.fullmatch(rf"{_TYPED}\d+_(.*)", stored)
+        return found[1] if found else stored
+
+    def number_of(self, stored: str) -> int:
+        """Return the number of the type that one of TorchScript's variables has."""
+        found = re.fullmatch(rf"{_TYPED}(\d+)_.*", stored)
+        return int(found[1]) if found else 0
 
     def learn(self, name: str, value: Value) -> None:
         """Note more of what is known of a variable."""
@@ -302,20 +336,24 @@ class Scope:
         if isinstance(value, OptionalValue):
             for place in self.nothing.get(name, ()):
                 self.program.learn(place, value)
-        stored = [self._stored_as(name, result) for result in found]
+        stored = [self.stored_as(name, result) for result in found]
         if all(result.value is found[0].value for result in found) and len(set(stored)) == 1:
             return found[0]
         others = [result for result, id_ in zip(found, stored) if id_ is None]
         kept = {id_ for id_ in stored if id_ is not None}
-        if len(kept) != 1 or any(not stores or not _is_literal(result) for result in others):
+        if len(kept) != 1 or any(isinstance(result.value, UnionValue) for result in found):
+            return unions.merged(self, name, found) or MIXED
+        if any(not stores or not _is_literal(result) for result in others):
             return MIXED
         if (unset := next((each for each in found if hasattr(each.node, "may_be_unset")), None)) is not None:
             return MIXED if others else Result(unset.node, value or UNKNOWN)
         return Result(ast.copy_location(ast.Name(kept.pop(), ast.Load()), node), value or UNKNOWN)
 
-    def _stored_as(self, name: str, result: Result) -> str | None:
-        if hasattr(result.node, "may_be_unset"):
-            return str(result.node.may_be_unset)
+    def stored_as(self, name: str, result: Result) -> str | None:
+        """Return the variable of TorchScript's that holds a variable; None if none does."""
+        for mark in ("may_be_unset", "stored_as"):
+            if hasattr(result.node, mark):
+                return str(getattr(result.node, mark))
         return str(result.node.id) if self.is_stored(name, result) else None
 
     def use(self, value: Value) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..torchscript.function_scope import is_iterator
-from . import records
+from . import records, unions
 from .assignments import Assignments
 from .effects import has_effects, must_be_decomposed
 from .expressions import Expressions
@@ -44,7 +44,7 @@ class Statements(Assignments):
         """Evaluate statements one after the other; what follows the end of a block is left out."""
         out: list[ast.stmt] = []
         for statement in records.gathered(self.scope, body):
-            out += self.statement(statement)
+            out += unions.noted(self.scope, self.statement(statement))
             if self.scope.is_dead:
                 break
         return out or [ast.copy_location(ast.Pass(), body[0])] if body else []
@@ -65,12 +65,22 @@ class Statements(Assignments):
         try:
             made: list[ast.stmt] = method(node)
             return [*scope.before, *made]
+        except unions.SplitError as error:
+            scope.restore(saved)
+            name = error.name
         except OrderError as error:
             if is_step:
                 raise NotCompiledError(*error.args) from error
             scope.restore(saved)
+            name = ""
         finally:
             scope.before, scope.whole, scope.is_step = outer
+        if name and isinstance(kept, ast.Return) and self.scope.is_root and not is_step:
+            return self.block(unions.named_result(self.scope, kept))
+        if name and (is_step or not isinstance(kept, (ast.If, ast.While, ast.For, ast.Return))):
+            if isinstance(kept, ast.While):
+                raise NotCompiledError("a loop while a variable of several types")
+            return unions.split(self, kept, name)
         return self._decomposed(kept)
 
     def _decomposed(self, node: ast.stmt) -> list[ast.stmt]:
@@ -133,7 +143,7 @@ class Statements(Assignments):
                     continue
                 store = ast.copy_location(ast.Name(result.node.id, ast.Store()), node)
                 value = self.expressions.expression(found, node)
-                body.append(ast.copy_location(ast.Assign([store], value), node))
+                body += unions.noted(self.scope, [ast.copy_location(ast.Assign([store], value), node)])
 
     def _for(self, node: ast.For) -> list[ast.stmt]:
         return self.loops.loop(node)
@@ -192,6 +202,8 @@ class Statements(Assignments):
         return [node]
 
     def _return(self, node: ast.Return) -> list[ast.stmt]:
+        if self.scope.is_root and node.value is not None:
+            node.value = unions.with_choices(self.scope, node.value)
         result = Result(None, Known(None)) if node.value is None else self.expressions.evaluate(node.value)
         if node.value is not None:
             if is_iterator(node.value):

@@ -26,6 +26,7 @@ __all__ = [
     "Scalar",
     "TensorValue",
     "TupleValue",
+    "UnionValue",
     "Unknown",
     "Value",
     "annotation",
@@ -154,6 +155,13 @@ class OptionalValue(Value):
     """None, or an `element`."""
 
     element: Value
+
+
+@dataclass(frozen=True)
+class UnionValue(Value):
+    """A value of one of several types: what it is in each of TorchScript's variables that hold it, see `unions`."""
+
+    parts: tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import functools
 import inspect
 import os
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,7 @@ class OpenedModel:
         fixed: the bool and int arguments that it is made for.
         objects: the objects beside the module that the scripted program has as constants.
         sources: the Python functions of which the program has copies, by the names of the copies.
+        partially: opens the model partially evaluated, for what the importer does not take as it is; None if it is so.
     """
 
     owner: Any
@@ -59,6 +60,7 @@ class OpenedModel:
     fixed: frozenset[str] = frozenset()
     sources: Mapping[str, Any] = field(default_factory=dict, compare=False)
     objects: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    partially: Callable[[], OpenedModel] | None = field(default=None, compare=False)
 
 
 def open_model(model: Any) -> OpenedModel:

@@ -1,0 +1,171 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""Variables that have another type on another path: an int that becomes a float or a tensor in a branch of a loop."""
+
+import pytest
+import torch
+
+import ssa_compiler
+from ssa_compiler import errors
+from ssa_compiler.testing import check
+
+X = torch.tensor([1.0, 3.0, 2.0])
+
+
+def best_item(x, n):
+    best, where = 0, -1
+    for i in range(n):
+        if x[i] > best:
+            best = x[i].item()
+            where = i
+    return x * best, best, where
+
+
+def best_tensor(x, n):
+    best = 0
+    for i in range(n):
+        if x[i] > best:
+            best = x[i]
+    return best
+
+
+def summed(x, n):
+    loss = 0
+    for i in range(n):
+        loss += (x * i).sum()
+    return {"loss": loss, "n": n}
+
+
+def scaled(x, n):
+    h = 1
+    for i in range(n):
+        if i % 2:
+            h = x * i
+        x = torch.mul(x, h)
+    return x
+
+
+def counted(x, n):
+    m = -1
+    while m < n:
+        m = m + 0.5 if x.sum() > 5 else m + 1
+    return m
+
+
+def stopped(x, n):
+    total = 0
+    for i in range(n):
+        total = total + x[i]
+        if total > 3:
+            break
+    return x - total
+
+
+def of_three_types(x, n):
+    d = None
+    for i in range(n):
+        if d is None:
+            d = 1
+        elif i == 1:
+            d = x * i
+        else:
+            d = 2.5
+    return x if d is None else x * d
+
+
+def doubled(v, x):
+    return v * 2 if isinstance(v, int) else v + x
+
+
+def passed(x, n):
+    v = 3
+    for i in range(n):
+        v = doubled(v, x)
+        if i == 1:
+            v = x * 0.5
+    return v
+
+
+def asked(x, n):
+    s = "a"
+    for i in range(n):
+        if x[i] > 2:
+            s = i
+    return -1 if isinstance(s, str) else s + 1
+
+
+def reused(x, n):
+    i = 5
+    for i in range(n):
+        x = x + i
+    if x.sum() > 10:
+        i = x
+    return x * i
+
+
+def asserted(x, n):
+    v = -1
+    for i in range(n):
+        if v == -1 or x[i] > v:
+            v = x[i].item()
+    assert v > 0, f"bad {v}"
+    return -v
+
+
+def swapped(x, n):
+    a, b = 0, 1.5
+    for i in range(n):
+        a, b = b, a
+        if i == 2:
+            b = x
+    return a, [b * 2], x * a + b
+
+
+PROGRAMS = [best_item, best_tensor, summed, scaled, counted, stopped, passed, asked, asserted, swapped]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_numbers_become_tensors_and_floats(program):
+    calls = [(x, n) for x in (X, -X) for n in (3, 0, 1, 2)]
+    check(program, *calls, compiled=program in (best_item, summed))
+
+
+def test_none_beside_other_types():
+    for n in (3, 0, 1, 2):
+        check(of_three_types, (X, n), compiled=False)
+
+
+def test_loop_variables():
+    check(reused, *[(x, n) for x in (X, -X) for n in (3, 0, 1)], compiled=False)
+
+
+def annotated(x: torch.Tensor, n: int):
+    best = 0
+    for i in range(n):
+        if x[i] > best:
+            best = x[i]
+    return best
+
+
+def test_what_the_importer_does_not_take_is_evaluated_partially():
+    check(annotated, *[(x, n) for x in (X, -X) for n in (3, 0, 1)], compiled=False)
+
+
+def returned_by_a_branch(x, n):
+    for i in range(n):
+        if x[i] > 1:
+            return x[i].item()
+    return 0
+
+
+def unset(x, n):
+    if x.sum() > 3:
+        v = 1
+    elif x.sum() > 2:
+        v = 0.5
+    return x * v
+
+
+@pytest.mark.parametrize("program", [returned_by_a_branch, unset])
+def test_other_programs_are_rejected(program):
+    with pytest.raises(errors.SsaCompilerError):
+        ssa_compiler.compile(program, (X, 1))

@@ -223,7 +223,7 @@ def frexp(self: Tensor) -> tuple[Tensor, Tensor]:
     fraction = torch.ops.ssa_compiler.from_bits(
         normal - torch.bitwise_left_shift(high - half, torch.full_like(bits, digits))
     )
-    power = torch.where(exponent == 0, high - half - half - digits + 1, exponent - half)
+    power = torch.where(exponent == 0, high - half - half - digits, exponent - half)
     plain = torch.logical_or(magnitude == 0, exponent == largest)
     return torch.where(plain, self, sign * fraction), torch.where(plain, torch.zeros_like(power), power).to(torch.int32)
 

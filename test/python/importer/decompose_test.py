@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, List, Optional  # noqa: UP035
 
 import pytest
 import torch
@@ -94,3 +94,15 @@ def adds_bools(x: Tensor, at: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor
 def test_bools_add_up_to_true(y: list[bool]) -> None:
     args = (torch.tensor([True, False, True]), torch.tensor([1, 2]), torch.tensor(y))
     check(adds_bools, args, rtol=0, atol=0)
+
+
+def masked_index(x: Tensor, mask: Tensor, i: Tensor, j: Tensor):
+    places = torch.jit.annotate(List[Optional[Tensor]], [i, j])  # noqa: UP006, UP045
+    return torch._unsafe_masked_index(x, mask, places, -8.5)
+
+
+def test_negative_places_count_from_the_end() -> None:
+    i, j = torch.tensor([0, -1, 4, -9, 7]), torch.tensor([-2, -5, 0, 3, 3])
+    mask = torch.tensor([True, True, False, True, True])
+    x = torch.arange(25.0).reshape(5, 5)
+    check(masked_index, (x, mask, i, j), (x, ~mask, i, j), compiled=False)

@@ -296,3 +296,16 @@ def test_a_size_that_decides_how_many_results_there_are_is_no_dynamic_one() -> N
         import_program(first_row, example, dynamic_shapes=({0: N},))
     program = import_program(first_row, example, dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO},))
     assert program.describe()[0] == "x: float32[4, x.size(1), 3]"
+
+
+def scaled(x: Tensor):
+    return torch.nn.functional.interpolate(x, scale_factor=1.7, mode="linear", align_corners=True)
+
+
+def test_guards_compute_with_floats() -> None:
+    wanted = ({2: Dim.AUTO},)
+    program = import_program(scaled, (torch.arange(12.0).reshape(1, 2, 6),), dynamic_shapes=wanted)
+    assert program.sizes is not None
+    assert "torch" not in "".join(guard.code for guard in program.sizes.guards)
+    calls = [(torch.arange(float(2 * n)).reshape(1, 2, n),) for n in (6, 9, 2)]
+    check(scaled, *calls, options={"dynamic_shapes": wanted}, compiled=False)

@@ -184,6 +184,18 @@ def added_later(x, n):
     return made
 
 
+def captured(x, n):
+    d = {"a": x, "n": 1}
+
+    def get():
+        return d["n"]
+
+    d = {"a": x + 1}
+    k = get() if n > 0 else 7
+    d["n"] = k + 1
+    return d, k
+
+
 def missing(x, batch):
     return x * batch["missing"]
 
@@ -202,8 +214,23 @@ def kept_view(x, batch):
     return list(view)
 
 
-@pytest.mark.parametrize("program", [added_later, missing, dynamic, removed, kept_view])
+@pytest.mark.parametrize("program", [added_later, captured, missing, dynamic, removed, kept_view])
 def test_other_dicts_are_rejected(program):
-    args = {added_later: (X, 3), dynamic: (X, {"x": X, "n": 1}, 1)}.get(program, (X, {"x": X, "n": 1}))
+    args = {added_later: (X, 3), captured: (X, 0), dynamic: (X, {"x": X, "n": 1}, 1)}.get(
+        program, (X, {"x": X, "n": 1})
+    )
     with pytest.raises(errors.SsaCompilerError):
         ssa_compiler.compile(program, args)
+
+
+def of_nothing(x, n):
+    options = None
+    if n > 0:
+        options = {"a": x, "n": n}
+    return options.get("n"), options.get("b", 1)
+
+
+def test_a_record_that_may_be_none():
+    check(of_nothing, (X, 1), (X, 3), compiled=False)
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'get'"):
+        ssa_compiler.compile(of_nothing, (X, 1))(X, 0)

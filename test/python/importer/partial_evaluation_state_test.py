@@ -198,6 +198,28 @@ def test_a_tensor_that_is_a_buffer_too():
     agree(Buffered, (X,), (X,))
 
 
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Scheduler(), Scheduler(5)
+
+    def forward(self, x):
+        self.a.n += 1
+        self.b.n += 2
+        return x * self.a.n + self.b.n
+
+
+def test_two_objects_that_become_one_are_not_two():
+    model = Two()
+    program = ssa_compiler.compile(model, (X,))
+    assert torch.equal(program(X), X * 1 + 7)
+    model.a, model.b = model.b, model.a
+    assert torch.equal(program(X), X * 8 + 3)
+    model.b = model.a
+    with pytest.raises(errors.ScriptError):
+        program(X)
+
+
 class Named(nn.Module):
     def __init__(self):
         super().__init__()

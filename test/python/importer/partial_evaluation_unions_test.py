@@ -169,3 +169,38 @@ def unset(x, n):
 def test_other_programs_are_rejected(program):
     with pytest.raises(errors.SsaCompilerError):
         ssa_compiler.compile(program, (X, 1))
+
+
+def of_nothing(x, n):
+    t = None
+    for i in range(n):
+        if i == 0:
+            t = 1
+        else:
+            t = 0.5 * i
+        x = x * t
+    return x, t
+
+
+def doubled_list(x, n):
+    q = None
+    for i in range(n):
+        q = float(x[i])
+    return [q] * 2, len([q])
+
+
+def measured(x, n):
+    q = None
+    if n > 0:
+        q = [x, x]
+    return len(q)
+
+
+def test_none_and_other_types():
+    for n in (2, 0, 1, 3):
+        check(of_nothing, (X, n), compiled=False)
+    check(doubled_list, *[(X, n) for n in (2, 0)], compiled=False)
+    program = ssa_compiler.compile(measured, (X, 1))
+    assert program(X, 1) == 2
+    with pytest.raises(TypeError):
+        program(X, 0)

@@ -52,7 +52,7 @@ def _native(program: Any, *sets: Any) -> None:
     assert checked.compiled.explain().callbacks == ()
 
 
-_NUMBERS = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 3e38, 1e-30, 1.5, -2.5, 1e30]
+_NUMBERS = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 3e38, 1e-30, 1.5, -2.5, 1e30, 1e-40, -3e-42, 1e-45]
 _TIES = [[1.0, 2.0, 2.0, math.nan, 5.0, math.nan, 1.0], [-math.inf, 3.0, 1.0, 3.0, 3.0, 2.0, math.inf]]
 
 
@@ -149,4 +149,4 @@ def parts(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 @pytest.mark.parametrize("dtype", with_nightly([torch.float32], [torch.float64]))
 def test_parts(dtype: torch.dtype) -> None:
-    _native(parts, (torch.tensor(_NUMBERS, dtype=dtype),), (torch.linspace(-2.0, 2.0, 12, dtype=dtype),))
+    _native(parts, (torch.tensor(_NUMBERS, dtype=dtype),), (torch.linspace(-2.0, 2.0, 15, dtype=dtype),))

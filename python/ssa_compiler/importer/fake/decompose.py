@@ -69,10 +69,20 @@ def _table() -> dict[Any, Callable[..., Any]]:
     import torch._refs
     import torch._refs.linalg
     import torch._refs.nn.functional
-    import torch._refs.special  # noqa: F401 - they enter what they are imported for
+    import torch._refs.special
     from torch._decomp import decomposition_table
 
-    return decomposition_table | batch_norm_decompositions() | sampling_decompositions()
+    own = {torch.ops.aten._unsafe_masked_index.default: _unsafe_masked_index}
+    return decomposition_table | batch_norm_decompositions() | sampling_decompositions() | own
+
+
+def _unsafe_masked_index(self: Any, mask: Any, indices: list[Any], fill: Any) -> Any:
+    """As eager computes it; PyTorch's decomposition takes 0 for negative places."""
+    places = [
+        None if index is None else index.clamp(-size, size - 1)
+        for index, size in zip(indices, self.shape, strict=False)
+    ]
+    return torch.ops.aten.index(self, places).masked_fill(torch.logical_not(mask), fill)
 
 
 def is_not_lowered(op: Any) -> bool:

@@ -34,6 +34,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
         NotCompiledError: a change of it would not be seen.
     """
     program, thing = expressions.scope.program, value.object
+    program.states.see(value)
     found = read(thing, node.attr)
     if found is MISSING:
         node.value = expressions.expression(owner, node.value)

@@ -17,7 +17,7 @@ from . import records
 from .displays import rename
 from .effects import has_effects, may_raise
 from .hints import is_plain
-from .interfaces import CallEvaluator, Result
+from .interfaces import Arguments, CallEvaluator, Result
 from .objects import call_special, has_attribute, is_object
 from .ordering import extreme, ordered
 from .reading import MISSING, read
@@ -59,6 +59,8 @@ _FOLDED = (
     zip,
     enumerate,
 )
+_OF_NONE = frozenset("bool str repr print isinstance hasattr getattr callable id type map filter zip enumerate".split())
+"""Functions that take None, or lists with it."""
 _READING = frozenset("all any enumerate len list max min reversed sorted tuple zip".split())
 _CLASSES: dict[type, type] = {TensorValue: torch.Tensor, ListValue: list, TupleValue: tuple, DictValue: dict}
 
@@ -100,6 +102,10 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     if name in ("zip", "enumerate", "reversed", "map", "filter"):
         return _iterable(calls, node, function)
     arguments = calls.arguments(node)
+    if name not in _OF_NONE:
+        message = f"{name}() of None"
+        given = [calls.expressions.present(result, TypeError, message) for result in arguments.positional]
+        arguments = Arguments(given, arguments.named)
     values = [result.value for result in arguments.positional]
     if name == "len" and len(values) == 1 and is_object(values[0]):
         if (made := call_special(calls, "__len__", arguments.positional[0], [], node)) is not None:

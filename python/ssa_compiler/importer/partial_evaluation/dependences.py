@@ -105,6 +105,16 @@ class Dependences:
         place = self._place_in_root(path).part(len)
         self._depend_elsewhere(place.text, place)
 
+    def depend_on_several(self, paths: tuple[str, ...]) -> None:
+        """Let the program depend on which of some objects of the root are the same."""
+
+        def same(root: Any) -> list[int]:
+            found = [id(follow(root, path)) for path in paths]
+            return [found.index(each) for each in found]
+
+        place = Place(self.root, (same,), f"which of {', '.join(paths)} are one object")
+        self._depend_elsewhere(place.text, place)
+
     def _place_in_root(self, path: str) -> Place:
         steps: list[str | tuple[Any]] = []
         found: Any = self.root

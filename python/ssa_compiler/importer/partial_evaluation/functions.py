@@ -350,6 +350,10 @@ class Functions:
         )
         self._scopes += 1
         scope.local, scope.parameters = variables_of(node), frozenset(dynamic)
+        inner = [
+            each for each in ast.walk(node) if isinstance(each, (ast.FunctionDef, ast.Lambda)) and each is not node
+        ]
+        scope.captured_names = frozenset(name for each in inner for name in free_names(each))
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
                 scope.reads.setdefault(each.id, set()).add(each.lineno)

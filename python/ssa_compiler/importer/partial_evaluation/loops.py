@@ -56,6 +56,7 @@ class Loops(UnrolledLoops):
         if (found := records.iteration(self._expressions, node)) is not None:
             return found
         result = self._expressions.evaluate(node)
+        result = self._expressions.present(result, TypeError, "'NoneType' object is not iterable")
         return self._over(result, node)
 
     def _builtin(self, node: ast.expr) -> str:

@@ -185,6 +185,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, node: ast.Attribu
     if isinstance(found, Known) and not is_none(found):
         if owner.node is not None and has_effects(scope, owner.node):
             raise OrderError("an attribute of what has effects")
+        expressions.discard(owner, node)
         return Result(None, found)
     node.value = expressions.expression(owner, node.value)
     if not unset:

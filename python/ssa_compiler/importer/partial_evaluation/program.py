@@ -298,6 +298,7 @@ class Program(Dependences):
         made = ast.Call(function, [kind, node], [])
         for part in (*ast.walk(function), made):
             ast.copy_location(part, node)
+        made.is_annotated = True  # type: ignore[attr-defined]
         return made
 
     def unwrapped(self, node: Any) -> Any:
@@ -427,6 +428,7 @@ def evaluated(
             else:
                 raise NotCompiledError("what is known of the program does not settle")
             program.keep_called(made)
+            program.states.depend_on_identities()
         except (NeedsKnownError, NotCompiledError) as error:
             rejection = error
             continue

@@ -71,7 +71,7 @@ def is_wanted(program: Evaluated, keys: Iterable[Any], element: Value | None, pl
     """
     if not can_be_record(keys):
         return False
-    mixed = element is not None and annotation(element) is None
+    mixed = bool(tuple(keys)) and element is not None and annotation(element) is None
     return mixed or any((_WANTED, place) in program.elements for place in places)
 
 
@@ -202,6 +202,8 @@ def _with_later_keys(scope: Scope, statement: Any, made: ast.Dict, rest: Sequenc
     name = statement.targets[0].id
     keys = {key.value for key in made.keys if isinstance(key, ast.Constant)}
     if len(keys) != len(made.keys) or any(_mentions(value, name) for value in made.values):
+        return None
+    if name in scope.captured_names:
         return None
     out: list[ast.stmt] = []
     pairs: list[tuple[ast.expr, ast.expr]] = []
@@ -353,6 +355,7 @@ def _get(expressions: ExpressionEvaluator, node: ast.Call, owner: Result, given:
         if len(given) == 2 and given[1].node is not None and has_effects(expressions.scope, given[1].node):
             raise OrderError("a default that has effects")
         return key_attribute(expressions, owner, key.object, node)
+    expressions.discard(owner, node)
     return given[1] if len(given) == 2 else Result(ast.copy_location(ast.Constant(None), node), Known(None))
 
 

@@ -71,6 +71,7 @@ class Scope:
         returned: what is known of the result so far.
         local: the names that assignments bind.
         parameters: those of its parameters that stay.
+        captured_names: the names that functions inside of it read.
         enclosing: those of the functions around this one.
         is_dead: whether what comes next is never run.
         jumps: what the variables are where the present loop is left or goes on.
@@ -103,6 +104,7 @@ class Scope:
     returned: Value | None = None
     local: frozenset[str] = frozenset()
     parameters: frozenset[str] = frozenset()
+    captured_names: frozenset[str] = frozenset()
     enclosing: frozenset[str] = frozenset()
     is_dead: bool = False
     jumps: list[dict[str, Result]] = field(default_factory=list)
@@ -333,7 +335,7 @@ class Scope:
         value: Value | None = None
         for result in found:
             value = result.value if value is None else joined(value, result.value, self.program.samples.of)
-        if isinstance(value, OptionalValue):
+        if isinstance(value, OptionalValue) and not unions.is_several(self, name):
             for place in self.nothing.get(name, ()):
                 self.program.learn(place, value)
         stored = [self.stored_as(name, result) for result in found]

@@ -33,6 +33,7 @@ class States:
         self._program = program
         self._paths: dict[int, str] = {}
         self._types: dict[int, dict[str, Any]] = {}
+        self._seen: dict[str, Any] = {}
 
     def attribute(self, scope: Any, owner: Known, name: str, where: Any) -> Result:
         """Evaluate an attribute that the program assigns, or changes the contents of.
@@ -65,6 +66,18 @@ class States:
             return Result(node, Known(None, None, frozenset([own])))
         self._types.setdefault(id(scope.owner), {})[node.attr] = kind
         return Result(node, value)
+
+    def see(self, owner: Known) -> None:
+        """Note that an attribute of an object is read."""
+        path = self._program.path_of(owner)
+        if path and not self._program.is_elsewhere(path) and is_plain_class(type(owner.object)):
+            self._seen[path] = owner.object
+
+    def depend_on_identities(self) -> None:
+        """Let the program depend on that the objects which it has as several stay several, if some have state."""
+        paths = tuple(sorted({*self._seen, *self._paths.values()}))
+        if self._paths and len(paths) > 1:
+            self._program.depend_on_several(paths)
 
     def _value(self, held: Any, path: str) -> Value:
         """What an attribute is: what it was, or what the program assigns."""

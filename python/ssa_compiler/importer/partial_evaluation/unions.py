@@ -80,15 +80,42 @@ def merged(scope: Any, name: str, found: Sequence[Result]) -> Result | None:
             before = parts.get(key)
             general = scope.program.widened(value)
             parts[key] = general if before is None else joined(before, general, scope.program.samples.of)
-    values = list(parts.values())
-    if any(is_none(value) or isinstance(value, OptionalValue) or annotation(value) is None for value in values):
+    holders = [scope.stored_as(name, result) for result in found if is_none(result.value)]
+    if not _with_nothing(scope, name, parts, holders):
+        learn(scope, name)
         return None
-    if len(parts) > _MOST:
+    if len(parts) > _MOST or any(annotation(value) is None for value in parts.values()):
         return None
     if not is_several(scope, name):
         learn(scope, name)
         return None
     return Result(None, UnionValue(tuple(sorted(parts.items()))))
+
+
+def _with_nothing(scope: Any, name: str, parts: dict[str, Value], holders: Sequence[str]) -> bool:
+    """Let the variable that is None on a path be one of another type, too, that may be None; whether that is known.
+
+    Args:
+        scope: the function.
+        name: the variable.
+        parts: what it may be, by TorchScript's variables.
+        holders: those of these that are None on a path.
+    """
+    others = [value for _, value in sorted(parts.items()) if not is_none(value)]
+    places = scope.nothing.get(name, ())
+    known = [scope.program.elements.get(place) for place in places]
+    if holders and (
+        not known or any(not isinstance(each, OptionalValue) or annotation(each) is None for each in known)
+    ):
+        found = [parts[each] for each in holders if not is_none(parts[each])] or others
+        for place in places if is_several(scope, name) and found else ():
+            value = found[0]
+            scope.program.elements[place] = value if isinstance(value, OptionalValue) else OptionalValue(value)
+        return False
+    for stored, value in parts.items():
+        if is_none(value):
+            parts[stored] = known[0]
+    return True
 
 
 # What is written. -----------------------------------------------------------------------------------------------------
@@ -161,8 +188,12 @@ def alternatives(scope: Any, value: UnionValue, where: ast.AST) -> list[tuple[in
     made = []
     for stored, part in value.parts:
         node: Any = ast.copy_location(ast.Name(stored, ast.Load()), where)
-        if annotation(part) not in _DEFAULTS and not isinstance(part, OptionalValue):
-            if stored not in scope.parameters:
+        texts = scope.kinds.get(scope.variable_of(stored), [])
+        may_be_none = stored not in scope.parameters and annotation(part) not in _DEFAULTS
+        if texts[scope.number_of(stored) :] and texts[scope.number_of(stored)].startswith("Optional["):
+            may_be_none = True
+        if not isinstance(part, OptionalValue):
+            if may_be_none:
                 node = scope.program.unwrapped(node)
                 node.stored_as = stored
         made.append((scope.number_of(stored), Result(node, part)))

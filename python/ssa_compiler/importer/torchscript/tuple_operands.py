@@ -19,7 +19,9 @@ def as_list(value: ast.expr) -> ast.expr:
     """An operand such that it is no list that is made for the operator; what is no display of a list as it is."""
     if isinstance(value, ast.IfExp):
         value.body, value.orelse = as_list(value.body), as_list(value.orelse)
-    is_annotated = isinstance(value, ast.Call) and ast.unparse(value.func).endswith("annotate")
+    is_annotated = hasattr(value, "is_annotated") or (
+        isinstance(value, ast.Call) and ast.unparse(value.func).endswith("annotate")
+    )
     if not isinstance(value, ast.List) and not is_annotated:
         return value
     whole = ast.copy_location(ast.Slice(), value)

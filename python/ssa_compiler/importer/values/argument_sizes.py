@@ -188,9 +188,16 @@ class ArgumentSizes:
         )
 
 
+class _Printer(PythonPrinter):
+    """Prints what Python computes without torch."""
+
+    def _print_ToFloat(self, expr: Any) -> str:
+        return f"float({self._print(expr.args[0])})"
+
+
 def python_code(expr: Any) -> str:
     """Return an expression over symbols as one of Python; the names in it are the symbols'."""
-    return str(PythonPrinter().doprint(sympy.sympify(expr)))
+    return str(_Printer().doprint(sympy.sympify(expr)))
 
 
 def _pins(relation: Any) -> bool:

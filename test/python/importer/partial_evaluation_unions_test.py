@@ -174,7 +174,7 @@ def test_other_programs_are_rejected(program):
 def of_nothing(x, n):
     t = None
     for i in range(n):
-        if i == 0:
+        if i == 0:  # noqa: SIM108
             t = 1
         else:
             t = 0.5 * i

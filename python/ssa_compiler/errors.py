@@ -67,6 +67,10 @@ class SsaCompilerError(Exception):
         self.location = location
         super().__init__(f"{location}: {message}" if location else message)
 
+    def add(self, text: str) -> None:
+        """Add a line to the message."""
+        self.args = (f"{self.args[0]}\n{text}",)
+
 
 class InternalError(SsaCompilerError, RuntimeError):
     """A defect of this compiler: a program reached what none should reach. Nothing was compiled."""

@@ -178,3 +178,33 @@ def test_loops_over_ranks_that_are_left():
     for x in (X, X[None]):
         for fail in (True, False):
             check(by_rank, (x, fail), compiled=False)
+
+
+def helper(x):
+    return x * 2
+
+
+decorated = logged(helper)
+
+
+def calls_decorated(x, n):
+    return decorated(x) * n
+
+
+def returns_two_types(x, n):
+    for i in range(n):
+        if x[i] > 1:
+            return x[i].item()
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (calls_decorated, r"errors_test.py:\d+: a decorator"),
+        (returns_two_types, "Of what partial evaluation.* makes of it: .*Previous return statement"),
+    ],
+)
+def test_messages_say_what_stops_partial_evaluation(program, says):
+    with pytest.raises(errors.SsaCompilerError, match=says):
+        ssa_compiler.compile(program, (X, 2))

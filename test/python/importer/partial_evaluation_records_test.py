@@ -234,3 +234,20 @@ def test_a_record_that_may_be_none():
     check(of_nothing, (X, 1), (X, 3), compiled=False)
     with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'get'"):
         ssa_compiler.compile(of_nothing, (X, 1))(X, 0)
+
+
+def changed_meanwhile(x, n):
+    a = {"k": x, "n": n}
+
+    def change(value):
+        a["n"] = value
+        return value
+
+    b = dict(a, j=change(7))
+    c = {"k": x, "n": 1, "j": 0}
+    c.update(a, j=change(9))
+    return a, b, c
+
+
+def test_copies_are_made_behind_the_arguments():
+    check(changed_meanwhile, (X, 1), compiled=False)

@@ -157,3 +157,14 @@ def larger_of_bools(flag: bool, other: bool):  # type: ignore[no-untyped-def]
 
 def test_the_larger_of_two_bools_is_one() -> None:
     check(larger_of_bools, (True, False), (False, True), (False, False), (True, True), compiled=False)
+
+
+def bools(x: Tensor, n: int):  # type: ignore[no-untyped-def]
+    flag = True
+    other: bool = False
+    w = flag**2 if n > 0 else other**3
+    return w, round(flag), torch.full((2,), flag), -flag
+
+
+def test_bools_in_variables_are_bools() -> None:
+    check(bools, (torch.ones(2), 1), (torch.ones(2), 0), compiled=False)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ...abi.convention import ImportedProgram
-from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
+from ...errors import ArgumentTypeError, SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..fake.fake_run import run
 from ..isolation.process_state import quiet
 from ..partial_evaluation.opening import open_for_example
@@ -82,6 +82,10 @@ def import_program(
         opened = open_for_example(model, args, kwargs)
         try:
             return imported(opened)
+        except ArgumentTypeError as error:
+            if opened.reason:
+                error.add(opened.reason)
+            raise
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
             if opened.partially is None:
                 raise

@@ -182,7 +182,7 @@ class Assignments:
                     target.elts[number] = self._place(part, element)
             return [ast.copy_location(ast.Assign([target], expression), node), *made]
         if not isinstance(value, ListValue):
-            raise NotCompiledError
+            raise NotCompiledError("unpacking of what has a dynamic number of elements")
         name = self.expressions.named(Result(expression, value), node, fresh=True)
         return self._unpack_list(target, name, value, starred[0])
 
@@ -199,7 +199,7 @@ class Assignments:
         """Unpack what has a known number of elements, each of which is an expression."""
         count = len(target.elts)
         if len(elements) < count - 1 or (len(elements) != count and not starred):
-            raise NotCompiledError
+            raise NotCompiledError("unpacking of another number of elements")
         groups: list[Any] = list(elements)
         if starred:
             first, rest = starred[0], count - 1 - starred[0]
@@ -275,7 +275,7 @@ class Assignments:
             parts = value.elements if isinstance(value, TupleValue) else ()
             for number, part in enumerate(target.elts):
                 if isinstance(part, ast.Starred):
-                    raise NotCompiledError
+                    raise NotCompiledError("a starred target of a loop")
                 self.bind_target(part, parts[number] if number < len(parts) else UNKNOWN)
 
     def _place(self, target: ast.expr, value: Value | None) -> Any:
@@ -299,7 +299,7 @@ class Assignments:
             target.value = self.expressions.expression(owner, target.value)
             return target
         if not isinstance(target, ast.Subscript):
-            raise NotCompiledError
+            raise NotCompiledError("a target that is no variable, attribute or element")
         owner = self.expressions.present(self.expressions.evaluate(copy.deepcopy(target.value)))
         if records.is_record(owner.value):
             self.scope.forget_parts()

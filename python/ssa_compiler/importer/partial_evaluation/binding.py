@@ -37,13 +37,13 @@ def bind(scope: Scope, definition: Definition, arguments: Arguments, skip: int) 
     extra = list(arguments.positional[len(names) :])
     if node.vararg is not None:
         if any(result.node is None for result in extra):
-            raise NotCompiledError
+            raise NotCompiledError("a function or module among *args")
         packed = ast.Tuple([result.node for result in extra], ast.Load())
         bound[node.vararg.arg] = Result(packed if extra else None, TupleValue(tuple(r.value for r in extra)))
         if not extra:
             bound[node.vararg.arg] = Result(None, Known(()))
     elif extra:
-        raise NotCompiledError
+        raise NotCompiledError("more arguments than parameters")
     others: dict[str, Any] = {}
     if given_twice := set(arguments.named) & set(bound):
         raise NotCompiledError(f"{given_twice.pop()}, which is passed twice")
@@ -53,7 +53,7 @@ def bind(scope: Scope, definition: Definition, arguments: Arguments, skip: int) 
             raise NotCompiledError(f"{name}, which may not be passed by keyword")
         (bound if name in names or name in [each.arg for each in node.kwonlyargs] else others)[name] = result
     if others and node.kwarg is None:
-        raise NotCompiledError
+        raise NotCompiledError("a keyword that is no parameter")
     if node.kwarg is not None:
         if all(isinstance(result.value, Known) for result in others.values()):
             guards = frozenset().union(*(guards_of(result.value) for result in others.values()))
@@ -70,7 +70,7 @@ def bind(scope: Scope, definition: Definition, arguments: Arguments, skip: int) 
         bound.setdefault(name, Result(literal(default, definition.node), Known(default, path)))
     wanted = {*names, *(each.arg for each in node.kwonlyargs)}
     if wanted - set(bound):
-        raise NotCompiledError
+        raise NotCompiledError("a parameter without an argument")
     results = {name: bound[name] for name in (*names, *bound) if name in bound}
     _check_order(scope, results, arguments)
     return results
@@ -98,5 +98,5 @@ def _defaults(definition: Definition) -> dict[str, Any]:
         try:
             found[parameter.arg] = ast.literal_eval(default)
         except ValueError:
-            raise NotCompiledError from None
+            raise NotCompiledError("a default of an inner function that is no constant") from None
     return found

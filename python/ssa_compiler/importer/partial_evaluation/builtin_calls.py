@@ -398,7 +398,7 @@ def _getattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
     if not isinstance(result.value, Known):
         return None
     if not isinstance(name.value, Known):
-        raise NeedsKnownError
+        raise NeedsKnownError("getattr() of a dynamic name")
     attribute = ast.copy_location(ast.Attribute(node.args[0], name.value.object, ast.Load()), node)
     calls.scope.use(name.value)
     if len(node.args) > 2 and read(result.value.object, name.value.object) is MISSING:

@@ -194,7 +194,7 @@ class Calls:
                 continue
             found = spread(self.expressions, self.expressions.evaluate(part.value), part)
             if found is None:
-                raise NotCompiledError
+                raise NotCompiledError("*args of a dynamic number of arguments")
             positional += found
         named: dict[str, Result] = {}
         for keyword in node.keywords:
@@ -343,7 +343,7 @@ class Calls:
                 return self.as_it_is(node)
             return self._of_owner(node, function, owner, method.__name__)
         if not isinstance(function, types.FunctionType):
-            raise NotCompiledError
+            raise NotCompiledError("a method that is no function of Python")
         arguments = self.arguments(node)
         first = Result(None, Known(owner, known_objects.holder_path(self.scope.program, callee.value)))
         return self.scope.program.functions.call(
@@ -373,7 +373,7 @@ class Calls:
         if (made := builtin_calls.call(self, node, kind)) is not None:
             return made
         if issubclass(kind, torch.nn.Module):
-            raise NotCompiledError
+            raise NotCompiledError("a module that is made by the program")
         dtype = _TENSOR_TYPES.get(kind.__name__) if kind.__module__ == "torch" else None
         if dtype is not None and len(node.args) == 1:
             return self._tensor_type(node, dtype)
@@ -436,7 +436,7 @@ class Calls:
         owner = self.expressions.evaluate(chosen.value)
         index = self.expressions.evaluate(chosen.slice)
         if not isinstance(owner.value, Known):
-            raise NotCompiledError
+            raise NotCompiledError("an element that is called, of what is dynamic")
         if not isinstance(owner.value.object, (torch.nn.ModuleList, torch.nn.Sequential)):
             raise NotCompiledError("a part of a container, chosen by a dynamic value")
         parts = list(owner.value.object)
@@ -449,7 +449,7 @@ class Calls:
             for result in self.arguments(node).positional
         ]
         if node.keywords or not parts:
-            raise NotCompiledError
+            raise NotCompiledError("keyword arguments of a module that is chosen by a dynamic number")
         name = self.scope.name()
         body: list[ast.stmt] = ast.parse(f"raise IndexError('index out of range, of {len(parts)} modules')").body
         value: Value | None = None

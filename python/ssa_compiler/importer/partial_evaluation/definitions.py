@@ -146,16 +146,16 @@ def definition_of(function: Any) -> Definition:
     if plain is not function and not is_of_torch_wrapper(function):
         raise NotCompiledError("a decorator")
     if not isinstance(plain, types.FunctionType) or plain.__name__ == "<lambda>":
-        raise NotCompiledError
+        raise NotCompiledError("a lambda or callable object that is no part of the program")
     try:
         parsed = _PARSE(plain)
     except (OSError, TypeError, RuntimeError) as error:
-        raise NotCompiledError from error
+        raise NotCompiledError("a function whose source is not there") from error
     node = parsed.ast.body[0]
     if any(
         isinstance(each, (ast.Yield, ast.YieldFrom, ast.Await, ast.Nonlocal, ast.Global)) for each in ast.walk(node)
     ):
-        raise NotCompiledError
+        raise NotCompiledError("yield, await, nonlocal or global")
     return Definition(plain, parsed, node, source=function)
 
 
@@ -262,7 +262,7 @@ def expression_of(scope: Scope, result: Result) -> Any:
     if isinstance(result.value, Known) and (made := literal(result.value.object, ast.Pass())) is not None:
         scope.use(result.value)
         return made
-    raise NotCompiledError
+    raise NotCompiledError("a value that TorchScript has no type for")
 
 
 def identity_of(value: Value) -> Any:

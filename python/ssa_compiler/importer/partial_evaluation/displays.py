@@ -79,7 +79,7 @@ def list_of(expressions: ExpressionEvaluator, results: Sequence[Result], node: a
         if all(isinstance(result.value, Known) for result in results):
             guards = frozenset().union(*(guards_of(result.value) for result in results))
             return Result(None, Known([result.value.object for result in results], None, guards))  # type: ignore[attr-defined]
-        raise NotCompiledError
+        raise NotCompiledError("a list of functions or modules and of other values")
     node.elts = [expressions.expression(result, part) for result, part in zip(results, node.elts)]
     program, place = expressions.scope.program, expressions.scope.place(node)
     element = program.elements.get(place)
@@ -174,7 +174,7 @@ def listed(expressions: ExpressionEvaluator, parts: Sequence[ast.expr], node: An
         pieces = None if isinstance(result.value, ListValue) else spread(expressions, result, part.value)
         if pieces is None:
             if not isinstance(result.value, ListValue):
-                raise NotCompiledError
+                raise NotCompiledError("a star before what has a dynamic number of elements")
             name = ast.copy_location(ast.Name("list", ast.Load()), part)
             items = ast.copy_location(ast.Call(name, [result.node], []), part) if result.value.is_tuple else result.node
             chunks += [(items, result.value), ([], [])]
@@ -375,7 +375,7 @@ def _as_it_is(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result:
         rename(expressions, node)  # closures may read the other variable
     iteration = expressions.statements.loops.iteration(generator.iter)
     if iteration.elements is not None and iteration.is_unrolled:
-        raise NeedsKnownError
+        raise NeedsKnownError("a comprehension over parts of a model")
     generator.iter = iteration.node
     expressions.statements.bind_target(generator.target, iteration.element)
     scope.conditional += 1

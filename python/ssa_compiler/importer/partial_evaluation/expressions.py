@@ -118,7 +118,7 @@ class Expressions:
             if isinstance(thing, (types.FunctionType, types.BuiltinFunctionType, type)):
                 self.scope.use(result.value)
                 return ast.copy_location(ast.Name(self.scope.program.constant_name(thing), ast.Load()), where)
-        raise NotCompiledError
+        raise NotCompiledError("a value that TorchScript has no type for")
 
     def named(self, result: Result, where: ast.AST, *, fresh: bool = False) -> ast.Name:
         """Return a variable that has a value, by an assignment in front of the statement if there is none.
@@ -391,7 +391,7 @@ class Expressions:
                 raise NotCompiledError("an iterator that is a value")
             return self.evaluate(chosen)
         if any(is_iterator(part) or _is_range(part) for part in (node.body, node.orelse)):
-            raise NeedsKnownError
+            raise NeedsKnownError("an iterator or range that is chosen by a dynamic condition")
         node.test = self.expression(test, node.test)
         self.scope.conditional += 1
         try:

@@ -81,7 +81,7 @@ class Functions:
         if any(
             isinstance(each, ast.Name) and each.id in ("staticmethod", "classmethod") for each in decorators(definition)
         ):
-            raise NotCompiledError
+            raise NotCompiledError("a static method or class method of a module")
         first = definition.node.args.args[0].arg
         known = {first: Result(ast.Name(first, ast.Load()), Known(owner))}
         made, left = self._specialised(Request(definition, owner, name, first, known, {}), arguments, scope)
@@ -283,7 +283,7 @@ class Functions:
         if isinstance(value, Closure):
             return True
         if isinstance(value, TupleValue) and result.node is None:
-            raise NotCompiledError
+            raise NotCompiledError("a tuple with functions or modules that is an argument")
         if not isinstance(value, Known) or isinstance(value.object, torch.Tensor):
             return False
         if isinstance(value.object, (int, float)) and not isinstance(value.object, bool) and keep_numbers:

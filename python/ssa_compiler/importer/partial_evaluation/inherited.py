@@ -30,13 +30,13 @@ def call(calls: CallEvaluator, node: ast.Call, function: ast.Attribute) -> Resul
     owner = scope.owner
     kinds = type(owner).__mro__ if owner is not None else ()
     if owner is None or defined not in kinds:
-        raise NotCompiledError
+        raise NotCompiledError("super() in a function that is no method")
     for kind in kinds[kinds.index(defined) + 1 :]:
         if name in vars(kind):
             arguments = calls.arguments(node)
             title = f"_ssa_compiler_{kind.__name__}_{name}"
             return scope.program.functions.call_method(scope, owner, vars(kind)[name], title, arguments, node)
-    raise NotCompiledError
+    raise NotCompiledError("a method that no class above has")
 
 
 def _class_around(calls: CallEvaluator) -> type | None:

@@ -38,7 +38,7 @@ def _partial(calls: CallEvaluator, node: ast.Call, bound: functools.partial[obje
     """Call a functools.partial, which may be given other keywords later."""
     arguments, program = calls.arguments(node), calls.scope.program
     if not isinstance(bound.func, types.FunctionType) or is_of_torch(bound.func):
-        raise NotCompiledError
+        raise NotCompiledError("functools.partial of what is no function of the users")
     program.depend(Known(bound.func, program.part_of(path, "func")))
     first, keys = program.part_of(path, "args"), program.part_of(path, "keywords")
     program.depend(Known(bound.keywords, keys))

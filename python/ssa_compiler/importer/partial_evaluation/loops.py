@@ -88,7 +88,7 @@ class Loops(UnrolledLoops):
         if isinstance(value, TensorValue):
             return Iteration(left, self._expressions.samples.result(lambda tensor: tensor[0], [value], {}))
         if left is None:
-            raise NotCompiledError
+            raise NotCompiledError("a loop over what TorchScript has no type for")
         return Iteration(left, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
 
     def _over_known(self, result: Result, value: Known, node: ast.expr) -> Iteration:
@@ -104,7 +104,7 @@ class Loops(UnrolledLoops):
         try:
             parts = list(thing)
         except TypeError:
-            raise NotCompiledError from None
+            raise NotCompiledError("a loop over what is no container") from None
         if (objects := self.scope.program.states.elements(value)) is not None:
             return Iteration(None, UNKNOWN, objects, True)
         self.scope.use(value)
@@ -142,7 +142,7 @@ class Loops(UnrolledLoops):
         if builtin == "enumerate" and len(node.args) > 1:
             first = self._expressions.evaluate(node.args[1])
             if not isinstance(first.value, Known):
-                raise NotCompiledError
+                raise NotCompiledError("enumerate() that starts at a dynamic number")
             start = self.scope.use(first.value)
         operands = node.args if builtin == "zip" else node.args[:1]
         if any(self._builtin(part) == "map" and has_effects(self.scope, part) for part in operands):

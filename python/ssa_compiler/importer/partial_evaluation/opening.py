@@ -17,7 +17,7 @@ from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
 from .classes import is_plain_class
 from .program import Program, evaluated
-from .rejections import NotCompiledError
+from .rejections import NotCompiledError, RejectionError
 
 __all__ = ["open_for_example", "prefer_partial_evaluation"]
 
@@ -65,15 +65,34 @@ def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             return _opened(*found, args, kwargs)
         except Exception as error:  # noqa: BLE001 - whatever it is, the program is rejected as it is
             _logger.debug("partial evaluation does not help: %r", error)
+            if reason := _reason(error, str(rejection)):
+                rejection.add(reason)
             raise rejection from None
     if found is not None and (_is_mistyped(opened, *found[:2], args, kwargs) or _holds_objects(found[1])):
         try:
             return _opened(*found, args, kwargs)
         except Exception as error:  # noqa: BLE001 - as above
             _logger.debug("partial evaluation does not help: %r", error)
+            opened = replace(opened, reason=_reason(error))
     if found is None:
         return opened
     return replace(opened, partially=lambda: _opened(*found, args, kwargs))
+
+
+def _reason(error: Exception, rejection: str = "") -> str:
+    """Return what stops partial evaluation; "" if that tells nothing more.
+
+    Args:
+        error: what it raised.
+        rejection: what TorchScript says of the program as it is.
+    """
+    if isinstance(error, RejectionError) and error.args:
+        where = f"{error.location}: " if error.location is not None else ""
+        return f"Partial evaluation, which takes more of Python, stops at {where}{error}"
+    text = str(error).partition("; ")[0].partition("\n")[0]
+    if isinstance(error, ScriptError) and text != rejection.partition("; ")[0].partition("\n")[0]:
+        return f"Of what partial evaluation, which takes more of Python, makes of it: {text}"
+    return ""
 
 
 def _holds_objects(owner: torch.nn.Module | None) -> bool:
@@ -133,7 +152,7 @@ def _opened(
     try:
         bound = inspect.signature(inspect.unwrap(function)).bind(*(() if owner is None else (owner,)), *args, **kwargs)
     except TypeError as error:
-        raise NotCompiledError from error
+        raise NotCompiledError("arguments that do not fit the signature") from error
     bound.apply_defaults()
     program, made, fixed = evaluated(function, owner, name, bound.arguments)
     scripted = _scripted(program, made.function, owner, model)

@@ -33,7 +33,7 @@ from .classes import Classes, is_plain_class
 from .definitions import Specialised
 from .dependences import Dependences
 from .functions import Functions
-from .rejections import NeedsKnownError, NotCompiledError
+from .rejections import NeedsKnownError, NotCompiledError, RejectionError
 from .scope import Scope, placed, type_expression
 from .states import States
 from .values import (
@@ -230,10 +230,10 @@ class Program(Dependences):
             NotCompiledError: it is no part of that one.
         """
         if scope.owner is None:
-            raise NotCompiledError
+            raise NotCompiledError("a module, in a function that belongs to none")
         path = next((path for path, part in scope.owner.named_modules() if part is module), None)
         if path is None:
-            raise NotCompiledError
+            raise NotCompiledError("a module that is no part of the one whose method it is used in")
         made: Any = ast.Name(scope.self_name, ast.Load())
         held: Any = scope.owner
         for part in path.split(".") if path else ():
@@ -288,7 +288,7 @@ class Program(Dependences):
         """
         text = annotation(value)
         if text is None:
-            raise NotCompiledError
+            raise NotCompiledError("a value that TorchScript has no type for")
         return self.annotated_as(node, text)
 
     def annotated_as(self, node: Any, text: str) -> Any:
@@ -409,7 +409,7 @@ def evaluated(
     Raises:
         NotCompiledError: that does not help.
     """
-    rejection: Exception = NotCompiledError()
+    rejection: RejectionError = NotCompiledError()
     for kinds, dispatches in _WAYS:
         elements: dict[Any, Value] = {}
         try:
@@ -434,4 +434,6 @@ def evaluated(
             continue
         fixed = [key for key, value in arguments.items() if type(value) in kinds and type(value) in (bool, int)]
         return program, made, frozenset(fixed)
-    raise NotCompiledError(*rejection.args) from rejection
+    found = NotCompiledError(*rejection.args)
+    found.location = rejection.location
+    raise found from rejection

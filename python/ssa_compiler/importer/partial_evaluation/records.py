@@ -145,6 +145,8 @@ def dict_call(calls: CallEvaluator, node: ast.Call) -> Result | None:
         value = calls.expressions.evaluate(copy.deepcopy(each)).value
         if not is_record(value) and not (isinstance(value, Known) and isinstance(value.object, dict)):
             return None
+    if any(has_effects(calls.scope, keyword.value) for keyword in node.keywords):
+        raise OrderError("a dict that is copied behind arguments with effects")
     names = [None if key is None else ast.copy_location(ast.Constant(key), node) for key in keys]
     made = ast.copy_location(ast.Dict(names, values), node)  # type: ignore[arg-type]
     return calls.expressions.evaluate(made)
@@ -329,6 +331,9 @@ def call_method(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     if name == "copy" and not arguments.positional and not arguments.named:
         return make(expressions.scope, items(expressions, owner, node), node)
     if name == "update" and len(arguments.positional) <= 1:
+        given = [*arguments.positional, *arguments.named.values()]
+        if any(result.node is not None and has_effects(expressions.scope, result.node) for result in given):
+            raise OrderError("update() with arguments that have effects")
         return _update(calls, node, owner, arguments)
     raise NotCompiledError(f"{name}() of a dict whose elements are of several types")
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-__all__ = ["NeedsKnownError", "NotCompiledError", "OrderError"]
+from ...errors import SourceLocation
+
+__all__ = ["NeedsKnownError", "NotCompiledError", "OrderError", "RejectionError"]
 
 
-class NeedsKnownError(Exception):
+class RejectionError(Exception):
+    """Base of these.
+
+    Attributes:
+        location: the user's line that it is about; None where it is about the whole program.
+    """
+
+    location: SourceLocation | None = None
+
+
+class NeedsKnownError(RejectionError):
     """A value has to be known before the program runs: which part of a module is meant, which attribute."""
 
 
-class NotCompiledError(Exception):
+class NotCompiledError(RejectionError):
     """Something that partial evaluation does not do; the message says what."""
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from ...errors import SourceLocation
 from ..torchscript.function_scope import Names
 from . import unions
 from .constants import is_constant
@@ -266,6 +267,13 @@ class Scope:
         if self.unfinished is not None:
             self.ends.append(self.complete())
         self.is_dead = True
+
+    def location(self, node: ast.stmt) -> SourceLocation | None:
+        """Return where a statement of the function stands in the user's source."""
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
+        if code is None or not hasattr(node, "lineno"):
+            return None
+        return SourceLocation(code.co_filename, code.co_firstlineno + node.lineno - 1)
 
     def place(self, node: Any) -> Any:
         """Return what stands for a place in the source of the function."""

@@ -15,7 +15,7 @@ from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
 from .loops import Loops
 from .order import decomposed, mark
-from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .rejections import NeedsKnownError, NotCompiledError, OrderError, RejectionError
 from .scope import Scope, literal
 from .values import (
     Closure,
@@ -44,7 +44,11 @@ class Statements(Assignments):
         """Evaluate statements one after the other; what follows the end of a block is left out."""
         out: list[ast.stmt] = []
         for statement in records.gathered(self.scope, body):
-            out += unions.noted(self.scope, self.statement(statement))
+            try:
+                out += unions.noted(self.scope, self.statement(statement))
+            except RejectionError as error:
+                error.location = error.location or self.scope.location(statement)
+                raise
             if self.scope.is_dead:
                 break
         return out or [ast.copy_location(ast.Pass(), body[0])] if body else []
@@ -53,7 +57,7 @@ class Statements(Assignments):
         """Evaluate a statement; what comes before it is put in front."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
-            raise NotCompiledError
+            raise NotCompiledError("a statement of another kind, such as try")
         scope, is_step = self.scope, getattr(node, "is_step", False)
         mark(node)
         part = copy.deepcopy(_evaluated_part(node))
@@ -212,7 +216,7 @@ class Statements(Assignments):
                 raise NotCompiledError("a global list or dict that is a result")
             if isinstance(result.value, (Closure, Known)) and result.node is None and literal_or_none(result) is None:
                 if not self.scope.is_getter:
-                    raise NotCompiledError
+                    raise NotCompiledError("a function or module that is a result")
                 self.scope.returns_object = True
                 result = Result(ast.copy_location(ast.Constant(None), node), result.value)
             node.value = self.expressions.expression(result, node.value)
@@ -300,7 +304,7 @@ class Statements(Assignments):
         self.scope.forget_parts()
         for target in kept:
             if not isinstance(target, ast.Subscript):
-                raise NotCompiledError
+                raise NotCompiledError("del of an attribute")
             owner = self.expressions.evaluate(target.value)
             self.scope.program.change(owner.value)
             if not isinstance(owner.value, DictValue):

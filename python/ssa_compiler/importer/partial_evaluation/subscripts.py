@@ -47,7 +47,7 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         return _of_known(expressions, node, owner, index)
     if records.is_record(owner.value):
         if not isinstance(index.value, Known):
-            raise NeedsKnownError
+            raise NeedsKnownError("a dynamic key of a dict whose elements are of several types")
         return records.key_attribute(expressions, owner, expressions.scope.use(index.value), node)
     if is_object(owner.value):
         if (called := call_special(expressions.calls, "__getitem__", owner, [index], node)) is None:
@@ -94,7 +94,7 @@ def _index(thing: Any, where: ast.AST) -> Any:
 def _parameter(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Known, index: Result) -> Result:
     """`self.scales[i]`: parameters are attributes of the container."""
     if not isinstance(index.value, Known):
-        raise NeedsKnownError
+        raise NeedsKnownError("a parameter chosen by a dynamic number")
     key = expressions.scope.use(index.value)
     found = owner.object[key]
     name = str(key if isinstance(owner.object, torch.nn.ParameterDict) else range(len(owner.object))[key])
@@ -133,7 +133,7 @@ def _of_alike(expressions: ExpressionEvaluator, node: ast.Subscript, value: Tupl
         NeedsKnownError: the elements are of several types.
     """
     if len({annotation(element) for element in value.elements}) != 1 or annotation(value.elements[0]) is None:
-        raise NeedsKnownError
+        raise NeedsKnownError("an element of a tuple of several types, chosen by a dynamic number")
     parts = spread(expressions, Result(node.value, value), node) or []
     nodes = [expressions.expression(part, node) for part in parts]
     node.value = ast.copy_location(ast.List(nodes, ast.Load()), node)
@@ -164,9 +164,9 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
         if found is not None:
             return found
     elif isinstance(thing, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)):
-        raise NeedsKnownError
+        raise NeedsKnownError("a part of a model chosen by a dynamic value")
     if owner.node is None and literal(thing, node) is None:
-        raise NeedsKnownError
+        raise NeedsKnownError("an element of a container that TorchScript has no type for, at a dynamic place")
     is_copy = isinstance(thing, dict) or not any(isinstance(part, (list, dict)) for part in thing)
     node.value = expressions.expression(owner, node.value, copied=is_copy)
     node.slice = expressions.expression(index, node.slice)
@@ -210,4 +210,4 @@ def element_of_known(expressions: ExpressionEvaluator, owner: Known, index: Know
         return None
     if isinstance(thing, (list, tuple, dict, range, str)):
         return Result(None, Known(found, None, scope.program.guards_of(owner) | scope.program.guards_of(index)))
-    raise NotCompiledError
+    raise NotCompiledError("an element of what is no container")

@@ -45,6 +45,7 @@ class OpenedModel:
         fixed: the bool and int arguments that it is made for.
         objects: the objects beside the module that the scripted program has as constants.
         sources: the Python functions of which the program has copies, by the names of the copies.
+        reason: why it is not partially evaluated, where that was tried first.
         partially: opens the model partially evaluated, for what the importer does not take as it is; None if it is so.
     """
 
@@ -60,6 +61,7 @@ class OpenedModel:
     fixed: frozenset[str] = frozenset()
     sources: Mapping[str, Any] = field(default_factory=dict, compare=False)
     objects: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    reason: str = ""
     partially: Callable[[], OpenedModel] | None = field(default=None, compare=False)
 
 

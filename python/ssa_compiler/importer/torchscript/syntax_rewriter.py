@@ -163,7 +163,7 @@ class Rewriter(ast.NodeTransformer):
         target = node.targets[0]
         if isinstance(target, ast.Subscript):
             return self._write_part(node, target)
-        if isinstance(target, ast.Name) and is_known(node.value):
+        if isinstance(target, ast.Name) and (is_known(node.value) or _is_bool(node.value)):
             node.value = unknown(node.value)
             return node
         if not _has_value(node.value):
@@ -299,7 +299,7 @@ class Rewriter(ast.NodeTransformer):
             node.value = self._dtype(node.value)
         if node.value is None or not isinstance(node.target, ast.Name):
             return node
-        if is_known(node.value):
+        if is_known(node.value) or _is_bool(node.value):
             node.value = unknown(node.value)
             return node
         return [node, _keep(node, _load(node.target))] if _has_value(node.value) else node
@@ -412,11 +412,13 @@ def _load(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target)
 
 
+def _is_bool(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, bool)
+
+
 def _hidden(value: ast.expr) -> ast.expr:
     """A bool literal as an element of a list; any other expression as it is."""
-    if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
-        return value
-    return unknown(value)
+    return unknown(value) if _is_bool(value) else value
 
 
 def _called_name(call: ast.Call) -> str:

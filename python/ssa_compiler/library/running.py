@@ -17,13 +17,15 @@ _FLOAT32, _FLOAT64 = 6, 7
 
 
 def _is_single(arguments: Mapping[str, Any]) -> bool:
-    return arguments["self"].dtype == torch.float32 and arguments["dtype"] in (None, torch.float32)
+    if arguments["dtype"] is None:
+        return bool(arguments["self"].dtype == torch.float32)
+    return arguments["dtype"] in (torch.float32, _FLOAT32) and not arguments["self"].dtype.is_complex
 
 
 @implements("aten::cumsum", where=_is_single)
 def cumsum(self: Tensor, dim: int) -> Tensor:
-    """The sum of each element and those before it."""
-    return torch.cumsum(self.to(torch.float64), dim).to(torch.float32)
+    """The sum of each element, which is converted first, and those before it."""
+    return torch.cumsum(self.to(torch.float32).to(torch.float64), dim).to(torch.float32)
 
 
 def _products(x: Tensor, dim: int) -> Tensor:

@@ -61,6 +61,16 @@ CASES: dict[str, tuple[str, Tensor, Tensor]] = {
         torch.arange(1.0, 6.0),
         torch.full([5], math.nan),
     ),
+    "infinities_for_nan": (
+        unary(
+            "[4],f32",
+            "[4],f32",
+            "%inf = torch.constant.float 0x7FF0000000000000\n%three = torch.constant.float 3.0\n%none = torch.constant.none\n"
+            "%s = torch.aten.nan_to_num %t, %inf, %three, %none : !torch.vtensor<[4],f32>, !torch.float, !torch.float, !torch.none -> !torch.vtensor<[4],f32>\n",
+        ),
+        torch.tensor([math.nan, math.inf, 1.0, -2.0]),
+        torch.tensor([math.inf, 3.0, 1.0, -2.0]),
+    ),
     "adding_bools": (
         unary(
             "[5],i1",
@@ -176,6 +186,18 @@ def test_flags_are_numbers() -> None:
     assert "vm.cast.ui32.f32" in completed.stderr
     artifact = compile_module(text, TARGET)
     assert [Program(artifact.path, read_signature(text))([flag])[0] for flag in (0, 1)] == [0.0, 1.0]
+
+
+def _replaced(x: Tensor, nan: float, above: float, below: float) -> tuple[Tensor, Tensor]:
+    return x.nan_to_num(nan, above, below), x.nan_to_num(1e9, -1e9, 1e9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64])
+def test_infinities_that_replace(dtype: torch.dtype) -> None:
+    x = torch.tensor([math.nan, math.inf, -math.inf, 1.0], dtype=dtype)
+    inf, nan = math.inf, math.nan
+    numbers = [(1.0, 2.0, 3.0), (inf, -inf, inf), (-inf, inf, 3.0), (nan, nan, -inf), (1e300, -1e300, 1e300)]
+    check(_replaced, *((x, *each) for each in numbers))
 
 
 def _remainders(x: Tensor, s: float, k: int) -> tuple[Tensor, Tensor, Tensor, float, float]:

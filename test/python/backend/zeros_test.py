@@ -18,13 +18,26 @@ def signs(x: Tensor):
     return odd + bounded + sums
 
 
+def converted_sums(x: Tensor):
+    y = x[:4]
+    sums = [torch.cumsum(y, 0, dtype=torch.float64), torch.cumsum(y, 0, dtype=torch.float32), torch.cumsum(y[0], 0)]
+    return [*sums, torch.cumprod(y, 0, dtype=torch.float64), torch.sum(y[:1], 0, dtype=torch.float64)]
+
+
 def bessel(x: Tensor):
     return [torch.special.bessel_j1(x)]
 
 
 @pytest.mark.parametrize(
     ("program", "dtype"),
-    [(signs, torch.float32), (signs, torch.float64), (signs, torch.float16), (bessel, torch.float32)],
+    [
+        (signs, torch.float32),
+        (signs, torch.float64),
+        (signs, torch.float16),
+        (converted_sums, torch.float32),
+        (converted_sums, torch.float16),
+        (bessel, torch.float32),
+    ],
 )
 def test_zeros(program, dtype: torch.dtype) -> None:
     x = X.to(dtype)

@@ -57,6 +57,8 @@ def rewrite_ops(module: ir.Module) -> int:
             rewritten += _keep_nan(op)
         elif op.name in _TAKES_NUMBERS:
             rewritten += _prefer_nan(op)
+        elif op.name == "torch.aten.nan_to_num":
+            rewritten += _replace_once(op)
         elif op.name == "torch.aten.eq.Tensor":
             rewritten += _equal_itself(op)
         elif op.name == "torch.aten.pow.Tensor_Tensor":
@@ -175,6 +177,46 @@ def _prefer_nan(op: ir.Operation) -> int:
     op.results[0].replace_all_uses_with(chosen)
     op.erase()
     return 1
+
+
+def _replace_once(op: ir.Operation) -> int:
+    """What `nan_to_num` puts in the place of NaN or an infinity stays: torch-mlir replaces one after the other, so that
+    an infinity that stands for NaN is replaced, too.
+    """
+    type_, where = op.results[0].type, ir.InsertionPoint(op)
+    element, value = element_of(type_), op.operands[0]
+    if element not in _FLOATS or value.type != type_:
+        return 0
+    flags = with_element(type_, "i1")
+    replacements = [(n, number) for n, number in enumerate(op.operands[1:]) if not _stays_finite(number)]
+    if not replacements:
+        return 0
+    result = build(op.name, [type_], list(op.operands), where).results[0]
+    for place, number in replacements:
+        if place:
+            infinity = float_constant(math.inf if place == 1 else -math.inf, where)
+            found = build("torch.aten.eq.Scalar", [flags], [value, infinity], where).results[0]
+        else:
+            found = _is_nan(value, where)
+        chosen = [found, number_tensor(_number(number), element, where), result]
+        result = build("torch.aten.where.self", [type_], chosen, where).results[0]
+    op.results[0].replace_all_uses_with(result)
+    op.erase()
+    return 1
+
+
+def _number(value: ir.Value) -> ir.Value:
+    """A number that may be left out, as it was before it became one of that kind."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "torch.derefine":
+        return value
+    return _number(owner.operation.operands[0])
+
+
+def _stays_finite(value: ir.Value) -> bool:
+    """Whether a replacement is left out, or known to be finite in all dtypes."""
+    number = constant_number(_number(value))
+    return is_torch(_number(value), "none") or (number is not None and abs(number) <= 65504)
 
 
 def _given(value: ir.Value) -> ir.Value | None:

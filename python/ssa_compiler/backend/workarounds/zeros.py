@@ -7,7 +7,7 @@ from collections.abc import Callable
 from iree.compiler import ir
 
 from ..ir.bindings import build, constant_number, torch_integer
-from ..ir.types import element_of, with_element
+from ..ir.types import element_of, sizes, with_element
 from .scalar_rounding import float_constant, number_tensor
 
 __all__ = ["SIGNED", "keep_sign"]
@@ -18,8 +18,12 @@ _FLOATS = ("f16", "bf16", "f32", "f64")
 def keep_sign(op: ir.Operation) -> int:
     """Rewrite one of the ops in `SIGNED`; returns how many ops were rewritten."""
     type_ = op.results[0].type
-    if element_of(type_) not in _FLOATS or op.operands[0].type != type_:
+    if element_of(type_) not in _FLOATS:
         return 0
+    if op.operands[0].type != type_ and SIGNED[op.name] is not _added:
+        return 0  # what is given is returned, in parts
+    if op.name == "torch.aten.cumsum" and not sizes(op.results[0]):
+        return 0  # a number alone is added to nothing
     if op.name == "torch.aten.hardtanh" and not all(map(_is_number, op.operands[1:3])):
         return 0  # a bound that is NaN makes all NaN
     kept = SIGNED[op.name](op, ir.InsertionPoint(op))

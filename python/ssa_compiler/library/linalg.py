@@ -289,7 +289,11 @@ def logdet(self: Tensor) -> Tensor:
 
 
 def _cholesky(a: Tensor) -> tuple[Tensor, Tensor]:
-    """The lower triangular factors of matrices [b, n, n], of which the lower triangles count, and what failed."""
+    """The lower triangular factors of matrices [b, n, n], of which the lower triangles count, and what failed.
+
+    From the column on that failed a factor is what LAPACK leaves there if it goes by single columns: the number of
+    which there is no root, and the matrix as it was. PyTorch does not define these numbers; above them are zeros.
+    """
     n = a.size(1)
     rows = torch.arange(n, device=a.device).unsqueeze(0)
     work = a.clone()
@@ -298,14 +302,16 @@ def _cholesky(a: Tensor) -> tuple[Tensor, Tensor]:
         head = work[:, k, k].clone()
         failed = torch.logical_and(info == 0, torch.logical_not(head > 0.0))
         info = torch.where(failed, torch.full_like(info, k + 1), info)
-        root = torch.sqrt(head).unsqueeze(1)
-        column = torch.where(
-            rows == k, root, torch.where(rows > k, work[:, :, k], 0.0) / root
-        )  # inf / sqrt(inf) is NaN
+        root = torch.where(failed, head, torch.sqrt(head)).unsqueeze(1)
+        below = torch.where(rows > k, work[:, :, k] / root, 0.0)
+        column = torch.where(rows == k, root, below)  # inf / sqrt(inf) is NaN
         rest = torch.logical_and((rows > k).unsqueeze(2), (rows > k).unsqueeze(1))
         work = torch.where(rest, work - column.unsqueeze(2) * column.unsqueeze(1), work)
         work[:, :, k] = column
-    return work, info
+    left = torch.logical_and(info.unsqueeze(1) > 0, rows >= info.unsqueeze(1) - 1)
+    kept = torch.logical_and(rows.unsqueeze(2) == rows.unsqueeze(1), rows.unsqueeze(1) == info[:, None, None] - 1)
+    left = torch.logical_and(left.unsqueeze(1), torch.logical_not(kept))
+    return torch.where(left, torch.tril(a), work), info
 
 
 def factored(a: Tensor, upper: bool) -> tuple[Tensor, Tensor]:

@@ -79,18 +79,34 @@ def _pick(numbers: list[int], place: int) -> int:
     return numbers[place] if len(numbers) > 1 else numbers[0]
 
 
-def _is_adaptive(arguments: Mapping[str, Any]) -> bool:
-    return _is_pooled(arguments) and 0 not in arguments["output_size"]
+def _is_adaptive(rank: int) -> Applies:
+    def applies(arguments: Mapping[str, Any]) -> bool:
+        return _is_pooled(rank)(arguments) and 0 not in arguments["output_size"]
+
+    return applies
 
 
-def _is_pooled(arguments: Mapping[str, Any]) -> bool:
-    tensor = arguments["self"]
-    return tensor.dtype.is_floating_point and 0 not in [size for size in tensor.shape if isinstance(size, int)]
+def _is_pooled(rank: int) -> Applies:
+    """Whether there is an image of a rank, or a batch of such, with elements."""
+
+    def applies(arguments: Mapping[str, Any]) -> bool:
+        tensor = arguments["self"]
+        elements = 0 not in [size for size in tensor.shape if isinstance(size, int)]
+        return tensor.dtype.is_floating_point and elements and tensor.dim() in (rank + 1, rank + 2)
+
+    return applies
 
 
-@implements("aten::adaptive_max_pool1d", where=_is_adaptive)
+def _check_output_size(sizes: list[int]) -> None:
+    for size in sizes:
+        if size < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}")
+
+
+@implements("aten::adaptive_max_pool1d", where=_is_adaptive(1))
 def adaptive_max_pool1d(self: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
     """Windows of a row."""
+    _check_output_size(output_size)
     one = torch.zeros([1, 1], dtype=torch.int64, device=self.device)
     x = self.reshape([-1, 1, 1, self.size(-1)])
     best, place = _largest(x, one, one, _adaptive(self.size(-1), output_size[0], self))
@@ -98,9 +114,10 @@ def adaptive_max_pool1d(self: Tensor, output_size: list[int]) -> tuple[Tensor, T
     return best.reshape(shape), place.reshape(shape)
 
 
-@implements("aten::adaptive_max_pool2d", where=_is_adaptive)
+@implements("aten::adaptive_max_pool2d", where=_is_adaptive(2))
 def adaptive_max_pool2d(self: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
     """Windows of an image."""
+    _check_output_size(output_size)
     height, width = self.size(-2), self.size(-1)
     high, wide = output_size[0], _pick(output_size, 1)
     one = torch.zeros([1, 1], dtype=torch.int64, device=self.device)
@@ -110,15 +127,75 @@ def adaptive_max_pool2d(self: Tensor, output_size: list[int]) -> tuple[Tensor, T
     return best.reshape(shape), place.reshape(shape)
 
 
-@implements("aten::adaptive_max_pool3d", where=_is_adaptive)
+@implements("aten::adaptive_max_pool3d", where=_is_adaptive(3))
 def adaptive_max_pool3d(self: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
     """Windows of a volume."""
+    _check_output_size(output_size)
     depth, height, width = self.size(-3), self.size(-2), self.size(-1)
     deep, high, wide = output_size[0], _pick(output_size, 1), _pick(output_size, 2)
     planes, rows = _adaptive(depth, deep, self), _adaptive(height, high, self)
     best, place = _largest(self.reshape([-1, depth, height, width]), planes, rows, _adaptive(width, wide, self))
     shape = list(self.shape[:-3]) + [deep, high, wide]  # noqa: RUF005
     return best.reshape(shape), place.reshape(shape)
+
+
+def _in_words(numbers: list[int], sign: str) -> str:
+    """Numbers by their dimensions, as PyTorch writes them: `kH: 2 kW: 3`."""
+    if len(numbers) == 3:
+        return f"{sign}T: {numbers[0]} {sign}H: {numbers[1]} {sign}W: {numbers[2]}"
+    return f"{sign}H: {numbers[0]} {sign}W: {numbers[1]}"
+
+
+def _times(numbers: list[int]) -> str:
+    if len(numbers) == 4:
+        return f"{numbers[0]}x{numbers[1]}x{numbers[2]}x{numbers[3]}"
+    return f"{numbers[0]}x{numbers[1]}x{numbers[2]}"
+
+
+def _check_windows(
+    self: Tensor,
+    rank: int,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    ceil_mode: bool,
+) -> None:
+    """Raise what eager raises for windows of numbers that are dynamic, in eager's order; a row is an image."""
+    lengths: list[int] = []
+    if rank == 1:
+        lengths = [1]
+    steps, apart, images, counts = lengths.copy(), lengths.copy(), lengths.copy(), lengths.copy()
+    for i in range(rank):
+        length, outside, between = _pick(kernel_size, i), _pick(padding, i), _pick(dilation, i)
+        step = length if len(stride) == 0 else _pick(stride, i)
+        if step == 0:
+            raise RuntimeError("stride should not be zero")
+        if outside < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {outside}")
+        if outside > ((length - 1) * between + 1) // 2:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, "
+                f"but got pad={outside}, kernel_size={length} and dilation={between}"
+            )
+        size = self.size(i - rank)
+        lengths.append(length)
+        steps.append(step)
+        apart.append(between)
+        images.append(size)
+        counts.append(_windows(size, length, step, outside, between, ceil_mode))
+    if min(lengths) <= 0:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {_in_words(lengths, 'k')}")
+    if min(steps) <= 0:
+        raise RuntimeError(f"stride should be greater than zero, but got {_in_words(steps, 'd')}")
+    if min(apart) <= 0:
+        raise RuntimeError(f"dilation should be greater than zero, but got {_in_words(apart, 'dilation')}")
+    if min(counts) < 1:
+        planes = [self.size(-rank - 1)]
+        raise RuntimeError(
+            f"Given input size: ({_times(planes + images)}). Calculated output size: ({_times(planes + counts)}). "
+            "Output size is too small"
+        )
 
 
 def _places(
@@ -138,7 +215,7 @@ def _places(
     return _sliding(size, count, length, step, outside, apart, like)
 
 
-@implements("aten::max_pool2d_with_indices", where=_is_pooled)
+@implements("aten::max_pool2d_with_indices", where=_is_pooled(2))
 def max_pool2d_with_indices(
     self: Tensor,
     kernel_size: list[int],
@@ -148,6 +225,7 @@ def max_pool2d_with_indices(
     ceil_mode: bool,
 ) -> tuple[Tensor, Tensor]:
     """Sliding windows of an image."""
+    _check_windows(self, 2, kernel_size, stride, padding, dilation, ceil_mode)
     height, width = self.size(-2), self.size(-1)
     rows = _places(height, 0, kernel_size, stride, padding, dilation, ceil_mode, self)
     columns = _places(width, 1, kernel_size, stride, padding, dilation, ceil_mode, self)
@@ -157,7 +235,7 @@ def max_pool2d_with_indices(
     return best.reshape(shape), place.reshape(shape)
 
 
-@implements("aten::max_pool3d_with_indices", where=_is_pooled)
+@implements("aten::max_pool3d_with_indices", where=_is_pooled(3))
 def max_pool3d_with_indices(
     self: Tensor,
     kernel_size: list[int],
@@ -167,6 +245,7 @@ def max_pool3d_with_indices(
     ceil_mode: bool,
 ) -> tuple[Tensor, Tensor]:
     """Sliding windows of a volume."""
+    _check_windows(self, 3, kernel_size, stride, padding, dilation, ceil_mode)
     depth, height, width = self.size(-3), self.size(-2), self.size(-1)
     planes = _places(depth, 0, kernel_size, stride, padding, dilation, ceil_mode, self)
     rows = _places(height, 1, kernel_size, stride, padding, dilation, ceil_mode, self)
@@ -176,7 +255,7 @@ def max_pool3d_with_indices(
     return best.reshape(shape), place.reshape(shape)
 
 
-@implements("aten::max_pool1d_with_indices", where=_is_pooled)
+@implements("aten::max_pool1d_with_indices", where=_is_pooled(1))
 def max_pool1d_with_indices(
     self: Tensor,
     kernel_size: list[int],
@@ -186,6 +265,7 @@ def max_pool1d_with_indices(
     ceil_mode: bool,
 ) -> tuple[Tensor, Tensor]:
     """Sliding windows of a row."""
+    _check_windows(self, 1, kernel_size, stride, padding, dilation, ceil_mode)
     columns = _places(self.size(-1), 0, kernel_size, stride, padding, dilation, ceil_mode, self)
     one = torch.zeros([1, 1], dtype=torch.int64, device=self.device)
     best, place = _largest(self.reshape([-1, 1, 1, self.size(-1)]), one, one, columns)
@@ -202,7 +282,7 @@ def _reaches_beyond(rank: int) -> Applies:
         tensor, ceil_mode = arguments["self"], arguments["ceil_mode"]
         lists = [arguments[name] for name in ("kernel_size", "stride", "padding", "dilation")]
         known = all(isinstance(number, int) for number in (*tensor.shape, *(n for each in lists for n in each)))
-        if ceil_mode is not True or not known or not _is_pooled(arguments):
+        if ceil_mode is not True or not known or not _is_pooled(rank)(arguments):
             return False
         kernel, stride, padding, dilation = lists
         counts = [

@@ -12,6 +12,8 @@ from torch.export import Dim
 from torch.nn import functional
 
 from ssa_compiler import compile
+from ssa_compiler.errors import ProgramError
+from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
 NAN, INF = math.nan, math.inf
@@ -152,6 +154,38 @@ def test_windows_of_channels_last() -> None:
     x = torch.randn(2, 3, 6, 4).to(memory_format=torch.channels_last)
     x[0, :, 2, 1] = NAN
     check(_strides, (x,), compiled=True)
+
+
+def _rows_in_windows(x: Tensor, k: int, s: int, p: int, d: int) -> tuple[Tensor, Tensor]:
+    return functional.max_pool1d(x[0, 0], k, s, p, d, return_indices=True)
+
+
+def _images_in_windows(x: Tensor, k: int, s: int, p: int, d: int) -> tuple[Tensor, Tensor]:
+    return functional.max_pool2d(x[0], k, s, p, d, return_indices=True)
+
+
+def _volumes_in_windows(x: Tensor, k: int, s: int, p: int, d: int) -> tuple[Tensor, Tensor]:
+    return functional.max_pool3d(x, k, s, p, d, True, return_indices=True)
+
+
+@pytest.mark.parametrize("function", [_rows_in_windows, _images_in_windows, _volumes_in_windows])
+def test_windows_that_eager_rejects(function: Callable[..., object]) -> None:
+    x = torch.randn(1, 2, 3, 3, 3)
+    taken = [(2, 2, 0, 1), (3, 1, 1, 1), (2, 1, 1, 2)]
+    # Of no elements, steps of nothing, paddings, elements that are not there, and more than one of these.
+    rejected = [(0, 2, 0, 1), (2, 0, 0, 1), (2, -1, 0, 1), (2, 1, -1, 1), (2, 1, 2, 1), (2, 1, 0, 0), (4, 1, 0, 1)]
+    rejected += [(2, 0, -1, 0), (-1, 1, 0, 0), (2, 2, 3, -1)]
+    checked = check(function, *((x, *numbers) for numbers in taken + rejected), compiled=False)
+    assert [type(error) for error in checked.errors] == [type(None)] * len(taken) + [RuntimeError] * len(rejected)
+
+
+def _into_windows(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    return functional.adaptive_max_pool2d(x, [2, k], return_indices=True)
+
+
+def test_negative_numbers_of_windows() -> None:
+    with pytest.raises(ProgramError, match="negative dimension -1"):
+        import_program(_into_windows, (torch.randn(1, 3, 3), -1))
 
 
 def alone(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -38,6 +38,13 @@ def positive(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return upper, torch.cholesky_solve(b, lower), torch.cholesky_inverse(upper, upper=True)
 
 
+def partial_factors(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """What PyTorch defines of factors of matrices of which the third leading minor is not positive."""
+    lower, info = torch.linalg.cholesky_ex(a)
+    upper = torch.linalg.cholesky_ex(a, upper=True).L
+    return info, lower.triu(1) + upper.tril(-1), lower[..., :2] - upper[..., :2, :].mT
+
+
 def reflections(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     work, factors = torch.geqrf(a)
     q, r = torch.linalg.qr(a, mode="complete")
@@ -122,6 +129,14 @@ def test_singular_matrix_raises() -> None:
 def test_positive_definite() -> None:
     checked = _native(positive, (_POSITIVE, _B), (-_POSITIVE, _B))
     assert isinstance(checked.errors[1], RuntimeError)
+
+
+def test_not_positive_definite() -> None:
+    indefinite = torch.tensor([[2.0, 1.0, 2.0], [1.0, 6.0, 5.0], [2.0, 5.0, 0.0]])
+    zero, missing = indefinite.clone(), indefinite.clone()
+    zero[2], zero[:, 2], missing[2, 2] = 0.0, 0.0, math.nan
+    positive = torch.eye(3)
+    _native(partial_factors, *((torch.stack([each, positive]),) for each in (indefinite, zero, missing)))
 
 
 def test_index_reduce() -> None:

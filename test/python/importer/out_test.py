@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.export import Dim
 
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
@@ -90,6 +91,65 @@ def test_out_converts() -> None:
     check(converted, (grid(), 3), (grid(), -1))
 
 
+def of_numbers(x: Tensor, n: int, s: float) -> list[Tensor]:
+    """To TorchScript these take other overloads than tensors."""
+    outs = [torch.zeros(4, 3, dtype=torch.float64) for _ in range(6)]
+    torch.add(x, n, alpha=3, out=outs[0])
+    torch.sub(x, s, out=outs[1])
+    torch.mul(x, s, out=outs[2])
+    torch.div(x, n, rounding_mode="floor", out=outs[3])
+    torch.div(x, 3, out=outs[4])
+    torch.floor_divide(x, n, out=outs[5])
+    return outs
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.uint8])
+def test_out_of_numbers_converts(dtype: torch.dtype) -> None:
+    x = grid().to(dtype)
+    check(of_numbers, (x, 3, 1.5), (x, 300, -2.5), compiled=False)
+
+
+def softmax(x: Tensor, y: Tensor) -> Tensor:
+    return torch.softmax(x, 0, out=y)
+
+
+def triangle(x: Tensor, y: Tensor) -> Tensor:
+    return torch.tril(x, 0, out=y)
+
+
+def clamped(x: Tensor, y: Tensor) -> Tensor:
+    return torch.clamp(x, 1, 2, out=y)
+
+
+def largest(x: Tensor, y: Tensor) -> Tensor:
+    return torch.amax(x, 0, out=y)
+
+
+def holds(x: Tensor, y: Tensor) -> Tensor:
+    return torch.any(x, 0, out=y)
+
+
+@pytest.mark.parametrize("sizes", [None, Dim.AUTO])
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [
+        (softmax, torch.complex64),
+        (triangle, torch.complex64),
+        (clamped, torch.complex64),
+        (largest, torch.complex64),
+        (holds, torch.float32),
+    ],
+)
+def test_dtypes_that_eager_rejects(function: Callable[..., Any], dtype: torch.dtype, sizes: Any) -> None:
+    """Numbers of one dtype can be converted to the other, but these ops do not."""
+    y = torch.zeros(3 if function in (largest, holds) else (4, 3), dtype=dtype)
+    with pytest.raises(RuntimeError) as expected:
+        function(grid(), y)
+    with pytest.raises(errors.ProgramError) as raised:
+        import_program(function, (grid(), y), dynamic_shapes=sizes)
+    assert str(expected.value).splitlines()[0] in str(raised.value)
+
+
 def in_loops(x: Tensor, y: Tensor, n: int, flag: bool) -> Tensor:
     total = torch.zeros(3)
     for i in range(n):
@@ -153,8 +213,8 @@ def into_one_element(x: Tensor) -> Tensor:
     ("function", "error", "message"),
     [
         (several_as_eager_spells_them, errors.ScriptError, "Keyword argument out unknown"),
-        (of_another_size, errors.UnsupportedOpError, "add.Scalar_out, which changes the shape of a tensor in place"),
-        (of_no_elements, errors.UnsupportedOpError, "add.Scalar_out, which changes the shape of a tensor in place"),
+        (of_another_size, errors.UnsupportedOpError, "add.out, which changes the shape of a tensor in place"),
+        (of_no_elements, errors.UnsupportedOpError, "add.out, which changes the shape of a tensor in place"),
         (into_ints, errors.ProgramError, "out"),
         (into_its_source, errors.ProgramError, "single memory location"),
         (into_one_element, errors.ProgramError, "more than one element of the written-to tensor"),

@@ -31,6 +31,7 @@ from ..ops.masks import as_fill, as_stored, masks_as_positions, plain_masks
 from ..ops.nested_tensors import NestedTensors
 from ..ops.number_stores import as_eager_stores, stored_number
 from ..ops.operand_checks import check_operands, check_stored
+from ..ops.out_variants import out_variant
 from ..ops.promotion import promote, with_eagers_dtypes
 from ..ops.python_builtins import PythonBuiltins
 from ..ops.python_calls import PythonCalls
@@ -213,7 +214,7 @@ class Operators(Blocks):
             op, arguments = as_fill(self.tensors, self.containers, op, arguments)
         if assigned and (number := stored_number(node, self.scalars, self._lookup)) is not None:
             op, arguments = as_eager_stores(self.tensors, self.containers, op, arguments, number)
-        op, arguments = take_numbers(self.scalars, op, arguments)
+        op, arguments = take_numbers(self.scalars, out_variant(op), arguments)
         arguments = promote(self.tensors, self.scalars, op, arguments)
         results = call_with_bools(
             self.state, self.tensors, self.scalars, node, op, arguments, self._lookup, self._tensor_op

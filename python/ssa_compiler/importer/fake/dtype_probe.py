@@ -22,6 +22,7 @@ __all__ = [
     "mixed_dtypes",
     "rejects",
     "rejects_bools",
+    "rejects_written",
     "replaces_storage",
     "run_example",
 ]
@@ -120,6 +121,42 @@ def _rejects_bools(op: Any, described: Described, places: tuple[int, ...]) -> st
     except Exception:  # it is not for the bools
         return ""
     return message
+
+
+def rejects_written(op: Any, arguments: Sequence[Value], place: int, dtype: torch.dtype) -> str:
+    """Return what an op raises for the dtype of a tensor that it writes, "ExceptionName: text"; "" if it takes it, or
+    may.
+
+    Args:
+        op: an OpOverload.
+        arguments: one value per schema argument.
+        place: which of them is written.
+        dtype: that of the op's result, which it takes.
+    """
+    answer = _rejects_written(op, describe(arguments), place, dtype, _SIZES)
+    sized = describe(arguments, sized=True)
+    if answer is None and _elements(sized) <= _LARGEST:
+        answer = _rejects_written(op, sized, place, dtype, (_UNKNOWN,))
+    return answer or ""
+
+
+@_cache
+def _rejects_written(
+    op: Any, described: Described, place: int, dtype: torch.dtype, sizes: tuple[int, ...]
+) -> str | None:
+    """What an op raises for the dtype of what it writes; None if no example suits it."""
+    taken = (*described[:place], (dtype, *described[place][1:]), *described[place + 1 :])
+    for size in sizes:
+        try:
+            run_example(op, taken, {}, size)
+        except Exception:  # the example does not suit the op
+            continue
+        try:
+            run_example(op, described, {}, size)
+        except Exception as error:
+            return f"{eager_error_name(error)}: {str(error).strip().partition(chr(10))[0]}"
+        return ""
+    return None
 
 
 def mixed_dtypes(op: Any, arguments: Sequence[Value]) -> tuple[torch.dtype | None, ...]:
@@ -265,7 +302,10 @@ def run_example(op: Any, described: Described, given: Mapping[int, Any], size: i
     """
     if torch.Tag.nondeterministic_seeded in op.tags:
         raise NotImplementedError
-    return _run(op, [given[n] if n in given else _example(one, size) for n, one in enumerate(described)])
+    specs = op._schema.arguments
+    # What is written gets the size of the result: of another one, eager would warn.
+    size_of = [0 if spec.is_out else size for spec in specs]
+    return _run(op, [given[n] if n in given else _example(one, size_of[n]) for n, one in enumerate(described)])
 
 
 def _run(op: Any, examples: list[Any]) -> Any:
@@ -281,6 +321,8 @@ def _example(described: Any, size: int) -> Any:
     if described[0] == "list":
         return [_example(one, size) for one in described[1]]
     dtype, rank, _ = described
+    if not size:
+        return torch.empty([0], dtype=dtype)
     shape = list(rank) if isinstance(rank, tuple) else [size if rank < 5 else min(size, 3)] * rank
     if dtype is torch.bool:
         return torch.ones(shape, dtype=dtype)

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..containers.containers import Containers
+from ..fake.dispatched import last_called
 from ..ir.locations import highlighted
 from ..tensors.overlap import repeated_dims
 from ..tensors.scalar_ops import ScalarOps
@@ -76,20 +76,6 @@ def as_eager_stores(
     return op, list(arguments)
 
 
-class _Last(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Keeps the last op that is called."""
-
-    called: Any = None
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # as of `symbols.FakeMode`
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.called = func
-        return func(*args, **(kwargs or {}))
-
-
 @cache
 def _eager_calls(rank: int, index: tuple[int, torch.dtype, int] | None) -> Any:
     """The OpOverload that stores a number in a tensor.
@@ -103,6 +89,4 @@ def _eager_calls(rank: int, index: tuple[int, torch.dtype, int] | None) -> Any:
     if index is not None:
         place, dtype, dims = index
         indices = [*[slice(None)] * place, torch.zeros([1] * dims, dtype=dtype)]
-    with _Last() as mode:  # type: ignore[no-untyped-call]
-        base[tuple(indices)] = 1.0
-    return mode.called
+    return last_called(lambda: base.__setitem__(tuple(indices), 1.0))

@@ -107,7 +107,7 @@ def _fitted(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
     places = [
         number
         for number, (spec, value) in enumerate(zip(op._schema.arguments, arguments))
-        if "number" in str(spec.type) and scalars.are_numbers([value]) and not _suits_all(scalars, value)
+        if _takes_number(spec) and scalars.are_numbers([value]) and not _suits_all(scalars, value)
     ]
     if not places:
         return arguments
@@ -126,6 +126,11 @@ def _fitted(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
                 continue
         check_written(tensors, scalars, op, arguments, number)
     return fitted
+
+
+def _takes_number(spec: Any) -> bool:
+    """Whether an operand may be a number that is converted to a dtype: also one in the place of a tensor."""
+    return "number" in str(spec.type) or str(spec.type) == "Tensor"
 
 
 def _suits_all(scalars: ScalarOps, value: Value) -> bool:

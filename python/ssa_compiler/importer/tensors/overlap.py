@@ -50,15 +50,6 @@ _ELEMENTWISE_OUT = frozenset(
 )
 """Elementwise ops that PyTorch does not tag as pointwise."""
 
-_AS_EAGER = {
-    torch.ops.aten.add.Scalar_out: torch.ops.aten.add.out,
-    torch.ops.aten.sub.Scalar_out: torch.ops.aten.sub.out,
-    torch.ops.aten.mul.Scalar_out: torch.ops.aten.mul.out,
-    torch.ops.aten.div.Scalar_out: torch.ops.aten.div.out,
-    torch.ops.aten.div.Scalar_mode_out: torch.ops.aten.div.out_mode,
-}
-"""Ops that TorchScript takes for `torch.add(x, 1, out=y)`, and those that eager does; both are elementwise."""
-
 
 def _integers(tensor: torch.Tensor) -> bool:
     return all(isinstance(n, int) for n in (*tensor.shape, *tensor.stride()))
@@ -175,7 +166,7 @@ def _is_elementwise(op: Any) -> bool:
     name = op._schema.name
     if torch.Tag.pointwise in op.tags:
         return bool(name != "aten::ldexp_")  # of which it reads a part first
-    return name in _ELEMENTWISE or op.name() in _ELEMENTWISE_OUT or op in _AS_EAGER
+    return name in _ELEMENTWISE or op.name() in _ELEMENTWISE_OUT
 
 
 def _same_layout(a: TensorValue, b: TensorValue) -> bool:
@@ -241,8 +232,6 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
             f"{op.name()} on overlapping views of a storage of {size} elements; clone() one of them"
         )
 
-    eager = _AS_EAGER.get(op, op)
-
     def outcome(copied: bool) -> torch.Tensor:
         storage = torch.arange(size).to(related[0].fake.dtype)
 
@@ -260,13 +249,13 @@ def _ask_eager(state: State, op: Any, related: Sequence[TensorValue], args: Sequ
             return 1 if isinstance(value, (torch.SymInt, torch.SymFloat)) else value
 
         positional, keywords = [], {}
-        for argument, value in zip(eager._schema.arguments, args):
+        for argument, value in zip(op._schema.arguments, args):
             converted = python_argument(real(value), argument)
             if argument.kwarg_only:
                 keywords[argument.name] = converted
             else:
                 positional.append(converted)
-        try_op(eager, positional, keywords)
+        try_op(op, positional, keywords)
         return storage
 
     try:

@@ -16,12 +16,13 @@ import torch
 from torch_mlir import ir
 
 from ...semantics.functionalized import functionalized_name, functionalized_schema
-from ..fake.dtype_probe import describe, replaces_storage
+from ..fake.dtype_probe import describe, rejects_written, replaces_storage
 from ..fake.fake_run import ask_eager, run
-from ..ir.schemas import element_of, functional_of, registered_name, written_arguments
+from ..ir.schemas import element_of, functional_of, registered_name, with_numbers, written_arguments
+from ..values.diagnostics import ProgramRaises
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import ConstValue, TensorValue, tensor_values
+from ..values.values import ConstValue, ScalarValue, TensorValue, tensor_values
 from .comparisons import is_comparison
 from .complex_scalars import has_complex, takes_tensors
 from .indexing import Indexing
@@ -137,9 +138,9 @@ class Writes:
         # Masks take no part in type promotion.
         operands = [value for spec, value in zip(schema.arguments, args) if spec.name != "mask"]
         flat = [value for argument in operands for value in tensor_values(argument)]
-        functional = functional_of(op, index)
         is_out = schema.arguments[index].is_out
         pure_args = args[:index] + args[index + 1 :] if is_out else args
+        functional = _of_numbers(functional_of(op, index), pure_args)
         pure_args = [
             _of_known_layout(state, argument) for argument in pure_args
         ]  # only the result's layout depends on it
@@ -152,7 +153,7 @@ class Writes:
             self.tensors.emit(op, args, results)
         else:
             pure_trace = run(state, functional, [self.tensors.python(argument) for argument in pure_args])
-            _check_cast(state, op, python, pure_trace.out, target)
+            _check_cast(state, op, args, python, pure_trace.out, index)
             pointwise = torch.Tag.pointwise in op.tags
             same = (
                 isinstance(pure_trace.out, torch.Tensor)
@@ -235,14 +236,33 @@ class Writes:
         self.tensors.emit(copy, [target, value, ConstValue(False)], [self.state.type_of(target.fake)])
 
 
-def _check_cast(state: State, op: Any, python: list[Any], result: Any, target: TensorValue) -> None:
-    """Raise what eager raises if an op's result does not fit the dtype of what it writes; FakeTensors let most pass."""
-    if not isinstance(result, torch.Tensor) or torch.can_cast(result.dtype, target.fake.dtype):
+def _of_numbers(functional: Any, args: Sequence[Any]) -> Any:
+    """The overload for the numbers that stand in the places of tensors; None if there is no functional form."""
+    numbers = {number for number, value in enumerate(args) if isinstance(value, (ConstValue, ScalarValue))}
+    return None if functional is None else with_numbers(functional, numbers)
+
+
+def _check_cast(state: State, op: Any, args: Sequence[Any], python: list[Any], result: Any, index: int) -> None:
+    """Raise what eager raises if an op's result does not fit the dtype of what it writes; FakeTensors let most pass.
+
+    Args:
+        state: the interpretation.
+        op: an OpOverload.
+        args: its arguments, a Value or a list of them each.
+        python: the same as FakeTensors, symbols and Python values.
+        result: what its functional form gives.
+        index: which argument it writes.
+    """
+    written = args[index].fake.dtype
+    if not isinstance(result, torch.Tensor) or result.dtype == written:
         return
-    error = RuntimeError(f"result type {result.dtype} can't be cast to the desired output type {target.fake.dtype}")
-    outcome = ask_eager(state, op, python, error)
-    if outcome is not None:
-        raise outcome
+    if not torch.can_cast(result.dtype, written):
+        error = RuntimeError(f"result type {result.dtype} can't be cast to the desired output type {written}")
+        outcome = ask_eager(state, op, python, error)
+        if outcome is not None:
+            raise outcome
+    elif message := rejects_written(op, args, index, result.dtype):
+        raise ProgramRaises(message)
 
 
 def _mixes_dtypes(target: TensorValue, values: Sequence[TensorValue]) -> bool:

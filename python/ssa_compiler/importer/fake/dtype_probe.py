@@ -16,6 +16,7 @@ from ..values.values import ConstValue, TensorValue, Value
 from .concrete_run import try_op
 
 __all__ = [
+    "SIZES",
     "Described",
     "describe",
     "dtypes_under_autocast",
@@ -37,7 +38,7 @@ _ABOUT_DTYPES = re.compile(
 _ABOUT_TYPES = re.compile(r"(?i:scalar type|\bd?types?\b|\bdata ?types?\b)")
 """What is said of several floating dtypes; of others, it may be the example's numbers that do not fit."""
 _INDICES = (torch.int8, torch.int16, torch.int32, torch.int64)
-_SIZES = (3, 12, 2)
+SIZES = (3, 12, 2)
 """How many elements examples have along each dimension: windows may be larger than the smaller ones, or want an even
 number, and places in images have two coordinates."""
 _UNKNOWN = 3
@@ -86,7 +87,7 @@ def rejects(op: Any, arguments: Sequence[Value]) -> str:
     described = describe(arguments)
     if any(one is not None and one[0] == "list" and any(map(_is_number, one[1])) for one in described):
         return ""  # `x[i] = v` is a copy into a view
-    answer = _rejects(op, described, _SIZES)
+    answer = _rejects(op, described, SIZES)
     if answer is None:
         described = describe(arguments, sized=True)
         elements = sum(math.prod(one[1]) for one in _tensors(described))
@@ -133,7 +134,7 @@ def rejects_written(op: Any, arguments: Sequence[Value], place: int, dtype: torc
         place: which of them is written.
         dtype: that of the op's result, which it takes.
     """
-    answer = _rejects_written(op, describe(arguments), place, dtype, _SIZES)
+    answer = _rejects_written(op, describe(arguments), place, dtype, SIZES)
     sized = describe(arguments, sized=True)
     if answer is None and _elements(sized) <= _LARGEST:
         answer = _rejects_written(op, sized, place, dtype, (_UNKNOWN,))
@@ -173,7 +174,7 @@ def mixed_dtypes(op: Any, arguments: Sequence[Value]) -> tuple[torch.dtype | Non
         return ()
     sized = describe(arguments, sized=True)
     small = sum(math.prod(one[1]) for one in _tensors(sized)) <= _LARGEST
-    return _result_dtypes(op, described, _SIZES) or (_result_dtypes(op, sized, (_UNKNOWN,)) if small else ())
+    return _result_dtypes(op, described, SIZES) or (_result_dtypes(op, sized, (_UNKNOWN,)) if small else ())
 
 
 def dtypes_under_autocast(op: Any, arguments: Sequence[Value]) -> tuple[torch.dtype | None, ...]:
@@ -278,7 +279,7 @@ def replaces_storage(op: Any, described: Described) -> bool:
         op: an OpOverload that writes its first operand.
         described: its operands, from `describe`.
     """
-    target = _example(described[0], _SIZES[0])
+    target = _example(described[0], SIZES[0])
     before = target.untyped_storage().data_ptr(), target.dtype, target.shape
     try:
         with torch.random.fork_rng(devices=[]):  # not all that draw are said to
@@ -288,7 +289,7 @@ def replaces_storage(op: Any, described: Described) -> bool:
     return (target.untyped_storage().data_ptr(), target.dtype, target.shape) != before
 
 
-def run_example(op: Any, described: Described, given: Mapping[int, Any], size: int = _SIZES[0]) -> Any:
+def run_example(op: Any, described: Described, given: Mapping[int, Any], size: int = SIZES[0]) -> Any:
     """Run an op on CPU tensors of a few elements along each dimension.
 
     Args:

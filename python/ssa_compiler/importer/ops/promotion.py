@@ -17,7 +17,7 @@ import sympy
 import torch
 
 from ..fake.concrete_run import try_op
-from ..fake.dtype_probe import Described, describe, mixed_dtypes, rejects, run_example
+from ..fake.dtype_probe import SIZES, Described, describe, mixed_dtypes, rejects, run_example
 from ..tensors.index_checks import divides_integers, is_checked
 from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
@@ -116,6 +116,8 @@ def _fitted(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
     for number in places:
         value = arguments[number]
         kind = scalars.kind(value)
+        if _is_float(op._schema.arguments[number]):
+            kind = float
         if kind is int and dtype in NARROW and not _holds(dtype, value):
             if _wraps(op, number, dtype, describe([*arguments[:number], ConstValue(None), *arguments[number + 1 :]])):
                 fitted[number] = _wrapped(scalars, value, dtype)
@@ -130,7 +132,12 @@ def _fitted(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Val
 
 def _takes_number(spec: Any) -> bool:
     """Whether an operand may be a number that is converted to a dtype: also one in the place of a tensor."""
-    return "number" in str(spec.type) or str(spec.type) == "Tensor"
+    return "number" in str(spec.type) or _is_float(spec) or str(spec.type) == "Tensor"
+
+
+def _is_float(spec: Any) -> bool:
+    """Whether an operand is a float whatever is given: that is converted, too, where it is stored (`pad`)."""
+    return str(spec.type) in ("float", "Optional[float]")
 
 
 def _suits_all(scalars: ScalarOps, value: Value) -> bool:
@@ -155,17 +162,31 @@ def check_written(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: li
     Raises:
         ProgramRaises: the number is known.
     """
-    kind = scalars.kind(arguments[number])
+    value = arguments[number]
+    if _is_float(op._schema.arguments[number]):
+        value = scalars.converted(value, float)
+    kind = scalars.kind(value)
     others = [tensors.argument(value) if n != number else ConstValue(None) for n, value in enumerate(arguments)]
     rejected = _rejected(op, number, kind, describe(others))
     if rejected is None:
         return
     dtype, message = rejected
-    indices = [v for spec, v in zip(op._schema.arguments, arguments) if spec.name == "index"]
-    unless = None
-    if indices and isinstance(indices[0], TensorValue):  # `scatter` does not look at it if it stores nothing
-        unless = scalars.emit("eq", [tensors.symbolic(expr_of(indices[0].fake.numel())), ConstValue(0)])
-    check_number(scalars, arguments[number], dtype, message, unless)
+    check_number(scalars, value, dtype, message, _unread(tensors, scalars, op, arguments))
+
+
+def _unread(tensors: TensorOps, scalars: ScalarOps, op: Any, arguments: list[Value]) -> Value | None:
+    """A bool that says whether an op does not look at its number, since it is stored nowhere; None if it does."""
+    named = {spec.name: value for spec, value in zip(op._schema.arguments, arguments)}
+    indices = named.get("index")
+    if isinstance(indices, TensorValue):  # `scatter`
+        return scalars.emit("eq", [tensors.symbolic(expr_of(indices.fake.numel())), ConstValue(0)])
+    amounts = tensors.argument(named["pad"]) if "pad" in named else []
+    if not any(isinstance(amount, ScalarValue) for amount in amounts):
+        return None  # eager was asked with these amounts
+    unread: Value = ConstValue(True)
+    for amount in amounts:
+        unread = scalars.both(unread, scalars.emit("le", [amount, ConstValue(0)]))
+    return unread
 
 
 def _bounds(dtype: torch.dtype) -> tuple[float, float]:
@@ -246,14 +267,18 @@ def _wraps(op: Any, number: int, dtype: torch.dtype, described: Described) -> bo
 @cache
 def _rejected(op: Any, number: int, kind: type, described: Described) -> tuple[torch.dtype, str] | None:
     """The dtype that an op converts a number to if it rejects one that is too large for it, and what it raises then."""
-    try:
-        run_example(op, described, {number: 1e300 if kind is float else 2**63 - 1})
-    except RuntimeError as error:
-        text = str(error).splitlines()[0] if str(error) else ""
-        found = _OVERFLOW.search(text)
-        return (_C_TYPES[found[1]], f"RuntimeError: {text}") if found and found[1] in _C_TYPES else None
-    except Exception:  # the example does not suit the op: it is taken as it is
-        return None
+    for size in SIZES:
+        try:
+            run_example(op, described, {number: 1e300 if kind is float else 2**63 - 1}, size)
+        except RuntimeError as error:
+            text = str(error).splitlines()[0] if str(error) else ""
+            found = _OVERFLOW.search(text)
+            if found:
+                return (_C_TYPES[found[1]], f"RuntimeError: {text}") if found[1] in _C_TYPES else None
+        except Exception:  # the example does not suit the op: it is taken as it is
+            return None
+        else:
+            return None
     return None
 
 

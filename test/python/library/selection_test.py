@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from torch.export import Dim
 
 from ssa_compiler.testing import check
 
@@ -90,3 +92,33 @@ def test_rows_of_bags_have_weights() -> None:
     calls = [(x, places, torch.tensor([0, n]), torch.randn(6)) for n in (2, 6)]
     checked = check(weighed_bags, *calls, (x, places + 9, *calls[0][2:]))
     assert checked.compiled.explain().callbacks == ()
+
+
+def summed_bags(x: Tensor, places: Tensor, offsets: Tensor) -> Tensor:
+    return torch.nn.functional.embedding_bag(places, x, offsets, mode="sum")
+
+
+def weighed_bags_only(x: Tensor, places: Tensor, offsets: Tensor) -> Tensor:
+    weights = torch.ones(places.shape)
+    return torch.nn.functional.embedding_bag(places, x, offsets, mode="sum", per_sample_weights=weights)
+
+
+@pytest.mark.parametrize("sizes", [None, Dim.AUTO])
+@pytest.mark.parametrize("function", [summed_bags, weighed_bags_only])
+def test_offsets_that_eager_rejects(function: Callable[..., Tensor], sizes: Any) -> None:
+    x, places = torch.randn(5, 3), torch.tensor([1, 3, 3, 0, 4, 1])
+    offsets = [torch.tensor(numbers) for numbers in ([0, 2, 6], [0, 0, 0], [0, 9, 9], [0, 2, 7], [1, 2, 3], [0, 4, 2])]
+    checked = check(
+        function, *[(x, places, each) for each in offsets], compiled=False, options={"dynamic_shapes": sizes}
+    )
+    assert [type(error) for error in checked.errors] == [type(None)] * 2 + [RuntimeError] * 4
+
+
+def bags_without_a_row(x: Tensor, places: Tensor, offsets: Tensor) -> Tensor:
+    return torch.nn.functional.embedding_bag(places, x, offsets, mode="sum", padding_idx=3)
+
+
+def test_bags_leave_a_row_out() -> None:
+    """torch-mlir does not, if sizes are dynamic."""
+    calls = [(torch.randn(5, 3), torch.tensor([1, 3, 3, 0, 4, 1]), torch.tensor([0, n])) for n in (2, 6)]
+    check(bags_without_a_row, *calls, options={"dynamic_shapes": Dim.AUTO})

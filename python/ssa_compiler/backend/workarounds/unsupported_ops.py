@@ -92,6 +92,11 @@ def _infers_classes(op: ir.Operation) -> bool:
     return classes is None or classes < 0
 
 
+def _leaves_rows_out(op: ir.Operation) -> bool:
+    """Whether an `embedding_bag` is told of an index that stands for no row."""
+    return not is_torch(op.operands[8], "none")
+
+
 def _may_cut(op: ir.Operation) -> bool:
     """Whether a padding op takes elements away at an end, or may; `cut_before_padding` sees to those of a constant by
     known amounts.
@@ -187,6 +192,7 @@ _REJECTED: dict[str, tuple[Callable[[ir.Operation], bool], str]] = {
     "aten::softmax.int": (_is_scalar, _ENDLESS),
     "aten::log_softmax.int": (_is_scalar, _ENDLESS),
     "aten::gelu": (_is_tanh_form, "IREE computes the tanh form with an error of 5e-5"),
+    "aten::embedding_bag.padding_idx": (_leaves_rows_out, "torch-mlir leaves no row out"),
     "aten::linalg_vector_norm": (_is_open(1), _GENERAL_NORM),
     "aten::norm.Scalar": (_is_open(1), _GENERAL_NORM),
     "aten::norm.ScalarOpt_dim": (_is_open(1), _GENERAL_NORM),

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ...errors import eager_error_name
 from ..values.symbols import expr_of
 
-__all__ = ["Check", "checks", "demands", "divides_integers", "equal_sizes", "is_checked"]
+__all__ = ["Check", "bag_offsets", "checks", "demands", "divides_integers", "equal_sizes", "is_checked"]
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,28 @@ def checks(op: Any, args: Sequence[Any]) -> Iterator[Check]:
     ignored = arguments.get("ignore_index")
     counted = rule.counted(arguments) if rule.counted is not None else None
     unread, place = rule.unread(arguments), list(arguments).index(rule.index)
+    if (offsets := bag_offsets(op, args)) is not None:
+        text = "RuntimeError: offsets[-1] can not be greater than input's length"
+        most = expr_of(arguments["indices"].shape[0]) + 1
+        yield Check(args[offsets], sympy.Integer(0), most, text, argument=offsets)
     yield Check(arguments[rule.index], low, size, message, ignored, unread=unread, argument=place, counted=counted)
+
+
+def bag_offsets(op: Any, args: Sequence[Any]) -> int | None:
+    """Return which argument says where bags begin whose sums are computed natively: from 0 on, in order.
+
+    Where bags are reduced to something else, or the last offset is an end, the op runs in PyTorch, which checks.
+
+    Args:
+        op: an OpOverload.
+        args: one Python value per schema argument, FakeTensors for tensors.
+    """
+    names = [argument.name for argument in op._schema.arguments]
+    if _name(op) != "embedding_bag":
+        return None
+    named = dict(zip(names, args))
+    sums = named["mode"] == 0 and named["include_last_offset"] is False and named.get("padding_idx") is None
+    return names.index("offsets") if sums and named["indices"].dim() == 1 else None
 
 
 def demands(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:

@@ -24,7 +24,7 @@ from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue
-from .index_checks import Check, checks, demands, equal_sizes, is_checked
+from .index_checks import Check, bag_offsets, checks, demands, equal_sizes, is_checked
 from .scalar_ops import ScalarOps
 from .size_one import sizes_that_meet, with_asserted_ones, with_known_ones
 from .tensor_emitter import TensorEmitter
@@ -232,6 +232,8 @@ class Indexing:
             self.state.check(condition, message)
         for relation, error in equal_sizes(op, python) if self._checked_op is None else ():
             self.state.require(relation, op._schema.name, error)
+        if self._checked_op is None and (offsets := bag_offsets(op, python)) is not None:
+            self._check_bags(args[offsets])
         for number, check in enumerate(checks(op, python)):
             given = index = known[id(check.tensor)]
             rejected = self._checked_op is None and self._check(check, index, ("range", number))
@@ -243,6 +245,25 @@ class Indexing:
             if index is not given:
                 args = _with_index(args, check, given, index)
         return args
+
+    def _check_bags(self, offsets: TensorValue) -> None:
+        """Make the program raise unless bags begin with the first element, and one behind the other."""
+        if not self.state.plan.index_checks or offsets.fake.dim() != 1:
+            return
+        call, ops = self.tensors.call_arguments, torch.ops.aten
+
+        def part(start: int, end: int) -> TensorValue:
+            bounds = [ConstValue(number) for number in (0, start, end, 1)]
+            return call(ops.slice.Tensor, [offsets, *bounds])[0]
+
+        first = call(ops.eq.Scalar, [part(0, 1), ConstValue(0)])[0]
+        later = call(ops.ge.Tensor, [part(1, 2**63 - 1), part(0, -1)])[0]
+        for flags, text in (
+            (first, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0."),
+            (later, "Expected i < index_size to be true, but got false."),
+        ):
+            verdict = self._scalars.item(call(ops.all.default, [flags])[0], bool)
+            self._scalars.require(verdict, f"RuntimeError: {text}")
 
     def _check_values(self, op: Any, args: list[Any]) -> list[Any]:
         """Make the program raise where indices do not fit one another, or values what is indexed; FakeTensors do not

@@ -70,6 +70,8 @@ def linspace(
     device: Optional[torch.device],  # noqa: UP045 - TorchScript
 ) -> Tensor:
     """The first half is computed from the start, the second from the end."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
     first = _number(start, dtype, device)
     last = _number(end, dtype, device)
     if steps < 2:
@@ -90,6 +92,8 @@ def logspace(
     device: Optional[torch.device],  # noqa: UP045 - TorchScript
 ) -> Tensor:
     """The powers of a base, with exponents of float64."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
     first, last = _number(start, dtype, device), _number(end, dtype, device)
     if steps < 2:
         only = torch.full([1], start, dtype=torch.float64, device=device)

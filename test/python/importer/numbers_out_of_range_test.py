@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import ssa_compiler
+from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
 NAN, INF = math.nan, math.inf
@@ -211,3 +212,44 @@ def test_floats_that_ops_compare() -> None:
     x = torch.arange(6.0).reshape(2, 3)
     check(histogram, (x, 0.0, 4.0), (x, 1.5, 1.75), (x, 3.0, 2.0), (x, NAN, 2.0), (x, 1.0, 1.0))
     check(renormalised, (x, 2.0), (x, 0.0), (x, -1.0), (x, NAN), (x, INF))
+
+
+def windows(x: Tensor, size: int, step: int):
+    """Sizes that are constants: FakeTensors have negative ones."""
+    shown = x.unfold(-1, size, step)
+    means = shown.mean(-1)
+    for i in range(shown.size(1)):
+        means[:, i] -= shown[:, i, 0]
+    return means
+
+
+@pytest.mark.parametrize("numbers", [(-1, 1), (-3, 2), (2, 0), (2, -1), (4, 1)])
+def test_windows_of_negative_sizes(numbers: tuple[int, int]) -> None:
+    with pytest.raises(RuntimeError) as expected:
+        windows(torch.arange(6.0).reshape(2, 3), *numbers)
+    with pytest.raises(ssa_compiler.errors.ProgramError) as raised:
+        import_program(windows, (torch.arange(6.0).reshape(2, 3), *numbers))
+    assert str(expected.value).splitlines()[0] in str(raised.value)
+
+
+def strided(x: Tensor, n: int):
+    return x.as_strided([n, 2], [2, 1])
+
+
+def test_negative_sizes() -> None:
+    checked = check(strided, *[(torch.arange(6.0), n) for n in (2, 0, 1, -1, -2, 3)], compiled=False)
+    assert [type(error) for error in checked.errors].count(RuntimeError) == 2
+
+
+def spaced(n: int):
+    return torch.linspace(0.0, 1.0, n)
+
+
+def spaced_by_logarithms(n: int):
+    return torch.logspace(0.0, 1.0, n)
+
+
+@pytest.mark.parametrize("program", [spaced, spaced_by_logarithms])
+def test_negative_numbers_of_steps(program) -> None:
+    with pytest.raises(ssa_compiler.errors.ProgramError, match="number of steps must be non-negative"):
+        import_program(program, (-1,))

@@ -37,7 +37,7 @@ from .concrete_probe import agrees_on_examples, copied_as_by_eager, outcome_on_e
 from .concrete_run import Untried, has_fake_kernel, try_op
 from .decompose import decomposition, is_followed
 from .dim_errors import dimension_error, number_error
-from .trace import Record, Trace
+from .trace import Record, Trace, has_negative_size
 from .trace_memo import memoised
 from .unannotated_writes import replacement
 from .undecided import own_kernel, without_guards
@@ -305,6 +305,8 @@ def _ran(
             recorder,
         ):
             out = copied_as_by_eager(state, op, args, op(*positional, **keywords))
+        if has_negative_size(out):
+            raise RuntimeError("a size of the result is negative")
     except _CANNOT as error:
         if isinstance(error, GuardOnDataDependentSymNode):
             raise state.unsupported_op(f"{op.name()}, whose result depends on dynamic scalars") from error

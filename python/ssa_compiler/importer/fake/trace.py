@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Record", "Trace"]
+import torch
+from torch.utils._pytree import tree_leaves
+
+__all__ = ["Record", "Trace", "has_negative_size"]
 
 
 @dataclass
@@ -36,3 +39,9 @@ class Trace:
     requirements: list[Any] = field(default_factory=list)
     stands_in: bool = False
     decomposed: bool = False
+
+
+def has_negative_size(out: Any) -> bool:
+    """Whether an outcome is known to have a negative size, which FakeTensors let pass (`x.unfold(0, -1, 1)`)."""
+    sizes = [size for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor) for size in leaf.shape]
+    return any(type(size) is int and size < 0 for size in sizes)

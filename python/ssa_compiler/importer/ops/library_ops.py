@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
+from ...errors import UnsupportedOpError
 from ...library import OpProgram, constant, find_program
 from ...ops import define_missing
 from ..fake.decompose import has_carried
@@ -58,6 +59,7 @@ class OpPrograms:
         program = None if has_carried(tree_leaves(python)) else self._find(op, dict(zip(names, python)))
         if program is None:
             return None
+        self._check(op, python)
         checked = self._tensors.indexing.checked(op, opened)
         values = {
             name: after if isinstance(after, TensorValue) else value
@@ -83,6 +85,21 @@ class OpPrograms:
             op, python, sources, [r for r in results if isinstance(r, TensorValue)], state.storages.owners
         )
         return results
+
+    def _check(self, op: Any, python: Sequence[Any]) -> None:
+        """Raise what eager raises for operands that are known: programs of the library take what eager accepts.
+
+        Args:
+            op: the OpOverload.
+            python: its arguments as FakeTensors and Python values.
+        """
+        leaves = tree_leaves(python)
+        sizes = [size for leaf in leaves if isinstance(leaf, torch.Tensor) for size in leaf.shape]
+        symbols = (torch.SymInt, torch.SymFloat, torch.SymBool)
+        if self._tensors.state.in_library or any(isinstance(each, symbols) for each in (*leaves, *sizes)):
+            return
+        with suppress(UnsupportedOpError):  # FakeTensors do not say
+            run(self._tensors.state, op, python)
 
     def _results(self, program: OpProgram, graph: Any, arguments: Sequence[Value]) -> list[Value]:
         result = self._call(program.script.qualified_name, graph, arguments)

@@ -107,6 +107,9 @@ class Strided:
         negative = "RuntimeError: as_strided: Negative strides are not supported at the moment"
         for stride in strides:
             state.check(sympy.Ge(stride, 0), negative)
+        for size in sizes:
+            text = f"RuntimeError: Storage size calculation overflowed with sizes={sizes} and strides={strides}"
+            state.check(sympy.Ge(size, 0), text)
         state.check(sympy.Ge(position + start, 0), f"RuntimeError: Tensor: invalid storage offset {position + start}")
         reach = sum((stride * (size - 1) for size, stride in zip(sizes, strides)), position)
         empty = [sympy.Eq(size, 0) for size in sizes]

@@ -10,7 +10,7 @@ import torch.jit as jit
 from torch import Tensor, nn
 from torch.jit import is_scripting  # type: ignore[attr-defined]
 
-from ssa_compiler import ScriptError
+from ssa_compiler import ProgramError, ScriptError
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
@@ -192,3 +192,80 @@ def test_numbers_and_lists_as_tensors() -> None:
         compiled=False,
     )
     check(as_tensors, (X.clone(), [], [], 2, 1.5, True), compiled=False)
+
+
+def of_argument(x: Tensor) -> Tensor:
+    return x.gelu()
+
+
+def of_sum(x: Tensor) -> Tensor:
+    return (x + 1).leaky_relu(0.1)
+
+
+def of_call(x: Tensor) -> Tensor:
+    return torch.ones_like(x).zeros_like()
+
+
+def in_place(x: Tensor) -> Tensor:
+    y = x * 2
+    y = y.leaky_relu_(0.1)
+    return y
+
+
+class OfBuffer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("kept", torch.ones(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.kept.gelu()
+
+
+@pytest.mark.parametrize("program", [of_argument, of_sum, of_call, in_place, OfBuffer()])
+def test_methods_that_tensors_do_not_have(program) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(AttributeError) as expected:
+        program(X.clone())
+    with pytest.raises(ProgramError) as raised:
+        import_program(program, (X,))
+    assert isinstance(raised.value, AttributeError)
+    assert str(expected.value) in str(raised.value)
+
+
+class Functions(nn.Module):
+    """Attributes that are functions, or modules, of such names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.zeros_like, self.gelu = torch.zeros_like, nn.GELU()
+        self.parts = nn.ModuleList([nn.ModuleDict({"gelu": nn.GELU()})])
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        for part in self.parts:
+            x = part["gelu"](x) + nn.functional.gelu(x)
+        return self.gelu(self.weight) * self.zeros_like(x) + torch._C._nn.gelu(x)
+
+
+def test_functions_of_such_names() -> None:
+    check(Functions(), (X,), compiled=False)
+
+
+def into_given(x: Tensor, y: Tensor) -> Tensor:
+    return torch.celu(x, out=y)
+
+
+def flipped_into_given(x: Tensor, y: Tensor) -> Tensor:
+    return torch.flip(x, [0], out=y)
+
+
+def filled_into_given(x: Tensor, y: Tensor) -> Tensor:
+    return torch.masked_fill(x, x > 0, 1.0, out=y)
+
+
+@pytest.mark.parametrize("program", [into_given, flipped_into_given, filled_into_given])
+def test_functions_without_out(program) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(TypeError):
+        program(X, X.clone())
+    with pytest.raises(ProgramError) as raised:
+        import_program(program, (X, X.clone()))
+    assert isinstance(raised.value, TypeError)

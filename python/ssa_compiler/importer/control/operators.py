@@ -28,6 +28,7 @@ from ..ops.effectful_ops import run_later
 from ..ops.implicit_conversions import IMPLICIT, Implicit, converts_item
 from ..ops.library_ops import OpPrograms
 from ..ops.masks import as_fill, as_stored, masks_as_positions, plain_masks
+from ..ops.method_names import check_exists
 from ..ops.nested_tensors import NestedTensors
 from ..ops.number_stores import as_eager_stores, stored_number
 from ..ops.operand_checks import check_operands, check_stored
@@ -185,6 +186,8 @@ class Operators(Blocks):
         if has_tensor:
             if op is None:
                 raise self.state.defect(f"PyTorch has no operator {text}")
+            if self._from_python[-1] and not self.state.in_library and isinstance(first, TensorValue):
+                check_exists(node, kind, op)
             return self._on_tensors(node, kind, op, arguments)
         if not is_pure(schema) and not (is_built_in(kind) and isinstance(first, (ListRef, DictRef))):
             return run_later(self.python_calls, node, op, schema, arguments)

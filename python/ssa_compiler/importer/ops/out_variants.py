@@ -13,7 +13,7 @@ import torch
 
 from ..fake.dispatched import last_called
 
-__all__ = ["out_variant"]
+__all__ = ["call_example", "out_variant"]
 
 
 @cache
@@ -27,13 +27,10 @@ def out_variant(op: Any) -> Any:
         itself if eager takes that, or what it takes is not known.
     """
     specs = op._schema.arguments
-    function = getattr(torch, op._schema.name.removeprefix("aten::"), None)
-    if not specs or not specs[-1].is_out or not any(str(spec.type) == "number" for spec in specs) or function is None:
+    if not specs or not specs[-1].is_out or not any(str(spec.type) == "number" for spec in specs):
         return op
-    given = [torch.ones(2) if str(spec.type) == "Tensor" else 1 for spec in specs if not spec.kwarg_only]
-    named = {spec.name: _example(spec) for spec in specs if spec.kwarg_only}
     try:
-        called = last_called(lambda: function(*given, **named))
+        called = last_called(lambda: call_example(op))
     except Exception:  # the example does not suit the op
         return op
     if called is None or called._schema.name != op._schema.name:
@@ -47,5 +44,28 @@ def out_variant(op: Any) -> Any:
     return called if alike else op
 
 
+def call_example(op: Any) -> None:
+    """Call the function of PyTorch's that has an operator's name, on numbers and tensors of two elements.
+
+    Args:
+        op: an OpOverload with `out=`.
+    Raises:
+        NotImplementedError: there is no such function, or it draws random numbers.
+        Exception: what it raises.
+    """
+    specs = op._schema.arguments
+    function = getattr(torch, op._schema.name.removeprefix("aten::"), None)
+    if function is None or torch.Tag.nondeterministic_seeded in op.tags:
+        raise NotImplementedError
+    given = [_example(spec) for spec in specs if not spec.kwarg_only]
+    with torch.no_grad():
+        function(*given, **{spec.name: _example(spec) for spec in specs if spec.kwarg_only})
+
+
 def _example(spec: Any) -> Any:
-    return torch.ones(2) if spec.is_out else spec.default_value
+    kind = str(spec.type)
+    if spec.is_out:
+        return torch.empty(0)
+    if spec.kwarg_only:
+        return spec.default_value
+    return torch.ones(2) if kind == "Tensor" else [0] if kind == "List[int]" else 1

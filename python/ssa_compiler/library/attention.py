@@ -68,10 +68,13 @@ def multi_head_attention(
     average_attn_weights: bool,
     mask_type: Optional[int],
 ) -> Tuple[Tensor, Optional[Tensor]]:
-    """The attention of a sequence (batch, positions, width) to itself, and its weights if they are wanted."""
+    """The attention of a sequence (batch, positions, width) to itself, and its weights if they are wanted.
+
+    Of a sequence without elements there are none, as in eager.
+    """
     packed = torch.nn.functional.linear(query, qkv_weight, qkv_bias)
     seen, weights = _attention(packed, num_head, proj_weight, proj_bias, mask, mask_type)
-    if not need_weights:
+    if not need_weights or query.numel() == 0:
         return seen, None
     if average_attn_weights:
         weights = weights.mean(1)

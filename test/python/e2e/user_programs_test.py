@@ -232,6 +232,23 @@ def test_attention_in_eval_mode_is_native() -> None:
         assert not compiled.explain().callbacks
 
 
+class Weighing(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, x: Tensor):
+        return self.attention(x, x, x)
+
+
+def test_attention_to_nothing_has_no_weights() -> None:
+    x = torch.randn(2, 3, 8)
+    with torch.no_grad():
+        for empty in (x[:0], x[:, :0]):
+            assert agree(Weighing().eval(), (empty,))(empty)[1] is None
+        agree(Weighing().eval(), (x,), (x[:0],), (x[:, :0],), dynamic_shapes={"x": {0: Dim("b"), 1: Dim("n")}})
+
+
 class Asking(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

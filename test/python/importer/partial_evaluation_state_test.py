@@ -253,3 +253,37 @@ class Grown(Several):
 def test_other_state_is_rejected(kind):
     with pytest.raises(errors.SsaCompilerError):
         ssa_compiler.compile(kind(), (X,))
+
+
+class Keeps(nn.Module):
+    """Attributes that `__init__` does not have."""
+
+    def __init__(self):
+        super().__init__()
+        self.functions = [torch.relu]
+
+    def forward(self, x, n: int):
+        self.attention = self.functions[0](x) * n
+        self.note(x)
+        return self.attention
+
+    def note(self, x):
+        self.seen = x + 1
+
+
+def test_attributes_that_a_module_gets():
+    agree(Keeps, *[(X, n) for n in (1, 0, -2)])
+    model = Keeps()
+    assert ssa_compiler.compile(model, (X, 1))(X, 1) is model.attention
+
+
+class ReadsFirst(Keeps):
+    def forward(self, x, n: int):
+        if n > x.sum():
+            self.attention = self.functions[0](x)
+        return self.attention
+
+
+def test_attributes_that_may_not_be_there_are_rejected():
+    with pytest.raises(errors.ScriptError, match="attention, an attribute that a module does not have yet"):
+        ssa_compiler.compile(ReadsFirst(), (X, 1))

@@ -204,3 +204,13 @@ def test_none_and_other_types():
     assert program(X, 1) == 2
     with pytest.raises(TypeError):
         program(X, 0)
+
+
+def one_of_two(x, n):
+    for _ in range(n):
+        q = x.sum() > 3
+    return (n > 1 and 5), (q and 1), (n or 2.5)
+
+
+def test_and_gives_one_of_its_operands():
+    check(one_of_two, *[(X, n) for n in (1, 2, 3)], compiled=False)

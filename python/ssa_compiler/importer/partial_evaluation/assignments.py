@@ -292,7 +292,9 @@ class Assignments:
             owner = self.expressions.evaluate(target.value)
             if isinstance(owner.value, TensorValue):
                 raise NotCompiledError("an attribute of a tensor")
-            if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.nn.Module):
+            if isinstance(owner.value, Known) and isinstance(owner.value.object, torch.nn.Module):
+                self.scope.program.states.add(self.scope, owner.value, target.attr)
+            elif isinstance(owner.value, Known):
                 state = self.scope.program.states.attribute(self.scope, owner.value, target.attr, target).node
                 state.ctx = ast.Store()
                 return state

@@ -38,7 +38,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
     found = read(thing, node.attr)
     if found is MISSING:
         node.value = expressions.expression(owner, node.value)
-        return Result(node)
+        return program.states.added(expressions.scope, value, node)
     if isinstance(found, property) and not isinstance(thing, type):
         return program.functions.get(expressions.scope, found.fget, value, node)
     made = _found(expressions, value, found, node.attr)

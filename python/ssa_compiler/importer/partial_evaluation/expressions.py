@@ -39,7 +39,7 @@ from .values import (
     joined,
 )
 
-__all__ = ["Expressions"]
+__all__ = ["Expressions", "as_condition"]
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -380,11 +380,14 @@ class Expressions:
         value: Value | None = None
         for result in kept:
             value = result.value if value is None else joined(value, result.value, self.samples.of)
+        types = {annotation(result.value) for result in kept}
+        if isinstance(value, Unknown) and None not in types and not hasattr(node, "is_condition"):
+            raise OrderError("a value of one of several types")
         return Result(node, value or UNKNOWN)
 
     def _ifexp(self, node: ast.IfExp) -> Result:
         effects = has_effects(self.scope, node.test)
-        test = self.evaluate(node.test)
+        test = self.evaluate(as_condition(node.test))
         if not effects and (truth := self.truth(test, node.test)) is not None:
             chosen = node.body if truth else node.orelse
             if is_iterator(chosen):
@@ -453,6 +456,16 @@ class Expressions:
 
     def _call(self, node: ast.Call) -> Result:
         return self.calls.call(node)
+
+
+def as_condition(node: ast.expr) -> ast.expr:
+    """Mark an expression of which only the truth is asked, and the parts of which that is so."""
+    node.is_condition = True  # type: ignore[attr-defined]
+    for part in node.values if isinstance(node, ast.BoolOp) else ():
+        as_condition(part)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        as_condition(node.operand)
+    return node
 
 
 def _is_list(value: Value) -> bool | None:

@@ -260,6 +260,10 @@ class Program(Dependences):
                     return placed(ast.Attribute(module, name, ast.Load()), where)
         raise NotCompiledError("a tensor that is no parameter or buffer")
 
+    def hold(self, owner: Any, name: str, value: Any) -> None:
+        """Let a module have an attribute while TorchScript looks at it."""
+        self.held.setdefault(id(owner), (owner, {}))[1][name] = value
+
     def held_expression(self, scope: Scope, path: str, value: Any, where: ast.AST) -> Any:
         """Return an expression for tensors that an object which is no module holds.
 
@@ -277,7 +281,7 @@ class Program(Dependences):
         if own is None or not path.startswith(f"{own}." if own else ""):
             raise NotCompiledError("a tensor of an object that another module holds")
         name = path.removeprefix(f"{own}.") if own else path
-        self.held.setdefault(id(scope.owner), (scope.owner, {}))[1][name] = value
+        self.hold(scope.owner, name, value)
         return placed(ast.Attribute(ast.Name(scope.self_name, ast.Load()), name, ast.Load()), where)
 
     def annotated(self, node: Any, value: Value) -> Any:

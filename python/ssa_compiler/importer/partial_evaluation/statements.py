@@ -11,7 +11,7 @@ from ..torchscript.function_scope import is_iterator
 from . import records, unions
 from .assignments import Assignments
 from .effects import has_effects, must_be_decomposed
-from .expressions import Expressions
+from .expressions import Expressions, as_condition
 from .interfaces import CallEvaluator, Result, Written
 from .loops import Loops
 from .order import decomposed, mark
@@ -98,7 +98,7 @@ class Statements(Assignments):
 
     def _if(self, node: ast.If) -> list[ast.stmt]:
         effects = has_effects(self.scope, node.test)
-        test = self.expressions.evaluate(node.test)
+        test = self.expressions.evaluate(as_condition(node.test))
         truth = None if effects else self.expressions.truth(test, node.test)
         if truth is not None:
             chosen = node.body if truth else node.orelse
@@ -159,7 +159,7 @@ class Statements(Assignments):
 
         def once() -> list[ast.stmt]:
             nonlocal test
-            found = self.expressions.evaluate(copy.deepcopy(node.test))
+            found = self.expressions.evaluate(as_condition(copy.deepcopy(node.test)))
             if self.scope.before:
                 raise OrderError("a condition of a loop that takes statements")
             test = self.expressions.expression(found, node.test)
@@ -183,7 +183,7 @@ class Statements(Assignments):
         for _ in range(_MOST_DIMENSIONS):
             if self.scope.is_dead:
                 return out
-            truth = self.expressions.truth(self.expressions.evaluate(copy.deepcopy(node.test)), node.test)
+            truth = self.expressions.truth(self.expressions.evaluate(as_condition(copy.deepcopy(node.test))), node.test)
             if len(self.scope.before) != len(hoisted):
                 break
             if truth is False:
@@ -237,7 +237,7 @@ class Statements(Assignments):
 
     def _assert(self, node: ast.Assert) -> list[ast.stmt]:
         effects = has_effects(self.scope, node.test)
-        test = self.expressions.evaluate(node.test)
+        test = self.expressions.evaluate(as_condition(node.test))
         if not effects and self.expressions.truth(test, node.test) is True:
             return []
         node.test = self.expressions.expression(test, node.test)

@@ -14,11 +14,14 @@ import torch
 
 from .classes import is_plain_class
 from .interfaces import Evaluated, Result
+from .reading import MISSING, read
 from .rejections import NotCompiledError
-from .values import DictValue, Known, ListValue, Value, annotation, is_none, joined
+from .values import UNKNOWN, DictValue, Known, ListValue, TensorValue, Value, annotation, is_none, joined
 
 __all__ = ["States"]
 
+_ADDED = "an attribute {1} of {0}"
+"""Stands, among the variables of a function, for an attribute that a module has got."""
 _TYPES = {"Tensor": torch.Tensor, **{name: getattr(typing, name) for name in ("List", "Dict", "Tuple", "Optional")}}
 
 
@@ -34,6 +37,7 @@ class States:
         self._paths: dict[int, str] = {}
         self._types: dict[int, dict[str, Any]] = {}
         self._seen: dict[str, Any] = {}
+        self._new: dict[tuple[int, str], bool] = {}
 
     def attribute(self, scope: Any, owner: Known, name: str, where: Any) -> Result:
         """Evaluate an attribute that the program assigns, or changes the contents of.
@@ -66,6 +70,45 @@ class States:
             return Result(node, Known(None, None, frozenset([own])))
         self._types.setdefault(id(scope.owner), {})[node.attr] = kind
         return Result(node, value)
+
+    def add(self, scope: Any, owner: Known, name: str) -> None:
+        """Note that a module gets an attribute, which it may not have yet: it is None to TorchScript before.
+
+        Args:
+            scope: where it is assigned.
+            owner: the module.
+            name: the attribute.
+        Raises:
+            NotCompiledError: its type is not known, or it is no tensor.
+        """
+        module, path = owner.object, self._program.path_of(owner)
+        known = self._new.get((id(module), name))
+        if known is None and read(module, name) is not MISSING:
+            return
+        value = self._program.elements.get(("attribute", name))
+        if path is None or not isinstance(value, TensorValue) or ("read", name) in self._program.elements:
+            raise NotCompiledError(
+                f"{name}, an attribute that a module does not have yet, and that is no tensor or read"
+            )
+        self._new[id(module), name] = True
+        scope.variables[_ADDED.format(id(module), name)] = Result(None, Known(True))
+        self._program.depend_on_presence(self._program.part_of(path, name))
+        self._program.hold(module, name, None)
+        self._types.setdefault(id(module), {})[name] = _TYPES["Optional"][torch.Tensor]
+
+    def added(self, scope: Any, owner: Known, node: Any) -> Result:
+        """Evaluate an attribute that an object does not have before the program runs.
+
+        Args:
+            scope: where it is read.
+            owner: the object.
+            node: the attribute, evaluated.
+        """
+        value = self._program.elements.get(("attribute", node.attr))
+        if _ADDED.format(id(owner.object), node.attr) in scope.variables and isinstance(value, TensorValue):
+            return Result(self._program.unwrapped(node), value)
+        self._program.elements["read", node.attr] = UNKNOWN
+        return Result(node)
 
     def see(self, owner: Known) -> None:
         """Note that an attribute of an object is read."""

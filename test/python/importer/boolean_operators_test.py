@@ -55,3 +55,35 @@ def test_operands_of_two_types_are_rejected() -> None:
     says = r"true branch has type int but false branch has type bool; give both one type; .* write bool\(a\) and bool"
     with pytest.raises(ScriptError, match=says):
         ssa_compiler.compile(mixed, (X, 2, True))
+
+
+def positive(n: int) -> bool:
+    return n > 0
+
+
+def same(n: int) -> int:
+    return n
+
+
+def chosen_of_calls(x: Tensor, n: int):  # type: ignore[no-untyped-def]
+    number = positive(n) or 7
+    scaled = x * (positive(n) and 1.5)
+    first = same(n) or same(3) or same(4)
+    last = same(n) and same(n + 1)
+    return number, scaled, first, last, positive(n) or n > 5, same(n) and "z", not positive(n) and same(n)
+
+
+def chosen_of_comparisons(x: Tensor, n: int):  # type: ignore[no-untyped-def]
+    done = (x > 0).all() and n > 3
+    while not done and n < 5:
+        n += 1
+        done = (x > 0).all() and n > 3
+    return done, x.sum() > 1 or False, x.sum() > 1 and x.sum() < 5, n > 0 and n < 5
+
+
+def test_the_operand_of_calls_and_comparisons_is_the_result() -> None:
+    x = torch.ones(2)
+    for n in (1, 0, -3, 7):
+        check(chosen_of_calls, (x, n), compiled=False)
+    for value, n in ((x, 1), (x * 9, 7), (-x, 1)):
+        check(chosen_of_comparisons, (value, n), compiled=False)

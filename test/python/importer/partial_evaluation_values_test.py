@@ -235,3 +235,29 @@ class Leaves(Layers):
 def test_a_variable_that_torchscript_loses() -> None:
     with pytest.raises(errors.UnsupportedProgramError, match="inside of several with statements"):
         ssa_compiler.compile(Leaves(), (X,))
+
+
+def of_python(x, n, d):
+    f = lambda t: t  # noqa: E731
+    rows = [x * i for i in range(n)]
+    numbers = range(n)
+    for i in numbers:
+        x = x + i
+    backwards = sorted([n, 2, 5], reverse=True)
+    return f(x), sum(rows, torch.zeros(3)), backwards, d.get("a", None), d.get("b", None) is None, len(numbers)
+
+
+def of_sets(x, n):
+    f = lambda t: t  # noqa: E731
+    seen = set()
+    for i in range(n):
+        seen.add(i % 2)
+    return f(x), len(seen)
+
+
+def test_functions_of_python() -> None:
+    x = torch.ones(3)
+    for n in (2, 0, 1):
+        check(of_python, (x, n, {"a": x}), compiled=False)
+    with pytest.raises(errors.ScriptError, match=r"set\(\)"):
+        ssa_compiler.compile(of_sets, (x, 2))

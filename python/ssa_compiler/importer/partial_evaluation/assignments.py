@@ -13,6 +13,7 @@ from ...abi.records import can_be_record
 from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
 from . import objects, records
+from .builtin_calls import numbers_of
 from .displays import spread
 from .expressions import Expressions
 from .interfaces import Result
@@ -60,7 +61,7 @@ class Assignments:
             raise NotCompiledError("an iterator that is a value")
         if isinstance(node.value, ast.GeneratorExp):
             node.value.is_consumed = True  # type: ignore[attr-defined]
-        result = self.expressions.evaluate(node.value)
+        result = numbers_of(self.scope, self.expressions.evaluate(node.value), node)
         if len(node.targets) > 1:
             name = self.expressions.named(result, node)
             result = Result(name, result.value)

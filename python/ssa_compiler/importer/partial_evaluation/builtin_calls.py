@@ -5,39 +5,32 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import types
-import typing
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from ...errors import UnsupportedProgramError
-from . import records
-from .displays import rename
+from . import asked_types, records
+from .comprehensions import rename
 from .effects import has_effects, may_raise
 from .hints import is_plain
 from .interfaces import Arguments, CallEvaluator, Result
-from .objects import call_special, has_attribute, is_object
+from .objects import call_special, is_object
 from .ordering import extreme, ordered
-from .reading import MISSING, read
-from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .rejections import NotCompiledError, OrderError
 from .scope import literal
 from .values import (
     UNKNOWN,
-    DictValue,
     Known,
     ListValue,
-    ObjectValue,
-    OptionalValue,
     Scalar,
     TensorValue,
     TupleValue,
-    Unknown,
     Value,
 )
 
-__all__ = ["call", "mapped"]
+__all__ = ["call", "mapped", "numbers_of"]
 
 _FOLDED = (
     range,
@@ -59,10 +52,11 @@ _FOLDED = (
     zip,
     enumerate,
 )
+_OTHERS = frozenset("set frozenset iter hash id vars dir globals locals bytes bytearray memoryview object".split())
+"""Functions of which TorchScript has no values."""
 _OF_NONE = frozenset("bool str repr print isinstance hasattr getattr callable id type map filter zip enumerate".split())
 """Functions that take None, or lists with it."""
 _READING = frozenset("all any enumerate len list max min reversed sorted tuple zip".split())
-_CLASSES: dict[type, type] = {TensorValue: torch.Tensor, ListValue: list, TupleValue: tuple, DictValue: dict}
 
 
 def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
@@ -70,6 +64,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     name = getattr(function, "__name__", "")
     if getattr(builtins, name, None) is not function:
         return None
+    if name in _OTHERS:
+        raise NotCompiledError(f"{name}()")
     effects = any(has_effects(calls.scope, part) for part in node.args)
     if effects and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple"):
         raise OrderError(f"{name}() of what has effects")
@@ -77,13 +73,13 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         node.args = [records.as_keys(calls.expressions, part) for part in node.args]
     special = {
         "dict": records.dict_call,
-        "isinstance": _isinstance,
-        "hasattr": _hasattr,
-        "getattr": _getattr,
+        "isinstance": asked_types.is_instance,
+        "hasattr": asked_types.has_attribute_of,
+        "getattr": asked_types.get_attribute,
         "sum": _sum,
         "list": _list,
         "tuple": _tuple,
-        "callable": _callable,
+        "callable": asked_types.is_callable,
         "next": _next,
         "map": _map,
         "min": extreme,
@@ -240,6 +236,8 @@ def _kind(calls: CallEvaluator, name: str, values: Sequence[Value]) -> Value:
 
 def _sum(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """`sum(tensors)`, which TorchScript has of numbers only."""
+    if len(node.args) == 2 and not node.keywords:
+        return _sum_from(calls, node)
     if len(node.args) != 1 or node.keywords:
         return None
     kept, hoisted = copy.deepcopy(node.args[0]), len(calls.scope.before)
@@ -268,10 +266,20 @@ def _sum(calls: CallEvaluator, node: ast.Call) -> Result | None:
     return Result(ast.copy_location(ast.Name(name, ast.Load()), node), iteration.element)
 
 
+def _sum_from(calls: CallEvaluator, node: ast.Call) -> Result:
+    """`sum(items, start)`."""
+    name, item = calls.scope.name(), calls.scope.name()
+    items = calls.scope.name()
+    made = ast.parse(f"{items} = 0\n{name} = 0\nfor {item} in {items}:\n    {name} = {name} + {item}").body
+    for statement, value in zip(made, node.args):
+        statement.value = value  # type: ignore[attr-defined]
+    return calls.written(made, name, node)
+
+
 def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:
     if len(node.args) != 1:
         return None
-    result = _numbers(calls, calls.expressions.evaluate(copy.deepcopy(node.args[0])), node)
+    result = numbers_of(calls.scope, calls.expressions.evaluate(copy.deepcopy(node.args[0])), node)
     if isinstance(result.value, Known) and isinstance(result.value.object, (torch.nn.Module, list, dict)):
         held: Any = result.value.object
         thing = list(held)
@@ -294,20 +302,20 @@ def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:
     return None
 
 
-def _numbers(calls: CallEvaluator, result: Result, node: ast.AST) -> Result:
+def numbers_of(scope: Any, result: Result, node: ast.AST) -> Result:
     """Let a dynamic `range(n)` be a list."""
     is_range = (
         isinstance(result.node, ast.Call) and isinstance(result.node.func, ast.Name) and result.node.func.id == "range"
     )
     if not is_range or isinstance(result.value, Known):
         return result
-    name = calls.scope.name()
+    name = scope.name()
     made = ast.parse(f"[{name} for {name} in range(0)]", mode="eval").body
     assert isinstance(made, ast.ListComp)
     for part in ast.walk(made):
         ast.copy_location(part, node)
     made.generators[0].iter = result.node
-    return Result(made, ListValue(Scalar(int)))
+    return Result(made, ListValue(Scalar(int), is_tuple=True))
 
 
 def _tuple(calls: CallEvaluator, node: ast.Call) -> Result | None:
@@ -316,7 +324,7 @@ def _tuple(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """
     if len(node.args) != 1:
         return None
-    result = _numbers(calls, calls.expressions.evaluate(copy.deepcopy(node.args[0])), node)
+    result = numbers_of(calls.scope, calls.expressions.evaluate(copy.deepcopy(node.args[0])), node)
     if isinstance(result.value, TupleValue):
         return result
     if isinstance(result.value, ListValue) and result.node is not None:
@@ -328,96 +336,6 @@ def _tuple(calls: CallEvaluator, node: ast.Call) -> Result | None:
         copied.value = result.node
         return Result(copied, ListValue(value.element, is_tuple=True, length=value.length, sample=value.sample))
     return None
-
-
-def _isinstance(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    if len(node.args) != 2:
-        return None
-    result = calls.expressions.evaluate(copy.deepcopy(node.args[0]))
-    kinds = calls.expressions.evaluate(copy.deepcopy(node.args[1]))
-    if not isinstance(kinds.value, Known):
-        return None
-    value = result.value
-    if isinstance(value, Known):
-        guards = calls.scope.program.class_guards(value)
-        return calls.expressions.known(node, Known(isinstance(value.object, kinds.value.object), None, guards))
-    if isinstance(value, (Unknown, OptionalValue)):
-        return None
-    kind = value.kind if isinstance(value, (Scalar, ObjectValue)) else _CLASSES.get(type(value))
-    if records.is_record(value):
-        kind = dict
-    if isinstance(value, ListValue) and value.is_tuple:
-        kind = tuple
-    if kind is None:
-        return None
-    calls.expressions.discard(result, node.args[0])
-    found = issubclass(kind, kinds.value.object)
-    is_exact = isinstance(value, (Scalar, ObjectValue)) or (isinstance(value, TupleValue) and not value.names)
-    if not found and not is_exact and any(_may_be(kind, each) for each in _all(kinds.value.object)):
-        raise NotCompiledError(f"whether a {kind.__name__} is of a class of its own")
-    return calls.expressions.known(node, Known(found))
-
-
-def _all(kinds: Any) -> tuple[Any, ...]:
-    """The classes that `isinstance` looks for."""
-    if isinstance(kinds, (tuple, types.UnionType)):
-        parts = kinds if isinstance(kinds, tuple) else typing.get_args(kinds)
-        return tuple(each for part in parts for each in _all(part))
-    return (kinds,)
-
-
-def _may_be(kind: type, other: Any) -> bool:
-    """Whether an object that is known to be of a class may be of another one, too: a tensor a parameter, or one of the
-    legacy types that stand for dtypes.
-    """
-    is_legacy = kind is torch.Tensor and type(other) is type(torch.FloatTensor)
-    return is_legacy or (isinstance(other, type) and issubclass(other, kind))
-
-
-def _hasattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    result, name = calls.expressions.evaluate(node.args[0]), calls.expressions.evaluate(node.args[1])
-    if not isinstance(name.value, Known):
-        raise NotCompiledError("hasattr() of a dynamic name")
-    if is_object(result.value):
-        return has_attribute(calls.expressions, result, calls.scope.use(name.value), node)
-    if not isinstance(result.value, Known):
-        return None
-    program = calls.scope.program
-    path = program.path_of(result.value)
-    found = read(result.value.object, name.value.object)
-    if isinstance(found, property):
-        raise NotCompiledError("hasattr() of a property")
-    program.depend_on_presence(None if path is None else program.part_of(path, name.value.object))
-    return calls.expressions.known(node, Known(found is not MISSING))
-
-
-def _getattr(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    result, name = calls.expressions.evaluate(node.args[0]), calls.expressions.evaluate(node.args[1])
-    if is_object(result.value) and isinstance(name.value, Known):
-        return _getattr_of_object(calls, node, result, calls.scope.use(name.value))
-    if not isinstance(result.value, Known):
-        return None
-    if not isinstance(name.value, Known):
-        raise NeedsKnownError("getattr() of a dynamic name")
-    attribute = ast.copy_location(ast.Attribute(node.args[0], name.value.object, ast.Load()), node)
-    calls.scope.use(name.value)
-    if len(node.args) > 2 and read(result.value.object, name.value.object) is MISSING:
-        program = calls.scope.program
-        path = program.path_of(result.value)
-        program.depend_on_presence(None if path is None else program.part_of(path, name.value.object))
-        return calls.expressions.evaluate(node.args[2])
-    return calls.expressions.attribute_of(result, result.value, attribute)
-
-
-def _getattr_of_object(calls: CallEvaluator, node: ast.Call, owner: Result, name: str) -> Result:
-    attribute = ast.copy_location(ast.Attribute(node.args[0], name, ast.Load()), node)
-    if len(node.args) > 2:
-        found = has_attribute(calls.expressions, owner, name, node)
-        truth = calls.expressions.truth(found, node)
-        if truth is None:
-            raise NotCompiledError(f"{name}, an attribute that an object may not have")
-        return calls.expressions.evaluate(attribute if truth else node.args[2])
-    return calls.expressions.evaluate(attribute)
 
 
 def _map(calls: CallEvaluator, node: ast.Call) -> Result | None:
@@ -457,10 +375,3 @@ def _transposed(calls: CallEvaluator, node: ast.Call) -> Result | None:
         ast.copy_location(part, node)
     columns_are = tuple(ListValue(element, is_tuple=True, length=rows.length) for element in elements)
     return Result(made, TupleValue(columns_are))
-
-
-def _callable(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    result = calls.expressions.evaluate(node.args[0])
-    if not isinstance(result.value, Known):
-        return None
-    return calls.expressions.known(node, Known(callable(calls.scope.use(result.value))))

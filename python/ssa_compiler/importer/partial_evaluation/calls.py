@@ -26,6 +26,7 @@ from .callees import (
     takes_list,
 )
 from .classes import is_plain_class
+from .dispatch import dispatch
 from .displays import listed, spread
 from .effects import has_effects
 from .interfaces import Arguments, ExpressionEvaluator, Result
@@ -46,7 +47,6 @@ from .values import (
     Unknown,
     Value,
     is_none,
-    joined,
 )
 
 __all__ = ["Calls"]
@@ -108,7 +108,7 @@ class Calls:
             except NeedsKnownError:
                 if not self.scope.dispatches or not isinstance(node.func, ast.Subscript):
                     raise
-                return self._dispatch(node, node.func)
+                return dispatch(self, node, node.func)
         return self.called(node, callee)
 
     def called(self, node: ast.Call, callee: Result) -> Result:
@@ -281,7 +281,7 @@ class Calls:
     # What is called. ----------------------------------------------------------------------------------------------
 
     def _module(self, node: ast.Call, module: torch.nn.Module) -> Result:
-        return self._module_with(node, module, self.arguments(node))
+        return self.module_with(node, module, self.arguments(node))
 
     def _is_chain(self, module: torch.nn.Module) -> bool:
         """Whether a module calls its parts, of which some are the user's, one after the other."""
@@ -289,13 +289,13 @@ class Calls:
         program = self.scope.program
         return is_plain and (program.has_own_parts(module) or program.path_of(Known(module)) is None)
 
-    def _module_with(self, node: ast.Call, module: torch.nn.Module, arguments: Arguments) -> Result:
+    def module_with(self, node: ast.Call, module: torch.nn.Module, arguments: Arguments) -> Result:
         program = self.scope.program
         if self._is_chain(module) and len(arguments.positional) == 1 and not arguments.named:
             result = arguments.positional[0]
             for part in module.children():
                 inner = ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), node), [], []), node)
-                result = self._module_with(inner, part, Arguments([result], {}))
+                result = self.module_with(inner, part, Arguments([result], {}))
             return result
         forward = forward_of(module)
         if not isinstance(module, torch.jit.ScriptModule) and not is_of_torch(forward):
@@ -430,38 +430,3 @@ class Calls:
             return None
         guards = frozenset().union(*(self.scope.program.guards_of(value) for value in (*values, *named.values())))
         return self.expressions.known(node, Known(made, None, guards))
-
-    def _dispatch(self, node: ast.Call, chosen: ast.Subscript) -> Result:
-        """Call the part of a module that a dynamic number says."""
-        owner = self.expressions.evaluate(chosen.value)
-        index = self.expressions.evaluate(chosen.slice)
-        if not isinstance(owner.value, Known):
-            raise NotCompiledError("an element that is called, of what is dynamic")
-        if not isinstance(owner.value.object, (torch.nn.ModuleList, torch.nn.Sequential)):
-            raise NotCompiledError("a part of a container, chosen by a dynamic value")
-        parts = list(owner.value.object)
-        number = self.expressions.named(index, node)
-        results = [
-            Result(
-                self.expressions.named(result, node) if not isinstance(result.value, Known) else result.node,
-                result.value,
-            )
-            for result in self.arguments(node).positional
-        ]
-        if node.keywords or not parts:
-            raise NotCompiledError("keyword arguments of a module that is chosen by a dynamic number")
-        name = self.scope.name()
-        body: list[ast.stmt] = ast.parse(f"raise IndexError('index out of range, of {len(parts)} modules')").body
-        value: Value | None = None
-        for position in reversed(range(len(parts))):
-            call = ast.Call(ast.Name("_", ast.Load()), [], [])
-            made = self._module_with(
-                copy.copy(ast.copy_location(call, node)), parts[position], Arguments(list(results), {})
-            )
-            value = made.value if value is None else joined(value, made.value, self.expressions.samples.of)
-            test = ast.parse(f"{number.id} == {position} or {number.id} == {position - len(parts)}", mode="eval").body
-            body = [ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], made.node)], body)]
-        for part in ast.walk(body[0]):
-            ast.copy_location(part, node)
-        self.scope.hoist(body, node)
-        return Result(ast.copy_location(ast.Name(name, ast.Load()), node), value or UNKNOWN)

@@ -10,18 +10,18 @@ from typing import Any
 
 import torch
 
-from ..torchscript.function_scope import is_iterator
 from . import attributes, displays, objects, records
+from .comprehensions import comprehension
+from .conditions import Conditions
 from .effects import has_effects, may_raise
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
 from .presence import no_attribute, required
-from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .rejections import NotCompiledError, OrderError
 from .scope import Scope, literal
 from .subscripts import subscript
 from .values import (
     NEVER,
-    UNKNOWN,
     Closure,
     DictValue,
     Known,
@@ -34,12 +34,10 @@ from .values import (
     TupleValue,
     Unknown,
     Value,
-    annotation,
     is_none,
-    joined,
 )
 
-__all__ = ["Expressions", "as_condition"]
+__all__ = ["Expressions"]
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -52,7 +50,7 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-class Expressions:
+class Expressions(Conditions):
     """Evaluates the expressions of one function."""
 
     def __init__(self, scope: Scope, statements: StatementEvaluator) -> None:
@@ -352,85 +350,6 @@ class Expressions:
             depends = program.class_guards if any(map(is_none, values)) else program.identity_guards
         return self.known(node, Known(made, None, frozenset().union(*map(depends, values))))
 
-    def _boolop(self, node: ast.BoolOp) -> Result:
-        stops = isinstance(node.op, ast.Or)
-        kept: list[Result] = []
-        depth = self.scope.conditional
-        try:
-            for part in node.values:
-                effects = has_effects(self.scope, part)
-                found = self.evaluate(part)
-                self.scope.conditional += 1
-                truth = None if effects else self.truth(found, part)
-                if effects and is_none(found.value):
-                    raise OrderError("the truth of what returns None")
-                is_last = part is node.values[-1]
-                if truth is None or (is_last and kept):
-                    kept.append(Result(self.expression(found, part), found.value))
-                elif truth is stops or is_last:
-                    if not kept:
-                        return found
-                    kept.append(Result(self.expression(found, part), found.value))
-                    break
-        finally:
-            self.scope.conditional = depth
-        if len(kept) == 1:
-            return kept[0]
-        node.values = [result.node for result in kept]
-        value: Value | None = None
-        for result in kept:
-            value = result.value if value is None else joined(value, result.value, self.samples.of)
-        types = {annotation(result.value) for result in kept}
-        if isinstance(value, Unknown) and None not in types and not hasattr(node, "is_condition"):
-            raise OrderError("a value of one of several types")
-        return Result(node, value or UNKNOWN)
-
-    def _ifexp(self, node: ast.IfExp) -> Result:
-        effects = has_effects(self.scope, node.test)
-        test = self.evaluate(as_condition(node.test))
-        if not effects and (truth := self.truth(test, node.test)) is not None:
-            chosen = node.body if truth else node.orelse
-            if is_iterator(chosen):
-                raise NotCompiledError("an iterator that is a value")
-            return self.evaluate(chosen)
-        if any(is_iterator(part) or _is_range(part) for part in (node.body, node.orelse)):
-            raise NeedsKnownError("an iterator or range that is chosen by a dynamic condition")
-        node.test = self.expression(test, node.test)
-        self.scope.conditional += 1
-        try:
-            body, orelse = self.evaluate(node.body), self.evaluate(node.orelse)
-        finally:
-            self.scope.conditional -= 1
-        node.body, node.orelse = self.expression(body, node.body), self.expression(orelse, node.orelse)
-        both = joined(body.value, orelse.value, self.samples.of)
-        if isinstance(both, Unknown) and None not in (annotation(body.value), annotation(orelse.value)):
-            raise OrderError("a value of one of two types")
-        return Result(node, both)
-
-    def truth(self, result: Result, where: ast.AST) -> bool | None:
-        """Return whether a value is true, as far as that is known; its expression is dropped then.
-
-        Args:
-            result: the value.
-            where: the part of the statement that it is of.
-        """
-        truth = self._truth(result)
-        if truth is not None:
-            self.discard(result, where)
-        return truth
-
-    def _truth(self, result: Result) -> bool | None:
-        if (keys := records.keys_of(result.value)) is not None:
-            return bool(keys)
-        if objects.is_object(result.value) and not objects.decides(result.value):
-            return True
-        if not isinstance(result.value, Known) or isinstance(result.value.object, torch.Tensor):
-            return True if isinstance(result.value, Closure) else None
-        thing = result.value.object
-        if not is_plain(thing) and not isinstance(thing, (torch.nn.Module, types.FunctionType, types.MethodType, type)):
-            return None
-        return bool(self.scope.use(result.value))
-
     # Displays and calls. ------------------------------------------------------------------------------------------
 
     def _tuple(self, node: ast.Tuple) -> Result:
@@ -443,29 +362,19 @@ class Expressions:
         return displays.dict_display(self, node)
 
     def _listcomp(self, node: ast.ListComp) -> Result:
-        return displays.comprehension(self, node)
+        return comprehension(self, node)
 
     def _generatorexp(self, node: ast.GeneratorExp) -> Result:
         """A generator where it is consumed at once; see `Calls`."""
         if not hasattr(node, "is_consumed"):
             raise NotCompiledError("a generator that is a value")
-        return displays.comprehension(self, ast.copy_location(ast.ListComp(node.elt, node.generators), node))
+        return comprehension(self, ast.copy_location(ast.ListComp(node.elt, node.generators), node))
 
     def _dictcomp(self, node: ast.DictComp) -> Result:
-        return displays.comprehension(self, node)
+        return comprehension(self, node)
 
     def _call(self, node: ast.Call) -> Result:
         return self.calls.call(node)
-
-
-def as_condition(node: ast.expr) -> ast.expr:
-    """Mark an expression of which only the truth is asked, and the parts of which that is so."""
-    node.is_condition = True  # type: ignore[attr-defined]
-    for part in node.values if isinstance(node, ast.BoolOp) else ():
-        as_condition(part)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        as_condition(node.operand)
-    return node
 
 
 def _is_list(value: Value) -> bool | None:
@@ -476,10 +385,6 @@ def _is_list(value: Value) -> bool | None:
     if not isinstance(value, (Known, TupleValue)) or not isinstance(thing, (list, tuple)):
         return None
     return isinstance(thing, list)
-
-
-def _is_range(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
 def _is_something(value: Value) -> bool:

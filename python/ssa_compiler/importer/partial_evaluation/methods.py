@@ -24,6 +24,7 @@ from .values import (
     TupleValue,
     Unknown,
     Value,
+    is_none,
 )
 
 __all__ = ["call"]
@@ -47,6 +48,9 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     if isinstance(value, TensorValue):
         return _of_tensor(calls, node, function, value)
     arguments = calls.arguments(node)
+    if isinstance(value, DictValue) and function.attr == "get" and len(arguments.positional) == 2:
+        if is_none(arguments.positional[1].value):
+            arguments = Arguments(arguments.positional[:1], arguments.named)  # as TorchScript says it
     calls.place(node, arguments)
     if isinstance(value, Unknown) and function.attr in ("append", "extend", "insert", "pop", "remove", "clear"):
         calls.scope.program.resize(calls.scope, function.value, ListValue(None))

@@ -54,6 +54,10 @@ def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:
 def ordered(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """`sorted(items, key=f)`, by insertion, which is stable."""
     backwards = [keyword.value for keyword in node.keywords if keyword.arg == "reverse"]
+    if backwards and not any(keyword.arg == "key" for keyword in node.keywords):
+        node.keywords.append(ast.keyword("key", ast.parse("lambda v: v", mode="eval").body))
+        for part in ast.walk(node.keywords[-1]):
+            ast.copy_location(part, node)
     if backwards and not isinstance(backwards[0], ast.Constant):
         return None
     if (found := _keyed(calls, node)) is None:

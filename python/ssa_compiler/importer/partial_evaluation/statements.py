@@ -10,8 +10,9 @@ from typing import Any
 from ..torchscript.function_scope import is_iterator
 from . import records, unions
 from .assignments import Assignments
+from .conditions import as_condition
 from .effects import has_effects, must_be_decomposed
-from .expressions import Expressions, as_condition
+from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
 from .loops import Loops
 from .order import decomposed, mark

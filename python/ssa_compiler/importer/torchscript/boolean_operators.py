@@ -15,8 +15,8 @@ _BOOLS = frozenset({"all", "any", "bool", "callable", "hasattr", "isinstance"})
 def choose_operands(definition: ast.AST) -> None:
     """Write `a or b` as `a if a else b`, and `a and b` as `b if a else a`, where more than its truth is used.
 
-    That is the same for bools. Left as they are: operators whose operands are bools for sure, and those of which an
-    operand but the last has effects, as a call of the user's may have.
+    That is the same for bools. Left as they are: operators whose operands are bools for sure. Those of which an operand
+    but the last has effects, as a call of the user's may have, are marked: their operands have to be named first.
 
     Args:
         definition: the function; it is changed.
@@ -46,7 +46,10 @@ class _Chooser(ast.NodeTransformer):
             self._tested += node.values
         self.generic_visit(node)
         *others, last = node.values
-        if tested or all(map(_is_bool, node.values)) or any(map(has_effects, others)):
+        if tested or all(map(_is_bool, node.values)):
+            return node
+        if any(map(has_effects, others)):
+            node.chooses = True  # type: ignore[attr-defined]
             return node
         for value in reversed(others):
             again = copy.deepcopy(value)
@@ -56,10 +59,12 @@ class _Chooser(ast.NodeTransformer):
 
 
 def _is_bool(node: ast.expr) -> bool:
-    """Whether an expression is a bool for sure; of tensors, comparisons are not, but those have a truth as a rule."""
+    """Whether an expression is a bool for sure: comparisons of tensors are tensors."""
     if isinstance(node, ast.BoolOp):
         return all(map(_is_bool, node.values))
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in _BOOLS
+    if isinstance(node, ast.Compare):
+        return all(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops)
     is_not = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    return is_not or isinstance(node, ast.Compare) or (isinstance(node, ast.Constant) and isinstance(node.value, bool))
+    return is_not or (isinstance(node, ast.Constant) and isinstance(node.value, bool))

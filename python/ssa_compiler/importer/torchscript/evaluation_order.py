@@ -5,6 +5,8 @@ TorchScript computes the indices of `x[f()]` up to three times, as it looks at t
 module that counts its calls, random numbers), the whole expression is decomposed before TorchScript sees it: each part
 gets a name, by statements in front of the one that it stands in, in the order in which Python computes them.
 
+`f() or x`, whose value is used and which is a bool to TorchScript, is decomposed, too.
+
 TorchScript computes the right side of `l[0] += f()` before it reads the element, unless `l[0]` is a view of a tensor.
 """
 
@@ -230,6 +232,8 @@ class _Order:
         first, *rest = node.values
         if not rest:
             return self._part(first, before)
+        if hasattr(node, "chooses"):
+            return self._chosen(node, self._part(first, before), rest, before)
         test = self._test(first, before)
         others = ast.copy_location(ast.BoolOp(node.op, rest), rest[0]) if len(rest) > 1 else rest[0]
         value = _truth(others)
@@ -237,6 +241,16 @@ class _Order:
         if isinstance(node.op, ast.Or):
             return self._if(test, decided, value, before)
         return self._if(test, value, decided, before)
+
+    def _chosen(self, node: ast.BoolOp, first: ast.expr, rest: list[ast.expr], before: list[ast.stmt]) -> ast.expr:
+        """`a and b`, which is one of the two."""
+        others: Any = ast.copy_location(ast.BoolOp(node.op, rest), rest[0]) if len(rest) > 1 else rest[0]
+        if len(rest) > 1:
+            others.chooses = True
+        again = copy.deepcopy(first)
+        if isinstance(node.op, ast.Or):
+            return self._if(first, again, others, before)
+        return self._if(first, others, again, before)
 
     def _chained(self, node: ast.Compare, before: list[ast.stmt], *, truth: bool = False) -> ast.expr:
         """`a < b < c`, of which `c` is computed only if `a < b`."""
@@ -307,6 +321,8 @@ def _is_repeated(node: ast.AST) -> bool:
         return isinstance(node.ctx, ast.Load) and has_effects(node.slice)
     if isinstance(node, ast.Compare):
         return any(map(has_effects, node.comparators[:-1]))
+    if isinstance(node, ast.BoolOp):
+        return hasattr(node, "chooses")
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.Mod) and has_effects(node.left)
     if isinstance(node, ast.UnaryOp):

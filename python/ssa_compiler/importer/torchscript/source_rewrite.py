@@ -190,6 +190,8 @@ def _chosen(function: Any, parsed: Any) -> Any:
     reject_iterators(tree.body[0], variables_of(tree.body[0]))
     reject_starred_targets(tree.body[0])
     choose_operands(tree.body[0])
+    if any(hasattr(node, "chooses") for node in ast.walk(tree)):
+        raise NotImplementedError("`f() or x`, which is a bool to TorchScript; give f() a name")
     return parsed._replace(ast=ast.fix_missing_locations(tree))
 
 

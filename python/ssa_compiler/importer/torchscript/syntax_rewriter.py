@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from .evaluation_order import schemas
+from .kept_values import NO_VALUES, called_name, compared_with_none, has_value, is_attribute
 from .literals import (
     converted,
     counted_from_end,
@@ -36,8 +37,6 @@ _DIVISIONS = (ast.FloorDiv, ast.Mod)
 _FORGOTTEN = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Pow)
 # Methods of strings that search up to an end.
 _SEARCHES = frozenset({"count", "endswith", "find", "index", "rfind", "rindex", "startswith"})
-# Calls whose result is no value to TorchScript, so that it cannot be printed.
-_NO_VALUES = frozenset({"range", "zip", "enumerate", "reversed", "getattr", "super", "annotate", "isinstance", "print"})
 
 
 @cache
@@ -95,7 +94,7 @@ class Rewriter(ast.NodeTransformer):
         field = {ast.If: "test", ast.Assert: "test", ast.Assign: "value", ast.Return: "value"}.get(type(node))
         if field is None or getattr(node, field) is None:
             return found
-        kept = [_keep(node, copy.deepcopy(part)) for part in _compared_with_none(getattr(node, field))]  # type: ignore[arg-type]
+        kept = [_keep(node, copy.deepcopy(part)) for part in compared_with_none(getattr(node, field))]  # type: ignore[arg-type]
         return [*kept, *(found if isinstance(found, list) else [found])]
 
     # Statements.
@@ -103,11 +102,11 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         self.generic_visit(node)
-        if _has_value(node.value):
+        if has_value(node.value):
             return _keep(node, node.value)
-        if isinstance(node.value, ast.Call) and _called_name(node.value) in _changing_methods():
+        if isinstance(node.value, ast.Call) and called_name(node.value) in _changing_methods():
             return self._change(node, node.value)
-        if isinstance(node.value, ast.Call) and _called_name(node.value) not in _NO_VALUES:
+        if isinstance(node.value, ast.Call) and called_name(node.value) not in NO_VALUES:
             # An op without results writes its operands, perhaps the tensors of a list that is made for it.
             before: list[ast.stmt] = []
             node.value.args = [
@@ -166,7 +165,7 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(target, ast.Name) and (is_known(node.value) or _is_bool(node.value)):
             node.value = unknown(node.value)
             return node
-        if not _has_value(node.value):
+        if not has_value(node.value):
             return node
         names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         return [node, *(_keep(node, _load(name)) for name in names if isinstance(name, ast.Name))]
@@ -205,7 +204,7 @@ class Rewriter(ast.NodeTransformer):
     def _write_part(self, node: ast.Assign | ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
         """`a.b[i] = v`, where what is written has to be kept: it gets a name if it has none."""
         before: list[ast.stmt] = []
-        if not isinstance(target.value, ast.Name) and not _is_attribute(target.value):
+        if not isinstance(target.value, ast.Name) and not is_attribute(target.value):
             if isinstance(node, ast.Assign) and not isinstance(node.value, (ast.Constant, ast.Name, ast.UnaryOp)):
                 node.value = self._named(node.value, before)  # Python computes the value first
             target.value = self._named(target.value, before)
@@ -216,7 +215,7 @@ class Rewriter(ast.NodeTransformer):
     def _update_part(self, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
         """`a[i] &= v`, of which TorchScript forgets the result, in the steps that Python takes."""
         before: list[ast.stmt] = []
-        if not isinstance(target.value, ast.Name) and not _is_attribute(target.value):
+        if not isinstance(target.value, ast.Name) and not is_attribute(target.value):
             target.value = self._named(target.value, before)
         owner = copy.deepcopy(target.value)
         part = self._named(ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target), before)
@@ -302,7 +301,7 @@ class Rewriter(ast.NodeTransformer):
         if is_known(node.value) or _is_bool(node.value):
             node.value = unknown(node.value)
             return node
-        return [node, _keep(node, _load(node.target))] if _has_value(node.value) else node
+        return [node, _keep(node, _load(node.target))] if has_value(node.value) else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if (number := large_literal(node)) is not None:
@@ -360,7 +359,7 @@ class Rewriter(ast.NodeTransformer):
         if is_of_python(node.func):
             if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant):
                 node.func.value = unknown(node.func.value)
-            if _called_name(node) == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+            if called_name(node) == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
                 return node
             node.args = [unknown(argument) if is_known(argument) else _hidden(argument) for argument in node.args]
             return converted(node)
@@ -419,54 +418,3 @@ def _is_bool(value: ast.expr) -> bool:
 def _hidden(value: ast.expr) -> ast.expr:
     """A bool literal as an element of a list; any other expression as it is."""
     return unknown(value) if _is_bool(value) else value
-
-
-def _called_name(call: ast.Call) -> str:
-    function = call.func
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def _has_value(expression: ast.expr) -> bool:
-    """Whether an expression computes a value for TorchScript: ops without results and iterators do not, modules are
-    none.
-    """
-    if isinstance(expression, ast.Subscript):
-        return hasattr(expression, "is_value") or not (
-            _is_attribute(expression.value) and isinstance(expression.value, ast.Attribute)
-        )
-    if not isinstance(expression, ast.Call):
-        computes = isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.List))
-        return computes or any(map(_has_value, _parts(expression)))
-    return _called_name(expression) not in _NO_VALUES and all(schema.returns for schema in schemas(expression))
-
-
-def _compared_with_none(test: ast.expr) -> list[ast.expr]:
-    """The elements of containers that a statement surely compares with None, which reading may raise."""
-    if isinstance(test, ast.UnaryOp):
-        return _compared_with_none(test.operand)
-    if isinstance(test, ast.BoolOp):
-        return _compared_with_none(test.values[0])
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
-        is_pure = not any(isinstance(part, (ast.Call, ast.NamedExpr, ast.IfExp)) for part in ast.walk(test.left))
-        return [test.left] if is_pure and isinstance(test.left, ast.Subscript) and _has_value(test.left) else []
-    return []
-
-
-def _parts(expression: ast.expr) -> list[ast.expr]:
-    """The expressions whose values are, or are in, the value of a display or of a choice."""
-    if isinstance(expression, ast.Tuple):
-        return expression.elts
-    if isinstance(expression, ast.Dict):
-        return [part for part in (*expression.keys, *expression.values) if part is not None]
-    if isinstance(expression, ast.IfExp):
-        return [expression.body, expression.orelse]
-    if isinstance(expression, ast.BoolOp):
-        return expression.values
-    return [expression.elt] if isinstance(expression, ast.ListComp) else []
-
-
-def _is_attribute(expression: ast.expr) -> bool:
-    """Whether an expression is `self.a.b`: a name with attributes."""
-    while isinstance(expression, ast.Attribute):
-        expression = expression.value
-    return isinstance(expression, ast.Name)

@@ -1,0 +1,147 @@
+"""Expressions that choose one of several, and the truth of values."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+import torch
+
+from ..torchscript.function_scope import is_iterator
+from . import objects, records
+from .effects import has_effects
+from .hints import is_plain
+from .interfaces import Result
+from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .samples import Samples
+from .scope import Scope
+from .values import (
+    UNKNOWN,
+    Closure,
+    Known,
+    Unknown,
+    Value,
+    annotation,
+    is_none,
+    joined,
+)
+
+__all__ = ["Conditions", "as_condition"]
+
+
+class Conditions:
+    """Evaluates `a and b`, `a if c else b`, and the truth of values.
+
+    Attributes:
+        scope: the function.
+        samples: what tensors may look like.
+    """
+
+    scope: Scope
+    samples: Samples
+
+    def evaluate(self, node: ast.expr) -> Result:
+        """Evaluate an expression as far as that can be done."""
+        raise NotImplementedError
+
+    def expression(self, result: Result, where: ast.AST, *, copied: bool = False) -> Any:
+        """Return an expression for a result."""
+        raise NotImplementedError
+
+    def discard(self, result: Result, where: ast.AST) -> None:
+        """Keep the errors of an expression whose value is known."""
+        raise NotImplementedError
+
+    def _boolop(self, node: ast.BoolOp) -> Result:
+        stops = isinstance(node.op, ast.Or)
+        kept: list[Result] = []
+        depth = self.scope.conditional
+        try:
+            for part in node.values:
+                effects = has_effects(self.scope, part)
+                found = self.evaluate(part)
+                self.scope.conditional += 1
+                truth = None if effects else self.truth(found, part)
+                if effects and is_none(found.value):
+                    raise OrderError("the truth of what returns None")
+                is_last = part is node.values[-1]
+                if truth is None or (is_last and kept):
+                    kept.append(Result(self.expression(found, part), found.value))
+                elif truth is stops or is_last:
+                    if not kept:
+                        return found
+                    kept.append(Result(self.expression(found, part), found.value))
+                    break
+        finally:
+            self.scope.conditional = depth
+        if len(kept) == 1:
+            return kept[0]
+        node.values = [result.node for result in kept]
+        value: Value | None = None
+        for result in kept:
+            value = result.value if value is None else joined(value, result.value, self.samples.of)
+        types = {annotation(result.value) for result in kept}
+        if isinstance(value, Unknown) and None not in types and not hasattr(node, "is_condition"):
+            raise OrderError("a value of one of several types")
+        return Result(node, value or UNKNOWN)
+
+    def _ifexp(self, node: ast.IfExp) -> Result:
+        effects = has_effects(self.scope, node.test)
+        test = self.evaluate(as_condition(node.test))
+        if not effects and (truth := self.truth(test, node.test)) is not None:
+            chosen = node.body if truth else node.orelse
+            if is_iterator(chosen):
+                raise NotCompiledError("an iterator that is a value")
+            return self.evaluate(chosen)
+        if any(is_iterator(part) or _is_range(part) for part in (node.body, node.orelse)):
+            raise NeedsKnownError("an iterator or range that is chosen by a dynamic condition")
+        node.test = self.expression(test, node.test)
+        self.scope.conditional += 1
+        try:
+            body, orelse = self.evaluate(node.body), self.evaluate(node.orelse)
+        finally:
+            self.scope.conditional -= 1
+        node.body, node.orelse = self.expression(body, node.body), self.expression(orelse, node.orelse)
+        both = joined(body.value, orelse.value, self.samples.of)
+        if isinstance(both, Unknown) and None not in (annotation(body.value), annotation(orelse.value)):
+            raise OrderError("a value of one of two types")
+        return Result(node, both)
+
+    def truth(self, result: Result, where: ast.AST) -> bool | None:
+        """Return whether a value is true, as far as that is known; its expression is dropped then.
+
+        Args:
+            result: the value.
+            where: the part of the statement that it is of.
+        """
+        truth = self._truth(result)
+        if truth is not None:
+            self.discard(result, where)
+        return truth
+
+    def _truth(self, result: Result) -> bool | None:
+        if (keys := records.keys_of(result.value)) is not None:
+            return bool(keys)
+        if objects.is_object(result.value) and not objects.decides(result.value):
+            return True
+        if not isinstance(result.value, Known) or isinstance(result.value.object, torch.Tensor):
+            return True if isinstance(result.value, Closure) else None
+        thing = result.value.object
+        if not is_plain(thing) and not isinstance(thing, (torch.nn.Module, types.FunctionType, types.MethodType, type)):
+            return None
+        return bool(self.scope.use(result.value))
+
+
+def as_condition(node: ast.expr) -> ast.expr:
+    """Mark an expression of which only the truth is asked, and the parts of which that is so."""
+    node.is_condition = True  # type: ignore[attr-defined]
+    for part in node.values if isinstance(node, ast.BoolOp) else ():
+        as_condition(part)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        as_condition(node.operand)
+    return node
+
+
+def _is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"

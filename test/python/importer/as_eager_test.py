@@ -269,3 +269,22 @@ def test_functions_without_out(program) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ProgramError) as raised:
         import_program(program, (X, X.clone()))
     assert isinstance(raised.value, TypeError)
+
+
+class Transposed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+
+    def inner(self, a: Tensor):  # type: ignore[no-untyped-def]
+        a.zero_()
+        self.steps = self.steps * 2 + 1
+        return a.T
+
+    def forward(self, x: Tensor, n: int):  # type: ignore[no-untyped-def]
+        y = x.clone()
+        return self.inner(y[n : n + 2].diagonal(-1, 0, 1)), torch.ones(2, 3).H
+
+
+def test_attributes_that_torchscript_calls_otherwise() -> None:
+    check(Transposed(), (torch.ones(4, 4), 1), compiled=False)

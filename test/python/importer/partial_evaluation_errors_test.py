@@ -208,3 +208,39 @@ def returns_two_types(x, n):
 def test_messages_say_what_stops_partial_evaluation(program, says):
     with pytest.raises(errors.SsaCompilerError, match=says):
         ssa_compiler.compile(program, (X, 2))
+
+
+def set_in_a_branch(x, n):
+    if x.sum() > n:
+        q = x * 3
+    return q
+
+
+def set_in_a_branch_of_a_loop(x, n):
+    for i in range(n):
+        if x[i] > 1.5:
+            last = x[i]
+        if i > 1:
+            x = x + last
+    return x
+
+
+def read_behind_a_loop(x, n):
+    for i in range(n):
+        if x[i] > 2.5:
+            found = i
+    return found
+
+
+def kept_by_a_loop(x, n):
+    for i in range(n):
+        if i > 0:
+            x = x + p  # noqa: F821
+        if i != 1:
+            p = x * 2  # noqa: F841
+    return x
+
+
+@pytest.mark.parametrize("program", [set_in_a_branch, set_in_a_branch_of_a_loop, read_behind_a_loop, kept_by_a_loop])
+def test_variables_that_branches_set(program):
+    check(program, *[(x, n) for x in (X, -X) for n in (3, 0, 1)], compiled=False)

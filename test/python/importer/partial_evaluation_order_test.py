@@ -113,10 +113,14 @@ def made_a_module(x, n: int):
     return x * act
 
 
-@pytest.mark.parametrize("program", [retyped, made_a_module])
-def test_a_variable_of_two_types_is_not_read(program) -> None:
+def test_a_variable_of_two_types_is_that_of_its_path() -> None:
+    for n in (3, 0, 1):
+        check(retyped, (X, n), compiled=False)
+
+
+def test_a_variable_that_is_a_function_elsewhere_is_not_read() -> None:
     with pytest.raises(errors.ScriptError):
-        ssa_compiler.compile(program, (X, 3))
+        ssa_compiler.compile(made_a_module, (X, 3))
 
 
 def of_one_type(x, n: int):

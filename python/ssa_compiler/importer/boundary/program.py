@@ -86,14 +86,14 @@ def import_program(
             if opened.reason:
                 error.add(opened.reason)
             raise
-        except (UnsupportedOpError, UnsupportedProgramError) as rejection:
+        except (UnsupportedOpError, UnsupportedProgramError):
             if opened.partially is None:
                 raise
             try:
                 return replace(imported(opened.partially()), can_be_kept=False)
             except Exception as error:  # noqa: BLE001 - whatever it is, the program is rejected as it is
                 _logger.debug("partial evaluation does not help: %r", error)
-            raise rejection from None
+            raise
 
 
 class _Importer:

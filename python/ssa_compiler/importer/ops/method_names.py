@@ -18,6 +18,8 @@ from .out_variants import call_example
 
 __all__ = ["check_exists"]
 
+_OF_ATTRIBUTES = frozenset({"numpy_T", "matrix_H"})
+"""What TorchScript calls the ops of `x.T` and `x.H`, in the text of inlined functions, too."""
 _ON_EXPRESSION = re.compile(r".*[)\]]\.(\w*)", re.DOTALL)
 """A method of what an expression gives; TorchScript's text of it may end early."""
 
@@ -36,7 +38,8 @@ def check_exists(node: Any, kind: str, op: Any) -> None:
     if namespace != "aten":
         return
     text = highlighted(node)
-    if not hasattr(torch.Tensor, name) and _is_method(node, name, text):
+    lacks = not hasattr(torch.Tensor, name) and name not in _OF_ATTRIBUTES
+    if lacks and _is_method(node, name, text):
         raise ProgramRaises(f"AttributeError: 'Tensor' object has no attribute '{name}'")
     if text == f"torch.{name}" and (message := _without_out(op)):
         raise ProgramRaises(f"TypeError: {message}")
@@ -47,7 +50,8 @@ def _is_method(node: Any, name: str, text: str) -> bool:
     receiver = next(node.inputs())
     found = _ON_EXPRESSION.fullmatch(text)
     if found is not None:
-        return name.startswith(found[1]) and ("(" in text or not text.startswith("self."))
+        # Where none of the name is left it may be an attribute's, of another name than the op: `.T` is numpy_T.
+        return bool(found[1]) and name.startswith(found[1]) and ("(" in text or not text.startswith("self."))
     path, _, called = text.rpartition(".")
     if called != name:
         return False

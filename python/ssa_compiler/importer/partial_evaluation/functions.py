@@ -33,6 +33,7 @@ from .definitions import (
 )
 from .effects import has_effects
 from .interfaces import Arguments, Evaluated, Result
+from .presence import declared_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
 from .scope import Scope, literal, type_expression
 from .statements import Statements
@@ -364,7 +365,8 @@ class Functions:
         for parameter, value in dynamic.items():
             scope.bind(parameter, value, node)
         objects.begin(scope, definition, request.complete)
-        body = Statements(scope, Calls).block(node.body)
+        first = declared_unset(scope, node)
+        body = [*first, *Statements(scope, Calls).block(node.body)]
         node.body = unions.declared(scope, list(dynamic), body, node) or [ast.copy_location(ast.Pass(), node)]
         node.decorator_list = []
         if not scope.is_dead and scope.returned is not None and not is_none(scope.returned):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
-from ...library.presence import PRESENT
+from . import unions
 from .interfaces import Arguments, Result
 from .rejections import NotCompiledError
-from .values import Known, OptionalValue, annotation
+from .values import Known, OptionalValue, Unknown, annotation
 
-__all__ = ["no_attribute", "required", "unset"]
+__all__ = ["declared_unset", "learn_unset", "no_attribute", "required", "unset"]
+
+_UNSET = "unset"
 
 
 def no_attribute(name: str) -> tuple[type[Exception], str]:
@@ -27,6 +30,8 @@ def required(scope: Any, result: Result, error: type[Exception], message: str) -
         error: what it raises.
         message: what that says.
     """
+    from ...library.presence import PRESENT  # with the library comes what a program from the cache does not need
+
     assert isinstance(result.value, OptionalValue)
     call = ast.copy_location(ast.Call(ast.Name("_", ast.Load()), [], []), result.node)
     ast.copy_location(call.func, result.node)
@@ -51,3 +56,46 @@ def unset(scope: Any, name: str) -> Result:
     made = required(scope, result, UnboundLocalError, message)
     made.node.may_be_unset = result.node.id
     return made
+
+
+def learn_unset(scope: Any, arms: Sequence[dict[str, Result]], node: ast.If) -> None:
+    """Note which variables a branch sets that are read later, and others do not: they are None from the start.
+
+    Args:
+        scope: the function.
+        arms: its variables at the end of each branch.
+        node: the branches.
+    """
+    last = node.end_lineno or node.lineno
+    everywhere = [name for name in arms[0] if all(name in arm for arm in arms)] if arms else []
+    for name in sorted({name for arm in arms for name in arm} - {*everywhere}):
+        is_read = any(line < node.lineno or line > last for line in scope.reads.get(name, ()))
+        found = [arm[name] for arm in arms if name in arm]
+        general = [scope.program.widened(result.value) for result in found]
+        is_plain = all(scope.is_stored(name, result) for result in found) and not any(
+            isinstance(value, (Known, OptionalValue, Unknown)) or annotation(value) is None for value in general
+        )
+        if is_read and is_plain and name not in scope.deleted:
+            for value in general:
+                scope.program.learn((_UNSET, scope.key, name), value)
+
+
+def declared_unset(scope: Any, node: Any) -> list[ast.stmt]:
+    """Return the statements of a function that let such variables be None, which reading them is an error of.
+
+    Args:
+        scope: the function.
+        node: its place.
+    """
+    out: list[ast.stmt] = []
+    for key, value in list(scope.program.elements.items()):
+        if not isinstance(key, tuple) or key[:2] != (_UNSET, scope.key) or annotation(value) is None:
+            continue
+        name = key[2]
+        if name in scope.variables or unions.is_several(scope, name):
+            continue
+        stored = ast.copy_location(ast.Name(scope.bind(name, OptionalValue(value), node), ast.Store()), node)
+        nothing = scope.program.annotated(ast.copy_location(ast.Constant(None), node), OptionalValue(value))
+        out.append(ast.copy_location(ast.Assign([stored], nothing), node))
+        scope.variables[name] = unset(scope, name)
+    return out

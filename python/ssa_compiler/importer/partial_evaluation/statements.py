@@ -16,6 +16,7 @@ from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
 from .loops import Loops
 from .order import decomposed, mark
+from .presence import learn_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError, RejectionError
 from .scope import Scope, literal
 from .values import (
@@ -117,6 +118,7 @@ class Statements(Assignments):
             self.scope.is_dead = False
         self.scope.is_dead, self.scope.present = not arms, left
         self.scope.variables = start
+        learn_unset(self.scope, arms, node)
         self.scope.merge(arms, node, stores=len(arms) == 2)
         self._store_what_differs(node, arms)
         return [node]

@@ -7,6 +7,7 @@ storage is rooted at, and open questions about aliasing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +50,10 @@ EARLIER = "earlier"
 """`(EARLIER, loop, site)` stands for the storages made at `site` in earlier iterations of the loop at the path
 `loop`.
 """
+
+
+_OF_PROGRAM = re.compile(r"_ssa_compiler_object_\d+_(.*)_\d+")
+"""What partial evaluation calls a class of the user's."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +197,9 @@ class ObjectRef(DictRef):
     @property
     def short_name(self) -> str:
         """The class's name without its module."""
-        return self.type_name.rpartition(".")[2]
+        name = self.type_name.rpartition(".")[2]
+        found = _OF_PROGRAM.fullmatch(name)
+        return name if found is None else found[1]
 
 
 @dataclass(eq=False)

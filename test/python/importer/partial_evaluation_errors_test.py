@@ -140,7 +140,7 @@ class Decorated(nn.Module):
 
 
 def test_decorators_of_methods_are_rejected():
-    with pytest.raises(errors.ScriptError):
+    with pytest.raises(errors.ScriptError, match=": a decorator"):
         ssa_compiler.compile(Decorated(), (X,))
 
 

@@ -214,12 +214,22 @@ def kept_view(x, batch):
     return list(view)
 
 
-@pytest.mark.parametrize("program", [added_later, captured, missing, dynamic, removed, kept_view])
-def test_other_dicts_are_rejected(program):
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (added_later, "'later', a key that is added to a dict"),
+        (captured, "'n', a key that is added to a dict"),
+        (missing, "'missing', a key that a dict does not have"),
+        (dynamic, "a dynamic key of a dict whose elements are of several types"),
+        (removed, r"pop\(\) of a dict whose elements are of several types"),
+        (kept_view, r"values\(\) of a dict that is a value"),
+    ],
+)
+def test_other_dicts_are_rejected(program, says):
     args = {added_later: (X, 3), captured: (X, 0), dynamic: (X, {"x": X, "n": 1}, 1)}.get(
         program, (X, {"x": X, "n": 1})
     )
-    with pytest.raises(errors.SsaCompilerError):
+    with pytest.raises(errors.SsaCompilerError, match=says):
         ssa_compiler.compile(program, args)
 
 

@@ -249,9 +249,17 @@ class Grown(Several):
         return x * len(self.all)
 
 
-@pytest.mark.parametrize("kind", [Named, Later, Replaced, Grown])
-def test_other_state_is_rejected(kind):
-    with pytest.raises(errors.SsaCompilerError):
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (Named, "a Scheduler with state that has several names"),
+        (Later, "later, an attribute that a Scheduler does not have yet"),
+        (Replaced, "nonexistent attribute: scheduler"),
+        (Grown, "has no attribute 'all'"),
+    ],
+)
+def test_other_state_is_rejected(kind, says):
+    with pytest.raises(errors.SsaCompilerError, match=says):
         ssa_compiler.compile(kind(), (X,))
 
 

@@ -50,7 +50,7 @@ def _is_method(node: Any, name: str, text: str) -> bool:
     receiver = next(node.inputs())
     found = _ON_EXPRESSION.fullmatch(text)
     if found is not None:
-        # Where none of the name is left it may be an attribute's, of another name than the op: `.T` is numpy_T.
+        # Where none of the name is left in the text, it is not known which it was.
         return bool(found[1]) and name.startswith(found[1]) and ("(" in text or not text.startswith("self."))
     path, _, called = text.rpartition(".")
     if called != name:

@@ -24,6 +24,7 @@ from ...abi.records import record_keys
 from .callees import is_of_torch
 from .rejections import NotCompiledError
 from .values import (
+    DEFAULTS,
     UNKNOWN,
     DictValue,
     Known,
@@ -48,7 +49,7 @@ _OTHER_WAYS = frozenset(
 )
 _NUMBERS = itertools.count()
 _NAMES: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
-_DEFAULTS = {bool: "False", int: "0", float: "0.0", complex: "0j", str: "''", torch.dtype: "0"}
+_DEFAULTS = DEFAULTS | {torch.dtype: "0"}
 
 
 def is_plain_class(kind: type) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Any
 
 import torch
 
-from .interfaces import Arguments, Result
+from .interfaces import Arguments, CallEvaluator, Result
 from .rejections import NotCompiledError
 from .values import (
     UNKNOWN,
@@ -20,7 +19,7 @@ from .values import (
 __all__ = ["dispatch"]
 
 
-def dispatch(calls: Any, node: ast.Call, chosen: ast.Subscript) -> Result:
+def dispatch(calls: CallEvaluator, node: ast.Call, chosen: ast.Subscript) -> Result:
     """Call the part of a module that a dynamic number says."""
     owner = calls.expressions.evaluate(chosen.value)
     index = calls.expressions.evaluate(chosen.slice)

@@ -21,7 +21,6 @@ from .scope import Scope
 from .values import UNKNOWN, DictValue, Known, ObjectValue, TupleValue, Value, annotation
 
 __all__ = [
-    "argument",
     "as_keys",
     "call_method",
     "dict_call",
@@ -34,6 +33,7 @@ __all__ = [
     "key_attribute",
     "keys_of",
     "make",
+    "record_of",
     "want",
 ]
 
@@ -75,22 +75,13 @@ def is_wanted(program: Evaluated, keys: Iterable[Any], element: Value | None, pl
     return mixed or any((_WANTED, place) in program.elements for place in places)
 
 
-def _class(program: Evaluated, parts: Mapping[str, Value]) -> ObjectValue:
+def record_of(program: Evaluated, parts: Mapping[str, Value]) -> ObjectValue:
+    """Return what is known of a dict whose elements are known by key, and note that they are its elements."""
     kinds = tuple(annotation(program.widened(value)) or type(value).__name__ for value in parts.values())
     made = program.classes.value(record_class(tuple(parts), kinds))
     for name, value in parts.items():
         program.classes.learn(made.kind, name, value)
     return made
-
-
-def argument(program: Evaluated, parts: Mapping[str, Value]) -> Value:
-    """Return what is known of a dict that is passed to the program.
-
-    Args:
-        program: the program.
-        parts: what is known of its elements.
-    """
-    return _class(program, parts)
 
 
 # Making records. ------------------------------------------------------------------------------------------------------
@@ -99,7 +90,7 @@ def argument(program: Evaluated, parts: Mapping[str, Value]) -> Value:
 def make(scope: Scope, parts: Mapping[str, Result], where: ast.AST) -> Result:
     """Make a record of results, which are evaluated in this order."""
     program = scope.program
-    value = _class(program, {name: result.value for name, result in parts.items()})
+    value = record_of(program, {name: result.value for name, result in parts.items()})
     call = ast.Call(ast.copy_location(ast.Name(value.name or "", ast.Load()), where), [], [])
     call.is_pure = True  # type: ignore[attr-defined]
     for name, result in parts.items():

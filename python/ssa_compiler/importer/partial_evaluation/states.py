@@ -37,7 +37,7 @@ class States:
         self._paths: dict[int, str] = {}
         self._types: dict[int, dict[str, Any]] = {}
         self._seen: dict[str, Any] = {}
-        self._new: dict[tuple[int, str], bool] = {}
+        self._new: set[tuple[int, str]] = set()
 
     def attribute(self, scope: Any, owner: Known, name: str, where: Any) -> Result:
         """Evaluate an attribute that the program assigns, or changes the contents of.
@@ -82,15 +82,14 @@ class States:
             NotCompiledError: its type is not known, or it is no tensor.
         """
         module, path = owner.object, self._program.path_of(owner)
-        known = self._new.get((id(module), name))
-        if known is None and read(module, name) is not MISSING:
+        if (id(module), name) not in self._new and read(module, name) is not MISSING:
             return
         value = self._program.elements.get(("attribute", name))
         if path is None or not isinstance(value, TensorValue) or ("read", name) in self._program.elements:
             raise NotCompiledError(
                 f"{name}, an attribute that a module does not have yet, and that is no tensor or read"
             )
-        self._new[id(module), name] = True
+        self._new.add((id(module), name))
         scope.variables[_ADDED.format(id(module), name)] = Result(None, Known(True))
         self._program.depend_on_presence(self._program.part_of(path, name))
         self._program.hold(module, name, None)
@@ -136,8 +135,7 @@ class States:
                 if isinstance(value, DictValue) and (key := program.elements.get((place, "key"))) is not None:
                     value = DictValue(joined(value.key, key, program.samples.of), value.element, value.places)
         assigned = program.elements.get(("attribute", path.rpartition(".")[2]))
-        made = value if assigned is None else joined(value, assigned, program.samples.of)
-        return made
+        return value if assigned is None else joined(value, assigned, program.samples.of)
 
     def elements(self, value: Known) -> list[Result] | None:
         """Return the objects in a list that is an attribute of a module, on whose length the program depends then; None

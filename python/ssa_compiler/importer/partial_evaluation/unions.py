@@ -15,7 +15,7 @@ from typing import Any
 from ...abi.records import choice_class
 from .interfaces import Result, StatementEvaluator, Written
 from .rejections import NotCompiledError
-from .values import UNKNOWN, OptionalValue, Scalar, UnionValue, Value, annotation, is_none, joined
+from .values import DEFAULTS, UNKNOWN, OptionalValue, Scalar, UnionValue, Value, annotation, is_none, joined
 
 __all__ = [
     "SplitError",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _KIND = "_ssa_compiler_kind_of_"
-_DEFAULTS = {"int": "0", "float": "0.0", "bool": "False", "str": "''", "complex": "0j"}
+_DEFAULTS = {kind.__name__: text for kind, text in DEFAULTS.items()}
 _MOST = 4
 
 

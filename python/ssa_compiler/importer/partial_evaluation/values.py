@@ -14,6 +14,7 @@ import torch
 
 __all__ = [
     "ATTRIBUTE",
+    "DEFAULTS",
     "NEVER",
     "UNKNOWN",
     "Closure",
@@ -39,6 +40,8 @@ __all__ = [
 
 ATTRIBUTE = "an attribute"
 """Stands, with its name, for the place of a list or dict that is an attribute of the model."""
+DEFAULTS = {bool: "False", int: "0", float: "0.0", complex: "0j", str: "''"}
+"""An expression for some value of a type."""
 _SCALARS = (bool, int, float, complex, str)
 
 

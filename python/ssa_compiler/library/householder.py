@@ -71,14 +71,52 @@ def product(a: Tensor, factors: Tensor, c: Tensor, transposed: bool) -> Tensor:
         transposed: whether by the transpose.
     """
     rows = torch.arange(a.size(1), device=a.device).unsqueeze(0)
+    columns = torch.arange(c.size(2), device=a.device).unsqueeze(0)
     result = c.clone()
     count = factors.size(1)
     for i in range(count):
         k = i if transposed else count - 1 - i
-        vector = torch.where(rows == k, 1.0, torch.where(rows > k, a[:, :, k], 0.0))
-        part = (vector.unsqueeze(2) * result).sum(1) * factors[:, k].unsqueeze(1)
-        result = result - vector.unsqueeze(2) * part.unsqueeze(1)
+        result = _reflected(result, a[:, :, k], factors[:, k], rows >= k, rows == k, columns >= 0, columns < 0)
     return result
+
+
+def _columns_of_product(a: Tensor, factors: Tensor) -> Tensor:
+    """Return as many columns of the product of float64 reflections as `a` has.
+
+    Each column of the identity is multiplied by those reflections alone that change it, as in LAPACK's org2r: NaN in
+    the others is not seen.
+    """
+    rows = torch.arange(a.size(1), device=a.device).unsqueeze(0)
+    columns = torch.arange(a.size(2), device=a.device).unsqueeze(0)
+    result = torch.eye(a.size(1), a.size(2), dtype=torch.float64, device=a.device)
+    result = result.unsqueeze(0).expand(a.size(0), a.size(1), a.size(2)).contiguous()
+    count = factors.size(1)
+    for i in range(count):
+        k = count - 1 - i
+        result = _reflected(result, a[:, :, k], factors[:, k], rows >= k, rows == k, columns >= k, columns == k)
+    return result
+
+
+def _reflected(
+    c: Tensor, vector: Tensor, factor: Tensor, rows: Tensor, first: Tensor, columns: Tensor, units: Tensor
+) -> Tensor:
+    """Multiply matrices [b, m, l] by a reflection each from the left, in some of their columns.
+
+    Args:
+        c: the matrices.
+        vector: what it reflects along, [b, m]: 1 in its first row, whatever stands there.
+        factor: [b]; nothing is reflected where it is 0.
+        rows: which rows the vector has, [1, m]; the others are neither read nor changed.
+        first: the first of them, [1, m].
+        columns: which columns are reflected, [1, l].
+        units: which of them are 1 in the vector's first row, and else 0, [1, l].
+    """
+    vector = torch.where(first, 1.0, vector).unsqueeze(2)
+    part = torch.where(rows.unsqueeze(2), vector * c, 0.0).sum(1) * factor.unsqueeze(1)
+    part = torch.where(units, factor.unsqueeze(1), part)
+    changes = torch.logical_and(rows.unsqueeze(2), columns.unsqueeze(1))
+    changes = torch.logical_and(changes, (factor != 0.0).unsqueeze(1).unsqueeze(2))
+    return torch.where(changes, c - vector * part.unsqueeze(1), c)
 
 
 def _batch(a: Tensor) -> Tensor:
@@ -122,7 +160,7 @@ def _are_reflections(arguments: Mapping[str, Any]) -> bool:
 def linalg_householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of reflections."""
     a = _batch(input)
-    q = product(a, wide(tau).reshape([-1, tau.size(-1)]), _identity(a.size(1), a.size(2), a.size(0), input), False)
+    q = _columns_of_product(a, wide(tau).reshape([-1, tau.size(-1)]))
     return like(q, input).reshape(input.shape)
 
 

@@ -161,3 +161,17 @@ def test_pixels_of_no_image_are_rejected_where_sizes_are_dynamic() -> None:
     assert torch.equal(compiled(x), unshuffled(x))
     with pytest.raises(UnsupportedProgramError, match="pixel_unshuffle"):
         compiled(torch.zeros(0, 1, 4, 4))
+
+
+def weighted_counts(x: Tensor, weights: Tensor) -> Tensor:
+    return torch.bincount(x, weights)
+
+
+def test_weighted_counts_of_nothing_are_rejected_where_sizes_are_dynamic() -> None:
+    """Eager returns integers then, and floats otherwise."""
+    sizes = {"x": {0: Dim("n")}, "weights": {0: Dim("n")}}
+    x, weights = torch.tensor([1, 3, 1]), torch.rand(3)
+    compiled = compile(weighted_counts, (x, weights), dynamic_shapes=sizes, cache=False)
+    assert torch.equal(compiled(x[:2], weights[:2]), weighted_counts(x[:2], weights[:2]))
+    with pytest.raises(UnsupportedProgramError, match="bincount"):
+        compiled(x[:0], weights[:0])

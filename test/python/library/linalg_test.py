@@ -52,6 +52,14 @@ def reflections(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, T
     return torch.ormqr(work, factors, b), turned, torch.linalg.householder_product(work, factors), q, r
 
 
+def reflected(a: Tensor, factors: Tensor) -> Tensor:
+    return torch.linalg.householder_product(a, factors)
+
+
+def eigenvalues(a: Tensor) -> Tensor:
+    return torch.linalg.eigvals(a).abs().amax()
+
+
 def spectra(a: Tensor) -> tuple[Tensor, Tensor]:
     return torch.linalg.pinv(a.mT), torch.linalg.eigvalsh(a[:, :3], UPLO="U")
 
@@ -171,6 +179,24 @@ def test_reflections() -> None:
     special = a.clone()
     special[0, 1:, 0], special[1, :, 1] = 0.0, 0.0
     _native(reflections, (a, torch.randn(2, 4, 2)), (special, torch.randn(2, 4, 2)))
+
+
+def test_products_of_reflections_see_no_nan_that_they_do_not_use() -> None:
+    sets = [(torch.randn(4, 3), torch.rand(3))]
+    for row, column in ((0, 1), (3, 0), (3, 1), (2, 2)):
+        a = sets[0][0].clone()
+        a[row, column] = math.nan
+        sets.append((a, sets[0][1]))
+    sets += [(sets[0][0], torch.tensor(values)) for values in ((0.5, math.nan, 0.5), (0.5, 0.5, 0.0))]
+    check(reflected, *sets, compiled=False)
+
+
+def test_eigenvalues_of_infinities() -> None:
+    """FakeTensors ask for vectors, too, for which infinities raise."""
+    a = torch.eye(3)
+    infinite = a.clone()
+    infinite[0, 0] = math.inf
+    check(eigenvalues, (a,), (infinite,), compiled=False)
 
 
 def test_spectra() -> None:

@@ -82,6 +82,10 @@ def double_sum(x: torch.Tensor) -> torch.Tensor:
     return x.sum(0)
 
 
+def float_sum(x: torch.Tensor) -> torch.Tensor:
+    return (x * 1.0).sum(0)
+
+
 def test_what_cancels_may_differ_by_rounding_errors_and_no_more() -> None:
     x = torch.tensor([1e8, 1.0, -1e8])
     for ours, accepted in ((1.0, True), (8.0, True), (-60.0, True), (1e5, False), (float("nan"), False)):
@@ -90,6 +94,10 @@ def test_what_cancels_may_differ_by_rounding_errors_and_no_more() -> None:
     y = torch.tensor([3e38, 3e38, -3e38])
     sides = Outcome(result=torch.tensor(3e38)), Outcome(result=torch.tensor(float("inf")))
     assert is_rounding(double_sum, [y], *sides)  # it depends on the order
+    z = torch.tensor([2**63 - 1, 1, -(2**63)])  # 1 is no more than a rounding error beside the others in float32
+    for value, accepted in ((0.0, True), (3e12, True), (1e16, False)):
+        sides = Outcome(result=torch.tensor(1.0)), Outcome(result=torch.tensor(value))
+        assert is_rounding(float_sum, [z], *sides) == accepted
 
 
 def test_known_differences_are_named() -> None:

@@ -21,12 +21,13 @@ _FACTORIZATIONS: dict[str, tuple[int, tuple[int, ...]]] = {
     "aten::_linalg_eigh": (2, (1,)),
 }
 """Which argument asks for vectors, and which results they are."""
+_EIG = "aten::linalg_eig"  # raises for infinities, as `linalg_eigvals` does not
 
 
 def without_unused_vectors(trace: Trace) -> Iterator[Record]:
     """Yield the base ops of a composite one, and ask for no vectors that it does not use."""
     names = {record.op.name() for record in trace.records}
-    if names.isdisjoint(_FACTORIZATIONS):
+    if names.isdisjoint((*_FACTORIZATIONS, _EIG)):
         yield from trace.records
         return
     used = {
@@ -38,6 +39,8 @@ def without_unused_vectors(trace: Trace) -> Iterator[Record]:
             args = [*record.args[:asking], False, *record.args[asking + 1 :]]
             out = [r.new_empty([0]) if number in vectors else r for number, r in enumerate(record.out)]
             yield replace(record, args=args, out=tuple(out))
+        elif record.op.name() == _EIG and id(record.out[1]) not in used:
+            yield replace(record, op=torch.ops.aten.linalg_eigvals.default, out=record.out[0])
         else:
             yield record
 

@@ -278,6 +278,9 @@ def demands(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:
     named = {argument.name: value for argument, value in zip(op._schema.arguments, args)}
     if _name(op) == "bincount":
         yield sympy.Ge(expr_of(named["minlength"]), 0), "RuntimeError: minlength should be >= 0"
+        if named["weights"] is not None and (elements := _product(named["self"].shape)).free_symbols:
+            # Eager returns zeros of int64 then, whatever the weights are.
+            yield sympy.Gt(elements, 0), "unsupported: bincount with weights of a dynamic size that is 0"
     if _name(op) == "pixel_unshuffle" and (elements := _product(named["self"].shape)).free_symbols:
         # Eager returns the tensor as it is then, with its own sizes.
         yield sympy.Gt(elements, 0), "unsupported: pixel_unshuffle of a tensor of dynamic sizes that has no elements"

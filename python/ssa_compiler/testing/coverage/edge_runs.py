@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-from ...errors import ProgramError, SsaCompilerError
+from ...errors import ProgramError, SsaCompilerError, UnsupportedProgramError
 from .._compare import Outcome, StageMismatch, fitting_error
 from ..harness import Checked, check, run_eager
 from .edges import DENORMALS, Inputs, edge_values, empty_sizes, known_difference
@@ -101,7 +101,9 @@ class EdgeRun:
         return None
 
     def _note(self, inputs: Inputs, mismatch: StageMismatch) -> None:
-        if mismatch.sides is not None and is_rounding(self._program, inputs.arguments, *mismatch.sides):
+        if mismatch.sides is not None and isinstance(mismatch.sides[1].error, UnsupportedProgramError):
+            self.rejected.append(inputs.name)
+        elif mismatch.sides is not None and is_rounding(self._program, inputs.arguments, *mismatch.sides):
             self.rounded.append(inputs.name)
         elif why := known_difference(self._op, inputs.name):
             self.known[inputs.name] = why
@@ -146,7 +148,8 @@ def is_rounding(program: Callable[..., Any], arguments: list[Any], expected: Out
 
     They may differ from those in double precision by as much as eager's, but for a small factor, or by the rounding
     errors of the result for the sizes of the numbers, without their signs, of which a sum is as large as its summands.
-    Beyond the largest number of the dtype it depends on the order whether infinities cancel.
+    Integers become floats in double precision, too, where the function computes with floats. Beyond the largest number
+    of the dtype it depends on the order whether infinities cancel.
 
     Args:
         program: the function.
@@ -157,12 +160,17 @@ def is_rounding(program: Callable[..., Any], arguments: list[Any], expected: Out
     if expected.error is not None or actual.error is not None:
         return False
     wide = tree_map(_widened, copy.deepcopy(arguments))
-    sizes = tree_map(lambda leaf: leaf.abs() if _is_number(leaf) else leaf, wide)
+    has_floats = any(map(_is_number, tree_leaves(arguments)))
+    sizes = tree_map(lambda leaf: _size(leaf) if _is_number(leaf) or not has_floats else leaf, wide)
+    default = torch.get_default_dtype()
     try:
+        torch.set_default_dtype(torch.float64)
         with torch.no_grad():
             exact, largest = (tree_leaves(program(*given)) for given in (copy.deepcopy(wide), sizes))
-    except RuntimeError:  # a dtype is written into it
+    except (RuntimeError, IndexError):  # a dtype is written into it; or indices that are negative
         return False
+    finally:
+        torch.set_default_dtype(default)
     sides = [tree_leaves(side.result) for side in (expected, actual)]
     if len({len(exact), len(largest), *map(len, sides)}) != 1:
         return False
@@ -171,6 +179,13 @@ def is_rounding(program: Callable[..., Any], arguments: list[Any], expected: Out
 
 def _is_number(leaf: Any) -> bool:
     return isinstance(leaf, torch.Tensor) and (leaf.is_floating_point() or leaf.is_complex())
+
+
+def _size(leaf: Any) -> Any:
+    """A number without its sign; of integers those next to it, as the smallest one has none."""
+    if not isinstance(leaf, torch.Tensor) or leaf.dtype == torch.bool:
+        return leaf
+    return leaf.abs() if _is_number(leaf) else leaf.clamp(min=-torch.iinfo(leaf.dtype).max).abs()
 
 
 def _widened(leaf: Any) -> Any:

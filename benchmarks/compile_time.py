@@ -61,6 +61,7 @@ def _in_fresh_process(name: str, side: str, folder: Path) -> float | None:
     environment = dict(os.environ)
     environment["SSA_COMPILER_CACHE_DIR"] = str(folder / "ssa-compiler")
     environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "inductor")
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what pip installs is bytecode; here the first round writes it
     command = [sys.executable, "-m", "benchmarks.compile_time", "--one", side, name]
     try:
         found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_LIMIT_S, check=False)

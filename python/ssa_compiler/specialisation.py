@@ -19,6 +19,7 @@ from .frontend import Source
 from .options import ImportOptions, Options
 from .pipeline import STAGES, dump_stage, run_pipeline
 from .process.forks import new_lock
+from .process.garbage import collections_paused
 from .process.interrupts import InterruptGuard
 from .process.logs import LOGS
 from .process.tracebacks import for_user
@@ -183,7 +184,7 @@ class Specialisation:
             from .runtime.call import make_call
 
             # Loaded once: threads share the parameters' views and the counts of callbacks.
-            with self._lock, InterruptGuard():
+            with self._lock, InterruptGuard(), collections_paused():
                 if self._call is None:
                     self._call = make_call(self.imported, self._loaded(), detach=self.detach)
         return self._call

@@ -2,7 +2,8 @@
 
 A compilation makes many objects that stay, beside the millions that PyTorch, SymPy and the MLIR bindings consist of:
 the collector would look through all of them again and again, for a fifth of the time. What became unreachable is
-collected afterwards.
+collected afterwards. The first compilation of a process imports hundreds of modules, too: what it made counts as old
+at once, since looking through it takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ __all__ = ["collections_paused"]
 _lock = new_lock()
 _depth = 0
 _enabled = False
+_has_compiled = False
 
 
 @contextmanager
@@ -36,7 +38,20 @@ def collections_paused() -> Iterator[None]:
         with _lock:
             _depth = max(_depth - 1, 0)  # 0 already in a process that was forked meanwhile
             if not _depth and _enabled:
+                _resume_after_imports()
                 gc.enable()
+
+
+def _resume_after_imports() -> None:
+    """Count all objects as old after the first compilation, unless somebody has frozen objects, as we would thaw them.
+
+    Later ones make few objects that stay: theirs are young, as the collector comes by only where young ones do.
+    """
+    global _has_compiled
+    if not _has_compiled and not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()
+    _has_compiled = True
 
 
 def _resume() -> None:

@@ -6,10 +6,11 @@ branch or a call forwards twice is read again from a global for the second time,
 register allocator; an empty reference is made where it is forwarded, as one that lives longer may get the register of
 what it is forwarded as.
 
-A value that a branch forwards, and that the target's first instruction reads last, gets the register of the argument
-that it is forwarded as, whatever other branches put there (`find_shared_registers`): for `^t(%m)`, `%m - %n` becomes
-`%n - %n` or `%m - %m`. IREE counts from the same number when an argument begins and what the first instruction reads
-ends. Such a value is forwarded by way of a global too.
+A value that a branch forwards, and that lives to the target's first instruction and no further, gets the register of
+the argument that it is forwarded as, whatever other branches put there (`find_shared_registers`): for `^t(%m)`,
+`%m - %n` becomes `%n - %n` or `%m - %m`. IREE counts from the same number when an argument begins and what the first
+instruction reads ends. If that instruction is the block's last one, too, what the next trip of a loop reads ends there
+as well: a constant that a branch forwards is lost to all later trips. Such a value is forwarded by way of a global too.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def find_shared_registers(text: str, context: ir.Context) -> list[str]:
     module = ir.Module.parse(text, context)
     found = []
     for function in [op for op in walk(module.operation) if op.name == "vm.func" and len(op.regions[0].blocks)]:
-        for branch, number in _read_on_entry(list(function.regions[0].blocks)):
+        for branch, number in _ending_on_entry(list(function.regions[0].blocks)):
             found.append(f"{branch.name} forwards {branch.operands[number].get_name()}")
     return found
 
@@ -55,7 +56,7 @@ def rewrite_moves(text: str) -> str:
             for function in [op for op in walk(program) if op.name == "vm.func" and len(op.regions[0].blocks)]:
                 blocks = list(function.regions[0].blocks)
                 _widen(blocks)
-                for branch, number in _read_on_entry(blocks):
+                for branch, number in _ending_on_entry(blocks):
                     branch.operands[number] = _through_global(branch.operands[number], ir.InsertionPoint(branch), kept)
                 for op in list(walk(function)):
                     _separate(op, kept)
@@ -84,8 +85,12 @@ def _forwarded(branch: ir.Operation) -> list[tuple[ir.Block, list[int]]]:
     return found
 
 
-def _read_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
-    """The operands of branches that the first instruction of the target reads, and nothing does after it."""
+def _ending_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
+    """The operands of branches that may end, as IREE counts, at the first instruction of the target.
+
+    That instruction reads them, and nothing does after it; or it ends the block, and they are live behind it. In the
+    latter case they end later where there are blocks behind it in IREE's order, which is not asked for.
+    """
     branches = [list(block.operations)[-1].operation for block in blocks]
     after = [{blocks.index(target) for target in branch.successors} for branch in branches]
     found = []
@@ -94,12 +99,16 @@ def _read_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
             first = target.operations[0].operation
             for number in operands:
                 value = branch.operands[number]
-                if value in target.arguments or value not in first.operands:
+                if value in target.arguments:
                     continue
                 reached = _reached(blocks.index(target), after, blocks.index(defining_block(value)))
-                later = [use.owner.operation for use in value.uses if use.owner.operation not in (first, branch)]
-                places = [blocks.index(user.block) for user in later]
-                if not any(place in reached or blocks[place] == target for place in places):
+                users = [use.owner.operation for use in value.uses]
+                if len(target.operations) == 1:
+                    ends = first in users or any(blocks.index(user.block) in reached for user in users)
+                else:
+                    places = [blocks.index(user.block) for user in users if user not in (first, branch)]
+                    ends = first in users and not any(place in reached or blocks[place] == target for place in places)
+                if ends:
                     found.append((branch, number))
     return found
 

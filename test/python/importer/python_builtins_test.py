@@ -1,4 +1,4 @@
-"""Python's functions of tensors, which go through the rows: `sum(x)`, `any(x)`."""
+"""Python's functions of tensors: those that go through the rows, as `sum(x)` and `any(x)`, and `min(x, y)`."""
 
 import pytest
 import torch
@@ -47,3 +47,45 @@ def test_rows_that_are_no_numbers() -> None:
     for x, found in ((X.reshape(2, 3), "more than one value"), (X[:0].reshape(2, 0), "no values")):
         with pytest.raises(RuntimeError, match=f"Boolean value of Tensor with {found} is ambiguous"):
             check(truth, (x,), compiled=False)
+
+
+def extremes(x: Tensor, y: Tensor):
+    return min(x, y), max(x, y), min(x, y, x + 1), max([y, x, y - 1])
+
+
+def test_the_first_tensor_that_none_is_preferred_to() -> None:
+    nan, one, zero = (torch.tensor(value) for value in (float("nan"), 1.0, 0.0))
+    pairs = [(one, zero), (zero, one), (nan, one), (one, nan), (zero, -zero), (-zero, zero)]
+    check(extremes, *pairs, compiled=False, exact=True)
+    check(extremes, (torch.tensor([1]), torch.tensor([3])), compiled=False)
+    with pytest.raises(RuntimeError, match="Boolean value of Tensor with"):
+        check(extremes, (X, X), compiled=False)
+
+
+def edit_distance(a: Tensor, b: Tensor):
+    d = torch.zeros(len(a) + 1, len(b) + 1)
+    d[:, 0], d[0, :] = torch.arange(len(a) + 1), torch.arange(len(b) + 1)
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            cost = 0 if a[i - 1] == b[j - 1] else 1
+            d[i, j] = min(d[i - 1, j] + 1, d[i, j - 1] + 1, d[i - 1, j - 1] + cost)
+    return d[-1, -1]
+
+
+def test_a_table_of_least_costs() -> None:
+    words = [torch.tensor(list(map(ord, word))) for word in ("kitten", "mitten", "sitter")]
+    check(edit_distance, (words[0], words[1]), (words[0], words[2]), (words[1], words[1]))
+
+
+def raised(x: Tensor, n: int):
+    least = min(x[0], x[1])
+    least += 1
+    parts = []
+    for i in range(n):
+        parts.append(x[i] * 2)
+    return x, max(parts) * 1
+
+
+def test_an_update_is_of_the_tensor_that_was_chosen() -> None:
+    checked = check(raised, *((X.clone(), n) for n in (2, 3, 6, 1, 0)), compiled=False)
+    assert [type(error) for error in checked.errors] == [type(None)] * 4 + [ValueError]

@@ -109,7 +109,7 @@ class Operators(Blocks):
         self.python_calls = PythonCalls(state, modules, self.tensors, self.containers)
         self.programs = OpPrograms(self.tensors, self._call)
         self.implicit = Implicit(state, self.scalars, self.containers, self._lookup, self._converted_op)
-        self.builtins = PythonBuiltins(state, self.scalars, self._converted_op)
+        self.builtins = PythonBuiltins(state, self.scalars, self._converted_op, self.control.choose, self.containers)
         self.nested = NestedTensors(self.tensors, self.containers, self._tensor_op)
         self.tensors.programs = lambda op, arguments: self.programs.call(op, [self._wrap(value) for value in arguments])
         self._divides_in_place = False

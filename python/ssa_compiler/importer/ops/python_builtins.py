@@ -1,6 +1,7 @@
-"""Python's own functions of tensors, which go through the rows: `sum(x)`, `any(x)`, `max(x)`.
+"""Python's own functions of tensors: those that go through the rows, as `sum(x)` and `any(x)`, and `min(x, y)`.
 
-TorchScript takes them for `torch.sum(x)` and alike, or reads a number.
+TorchScript takes the former for `torch.sum(x)` and alike, and reads numbers for the latter, of which Python returns one
+of the tensors.
 """
 
 from __future__ import annotations
@@ -8,22 +9,26 @@ from __future__ import annotations
 import builtins
 import types
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
+from ..containers.containers import Containers
 from ..ir.locations import highlighted
 from ..tensors.scalar_ops import ScalarOps
 from ..torchscript.function_scope import Names
 from ..values.diagnostics import ProgramRaises
 from ..values.state import State
-from ..values.values import ConstValue, ScalarValue, TensorValue, Value
+from ..values.values import ConstValue, ListRef, ScalarValue, TensorValue, Value
 
 __all__ = ["PythonBuiltins"]
 
 _MOST_ADDED = 64
 """Rows that are added one by one, as Python does: sums of floats depend on the order."""
 _READS = ("aten::IntImplicit", "aten::FloatImplicit")
+_EXTREMES = {"prim::max": torch.ops.aten.gt.Tensor, "prim::min": torch.ops.aten.lt.Tensor}
+_Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
 _COMPARING = {"prim::max": "max", "prim::min": "min", "aten::sorted": "sorted"}
 
 
@@ -34,10 +39,20 @@ class PythonBuiltins:
         state: the interpretation.
         scalars: emits scalar ops.
         call: imports an op on tensors.
+        choose: imports two alternatives under a dynamic condition.
+        containers: knows what a list holds.
     """
 
-    def __init__(self, state: State, scalars: ScalarOps, call: Callable[[Any, list[Value]], list[Value]]) -> None:
-        self._state, self._scalars, self._call = state, scalars, call
+    def __init__(
+        self,
+        state: State,
+        scalars: ScalarOps,
+        call: Callable[[Any, list[Value]], list[Value]],
+        choose: _Choose,
+        containers: Containers,
+    ) -> None:
+        self._state, self._scalars, self._call, self._choose = state, scalars, call, choose
+        self._containers = containers
 
     def call(self, node: Any, kind: str, arguments: Sequence[Value], source: Any) -> list[Value] | None:
         """Import a node that is such a call.
@@ -54,6 +69,8 @@ class PythonBuiltins:
         """
         if kind in _COMPARING and _is_read(node):
             raise self._unsupported(_COMPARING[kind], {"sorted": "x.sort()"}.get(_COMPARING[kind], f"x.{kind[6:]}()"))
+        if kind in _EXTREMES and (tensors := self._tensors(arguments)):
+            return [self._extreme(_EXTREMES[kind], tensors)]
         first = arguments[0] if arguments else None
         if any(map(_is_number_for_tensor, node.inputs(), arguments)):
             if kind != "aten::Bool" or not isinstance(first, (ConstValue, ScalarValue)):
@@ -85,6 +102,37 @@ class PythonBuiltins:
         results = [output for output in node.outputs() if str(output.type()) == "Tensor"]
         if any(use.user.kind().startswith("prim::") for output in results for use in output.uses()):
             raise self._state.unsupported_op(f"{name} of a tensor, which is a number; write float(x)")
+
+    def _tensors(self, arguments: Sequence[Value]) -> list[TensorValue]:
+        """The operands of `min(x, y)` and `min([x, y])` if all are tensors."""
+        first = arguments[0] if arguments else None
+        operands = arguments
+        if isinstance(first, ListRef) and len(arguments) == 1 and not self._containers.is_growing(first):
+            operands = self._containers.elements(first)
+        tensors = [operand for operand in operands if isinstance(operand, TensorValue)]
+        return tensors if len(tensors) == len(operands) else []
+
+    def _extreme(self, op: Any, tensors: Sequence[TensorValue]) -> Value:
+        """The first of the tensors to which none is preferred, found as Python does, one after the other."""
+        found: Value = tensors[0]
+        for tensor in tensors[1:]:
+            (preferred,) = self._call(op, [tensor, found])
+            assert isinstance(preferred, TensorValue)
+            self._check_is_one(preferred)
+            condition = self._scalars.item(preferred, bool)
+            if isinstance(condition, ConstValue):
+                found = tensor if condition.value else found
+            else:
+                (found,) = self._choose(condition, partial(list, [tensor]), partial(list, [found]))
+        return found
+
+    def _check_is_one(self, condition: TensorValue) -> None:
+        count = condition.fake.numel()
+        if not isinstance(count, int):
+            raise self._state.unsupported_op("the truth of a tensor whose number of elements is dynamic")
+        if count != 1:
+            many = "no values" if count == 0 else "more than one value"
+            raise ProgramRaises(f"RuntimeError: Boolean value of Tensor with {many} is ambiguous")
 
     def _sum(self, tensor: TensorValue, arguments: Sequence[Value]) -> Value:
         """`sum(x)`: 0, to which one row after the other is added."""

@@ -6,6 +6,7 @@ import ast
 import copy
 
 from .interfaces import CallEvaluator, Result
+from .values import TensorValue
 
 __all__ = ["extreme", "ordered"]
 
@@ -34,8 +35,29 @@ def _written(calls: CallEvaluator, text: str, key: ast.expr, name: str, node: as
     return calls.written([Put().visit(statement) for statement in statements], name, node)
 
 
+def _itself(node: ast.Call) -> ast.keyword:
+    """The key by which elements are compared if there is none."""
+    key = ast.keyword("key", ast.parse("lambda v: v", mode="eval").body)
+    for part in ast.walk(key):
+        ast.copy_location(part, node)
+    return key
+
+
+def _are_tensors(calls: CallEvaluator, node: ast.Call) -> bool:
+    """Whether the operand is a list of tensors, which TorchScript does not compare; a variable holds it then."""
+    kept, hoisted = copy.deepcopy(node.args[0]), len(calls.scope.before)
+    iteration = calls.expressions.statements.loops.iteration(node.args[0])
+    if isinstance(iteration.element, TensorValue):
+        node.args[0] = calls.expressions.named(Result(iteration.node), node)
+        return True
+    node.args[0], calls.scope.before[hoisted:] = kept, []
+    return False
+
+
 def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    """`min(items, key=f)`: the first of the smallest."""
+    """`min(items, key=f)`, `min(tensors)`: the first of the smallest."""
+    if len(node.args) == 1 and not node.keywords and _are_tensors(calls, node):
+        node.keywords.append(_itself(node))
     if (found := _keyed(calls, node)) is None:
         return None
     (items, key), best = found, calls.scope.name()
@@ -55,9 +77,7 @@ def ordered(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """`sorted(items, key=f)`, by insertion, which is stable."""
     backwards = [keyword.value for keyword in node.keywords if keyword.arg == "reverse"]
     if backwards and not any(keyword.arg == "key" for keyword in node.keywords):
-        node.keywords.append(ast.keyword("key", ast.parse("lambda v: v", mode="eval").body))
-        for part in ast.walk(node.keywords[-1]):
-            ast.copy_location(part, node)
+        node.keywords.append(_itself(node))
     if backwards and not isinstance(backwards[0], ast.Constant):
         return None
     if (found := _keyed(calls, node)) is None:

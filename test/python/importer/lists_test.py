@@ -350,18 +350,9 @@ def inserted_in_the_middle(x: Tensor, n: int) -> Tensor:
     return torch.stack(a)
 
 
-def loop_in_one_branch(x: Tensor, n: int) -> Tensor:
-    a = [x[0]]
-    if n > 1:
-        for i in range(n):
-            a.append(x[i])
-    return torch.stack(a)
-
-
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        (loop_in_one_branch, "a loop in one branch of an if"),
         (slices_of_growing_size, "the shape of its elements depends on values made in there"),
         (two_shapes, r"elements differ: f32 of shape \[12, 3\] and f32 of shape \[3\]"),
         (two_dtypes, r"elements differ: f32 of shape \[3\] and si64 of shape \[3\]"),

@@ -86,6 +86,34 @@ def test_lists_made_here(program: Any) -> None:
     check(program, *[(ROWS, n) for n in (3, 0, 1, 2, 4, 5)])
 
 
+def longer_in_one_branch(x: Tensor, n: int) -> tuple[Tensor, int]:
+    rows = [x[0] * 1]
+    alias = rows
+    for i in range(n):
+        if bool(x[i].sum() > 1):
+            for j in range(i):
+                rows.append(x[j] * 2)
+        else:
+            x[i] += torch.stack(rows).sum(0)
+    return torch.stack(alias), len(rows)
+
+
+def early(x: Tensor, n: int) -> tuple[Tensor, int]:
+    rows = [x[0]]
+    if bool(x[n - 1].sum() > 1):
+        return torch.stack(rows) * 3, len(rows)
+    k = 0
+    while k < n and bool(x[k, 0] < 2):
+        rows.append(x[k])
+        k += 1
+    return torch.stack(rows), k
+
+
+@pytest.mark.parametrize("program", [longer_in_one_branch, early])
+def test_lists_that_a_loop_in_one_branch_makes_longer(program: Any) -> None:
+    check(program, *[(rows.clone(), n) for rows in (ROWS, -ROWS, ROWS - 1) for n in (3, 0, 1, 2, 5)])
+
+
 def given(x: Tensor, out: list[int], n: int) -> list[int]:
     for i in range(n):
         out[0] += i

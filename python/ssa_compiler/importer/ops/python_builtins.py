@@ -118,21 +118,12 @@ class PythonBuiltins:
         for tensor in tensors[1:]:
             (preferred,) = self._call(op, [tensor, found])
             assert isinstance(preferred, TensorValue)
-            self._check_is_one(preferred)
             condition = self._scalars.item(preferred, bool)
             if isinstance(condition, ConstValue):
                 found = tensor if condition.value else found
             else:
                 (found,) = self._choose(condition, partial(list, [tensor]), partial(list, [found]))
         return found
-
-    def _check_is_one(self, condition: TensorValue) -> None:
-        count = condition.fake.numel()
-        if not isinstance(count, int):
-            raise self._state.unsupported_op("the truth of a tensor whose number of elements is dynamic")
-        if count != 1:
-            many = "no values" if count == 0 else "more than one value"
-            raise ProgramRaises(f"RuntimeError: Boolean value of Tensor with {many} is ambiguous")
 
     def _sum(self, tensor: TensorValue, arguments: Sequence[Value]) -> Value:
         """`sum(x)`: 0, to which one row after the other is added."""

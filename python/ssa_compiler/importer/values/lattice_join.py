@@ -53,14 +53,8 @@ def _earliest(questions: tuple[MaybeAlias, ...]) -> tuple[MaybeAlias, ...]:
     return tuple(found.values())
 
 
-def _common_capacity(
-    state: State, a: Elements, b: Elements, tensors: list[AnyTensor], rank: int, what: str
-) -> int | None:
-    """The number of rows of a buffer that is made at a join; None if it changes in a loop.
-
-    Raises:
-        LengthChanges: two branches would have to yield buffers of sizes that only one of them knows.
-    """
+def _common_capacity(a: Elements, b: Elements, tensors: list[AnyTensor], rank: int, what: str) -> int | None:
+    """The number of rows of a buffer that is made at a join; None if it is dynamic."""
     if what != "if":
         return None
     sides = [side for side in (a, b) if not is_growing_abstract(side)]
@@ -70,11 +64,7 @@ def _common_capacity(
     growing = next(tensor for tensor in tensors if len(tensor.sizes) > rank)
     if isinstance(growing.sizes[0], int) and growing.sizes[0] >= least:
         return growing.sizes[0]
-    raise LengthChanges(
-        "unsupported: a list that a loop in one branch of an if makes longer, and the other branch does not; put the loop "
-        "and the if the other way round, or make the list in front of both by a loop",
-        location=state.locations.user(),
-    )
+    return None
 
 
 def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements:
@@ -110,7 +100,7 @@ def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements
     element = common_element(state, values)
     storages = frozenset().union(*(tensor.storages for tensor in tensors))
     maybe = _earliest(tuple(question for tensor in tensors for question in tensor.maybe))
-    sizes = (_common_capacity(state, a, b, tensors, len(element.sizes), what), *element.sizes)
+    sizes = (_common_capacity(a, b, tensors, len(element.sizes), what), *element.sizes)
     buffer = AnyTensor(
         element.dtype, element.device, sizes, element.strides(), storages, maybe, None, 0, absolute=False
     )

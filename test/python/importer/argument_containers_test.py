@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Tuple  # noqa: UP035 - TorchScript
+from typing import Any, Dict, List, Optional, Tuple  # noqa: UP035 - TorchScript
 
 import pytest
 import torch
@@ -276,3 +276,51 @@ def test_an_element_that_a_branch_may_assign_is_the_object_itself(trips: int) ->
         same = [[now is old for old in before] for now in (*xs, d["a"])]
         found.append((same, [tensor.tolist() for tensor in (*xs, d["a"], *before)]))
     assert found[0] == found[1]
+
+
+def shorter(xs: List[Tensor], n: int) -> None:
+    if n > 0:
+        xs[0] = xs[0] * 2
+    xs.pop()
+
+
+def longer(xs: List[Tensor], n: int) -> None:
+    if n > 1:
+        xs[0] = xs[1]
+    xs.insert(0, xs[1])
+    xs.append(torch.zeros(1))
+
+
+def emptied(xs: List[Tensor], n: int) -> List[Tensor]:
+    if n > 0:
+        xs[0] = xs[n]
+    taken = [xs[1], xs[0]]
+    xs.clear()
+    xs.append(taken[1])
+    return taken
+
+
+def moved(xs: List[Tensor], d: Dict[str, Tensor], n: int) -> None:
+    if n > 1:
+        d["a"] = xs[0]
+    xs[1] = d["a"]
+    d["c"] = xs[1]
+    del d["b"]
+
+
+@pytest.mark.parametrize("program", [shorter, longer, emptied, moved])
+def test_it_is_the_object_itself_in_containers_of_another_length_and_in_others(program: Any) -> None:
+    def arguments(n: int) -> List[Any]:
+        keyed = [{"a": torch.zeros(2), "b": torch.ones(2)}] if program is moved else []
+        return [[torch.zeros(2), torch.ones(2), torch.full((2,), 2.0)], *keyed, n]
+
+    compiled = ssa_compiler.compile(program, arguments(1))
+    for n in (0, 1, 2):
+        found = []
+        for function in (program, compiled):
+            given = arguments(n)
+            before = [*given[0], *(given[1].values() if program is moved else ())]
+            function(*given)
+            now = [*given[0], *(given[1].values() if program is moved else ())]
+            found.append(([[each is old for old in before] for each in now], [each.tolist() for each in now]))
+        assert found[0] == found[1]

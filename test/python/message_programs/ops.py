@@ -69,7 +69,8 @@ def rounded_as_a_number(x: Tensor) -> Tensor:
 
 @rejected(X, says=r"Python's max of a tensor, which goes through its rows one by one; write x.max\(\)")
 def greatest_row(x: Tensor):
-    return max(x)  # rejected
+    y = max(x)  # rejected
+    return (x + 1).t_(), y
 
 
 @rejected(X, says="aten::bitwise_not on the number that Python's any, all or sum makes of a tensor; write x.any")

@@ -63,7 +63,7 @@ def changed_containers(
         if items or removed or whole:
             outputs = tuple((name, output(value)) for name, value in items)
             length = len(now) if whole else None
-            sources = {} if whole or removed else _sources(state, cell, dict(zip(names, now)), dict(items))
+            sources = _sources(state, cell, dict(zip(names, now)), dict(items))
             objects = tuple((name, output(source)) for name, source in sources.items())
             found.append(
                 ChangedContainer(caller_owned.route, caller_owned.path, outputs, removed, length, objects=objects)

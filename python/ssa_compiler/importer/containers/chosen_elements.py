@@ -35,6 +35,9 @@ class ChosenElements:
         """
         view = self._equal_views.element(target, index) if isinstance(target, ListRef) else None
         value = self._choose(index, elements) if view is None else view
+        numbers = self._state.heap.contents.get(("source", target.cell))
+        if view is None and numbers is not None:
+            self._state.heap.note_chosen(value, self._choose(index, numbers))
         self._read[(target.cell, index.ssa)] = (self._state.heap.contents[target.cell], value)
         return value
 

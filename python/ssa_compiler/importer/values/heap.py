@@ -87,6 +87,7 @@ class Heap:
         self.places: dict[Site, SourceLocation | None] = {}
         self.frozen: set[Site] = set()
         self.object_number: Callable[[Value], int] = lambda value: ANOTHER
+        self._chosen: dict[int, tuple[Value, Value]] = {}  # by identity: values, and which objects they are
 
     def follow(self, cell: Site) -> None:
         """Keep ints, from here on, that say which objects the elements of a container are."""
@@ -94,17 +95,22 @@ class Heap:
 
     def store(self, cell: Site, elements: Sequence[Value]) -> None:
         """Give a container other elements."""
-        numbers = self.contents.get(("source", cell))
-        if numbers is not None and len(elements) == len(numbers) == len(self.contents[cell]):
-            known = {id(value): number for value, number in zip(self.contents[cell], numbers)}
-            found = zip(elements, self._numbers(elements))
-            self.contents[("source", cell)] = tuple(known.get(id(value), number) for value, number in found)
-        elif numbers is not None:  # the places are others
-            self.contents[("source", cell)] = (ConstValue(ANOTHER),) * len(numbers)
+        if ("source", cell) in self.contents:
+            self.contents[("source", cell)] = self._numbers(elements)
         self.contents[cell] = tuple(elements)
 
+    def note_chosen(self, value: Value, number: Value) -> None:
+        """Note which object a value is, of those that a container that is followed holds."""
+        self._chosen[id(value)] = value, number
+
     def _numbers(self, elements: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(ConstValue(self.object_number(value)) for value in elements)
+        """Ints that say which objects values are; of what control flow chose those of the container that held it."""
+        for source, numbers in self.contents.items():
+            if source[0] == "source" and source[1] in self.caller_owned and source[1] in self.contents:
+                for value, number in zip(self.contents[source[1]], numbers):
+                    self._chosen[id(value)] = value, number
+        known = ((value, self._chosen.get(id(value))) for value in elements)
+        return tuple(ConstValue(self.object_number(value)) if found is None else found[1] for value, found in known)
 
     def has_dynamic_keys(self, cell: Site) -> bool:
         """Whether a cell is a dict whose keys are dynamic."""

@@ -175,3 +175,31 @@ def test_weighted_counts_of_nothing_are_rejected_where_sizes_are_dynamic() -> No
     assert torch.equal(compiled(x[:2], weights[:2]), weighted_counts(x[:2], weights[:2]))
     with pytest.raises(UnsupportedProgramError, match="bincount"):
         compiled(x[:0], weights[:0])
+
+
+def convolved(x: Tensor, weight: Tensor) -> Tensor:
+    return F.conv2d(x, weight, padding=1)
+
+
+def test_convolutions_of_nothing_are_rejected_where_sizes_are_dynamic() -> None:
+    """Eager raises for some, and returns other shapes for others; no batch is none of them."""
+    x, weight = torch.rand(2, 2, 4, 4), torch.rand(3, 2, 3, 3)
+    compiled = compile(convolved, (x, weight), dynamic_shapes=Dim.AUTO, cache=False)
+    for batch, size in ((0, 4), (1, 5)):
+        x = torch.rand(batch, 2, size, size)
+        torch.testing.assert_close(compiled(x, weight), convolved(x, weight))
+    for shape, kernel in (((2, 0, 4, 4), (3, 0, 3, 3)), ((2, 2, 4, 4), (0, 2, 3, 3))):
+        with pytest.raises(UnsupportedProgramError, match="a convolution with a dynamic size"):
+            compiled(torch.rand(shape), torch.rand(kernel))
+
+
+def broadcast(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.heaviside(x, y), torch.linalg.cross(x, y, dim=-1)
+
+
+def test_rows_that_are_broadcast_to_none() -> None:
+    y = torch.tensor([[1.0, -2.0, 0.0]])
+    compiled = compile(broadcast, (torch.rand(4, 3) - 0.5, y), dynamic_shapes=Dim.AUTO, cache=False)
+    for rows in (0, 1, 4, 5):
+        x = torch.rand(rows, 3) - 0.5
+        torch.testing.assert_close(compiled(x, y), broadcast(x, y))

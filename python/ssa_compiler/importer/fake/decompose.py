@@ -44,10 +44,12 @@ _NOT_LOWERED = frozenset(
         "aten::gelu",  # its tanh form is wrong by 5e-5
         "aten::grid_sampler",  # of converted images it reads what is not there
         "aten::grid_sampler_2d",
+        "aten::heaviside",  # of a dynamic size of 0 and one of 1 it makes 1, as `linalg_cross`
         "aten::hardshrink",  # NaN becomes 0, as in the next but one, which is wrong below zero as well
         "aten::im2col",
         "aten::isfinite",
         "aten::kl_div",  # NaN where the target is 0
+        "aten::linalg_cross",
         "aten::log10",
         "aten::max_unpool2d",
         "aten::max_unpool3d",
@@ -72,7 +74,10 @@ def _table() -> dict[Any, Callable[..., Any]]:
     import torch._refs.special
     from torch._decomp import decomposition_table
 
-    own = {torch.ops.aten._unsafe_masked_index.default: _unsafe_masked_index}
+    own = {
+        torch.ops.aten._unsafe_masked_index.default: _unsafe_masked_index,
+        torch.ops.aten.linalg_cross.default: _linalg_cross,
+    }
     return decomposition_table | batch_norm_decompositions() | sampling_decompositions() | own
 
 
@@ -83,6 +88,13 @@ def _unsafe_masked_index(self: Any, mask: Any, indices: list[Any], fill: Any) ->
         for index, size in zip(indices, self.shape, strict=False)
     ]
     return torch.ops.aten.index(self, places).masked_fill(torch.logical_not(mask), fill)
+
+
+def _linalg_cross(self: Any, other: Any, *, dim: int = -1) -> Any:
+    """By columns, which broadcast one by one; PyTorch's decomposition broadcasts whole tensors, which is not compiled."""
+    dim = dim % self.dim()
+    (a, b, c), (d, e, f) = self.unbind(dim), other.unbind(dim)
+    return torch.stack([b * f - c * e, c * d - a * f, a * e - b * d], dim)
 
 
 def is_not_lowered(op: Any) -> bool:

@@ -188,7 +188,8 @@ _RULES: dict[str, _Rule] = {
 _LARGEST_PROBE = 1 << 20  # elements
 _DIVISIONS = ("div", "floor_divide", "fmod", "remainder")
 _DIVIDED = "RuntimeError: ZeroDivisionError"
-_OF_SIZES = ("pixel_unshuffle",)
+_CONVOLUTIONS = ("convolution", *(f"conv{kind}{rank}d" for kind in ("", "_transpose") for rank in (1, 2, 3)))
+_OF_SIZES = ("pixel_unshuffle", *_CONVOLUTIONS)
 # What eager raises for another number of indices than the source has slices.
 _ALONG = {"index_add": "RuntimeError", "index_copy": "IndexError", "index_reduce": "RuntimeError"}
 _LISTS = ("index", "index_put", "_index_put_impl", "_unsafe_index", "_unsafe_index_put")
@@ -284,6 +285,11 @@ def demands(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:
     if _name(op) == "pixel_unshuffle" and (elements := _product(named["self"].shape)).free_symbols:
         # Eager returns the tensor as it is then, with its own sizes.
         yield sympy.Gt(elements, 0), "unsupported: pixel_unshuffle of a tensor of dynamic sizes that has no elements"
+    if _name(op) in _CONVOLUTIONS:
+        _, *sizes = named["input"].shape
+        if (elements := _product([*sizes, *named["weight"].shape])).free_symbols:
+            # It depends on how many dimensions there are, and which of them is 0, whether eager raises.
+            yield sympy.Gt(elements, 0), "unsupported: a convolution with a dynamic size, but for the batch, that is 0"
     if _name(op) == "put":
         counts = (expr_of(named[name].numel()) for name in ("source", "index"))
         yield sympy.Eq(*counts), "IndexError: put_(): Expected source and index to have the same number of elements"

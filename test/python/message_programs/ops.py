@@ -297,10 +297,10 @@ def counts_in_growing(x: Tensor, n: int):
 
 @rejected(X, 2, says="aten::eq on a list whose length depends on run-time values; (stack it first|call it)")
 def compares_with_growing(x: Tensor, n: int):
-    items = [1]
+    items = [x]
     for i in range(n):
-        items.append(i)
-    first = [1]
+        items.append(x * i)
+    first = [x]
     if first == items:  # rejected
         return x
     return x + 1

@@ -18,6 +18,7 @@ from .chosen_elements import ChosenElements
 from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
 from .dynamic_lists import DynamicLists
+from .equal_lists import equal_lists
 from .equal_views import EqualViews
 from .list_classes import ListClasses
 from .list_values import ListValues
@@ -26,6 +27,8 @@ from .tuple_lists import TupleLists
 __all__ = ["Containers"]
 
 _ONE, _LAST, _FALSE = ConstValue(1), ConstValue(-1), ConstValue(False)
+_EQUALITY = ("eq", "ne")
+_OF_TWO_LISTS = ("add", "extend", "iadd", *_EQUALITY)
 _MOST_REPEATED = 1 << 16  # elements of `list * int`
 
 
@@ -179,7 +182,7 @@ class Containers:
     def knows(self, name: str, target: Value) -> bool:
         """Whether the op `name` on this list or dict is implemented here."""
         if self.is_growing(target):
-            return self._growing_method(name) is not None
+            return self._growing_method(name) is not None or self._short(name) in _EQUALITY
         return self._method(name, target) is not None
 
     def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
@@ -220,7 +223,9 @@ class Containers:
         view = self.state.heap.views.get(getattr(args[0], "cell", ()))
         if view is not None and self.state.heap.has_dynamic_keys(view.cell):
             return self.dynamic_dicts.shown(view, self._short(name), args[1:])
-        if any(self.is_growing(argument) for argument in args[:2]):
+        if any(self.is_growing(argument) for argument in args[: 2 if self._short(name) in _OF_TWO_LISTS else 1]):
+            if self._short(name) in _EQUALITY:
+                return [self._growing_equal(args[0], args[1], self._short(name))]
             return self._call_growing(name, args)
         method = self._method(name, args[0])
         if method is None:
@@ -261,6 +266,17 @@ class Containers:
 
     def _growing_contains(self, value: Any, wanted: Value) -> Value:
         return self.growing.located(value, wanted)[0]
+
+    def _growing_equal(self, one: Any, other: Any, name: str) -> Value:
+        """`list == list`, or `!=`, of which one has a dynamic length."""
+        equal: Value = ConstValue(False)
+        if not self.classes.differ(one, other):
+            contents = [self.state.heap.contents[side.cell] for side in (one, other) if isinstance(side, ListRef)]
+            if len(contents) < 2:
+                raise self.growing.rejected()
+            like = next(held[0] for held in contents if is_growing(held))
+            equal = equal_lists(self.growing, *(self.growing.lifted(held, like) for held in contents))
+        return equal if name == "eq" else self.growing.scalars.negated(equal)
 
     def _growing_copy(self, value: Value) -> Value:
         return self.new_list([value])
@@ -371,6 +387,11 @@ class Containers:
         return elements * times
 
     def _list_slice(self, target: Value, start: Value, end: Value, step: Value = _ONE) -> Value:
+        if any(isinstance(bound, ScalarValue) for bound in (start, end)):
+            elements: Sequence[Value] = self.elements(target)
+            if elements:
+                elements = [self.growing.sliced(self.growing.lifted(elements, elements[0]), start, end, step)]
+            return self.classes.made_of(self.new_list(elements), target)
         bounds = slice(*(self.constant(bound, "list slice") for bound in (start, end, step)))
         if bounds.step == 0:
             raise ProgramRaises("ValueError: slice step cannot be zero")

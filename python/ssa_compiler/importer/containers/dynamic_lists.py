@@ -341,7 +341,7 @@ class DynamicLists:
     def _extreme(self, value: DynamicListValue, name: str, other: Value | None) -> Value:
         """`max(list)` or `min(list)`: of floats the first that is equal to it, as -0.0 is to 0.0."""
         if other is not None or value.kind not in (int, float, bool):
-            raise self._rejected()
+            raise self.rejected()
         self._not_empty(value, f"ValueError: {name}() arg is an empty sequence")
         rows, op = self.rows(value), self.tensors.call_arguments
         if value.kind is float:
@@ -360,13 +360,14 @@ class DynamicLists:
         (first,) = op(torch.ops.aten.amin.default, [places, [], ConstValue(False)])
         return self._row(value, self.scalars.item(first, int))
 
-    def _rejected(self) -> UnsupportedOpError:
+    def rejected(self) -> UnsupportedOpError:
+        """The error for an op that is not implemented for such a list."""
         kind = self.state.locations.kind
         return self.state.unsupported_op(f"{kind} on a list whose length depends on run-time values; stack it first")
 
     def _sum(self, cell: Site, value: DynamicListValue) -> tuple[None, Value]:
         if value.kind not in (int, bool):
-            raise self._rejected()
+            raise self.rejected()
         (total,) = self.tensors.call_arguments(torch.ops.aten.sum.default, [self.rows(value), ConstValue(None)])
         return None, self.scalars.item(total, int)
 
@@ -374,7 +375,7 @@ class DynamicLists:
         """Return whether a list of ints has an element, and its place if it is there once, 0 if not at all."""
         kind = wanted.kind if isinstance(wanted, ScalarValue) else type(getattr(wanted, "value", None))
         if value.kind is not int or kind is not int:
-            raise self._rejected()
+            raise self.rejected()
         rows, op, none = self.rows(value), self.tensors.call_arguments, ConstValue(None)
         (same,) = op(torch.ops.aten.eq.Scalar, [rows, wanted])
         (found,) = op(torch.ops.aten.any.default, [same])

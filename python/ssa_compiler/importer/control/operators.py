@@ -94,6 +94,15 @@ and for elements of dicts, the op that makes a new tensor."""
 _LISTS_AUGMENTED = ("aten::add", "aten::mul")
 
 
+class _Shown(str):
+    """The text of something that is no string: `repr` shows it as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class Operators(Blocks):
     """Imports nodes that are operators into the current block of the state's emitter."""
 
@@ -308,7 +317,8 @@ class Operators(Blocks):
             return value
         sizes = self.containers.elements(value)
         template = ConstValue(f"torch.Size([{', '.join('{}' for _ in sizes)}])")
-        return made_text("format", [template, *sizes]) or value
+        text = made_text("format", [template, *sizes]) or value
+        return ConstValue(_Shown(text.value)) if isinstance(text, ConstValue) else text
 
     def _is_known(self, value: Value) -> bool:
         """Whether `_unwrap` gives the value."""

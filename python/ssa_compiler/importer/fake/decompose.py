@@ -91,7 +91,7 @@ def _unsafe_masked_index(self: Any, mask: Any, indices: list[Any], fill: Any) ->
 
 
 def _linalg_cross(self: Any, other: Any, *, dim: int = -1) -> Any:
-    """By columns, which broadcast one by one; PyTorch's decomposition broadcasts whole tensors, which is not compiled."""
+    """By columns, which broadcast one by one; the tensors that PyTorch's decomposition broadcasts are not compiled."""
     dim = dim % self.dim()
     (a, b, c), (d, e, f) = self.unbind(dim), other.unbind(dim)
     return torch.stack([b * f - c * e, c * d - a * f, a * e - b * d], dim)

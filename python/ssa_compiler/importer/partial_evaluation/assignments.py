@@ -352,7 +352,7 @@ class Assignments:
         read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         before = self.expressions.evaluate(read)
         self.scope.program.change(before.value)
-        is_tuple = isinstance(before.value, TupleValue)
+        is_tuple = isinstance(before.value, TupleValue) or getattr(before.value, "is_tuple", False)
         if is_tuple or (isinstance(before.value, Known) and isinstance(before.value.object, tuple)):
             node.value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
             return self._assign(ast.copy_location(ast.Assign([node.target], node.value), node))

@@ -13,6 +13,7 @@ import torch
 from ...errors import UnsupportedProgramError
 from . import asked_types, records
 from .comprehensions import rename
+from .displays import shown
 from .effects import has_effects, may_raise
 from .hints import is_plain
 from .interfaces import Arguments, CallEvaluator, Result
@@ -112,8 +113,11 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     if function in _FOLDED and not arguments.named and not effects:
         if (folded := _folded(calls, node, function, arguments.positional)) is not None:
             return folded
-    if name in ("str", "repr") and any(isinstance(value, ListValue) and value.is_tuple for value in values):
-        raise NotCompiledError("the text of a tuple of dynamic length")
+    if name in ("str", "repr") and len(arguments.positional) == 1 and not arguments.named:
+        node.args = [shown(calls.expressions, arguments.positional[0], node)]
+        if isinstance(values[0], (ListValue, TupleValue)):  # TorchScript has no repr
+            node.func = ast.copy_location(ast.Name("str", ast.Load()), node.func)
+        return Result(node, Scalar(str))
     calls.place(node, arguments, copied=True)
     return Result(node, _kind(calls, name, values))
 
@@ -334,7 +338,8 @@ def _tuple(calls: CallEvaluator, node: ast.Call) -> Result | None:
         for part in ast.walk(copied):
             ast.copy_location(part, node)
         copied.value = result.node
-        return Result(copied, ListValue(value.element, is_tuple=True, length=value.length, sample=value.sample))
+        sample = None if value.sample is None else tuple(value.sample)
+        return Result(copied, ListValue(value.element, is_tuple=True, length=value.length, sample=sample))
     return None
 
 

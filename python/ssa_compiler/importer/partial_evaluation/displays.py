@@ -8,6 +8,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from ...abi.records import can_be_record
 from . import records
 from .hints import combined, hint, hints, is_tracked
@@ -36,6 +38,7 @@ __all__ = [
     "list_display",
     "list_of",
     "listed",
+    "shown",
     "tuple_display",
 ]
 
@@ -288,7 +291,28 @@ def concatenated(expressions: ExpressionEvaluator, node: ast.BinOp, left: Value,
     length = None if None in counts else sum(filter(None, counts))
     places = getattr(left, "places", frozenset()) | getattr(right, "places", frozenset())
     value = ListValue(element, places, _is_tuple(left), length, combined(operator.add, hints(left), hints(right)))
+    if _is_tuple(left) and _is_tuple(right):
+        node.of_tuples = True  # type: ignore[attr-defined]
     return Result(node, value)
+
+
+def shown(expressions: ExpressionEvaluator, result: Result, node: ast.expr) -> ast.expr:
+    """Return an expression whose text is that of a result.
+
+    Raises:
+        NotCompiledError: it is a tuple of dynamic length, which is a list or shape to TorchScript.
+    """
+    value = result.value
+    if not isinstance(value, ListValue) or not value.is_tuple or isinstance(value.sample, torch.Size):
+        return expressions.expression(result, node, copied=True)
+    if value.length is None:
+        raise NotCompiledError("the text of a tuple of dynamic length")
+    name = expressions.named(result, node).id
+    text = f"({' '.join(f'{name}[{place}],' for place in range(value.length))})"
+    made = ast.parse(text, mode="eval").body
+    for part in ast.walk(made):
+        ast.copy_location(part, node)
+    return made
 
 
 def _is_tuple(value: Value) -> bool:

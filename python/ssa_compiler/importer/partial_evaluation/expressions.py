@@ -178,16 +178,17 @@ class Expressions(Conditions):
                     part.value = ast.copy_location(ast.Constant(str(self.scope.use(found.value))), part)
                     parts.append(str(part.value.value))
                     continue
-                part.value = self.expression(found, part.value, copied=True)
-                return self._rest_of_string(node)
+                part.value = displays.shown(self, found, part.value)
+                return self._rest_of_string(node, part)
             parts.append(str(part.value))  # type: ignore[attr-defined]
         text = "".join(parts)
         return Result(ast.copy_location(ast.Constant(text), node), Known(text))
 
-    def _rest_of_string(self, node: ast.JoinedStr) -> Result:
-        for part in node.values:
+    def _rest_of_string(self, node: ast.JoinedStr, last: ast.FormattedValue) -> Result:
+        """Evaluate what stands behind a part of an f-string."""
+        for part in node.values[node.values.index(last) + 1 :]:
             if isinstance(part, ast.FormattedValue):
-                part.value = self.left(part.value)
+                part.value = displays.shown(self, self.evaluate(part.value), part.value)
         return Result(node, Scalar(str))
 
     def _namedexpr(self, node: ast.NamedExpr) -> Result:

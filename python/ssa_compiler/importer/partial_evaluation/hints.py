@@ -40,7 +40,7 @@ def is_tracked(value: Value) -> bool:
 
 def sizes(value: TensorValue) -> ListValue:
     """Return what the shape of a tensor is."""
-    sample = None if value.sample is None else tuple(value.sample.shape)
+    sample = None if value.sample is None else value.sample.shape  # `torch.Size`, as what is made of it may be
     return ListValue(Scalar(int), is_tuple=True, length=value.rank, sample=sample)
 
 

@@ -221,7 +221,7 @@ def value_of(thing: Any, sample: Callable[[torch.Tensor], Any]) -> Value:
     if isinstance(thing, (*_SCALARS, torch.device, torch.dtype)):
         return Scalar(type(thing), thing)
     if isinstance(thing, torch.Size):
-        return ListValue(Scalar(int), is_tuple=True, length=len(thing), sample=tuple(thing))
+        return ListValue(Scalar(int), is_tuple=True, length=len(thing), sample=thing)
     if isinstance(thing, list):
         return ListValue(_common(value_of(part, sample) for part in thing))
     if isinstance(thing, tuple) and not hasattr(thing, "_fields"):

@@ -33,9 +33,11 @@ def as_lists(node: ast.expr, generated: bool) -> None:
 
     Args:
         node: the expression.
-        generated: whether partial evaluation wrote it, which compares lists where some are tuples in eager, and says
-            where none are.
+        generated: whether partial evaluation wrote it, where some lists are tuples in eager; it says which sums are of
+            tuples only, and which comparisons of none.
     """
+    if hasattr(node, "of_tuples"):
+        return
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult)):
         node.left, node.right = as_list(node.left), as_list(node.right)
     if generated and not hasattr(node, "of_lists"):

@@ -114,6 +114,33 @@ def test_lists_that_a_loop_in_one_branch_makes_longer(program: Any) -> None:
     check(program, *[(rows.clone(), n) for rows in (ROWS, -ROWS, ROWS - 1) for n in (3, 0, 1, 2, 5)])
 
 
+def of_each_image(x: Tensor) -> list[Tensor]:
+    found = [torch.zeros((0, 3))] * len(x)
+    for i, rows in enumerate(x):
+        rows = rows[rows[:, 0] > 0]
+        if not rows.shape[0]:
+            continue
+        found[i] = rows * 2
+    return found
+
+
+def until_one_is_empty(x: Tensor) -> list[Tensor]:
+    found = [torch.zeros((1, 3)), torch.zeros((2, 3)), torch.zeros((0, 3))]
+    for i in range(3):
+        rows = x[i][x[i][:, 0] > 0]
+        if rows.numel() == 0:
+            break
+        found[i] = rows
+    return found
+
+
+def test_tensors_of_their_own_sizes_in_a_loop_with_continue_or_break() -> None:
+    """TorchScript says of such a loop only when it goes on."""
+    x = torch.tensor([[[1.0, 2, 3], [-1, 5, 6]], [[-1, 2, 3], [-4, 5, 6]], [[7, 8, 9], [1, 1, 1]]])
+    for program in (of_each_image, until_one_is_empty):
+        check(program, (x,), (-x,), (x.abs(),), (x.flip(0),))
+
+
 def given(x: Tensor, out: list[int], n: int) -> list[int]:
     for i in range(n):
         out[0] += i

@@ -154,12 +154,9 @@ class GraphImporter(Operators):
         TorchScript asks once how long they are, Python before each iteration. A loop with a break has no number of
         iterations, but a condition: the position is less than the length, and there was no break.
         """
-        trip, condition = list(node.inputs())[:2]
-        going_on = next(next(node.blocks()).outputs()).node()
-        # `while items:` asks the list itself, each time.
-        breaks = condition.node().kind() == "aten::gt" and going_on.kind() == "aten::__and__"
-        lengths = [next(condition.node().inputs()) if breaks else trip]
-        flag = list(going_on.inputs())[-1:] if breaks else []
+        bound = _counted_up_to(node)
+        lengths = [next(node.inputs()) if bound is None else bound]
+        flag = [] if bound is None else list(next(next(node.blocks()).outputs()).node().inputs())[-1:]
         owners = []
         known = self._lookup(lengths[0])
         while lengths:
@@ -169,8 +166,9 @@ class GraphImporter(Operators):
             elif made.kind() == "aten::len" and highlighted(made) != "len":
                 owners.append(self._lookup(made.input()))
         lists = [(owner, self.containers.extent(owner)) for owner in owners if isinstance(owner, ListRef)]
+        length = known.value if bound is not None and isinstance(known, ConstValue) else None
         if not lists:
-            return Iteration(lambda again: None)
+            return Iteration(lambda again: None, length)
 
         def check(again: Value | None) -> None:
             if again is not None and flag:
@@ -181,7 +179,7 @@ class GraphImporter(Operators):
                     "a list or dict that changes its length while a for loop goes through it; go through a copy, list(...)"
                 )
 
-        return Iteration(check, known.value if breaks and isinstance(known, ConstValue) else None)
+        return Iteration(check, length)
 
     def _prim_RaiseException(self, node: Any) -> list[Value]:
         message, *named = (self._lookup(value) for value in node.inputs())
@@ -340,3 +338,29 @@ class GraphImporter(Operators):
         if known is None:
             raise self.state.unsupported_op("isinstance on a value whose type is dynamic; annotate it")
         return [ConstValue(known)]
+
+
+def _counted_up_to(node: Any) -> Any:
+    """The number that a prim::Loop with a condition counts up to from 0, as a for loop with a break does, if it is one.
+
+    `while items:` asks the list itself, each time.
+    """
+    _, condition, *initial = node.inputs()
+    (body,) = node.blocks()
+    going_on = next(body.outputs()).node()
+    below = next(going_on.inputs(), None) if going_on.kind() == "aten::__and__" else None
+    if below is None or below.node().kind() != "aten::lt":
+        return None
+    following, bound = below.node().inputs()
+    first = condition.node()
+    if first.kind() == "aten::gt":
+        asked = next(first.inputs()) == bound
+    else:
+        asked = condition.toIValue() is True and bound.node().kind() == "prim::Constant"
+    if not asked or following.node().kind() != "aten::add":
+        return None
+    counter, step = following.node().inputs()
+    places = [place for place, value in enumerate(list(body.inputs())[1:]) if value == counter]
+    numbers = [value.toIValue() for value in (step, *(initial[place] for place in places))]
+    ends = [list(body.outputs())[place + 1] for place in places]
+    return bound if numbers == [1, 0] and ends == [following] else None

@@ -42,9 +42,7 @@ from .values import (
     Never,
     ObjectValue,
     OptionalValue,
-    TensorValue,
     TupleValue,
-    Unknown,
     Value,
     is_none,
 )
@@ -308,8 +306,7 @@ class Calls:
         value = self.expressions.samples.module_result(module, values, named)
         node.func = program.module_expression(self.scope, module, node)
         self.place(node, arguments)
-        is_tensor = inspect.signature(forward).return_annotation in (torch.Tensor, "Tensor", "torch.Tensor")
-        return Result(node, TensorValue() if isinstance(value, Unknown) and is_tensor else value)
+        return Result(node, value)
 
     def _passes_state(self, module: torch.nn.Module, arguments: Arguments) -> bool:
         """Whether a module is passed an object with tensors or state that another module holds, whose attributes only

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import logging
+import types
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 import torch
+from torch import _jit_internal
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .values import (
@@ -127,7 +130,8 @@ class Samples:
 
     def module_result(self, module: torch.nn.Module, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """Return what a module of PyTorch's returns; it is not changed."""
-        return self.result(lambda *values, **named: self._twin(module)(*values, **named), args, kwargs)
+        found = self.result(lambda *values, **named: self._twin(module)(*values, **named), args, kwargs)
+        return _declared(module) if isinstance(found, Unknown) else found
 
     def _twin(self, module: torch.nn.Module) -> torch.nn.Module:
         """A copy of a module, with samples for parameters and buffers."""
@@ -245,6 +249,43 @@ def _without_samples(value: Value, typed: bool) -> Value:
     if isinstance(value, ListValue):
         return ListValue(None if value.element is None else _without_samples(value.element, typed))
     return Scalar(value.kind) if isinstance(value, Scalar) else UNKNOWN
+
+
+@lru_cache(maxsize=256)
+def _returned(kind: Any) -> Any:
+    """The type that the forward of a class is annotated to return for tensors; None if it is not."""
+    forward = kind.forward
+    overloads = getattr(_jit_internal, "_get_overloaded_methods")(forward, kind)  # noqa: B009 - it has no types
+    for each in overloads or [forward]:
+        hints = typing.get_type_hints(each)
+        if overloads and next(iter(hints.values()), None) is not torch.Tensor:
+            continue
+        return hints.get("return")
+    return None
+
+
+def _declared(module: torch.nn.Module) -> Value:
+    """What a module of PyTorch's returns by its annotations: an LSTM returns tensors, whatever their sizes are."""
+    cls: Any = type(module)
+    try:
+        kind = _returned(cls)
+    except (NameError, TypeError):
+        return UNKNOWN
+    return _of_type(kind)
+
+
+def _of_type(kind: Any) -> Value:
+    """What is known of a value whose type is annotated."""
+    if kind is torch.Tensor:
+        return TensorValue()
+    parts = typing.get_args(kind)
+    if typing.get_origin(kind) is tuple and parts and ... not in parts:
+        elements = tuple(map(_of_type, parts))
+        return UNKNOWN if UNKNOWN in elements else TupleValue(elements)
+    if typing.get_origin(kind) in (typing.Union, types.UnionType) and len(parts) == 2 and parts[1] is type(None):
+        inner = _of_type(parts[0])
+        return inner if isinstance(inner, Unknown) else OptionalValue(inner)
+    return UNKNOWN
 
 
 def _real(sample: Any) -> Any:

@@ -117,6 +117,8 @@ class Implicit:
         name = kind.removeprefix("aten::").removeprefix("prim::")
         if name not in _OPERATORS or not _given(node, arguments) or "Tensor" in node.schema():
             return None
+        if any(isinstance(value, ListRef) for value in arguments):
+            return None  # `[0] * n` counts by the tensor
         if (made := converts(node)) is not None:
             return [self._scalars.item(arguments[0], made)]
         text = highlighted(node)
@@ -183,7 +185,7 @@ class Implicit:
         for number, (spec, value) in enumerate(zip(schema.arguments, arguments)):
             wanted = str(spec.type)
             if number in given and wanted not in ("t", "Any"):
-                counts = "int" in wanted and (on_tensors or schema.name in _COUNTING or "List" in str(schema))
+                counts = "int" in wanted and (on_tensors or schema.name in _COUNTING or _has_elements(schema))
                 settled[number] = self.number(value, int if counts else bool if "bool" in wanted else None)
             elif isinstance(value, ListRef) and "List[int]" in wanted and on_tensors:
                 settled[number] = self._list(value)
@@ -206,6 +208,11 @@ def _given(node: Any, arguments: Sequence[Value]) -> list[int]:
         for number, (source, value) in enumerate(zip(node.inputs(), arguments))
         if isinstance(value, TensorValue) and source.type().kind() in _NUMBERS
     ]
+
+
+def _has_elements(schema: Any) -> bool:
+    """Whether an op takes a list or string, which ints count or are indices of."""
+    return any(spec.type.kind() in ("ListType", "StringType") for spec in schema.arguments)
 
 
 def _only_decides(value: Any) -> bool:

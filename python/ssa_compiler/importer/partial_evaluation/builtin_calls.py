@@ -16,6 +16,7 @@ from .comprehensions import rename
 from .displays import shown
 from .effects import has_effects, may_raise
 from .hints import is_plain
+from .indices import as_index
 from .interfaces import Arguments, CallEvaluator, Result
 from .objects import call_special, is_object
 from .ordering import extreme, ordered
@@ -102,6 +103,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     if name not in _OF_NONE:
         message = f"{name}() of None"
         given = [calls.expressions.present(result, TypeError, message) for result in arguments.positional]
+        if function is range:
+            given = [as_index(calls.scope, result) for result in given]
         arguments = Arguments(given, arguments.named)
     values = [result.value for result in arguments.positional]
     if name == "len" and len(values) == 1 and is_object(values[0]):

@@ -54,7 +54,9 @@ def _earliest(questions: tuple[MaybeAlias, ...]) -> tuple[MaybeAlias, ...]:
 
 
 def _common_capacity(a: Elements, b: Elements, tensors: list[AnyTensor], rank: int, what: str) -> int | None:
-    """The number of rows of a buffer that is made at a join; None if it is dynamic."""
+    """The number of rows of a buffer that is made at a join; None if it is dynamic: a list of known length has as many
+    rows there as elements.
+    """
     if what != "if":
         return None
     sides = [side for side in (a, b) if not is_growing_abstract(side)]
@@ -62,9 +64,8 @@ def _common_capacity(a: Elements, b: Elements, tensors: list[AnyTensor], rank: i
     if len(sides) == 2:
         return least
     growing = next(tensor for tensor in tensors if len(tensor.sizes) > rank)
-    if isinstance(growing.sizes[0], int) and growing.sizes[0] >= least:
-        return growing.sizes[0]
-    return None
+    known = growing.sizes[0]
+    return known if isinstance(known, int) and known >= least else None
 
 
 def _join_lengths(state: State, a: Elements, b: Elements, what: str) -> Elements:

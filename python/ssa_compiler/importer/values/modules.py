@@ -273,6 +273,10 @@ class Modules:
             if self.state.conditional:
                 raise AnotherPlan.assigning(path)
             self.first[cell] = current
+        before = self.first.get(cell)  # it may be None meanwhile
+        if current is not before and isinstance(before, TensorValue) and isinstance(value, TensorValue):
+            if before.fake.dtype != value.fake.dtype or not self.state.same_sizes(value, before, "an assignment"):
+                self.reshaped.add(path)
         self.state.heap.contents[cell] = (value,)
         self.state.heap.contents[("source", path)] = (ConstValue(self._source(path, value)),)
 

@@ -17,6 +17,7 @@ from .builtin_calls import numbers_of
 from .displays import spread
 from .expressions import Expressions
 from .interfaces import Result
+from .presence import find_present
 from .rejections import NotCompiledError
 from .scope import Scope, literal
 from .values import (
@@ -82,7 +83,9 @@ class Assignments:
             owner = self.expressions.evaluate(copy.deepcopy(target.value))
             if isinstance(owner.value, ListValue):
                 return self._assign_slice(target, owner, Result(value, result.value), node)
-        return [ast.copy_location(ast.Assign([self._place(target, result.value)], value), node)]
+        place = self._place(target, result.value)
+        find_present(self.scope, place, result.value)
+        return [ast.copy_location(ast.Assign([place], value), node)]
 
     def _assign_to_object(
         self, target: ast.Attribute | ast.Subscript, result: Result, node: Any
@@ -98,6 +101,7 @@ class Assignments:
             if not objects.store(self.expressions, owner, target, result.value):
                 return []
             target.value, value = owner.node, self.expressions.expression(result, node)
+            find_present(self.scope, target, result.value)
             return [ast.copy_location(ast.Assign([target], value), node)]
         name = self.expressions.named(result, node)  # Python evaluates the value first
         given = [self.expressions.evaluate(target.slice), Result(name, result.value)]

@@ -16,6 +16,7 @@ from .interfaces import Result
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
 from .samples import Samples
 from .scope import Scope
+from .unification import unified
 from .values import (
     UNKNOWN,
     Closure,
@@ -103,7 +104,7 @@ class Conditions:
         finally:
             self.scope.conditional -= 1
         node.body, node.orelse = self.expression(body, node.body), self.expression(orelse, node.orelse)
-        both = joined(body.value, orelse.value, self.samples.of)
+        both = unified(self.scope.program, body.value, orelse.value)
         if isinstance(both, Unknown) and None not in (annotation(body.value), annotation(orelse.value)):
             raise OrderError("a value of one of two types")
         return Result(node, both)

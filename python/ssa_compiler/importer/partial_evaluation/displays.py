@@ -15,6 +15,7 @@ from . import records
 from .hints import combined, hint, hints, is_tracked
 from .interfaces import ExpressionEvaluator, Result
 from .rejections import NotCompiledError
+from .unification import settle
 from .values import (
     UNKNOWN,
     Closure,
@@ -86,6 +87,8 @@ def list_of(expressions: ExpressionEvaluator, results: Sequence[Result], node: a
     element = program.elements.get(place)
     for result in results:
         element = joined(element, program.widened(result.value), expressions.samples.of)
+    for result in results:
+        settle(program, result.value, element)
     places = frozenset([place])
     count = len(node.elts) or None  # elements are put into empty lists
     length = program.length(places, count)
@@ -111,6 +114,8 @@ def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
     for one, other in pairs:
         key = joined(key, program.widened(one.value), expressions.samples.of)
         element = joined(element, program.widened(other.value), expressions.samples.of)
+    for _, other in pairs:
+        settle(program, other.value, element)
     if all(isinstance(k.value, Known) for k, _ in pairs):
         if records.is_wanted(program, [k.value.object for k, _ in pairs], element, [place]):  # type: ignore[attr-defined]
             return records.make(expressions.scope, _named(pairs), node)

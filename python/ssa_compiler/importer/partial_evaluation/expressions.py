@@ -23,11 +23,9 @@ from .subscripts import subscript
 from .values import (
     NEVER,
     Closure,
-    DictValue,
     Known,
     ListValue,
     Never,
-    ObjectValue,
     OptionalValue,
     Scalar,
     TensorValue,
@@ -35,6 +33,7 @@ from .values import (
     Unknown,
     Value,
     is_none,
+    is_something,
 )
 
 __all__ = ["Expressions"]
@@ -297,7 +296,7 @@ class Expressions(Conditions):
             known = all(isinstance(value, Known) for value in values) and not effects
             if known and (folded := self._folded(node, kind, results)):
                 return folded
-            if kind in (ast.Is, ast.IsNot) and is_none(values[1]) and _is_something(values[0]) and not effects:
+            if kind in (ast.Is, ast.IsNot) and is_none(values[1]) and is_something(values[0]) and not effects:
                 self.discard(results[0], node.left)
                 return self.known(node, Known(kind is ast.IsNot))
             if kind in (ast.Eq, ast.NotEq) and _is_list(values[0]) is not None and _is_list(values[1]) is not None:
@@ -386,10 +385,3 @@ def _is_list(value: Value) -> bool | None:
     if not isinstance(value, (Known, TupleValue)) or not isinstance(thing, (list, tuple)):
         return None
     return isinstance(thing, list)
-
-
-def _is_something(value: Value) -> bool:
-    """Whether a value is not None for sure."""
-    return isinstance(value, (TensorValue, Scalar, ListValue, TupleValue, DictValue, ObjectValue, Closure)) or (
-        isinstance(value, Known) and value.object is not None
-    )

@@ -207,14 +207,14 @@ class Loops(UnrolledLoops):
         iteration = self.iteration(node.iter)
         if iteration.elements is not None and iteration.is_unrolled:
             return self.unrolled(node, iteration.elements, iteration.tests)
-        kept, hoisted = self.scope.fork(), list(self.scope.before)
+        kept, hoisted, present = self.scope.fork(), list(self.scope.before), self.scope.present
         try:
             return self._rolled(copy.deepcopy(node), iteration)
         except (NeedsKnownError, NotCompiledError) as error:
             most = MOST_ITERATIONS if isinstance(error, NeedsKnownError) else _FEW_ITERATIONS
             if iteration.elements is None or len(iteration.elements) > most or hasattr(node, "is_single"):
                 raise
-        self.scope.variables, self.scope.before[:] = kept, hoisted
+        self.scope.variables, self.scope.before[:], self.scope.present = kept, hoisted, present
         return self.unrolled(node, iteration.elements)
 
     def _backwards(self, node: ast.For) -> list[ast.stmt]:
@@ -270,15 +270,16 @@ class Loops(UnrolledLoops):
         """
         scope = self.scope
         _forget_changed(scope, node)
+        present = scope.present  # what an iteration adds is not so where there is none
         for _ in range(_MOST_ROUNDS):
-            start = scope.fork()
+            start, scope.present = scope.fork(), present
             jumps, scope.jumps = scope.jumps, []
             hoisted, scope.before = scope.before, []
             try:
                 body: list[ast.stmt] = once()
             finally:
                 scope.before = hoisted
-                exits, scope.jumps = scope.jumps, jumps
+                exits, scope.jumps, scope.present = scope.jumps, jumps, present & scope.present
             end = [] if scope.is_dead else [scope.variables]
             scope.is_dead = False
             scope.merge([start, *exits, *end], node)

@@ -9,9 +9,9 @@ from typing import Any
 from . import unions
 from .interfaces import Arguments, Result
 from .rejections import NotCompiledError
-from .values import Known, OptionalValue, Unknown, annotation
+from .values import Known, OptionalValue, Unknown, Value, annotation, is_something
 
-__all__ = ["declared_unset", "learn_unset", "no_attribute", "required", "unset"]
+__all__ = ["declared_unset", "find_present", "learn_unset", "no_attribute", "required", "unset"]
 
 _UNSET = "unset"
 
@@ -41,6 +41,23 @@ def required(scope: Any, result: Result, error: type[Exception], message: str) -
     text = Result(ast.copy_location(ast.Constant(message), result.node), Known(message))
     made = scope.program.functions.call(scope, PRESENT[error], Arguments([result, text], {}), call)
     return Result(made.node, result.value.element)
+
+
+def find_present(scope: Any, target: ast.expr, value: Value) -> None:
+    """Note that an attribute is not None from here on, if what is assigned to it is not.
+
+    Args:
+        scope: the function.
+        target: the attribute, evaluated.
+        value: what is assigned.
+    """
+    owner: Any = target
+    while isinstance(owner, (ast.Attribute, ast.Subscript)):
+        if isinstance(owner, ast.Subscript) and not isinstance(owner.slice, ast.Constant):
+            return
+        owner = owner.value
+    if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name) and is_something(value):
+        scope.present |= {ast.unparse(target)}
 
 
 def unset(scope: Any, name: str) -> Result:

@@ -36,6 +36,7 @@ from .functions import Functions
 from .rejections import NeedsKnownError, NotCompiledError, RejectionError
 from .scope import Scope, placed, type_expression
 from .states import States
+from .unification import unified
 from .values import (
     ATTRIBUTE,
     UNKNOWN,
@@ -117,7 +118,7 @@ class Program(Dependences):
             place = "attribute", name
             general = value if is_none(value) else self.widened(value)
             known = self.elements.get(place)
-            self.elements[place] = general if known is None else joined(known, general, self.samples.of)
+            self.elements[place] = general if known is None else unified(self, known, general)
 
     def change(self, value: Value) -> bool:
         """Note that the program changes what a list or dict holds; whether it is an attribute of the model."""
@@ -134,7 +135,7 @@ class Program(Dependences):
 
     def learn(self, place: Any, value: Value) -> None:
         """Note what a list, dict or variable made at a place holds."""
-        self.elements[place] = joined(self.elements.get(place), self.widened(value), self.samples.of)
+        self.elements[place] = unified(self, self.elements.get(place), self.widened(value))
 
     def resize(self, scope: Scope, owner: Any, container: ListValue) -> None:
         """Note that the length of a list, which an expression reads, changes."""
@@ -169,7 +170,7 @@ class Program(Dependences):
             self.learn(place, general)
             if key is not None:
                 self.learn((place, "key"), key)
-        element = joined(container.element, general, self.samples.of)
+        element = unified(self, container.element, general)
         made: Value
         if isinstance(container, ListValue):
             made = ListValue(element, container.places, container.is_tuple, container.length)

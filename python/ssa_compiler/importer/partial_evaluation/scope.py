@@ -23,6 +23,7 @@ from .effects import has_effects
 from .interfaces import Evaluated, Result
 from .order import before_in
 from .rejections import NotCompiledError, OrderError
+from .unification import settle
 from .values import (
     NEVER,
     UNKNOWN,
@@ -343,6 +344,8 @@ class Scope:
         value: Value | None = None
         for result in found:
             value = result.value if value is None else joined(value, result.value, self.program.samples.of)
+        for result in found:
+            settle(self.program, result.value, value)
         if isinstance(value, OptionalValue) and not unions.is_several(self, name):
             for place in self.nothing.get(name, ()):
                 self.program.learn(place, value)

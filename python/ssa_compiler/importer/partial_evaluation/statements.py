@@ -19,13 +19,13 @@ from .order import decomposed, mark
 from .presence import learn_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError, RejectionError
 from .scope import Scope, literal
+from .unification import unified
 from .values import (
     Closure,
     DictValue,
     Known,
     ListValue,
     OptionalValue,
-    joined,
 )
 
 __all__ = ["Statements"]
@@ -107,16 +107,16 @@ class Statements(Assignments):
             return self.block(chosen) if chosen else []
         node.test = self.expressions.expression(test, node.test)
         start, present = self.scope.fork(), self.scope.present
-        arms, left = [], present
+        arms, left = [], list[frozenset[str]]()
         for number, name in enumerate(("body", "orelse")):
             self.scope.present = present | _present(node.test, number == 0)
             self.scope.variables = self._narrowed(dict(start), node.test, number == 0)
             setattr(node, name, self.block(getattr(node, name)))
             if not self.scope.is_dead:
                 arms.append(self.scope.variables)
-                left &= self.scope.present
+                left.append(self.scope.present)
             self.scope.is_dead = False
-        self.scope.is_dead, self.scope.present = not arms, left
+        self.scope.is_dead, self.scope.present = not arms, frozenset.intersection(*left) if left else present
         self.scope.variables = start
         learn_unset(self.scope, arms, node)
         self.scope.merge(arms, node, stores=len(arms) == 2)
@@ -226,7 +226,7 @@ class Statements(Assignments):
         self.scope.returned = (
             result.value
             if self.scope.returned is None
-            else joined(self.scope.returned, result.value, self.scope.program.samples.of)
+            else unified(self.scope.program, self.scope.returned, result.value)
         )
         self.scope.leave()
         return [node]

@@ -66,7 +66,7 @@ class UnrolledLoops:
         for number, element in enumerate(elements):
             if number and tests:
                 return [*out, *self._if_there(node, elements[number:], tests, flag)], flag, self.scope.is_dead
-            kept, hoisted = self.scope.fork(), list(self.scope.before)
+            kept, hoisted, present = self.scope.fork(), list(self.scope.before), self.scope.present
             made, ended = ([], None) if flag else self._plain_iteration(node, element)
             if made is not None and not flag:
                 out += made
@@ -74,6 +74,7 @@ class UnrolledLoops:
                     return out, flag, True
                 continue
             self.scope.variables, self.scope.before[:], self.scope.is_dead = kept, hoisted, False
+            self.scope.present = present
             if not flag and any(isinstance(jump, ast.Break) for jump in _jumps(node.body)):
                 flag = self.scope.name()
                 out += self._statements.statement(_stored(flag, ast.Constant(False), node))

@@ -33,6 +33,7 @@ __all__ = [
     "annotation",
     "guards_of",
     "is_none",
+    "is_something",
     "joined",
     "value_of",
     "widened",
@@ -205,6 +206,13 @@ def guards_of(value: Any) -> frozenset[str]:
 def is_none(value: Value) -> bool:
     """Whether a value is None."""
     return isinstance(value, Known) and value.object is None
+
+
+def is_something(value: Value) -> bool:
+    """Whether a value is not None for sure."""
+    return isinstance(value, (TensorValue, Scalar, ListValue, TupleValue, DictValue, ObjectValue, Closure)) or (
+        isinstance(value, Known) and value.object is not None
+    )
 
 
 def value_of(thing: Any, sample: Callable[[torch.Tensor], Any]) -> Value:

@@ -91,7 +91,9 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
         return expressions.known(node, made)  # an attribute of the class, of which TorchScript knows nothing
     program = expressions.scope.program
     if program.is_assigned(node.attr):
-        return Result(node, _assigned(expressions, made, node.attr))
+        value = _assigned(expressions, made, node.attr)
+        program.states.declare(made_of, node.attr, value)
+        return Result(node, value)
     if isinstance(found, torch.Tensor):
         return Result(node, program.tensor_value(found, made.path))
     if callable(found) and not isinstance(found, type):

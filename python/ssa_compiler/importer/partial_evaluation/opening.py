@@ -196,4 +196,4 @@ def _scripted(program: Program, function: Any, owner: torch.nn.Module | None, mo
         return recursive.create_script_module(owner, stubs, share_types=False)  # type: ignore[no-untyped-call]
 
     with program.parsed():
-        return script_as(owner, script, model)
+        return script_as(owner, script, model, program.states.types_of)

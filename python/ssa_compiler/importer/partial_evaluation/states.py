@@ -16,7 +16,7 @@ from .classes import is_plain_class
 from .interfaces import Evaluated, Result
 from .reading import MISSING, read
 from .rejections import NotCompiledError
-from .values import UNKNOWN, DictValue, Known, ListValue, TensorValue, Value, annotation, is_none, joined
+from .values import UNKNOWN, DictValue, Known, ListValue, OptionalValue, TensorValue, Value, annotation, is_none, joined
 
 __all__ = ["States"]
 
@@ -95,6 +95,20 @@ class States:
         self._program.hold(module, name, None)
         self._types.setdefault(id(module), {})[name] = _TYPES["Optional"][torch.Tensor]
 
+    def declare(self, module: torch.nn.Module, name: str, value: Value) -> None:
+        """Let TorchScript take an attribute that is a tensor, or None, for what the program takes it for.
+
+        Args:
+            module: the module; that others of its class assign None says nothing of it.
+            name: the attribute.
+            value: what is known of it.
+        """
+        inner = value.element if isinstance(value, OptionalValue) else value
+        held = vars(module).get(name, MISSING)
+        if isinstance(inner, TensorValue) and (held is None or type(held) is torch.Tensor):
+            kind = _TYPES["Optional"][torch.Tensor] if inner is not value else torch.Tensor
+            self._types.setdefault(id(module), {})[name] = kind
+
     def added(self, scope: Any, owner: Known, node: Any) -> Result:
         """Evaluate an attribute that an object does not have before the program runs.
 
@@ -155,7 +169,11 @@ class States:
         Args:
             of_class: gives those that the classes of modules annotate.
         """
-        return lambda part: {**of_class(part), **self._types.get(id(part), {})}
+        return lambda part: {**of_class(part), **self.types_of(part)}
+
+    def types_of(self, part: Any) -> dict[str, Any]:
+        """Return the types of a module's attributes that the program decides on."""
+        return self._types.get(id(part), {})
 
 
 def _with_element(value: ListValue | DictValue, element: Value) -> ListValue | DictValue:

@@ -32,12 +32,15 @@ _EMPTY: dict[type, Any] = {list: list[torch.Tensor], dict: dict[str, torch.Tenso
 _ANNOTATIONS = "__annotations__"
 
 
-def scripted_with_types(module: torch.nn.Module, script: Callable[[], Any]) -> Any:
+def scripted_with_types(
+    module: torch.nn.Module, script: Callable[[], Any], decided: Callable[[Any], dict[str, Any]] | None = None
+) -> Any:
     """Script a module, with attributes that may be None if it has to be.
 
     Args:
         module: the module. It is not changed.
         script: scripts it.
+        decided: the types of attributes of a part that are known otherwise; None if there are none.
     Raises:
         ScriptError: TorchScript rejects it.
     """
@@ -49,6 +52,8 @@ def scripted_with_types(module: torch.nn.Module, script: Callable[[], Any]) -> A
         found = {part: names for part in module.modules() if (names := _types(part))}
         if not found:
             raise
+    if decided is not None:
+        found = {part: {**names, **decided(part)} for part, names in found.items()}
     with _annotated(found):
         return script()
 

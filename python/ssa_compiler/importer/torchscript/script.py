@@ -73,20 +73,26 @@ def script_method(module: torch.nn.Module, name: str) -> Any:
     return scripted_with_types(module, lambda: _scripted(script, f"{_name(module)}.{name}", definition))
 
 
-def script_as(owner: torch.nn.Module | None, script: Callable[[], Any], model: Any) -> Any:
+def script_as(
+    owner: torch.nn.Module | None,
+    script: Callable[[], Any],
+    model: Any,
+    decided: Callable[[Any], dict[str, Any]] | None = None,
+) -> Any:
     """Return what `script` gives, with all that statements compute kept and the types of attributes that have none.
 
     Args:
         owner: the module that is scripted, None for a function.
         script: scripts it.
         model: the user's model, for messages.
+        decided: the types of attributes of a module that are known otherwise; None if there are none.
     Raises:
         ScriptError: TorchScript rejects it.
     """
     definition = getattr(model, "forward", model)
     if owner is None:
         return _scripted(script, _name(model), definition)
-    return scripted_with_types(owner, lambda: _scripted(script, _name(model), definition))
+    return scripted_with_types(owner, lambda: _scripted(script, _name(model), definition), decided)
 
 
 def _name(model: Any) -> str:

@@ -18,6 +18,7 @@ from .effects import has_effects, may_raise
 from .hints import is_plain
 from .indices import as_index
 from .interfaces import Arguments, CallEvaluator, Result
+from .number_functions import of_numbers
 from .objects import call_special, is_object
 from .ordering import extreme, ordered
 from .rejections import NotCompiledError, OrderError
@@ -116,13 +117,20 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     if function in _FOLDED and not arguments.named and not effects:
         if (folded := _folded(calls, node, function, arguments.positional)) is not None:
             return folded
-    if name in ("str", "repr") and len(arguments.positional) == 1 and not arguments.named:
-        node.args = [shown(calls.expressions, arguments.positional[0], node)]
-        if isinstance(values[0], (ListValue, TupleValue)):  # TorchScript has no repr
-            node.func = ast.copy_location(ast.Name("str", ast.Load()), node.func)
-        return Result(node, Scalar(str))
+    if name in ("str", "repr") and len(values) == 1 and not arguments.named:
+        return _text(calls, node, arguments.positional[0])
+    if name == "round" and len(values) == 2 and (made := of_numbers(calls, node, round, arguments)) is not None:
+        return made
     calls.place(node, arguments, copied=True)
     return Result(node, _kind(calls, name, values))
+
+
+def _text(calls: CallEvaluator, node: ast.Call, operand: Result) -> Result:
+    """`str(x)`, `repr(x)`."""
+    node.args = [shown(calls.expressions, operand, node)]
+    if isinstance(operand.value, (ListValue, TupleValue)):  # TorchScript has no repr
+        node.func = ast.copy_location(ast.Name("str", ast.Load()), node.func)
+    return Result(node, Scalar(str))
 
 
 def _iterable(calls: CallEvaluator, node: ast.Call, function: Any) -> Result:

@@ -30,6 +30,7 @@ from .dispatch import dispatch
 from .displays import listed, spread
 from .effects import has_effects
 from .interfaces import Arguments, ExpressionEvaluator, Result
+from .number_functions import of_numbers
 from .presence import no_attribute
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import placed
@@ -399,8 +400,8 @@ class Calls:
         name = str(getattr(thing, "__name__", ""))
         node.func = self.expressions.expression(callee, node.func)
         if self.with_list(node, name, 0):
-            made = self.expressions.evaluate(node.args[0])
-            arguments = Arguments([Result(node.args[0], made.value)], self.arguments(only_keywords(node)).named)
+            items = self.expressions.evaluate(node.args[0])
+            arguments = Arguments([Result(node.args[0], items.value)], self.arguments(only_keywords(node)).named)
         else:
             arguments = self.present(self.arguments(node), name, 0)
         values = [result.value for result in arguments.positional]
@@ -409,6 +410,8 @@ class Calls:
         if is_pure(thing) and all(isinstance(value, Known) for value in everything):
             if (folded := self._computed(node, thing, values, named)) is not None:
                 return folded
+        if is_pure(thing) and (made := of_numbers(self, node, thing, arguments)) is not None:
+            return made
         self.place(node, arguments, copied=is_op(thing) or is_pure(thing))
         if is_op(thing):
             return Result(node, self.expressions.samples.result(thing, values, named, name))

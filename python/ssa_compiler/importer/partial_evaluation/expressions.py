@@ -254,6 +254,13 @@ class Expressions(Conditions):
         node.operand = self.expression(operand, node.operand)
         if isinstance(node.op, ast.Not):
             return Result(node, Scalar(bool))
+        if isinstance(node.op, ast.Invert) and isinstance(operand.value, Scalar):  # TorchScript has it of tensors only
+            number = ast.Call(ast.Name("int", ast.Load()), [node.operand], [])
+            made = ast.BinOp(ast.UnaryOp(ast.USub(), number), ast.Sub(), ast.Constant(1))
+            for part in ast.walk(made):
+                if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
+                    ast.copy_location(part, node)
+            return Result(made, Scalar(int))
         return Result(node, self.computed(type(node.op), [operand.value]))
 
     def _binop(self, node: ast.BinOp) -> Result:

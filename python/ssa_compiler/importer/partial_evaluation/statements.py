@@ -14,6 +14,7 @@ from .conditions import as_condition
 from .effects import has_effects, must_be_decomposed
 from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
+from .loop_else import without_else
 from .loops import Loops
 from .order import decomposed, mark
 from .presence import learn_unset
@@ -60,6 +61,8 @@ class Statements(Assignments):
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise NotCompiledError("a statement of another kind, such as try")
+        if isinstance(node, (ast.For, ast.While)) and node.orelse:
+            return self.block(without_else(node, self.scope.name()))
         scope, is_step = self.scope, getattr(node, "is_step", False)
         mark(node)
         part = copy.deepcopy(_evaluated_part(node))

@@ -25,7 +25,7 @@ from .literals import (
 from .other_words import columns, extended, plus
 from .tuple_operands import as_list, as_lists
 
-__all__ = ["IN_PLACE", "KEPT", "Rewriter"]
+__all__ = ["IN_PLACE", "KEPT", "Rewriter", "is_python_method"]
 
 # The first operand of a print that keeps a value; no program of a user prints this.
 KEPT = "\0ssa_compiler.kept"
@@ -343,7 +343,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        if self._methods and isinstance(node.func, ast.Attribute) and _is_python_method(node.func.attr):
+        if isinstance(node.func, ast.Attribute) and is_python_method(node.func.attr, always=not self._methods):
             owner = node.func.value
             if not isinstance(self._meaning(owner), types.ModuleType):
                 node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
@@ -382,9 +382,18 @@ def _quotient(node: ast.AugAssign, value: ast.expr) -> ast.BinOp:
     return ast.copy_location(ast.BinOp(value, node.op, node.value), node)
 
 
-def _is_python_method(name: str) -> bool:
-    """Whether tensors have a method of this name that is Python's, and torch a function that does the same."""
-    return isinstance(getattr(torch.Tensor, name, None), types.FunctionType) and hasattr(torch.functional, name)
+@cache
+def is_python_method(name: str, *, always: bool = False) -> bool:
+    """Whether tensors have a method of this name that is Python's, and torch a function that does the same.
+
+    Args:
+        name: the name.
+        always: only if TorchScript takes the method for an op with several results, of which Python returns the first.
+    """
+    if not isinstance(getattr(torch.Tensor, name, None), types.FunctionType) or not hasattr(torch.functional, name):
+        return False
+    counts = {len(schema.returns) for schema in torch._C._jit_get_schemas_for_operator(f"aten::{name}")}
+    return not always or (bool(counts) and min(counts) > 1)
 
 
 def _converts_dtype(call: ast.Call) -> bool:

@@ -1,0 +1,73 @@
+"""Pure functions of numbers that TorchScript has not, as calls of Python: `math.log2(x)`, `round(x, 1)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+
+from .interfaces import Arguments, CallEvaluator, Result
+from .values import Known, Scalar, Value
+
+__all__ = ["of_numbers"]
+
+_NUMBERS = (bool, int, float)
+_find_builtin: Callable[[Any], Any] = torch.jit._builtins._find_builtin  # type: ignore[attr-defined]
+
+
+def of_numbers(calls: CallEvaluator, node: ast.Call, function: Any, arguments: Arguments) -> Result | None:
+    """Evaluate a call of such a function.
+
+    Args:
+        calls: evaluates calls.
+        node: the call.
+        function: a function without effects.
+        arguments: its evaluated arguments.
+    Returns:
+        The call; None if TorchScript has the function, or it is given anything but one to three numbers.
+    """
+    values = [result.value for result in arguments.positional]
+    kinds = tuple(map(_kind, values))
+    if arguments.named or None in kinds or not 1 <= len(kinds) <= 3:
+        return None
+    if function is not round and _find_builtin(function) is not None:
+        return None
+    made = _kind(calls.expressions.samples.result(function, values, {}))
+    if made is None:
+        return None
+    name = calls.scope.program.constant_name(_ignored(function, kinds, made))
+    node.func = ast.copy_location(ast.Name(name, ast.Load()), node)
+    calls.place(node, arguments)
+    return Result(node, Scalar(made))
+
+
+def _kind(value: Value) -> type | None:
+    kind = value.kind if isinstance(value, Scalar) else type(value.object) if isinstance(value, Known) else None
+    return kind if kind in _NUMBERS else None
+
+
+@cache
+def _ignored(function: Callable[..., Any], kinds: tuple[type, ...], result: type) -> Any:
+    """A function that TorchScript calls in Python, with the types that it needs."""
+    called: Any
+    if len(kinds) == 1:
+
+        def called(a: Any) -> Any:
+            return function(a)
+
+    elif len(kinds) == 2:
+
+        def called(a: Any, b: Any) -> Any:
+            return function(a, b)
+
+    else:
+
+        def called(a: Any, b: Any, c: Any) -> Any:
+            return function(a, b, c)
+
+    called.__name__ = called.__qualname__ = function.__name__
+    called.__annotations__ = dict(zip("abc", kinds)) | {"return": result}
+    return torch.jit.ignore(called)

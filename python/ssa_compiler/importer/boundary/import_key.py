@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from ...abi.surroundings import Surroundings
 from ...options import ImportOptions
 from ..torchscript.models import OpenedModel, has_own_functions
 
@@ -54,7 +55,9 @@ def import_key(
         kwargs: keyword examples.
         options: what the front end is asked for.
     """
-    if opened.looks or opened.objects or torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
+    if opened.looks or opened.objects or isinstance(opened.owner, Surroundings):
+        return None
+    if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
         return None
     try:
         values = _Values()

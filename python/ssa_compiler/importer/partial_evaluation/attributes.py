@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ...abi.surroundings import Surroundings
 from .callees import is_of_torch
 from .constants import is_constant, is_mutable_object
 from .interfaces import ExpressionEvaluator, Result
@@ -56,7 +57,8 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
     if program.is_assigned(node.attr, type(thing)):
         return program.states.attribute(expressions.scope, value, node.attr, node)
     if isinstance(found, torch.Tensor) or _is_uniform(found):
-        if isinstance(found, torch.Tensor) or any(isinstance(part, torch.Tensor) for part in found):
+        parts = found.values() if isinstance(found, dict) else found
+        if isinstance(found, torch.Tensor) or any(isinstance(part, torch.Tensor) for part in parts):
             is_tensor = isinstance(found, torch.Tensor)
             inner = program.tensor_value(found, made.path) if is_tensor else expressions.samples.value(found)
             return Result(program.held_expression(expressions.scope, made.path, found, node), inner)
@@ -87,7 +89,7 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
     if isinstance(found, torch.nn.Module):
         return Result(None, made)
     node.value = expressions.expression(owner, node.value)
-    if not isinstance(found, torch.Tensor) and not callable(found) and node.attr not in vars(made_of):
+    if not isinstance(found, torch.Tensor) and not callable(found) and _is_of_class(made_of, node.attr):
         return expressions.known(node, made)  # an attribute of the class, of which TorchScript knows nothing
     program = expressions.scope.program
     if program.is_assigned(node.attr):
@@ -103,6 +105,11 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
     return expressions.known(node, made)
 
 
+def _is_of_class(module: torch.nn.Module, name: str) -> bool:
+    """Whether an attribute of a module is its class's."""
+    return name not in vars(module) and not isinstance(module, Surroundings)
+
+
 def _assigned(expressions: ExpressionEvaluator, made: Known, name: str) -> Value:
     """What is known of an attribute that the program assigns: what it was, or is assigned."""
     program, found = expressions.scope.program, made.object
@@ -116,4 +123,7 @@ def _is_uniform(thing: Any) -> bool:
     """Whether TorchScript takes a container as an attribute of a module."""
     if isinstance(thing, (list, tuple)) and thing and not hasattr(thing, "_fields"):
         return len({type(part) for part in thing}) == 1 and isinstance(thing[0], (*_STORED, torch.Tensor))
-    return isinstance(thing, dict) and bool(thing) and all(type(part) in _STORED for part in thing.values())
+    if not isinstance(thing, dict) or not thing:
+        return False
+    kinds = {type(part) for part in thing.values()}
+    return all(kind in _STORED for kind in kinds) or (kinds == {torch.Tensor} and {*map(type, thing)} == {str})

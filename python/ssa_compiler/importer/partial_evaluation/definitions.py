@@ -25,6 +25,7 @@ __all__ = [
     "Request",
     "Specialised",
     "all_parameters",
+    "captured",
     "changes",
     "constant_of",
     "decorators",
@@ -43,6 +44,7 @@ __all__ = [
 _PARSE = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
 _PARSED = "_ssa_compiler_parsed"
 _PADDING = "." * 400
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 @dataclass
@@ -170,8 +172,7 @@ def function_of(definition: Definition, name: str, node: Any, is_root: bool, nam
     if is_root:
         made.__signature__ = _with_fitting_defaults(original, node)  # type: ignore[attr-defined]
     else:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        made.__signature__ = inspect.Signature([inspect.Parameter(each, kind) for each in names])  # type: ignore[attr-defined]
+        made.__signature__ = inspect.Signature([inspect.Parameter(each, _POSITIONAL) for each in names])  # type: ignore[attr-defined]
     tree = ast.Module([node], [])
     last = definition.parsed.source.count("\n") + 2
     for part in ast.walk(tree):
@@ -209,7 +210,9 @@ def _with_fitting_defaults(function: Any, node: Any) -> inspect.Signature:
         each.replace(default=required) if k < first and each.kind is not each.KEYWORD_ONLY else each
         for k, each in enumerate(made)
     ]
-    return signature.replace(parameters=made)
+    added = [name for name in annotations if name not in signature.parameters]  # the module that it is a method of
+    place = made[0].kind if made and made[0].kind is inspect.Parameter.POSITIONAL_ONLY else _POSITIONAL
+    return signature.replace(parameters=[*(inspect.Parameter(name, place) for name in added), *made])
 
 
 def _padded(parsed: Any) -> Any:
@@ -361,3 +364,20 @@ def is_of_torchscript(node: ast.expr) -> bool:
     }
     words = [each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)]
     return bool(words) and set(words) <= allowed and text not in ("list", "tuple", "dict", "List", "Tuple", "Dict")
+
+
+def captured(closure: Closure, seen: frozenset[int] = frozenset()) -> list[tuple[Scope, str]]:
+    """The variables that a closure reads, and those that the closures read which it calls, by the functions whose they
+    are; without what is put in.
+    """
+    made: dict[tuple[int, str], tuple[Scope, str]] = {}
+    for name in free_names(closure.node) if id(closure.node) not in seen else ():
+        scope: Scope = closure.scope
+        found = scope.variables.get(name)
+        if found is None or (isinstance(found.value, Known) and isinstance(found.value.object, torch.nn.Module)):
+            continue
+        if isinstance(found.value, Closure):
+            made |= {(id(each), key): (each, key) for each, key in captured(found.value, seen | {id(closure.node)})}
+        elif not isinstance(found.value, Known) or found.node is not None:
+            made[id(scope), name] = scope, name
+    return list(made.values())

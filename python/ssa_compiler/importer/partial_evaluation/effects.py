@@ -151,7 +151,9 @@ def _is_tensor(scope: Any, node: ast.expr) -> bool:
         is_op_call = isinstance(node.func, ast.Attribute) and _is_pure(scope, node)
         return is_op_call and node.func.attr not in _CONVERTING  # type: ignore[attr-defined]
     if isinstance(node, ast.Subscript):
-        return _is_tensor(scope, node.value)
+        held = _held(scope, node.value)
+        parts = held.values() if isinstance(held, dict) else held if isinstance(held, (list, tuple)) else ()
+        return _is_tensor(scope, node.value) or (bool(parts) and all(isinstance(part, torch.Tensor) for part in parts))
     if isinstance(node, ast.BinOp):
         return _is_tensor(scope, node.left) or _is_tensor(scope, node.right)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -160,10 +162,18 @@ def _is_tensor(scope: Any, node: ast.expr) -> bool:
             return node.attr in ("T", "mT", "data", "real", "imag")
         if isinstance(owner, ObjectValue) and owner.name is not None:
             return isinstance(scope.program.classes.attribute(owner.kind, node.attr), TensorValue)
-        if isinstance(owner, Known) and isinstance(owner.object, torch.nn.Module):
-            tensors = {**owner.object._parameters, **owner.object._buffers}
-            return isinstance(tensors.get(node.attr), torch.Tensor)
+        return isinstance(_held(scope, node), torch.Tensor)
     return False
+
+
+def _held(scope: Any, node: ast.expr) -> Any:
+    """What an attribute of a module is before the program runs, None if that is nothing that holds tensors."""
+    owner = _variable(scope, node.value) if isinstance(node, ast.Attribute) else None
+    if not isinstance(owner, Known) or not isinstance(owner.object, torch.nn.Module):
+        return None
+    assert isinstance(node, ast.Attribute)
+    held = scope.program.held.get(id(owner.object), (None, {}))[1]
+    return {**owner.object._parameters, **owner.object._buffers, **held}.get(node.attr)
 
 
 def may_raise(node: Any) -> bool:

@@ -20,6 +20,7 @@ from .presence import no_attribute, required
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope, literal
 from .subscripts import subscript
+from .surroundings import adopted
 from .values import (
     NEVER,
     Closure,
@@ -163,7 +164,7 @@ class Expressions(Conditions):
         return Result(node, Known(node.value))
 
     def _name(self, node: ast.Name) -> Result:
-        return self.scope.load(node)
+        return adopted(self, self.scope.load(node), node)
 
     def _lambda(self, node: ast.Lambda) -> Result:
         return Result(None, Closure(node, self.scope))

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ...abi.surroundings import Surroundings
 from ..torchscript.function_scope import variables_of
 from . import objects, unions
 from .binding import bind
@@ -20,6 +21,7 @@ from .definitions import (
     Request,
     Specialised,
     all_parameters,
+    captured,
     changes,
     constant_of,
     decorators,
@@ -193,7 +195,8 @@ class Functions:
         return objects.constructor(kind, written)
 
     def _call(self, scope: Scope, definition: Definition, arguments: Arguments, node: ast.Call) -> Result:
-        owner = scope.owner if definition.scope is not None or needs_owner(arguments) else None
+        is_method = definition.scope is not None or needs_owner(arguments)
+        owner = scope.owner if is_method or isinstance(self._program.root, Surroundings) else None
         name = f"_ssa_compiler_{definition.node.name}"
         first = ""
         if owner is not None:
@@ -242,6 +245,8 @@ class Functions:
         """
         definition = definition_of(function)
         first = definition.node.args.args[0].arg if owner is not None else ""
+        if isinstance(owner, Surroundings):
+            first, name = _SELF, self._program.unused_name(name)
         bound = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
         kept = {key: value for key, value in arguments.items() if key != first}
         return self._specialise(Request(definition, owner, name, first, bound, kept, dispatches, is_root=True))
@@ -298,7 +303,7 @@ class Functions:
         value = result.value
         if not isinstance(value, Closure):
             return Result(None, value)
-        for outer, name in _captured(value):
+        for outer, name in captured(value):
             passed = outer.captured_name(name)
             if passed not in dynamic:
                 dynamic[passed] = self._program.widened(outer.variables[name].value)
@@ -401,6 +406,8 @@ class Functions:
         arguments: ast.arguments = copy.deepcopy(definition.node.args)
         annotated = {each.arg: each for each in made}
         arguments.args = [annotated.get(each.arg, each) for each in arguments.args]
+        if first == _SELF:
+            (arguments.posonlyargs or arguments.args).insert(0, made[0])
         arguments.kwonlyargs = [annotated.get(each.arg, each) for each in arguments.kwonlyargs]
         return arguments
 
@@ -430,20 +437,3 @@ class Functions:
         copies.append(made)
         self._program.add(owner, made)
         return made
-
-
-def _captured(closure: Closure, seen: frozenset[int] = frozenset()) -> list[tuple[Scope, str]]:
-    """The variables that a closure reads, and those that the closures read which it calls, by the functions whose they
-    are; without what is put in.
-    """
-    made: dict[tuple[int, str], tuple[Scope, str]] = {}
-    for name in free_names(closure.node) if id(closure.node) not in seen else ():
-        scope: Scope = closure.scope
-        found = scope.variables.get(name)
-        if found is None or (isinstance(found.value, Known) and isinstance(found.value.object, torch.nn.Module)):
-            continue
-        if isinstance(found.value, Closure):
-            made |= {(id(each), key): (each, key) for each, key in _captured(found.value, seen | {id(closure.node)})}
-        elif not isinstance(found.value, Known) or found.node is not None:
-            made[id(scope), name] = scope, name
-    return list(made.values())

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import torch
 
+from ...abi.object_guards import Place
 from .samples import Samples
 from .values import UNKNOWN, DictValue, Known, ListValue, ObjectValue, Value
 
@@ -140,6 +141,8 @@ class Evaluated(Protocol):
 
     samples: Samples
     elements: dict[Any, Value]
+    root: torch.nn.Module | None
+    places: dict[str, Place]
 
     @property
     def classes(self) -> ClassEvaluator: ...

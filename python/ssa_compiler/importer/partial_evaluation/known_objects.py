@@ -10,6 +10,7 @@ import types
 import torch
 
 from .callees import is_of_torch
+from .classes import is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
 from .rejections import NotCompiledError
 from .values import Known, Value
@@ -18,17 +19,18 @@ __all__ = ["call", "holder_path"]
 
 
 def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
-    """Call an object that is no part of the root; None if it is a function, or another object."""
+    """Call an object that is no module; None if it is a function, or another object."""
     thing, path, program = callee.object, callee.path, calls.scope.program
     if isinstance(thing, types.MethodType) and path is not None and not isinstance(thing.__self__, torch.nn.Module):
         program.depend(Known(thing.__func__, program.part_of(path, "__func__")))  # it may have one of its own later
-    if path is None or not program.is_elsewhere(path):
+    if path is None or not (program.is_elsewhere(path) or is_plain_class(type(thing))):
         return None
     if isinstance(thing, functools.partial):
         return _partial(calls, node, thing, path)
     called = inspect.getattr_static(type(thing), "__call__", None)
     if not isinstance(called, types.FunctionType):
         return None
+    program.depend(Known(type(thing), program.part_of(path, "__class__")))
     arguments = calls.arguments(node)
     given = Arguments([Result(None, callee), *arguments.positional], arguments.named)
     return program.functions.call(calls.scope, called, given, node)

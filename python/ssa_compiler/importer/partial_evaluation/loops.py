@@ -109,6 +109,12 @@ class Loops(UnrolledLoops):
             return Iteration(None, UNKNOWN, objects, True)
         self.scope.use(value)
         guards = self.scope.program.guards_of(value)
+        is_named = isinstance(result.node, (ast.Attribute, ast.Name)) and isinstance(thing, (list, tuple))
+        if is_named and thing and all(isinstance(part, torch.Tensor) for part in thing):
+            items = [ast.copy_location(ast.Constant(k), node) for k in range(len(thing))]
+            nodes = [ast.copy_location(ast.Subscript(copy.deepcopy(result.node), k, ast.Load()), node) for k in items]
+            tensors = [Result(*pair) for pair in zip(nodes, map(self._expressions.samples.value, thing))]
+            return Iteration(None, UNKNOWN, tensors, True)
         made = [
             Result(None, Known(part, None, guards)) if isinstance(part, (list, dict)) else self.part(part, node)
             for part in parts

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 import torch.jit._recursive as recursive
 
+from ...abi.surroundings import Surroundings
 from ...errors import ScriptError
 from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
@@ -149,14 +150,50 @@ def _is_of_torch(module: torch.nn.Module) -> bool:
 def _opened(
     function: Any, owner: torch.nn.Module | None, name: str, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> OpenedModel:
+    """Open a model partially evaluated; a function as a method of its surroundings, if that is needed."""
+    given = function, name, model, args, kwargs
     try:
-        bound = inspect.signature(inspect.unwrap(function)).bind(*(() if owner is None else (owner,)), *args, **kwargs)
+        return _opened_as(owner, owner, *given)
+    except (NotCompiledError, ScriptError):
+        around = Surroundings()
+        if owner is not None:
+            raise
+        try:
+            return _opened_as(None, around, *given)
+        except (NotCompiledError, ScriptError):
+            if any(True for _ in around.found()):
+                raise
+        raise
+
+
+def _opened_as(
+    first: torch.nn.Module | None,
+    owner: torch.nn.Module | None,
+    function: Any,
+    name: str,
+    model: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> OpenedModel:
+    """Open a model partially evaluated.
+
+    Args:
+        first: what is passed in front of the arguments; None if nothing is.
+        owner: the module that has the function as a method; None if it stays a function.
+        function: the function.
+        name: its name.
+        model: the model.
+        args: positional arguments.
+        kwargs: keyword arguments.
+    """
+    try:
+        bound = inspect.signature(inspect.unwrap(function)).bind(*(() if first is None else (first,)), *args, **kwargs)
     except TypeError as error:
         raise NotCompiledError("arguments that do not fit the signature") from error
     bound.apply_defaults()
     program, made, fixed = evaluated(function, owner, name, bound.arguments)
     scripted = _scripted(program, made.function, owner, model)
-    title = name if owner is None else type(owner).__name__ + ("" if name == "forward" else f".{name}")
+    title = name if first is None else type(owner).__name__ + ("" if name == "forward" else f".{name}")
     method = "" if owner is None else made.name
     parameters = inspect.signature(inspect.unwrap(function)).parameters
     kept = inspect.signature(made.function).parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -171,16 +172,24 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
     node.value = expressions.expression(owner, node.value, copied=is_copy)
     node.slice = expressions.expression(index, node.slice)
     if isinstance(thing, (list, tuple)) and thing:
-        value: Value | None = None
-        for part in thing:
-            held = Known(part, owner.value.path)  # type: ignore[attr-defined]
-            value = joined(value, expressions.scope.program.widened(held), expressions.samples.of)
+        value = _any_of(expressions, thing, owner.value.path)  # type: ignore[attr-defined]
         if isinstance(node.slice, ast.Slice):
             return Result(node, ListValue(value))
         if isinstance(thing, tuple) and isinstance(node.value, ast.Tuple):
             node.value = ast.copy_location(ast.List(node.value.elts, ast.Load()), node.value)
         return Result(node, value or UNKNOWN)
+    if isinstance(thing, dict) and thing and all(isinstance(part, torch.Tensor) for part in thing.values()):
+        return Result(node, _any_of(expressions, thing.values(), owner.value.path))  # type: ignore[attr-defined]
     return Result(node)
+
+
+def _any_of(expressions: ExpressionEvaluator, parts: Iterable[Any], path: str | None) -> Value:
+    """What is known of an element of a container, whichever it is."""
+    value: Value | None = None
+    for part in parts:
+        held = expressions.scope.program.widened(Known(part, path))
+        value = joined(value, held, expressions.samples.of)
+    return value or UNKNOWN
 
 
 def element_of_known(expressions: ExpressionEvaluator, owner: Known, index: Known) -> Result | None:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from ...abi.paths import follow
+from ...abi.surroundings import Surroundings
 from .values import DictRef, ListRef, OptionalValue, TupleValue, Value
 
 __all__ = ["can_be_held", "containers_in", "declared_type", "holds_container"]
@@ -32,7 +33,8 @@ def can_be_held(root: Any, path: str) -> bool:
     owner = follow(root, holder)
     if isinstance(owner, torch.jit.ScriptModule) or not hasattr(owner, "__dict__"):
         return False
-    return _can_be_passed(vars(owner).get(name, _MISSING))
+    space = dict(owner.found()) if isinstance(owner, Surroundings) else vars(owner)
+    return _can_be_passed(space.get(name, _MISSING))
 
 
 def _can_be_passed(value: Any) -> bool:

@@ -17,6 +17,7 @@ from torch_mlir import ir
 
 from ...abi.paths import follow
 from ...abi.same_values import registered_name, same_tensor
+from ...abi.surroundings import Surroundings
 from ...errors import SourceLocation
 from ..ir.torchscript_enums import Numbered
 from .held_containers import can_be_held, containers_in, declared_type, holds_container
@@ -226,7 +227,8 @@ class Modules:
     def _attributes(self) -> Iterator[tuple[str, Any]]:
         """Iterate over the attributes of all modules: the qualified name and the value."""
         for prefix, module in self.root.named_modules():
-            for space in (vars(module), module._parameters, module._buffers):
+            found = dict(module.found()) if isinstance(module, Surroundings) else {}
+            for space in (vars(module), module._parameters, module._buffers, found):
                 for name, value in space.items():
                     if not name.startswith("_"):
                         yield f"{prefix}.{name}" if prefix else name, value

@@ -231,12 +231,6 @@ class Named(nn.Module):
         return x * self.b.n
 
 
-class Later(Stepping):
-    def forward(self, x):
-        self.scheduler.later = x
-        return x
-
-
 class Replaced(Stepping):
     def forward(self, x):
         self.scheduler = Scheduler(5)
@@ -253,7 +247,6 @@ class Grown(Several):
     ("kind", "says"),
     [
         (Named, "a Scheduler with state that has several names"),
-        (Later, "later, an attribute that a Scheduler does not have yet"),
         (Replaced, "nonexistent attribute: scheduler"),
         (Grown, "has no attribute 'all'"),
     ],
@@ -292,6 +285,80 @@ class ReadsFirst(Keeps):
         return self.attention
 
 
-def test_attributes_that_may_not_be_there_are_rejected():
-    with pytest.raises(errors.ScriptError, match="attention, an attribute that a module does not have yet"):
-        ssa_compiler.compile(ReadsFirst(), (X, 1))
+class Asks(Keeps):
+    """What is there changes while the program runs."""
+
+    def forward(self, x, n: int):
+        before = getattr(self, "attention", None)
+        known = hasattr(self, "attention")
+        for _ in range(n):
+            self.attention = self.functions[0](x)
+        y = x if before is None else x + before
+        return (y, hasattr(self, "attention")) if known else (y * 2, hasattr(self, "attention"))
+
+
+class Solver:
+    """Attributes that methods set, and a list of tensors that are None first."""
+
+    shift = None
+
+    def __init__(self):
+        self.outputs, self.recent, self.latest, self.order = [None, None], [None, None, None], [None, None], 0
+
+    def set_steps(self, x):
+        self.steps = x.round()
+        self.outputs, self.order = [None, None], 0
+
+    def step(self, i: int, x):
+        self.outputs[0] = self.outputs[1]
+        self.outputs[1] = x * self.steps[i]
+        self.recent = self.recent[1:] + [x]  # noqa: RUF005 - both are written
+        self.latest = [*self.latest[1:], x]
+        self.shift = x if self.shift is None else self.shift + x
+        if self.order < 1:
+            self.order += 1
+            return x + 1
+        return x - self.outputs[0]
+
+
+class Sampling(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.solver, self.other = Solver(), Solver()
+
+
+class Samples(Sampling):
+    def forward(self, x, n: int):
+        self.solver.set_steps(x)
+        for i in range(n):
+            x = self.solver.step(i, x)
+        return x * len(self.solver.steps), hasattr(self.other, "steps")
+
+
+class SetsUnderACondition(Sampling):
+    def forward(self, x, n: int):
+        if n > 0:
+            self.solver.steps = x
+        return self.solver.steps + x
+
+
+def test_attributes_that_objects_get():
+    agree(ReadsFirst, (X, 1), (X, 9), (X, 1))
+    agree(Asks, (X, 0), (X, 2), (X, 0), (X, 1))
+    agree(SetsUnderACondition, (X, 0), (X, 1), (X, 0))
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 3])
+def test_lists_of_tensors_that_are_none_first(first):
+    agree(Samples, (X, first), (X, 2), (X, 0), (X, 1), (-X, 3))
+
+
+class Counts(Sampling):
+    def forward(self, x, n: int):
+        self.solver.count = n
+        return x
+
+
+def test_other_attributes_that_are_not_there_are_rejected():
+    with pytest.raises(errors.ScriptError, match="count, an attribute that a Solver does not have yet"):
+        ssa_compiler.compile(Counts(), (X, 1))

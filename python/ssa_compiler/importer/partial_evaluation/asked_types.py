@@ -25,6 +25,7 @@ from .values import (
     TensorValue,
     TupleValue,
     Unknown,
+    is_none,
 )
 
 __all__ = ["get_attribute", "has_attribute_of", "is_callable", "is_instance"]
@@ -89,8 +90,30 @@ def has_attribute_of(calls: CallEvaluator, node: ast.Call) -> Result | None:
     found = read(result.value.object, name.value.object)
     if isinstance(found, property):
         raise NotCompiledError("hasattr() of a property")
+    if found is MISSING and program.states.may_be_added(result.value, name.value.object):
+        return _is_set(calls, _added(calls, result.value, name.value.object, node), node)
     program.depend_on_presence(None if path is None else program.part_of(path, name.value.object))
     return calls.expressions.known(node, Known(found is not MISSING))
+
+
+def _added(calls: CallEvaluator, owner: Known, name: str, node: ast.Call) -> Result:
+    """An attribute that the program may add, which is None before.
+
+    Raises:
+        NotCompiledError: its type is not known.
+    """
+    found: Result | None = calls.scope.program.states.added(calls.scope, owner, name, node)
+    if found is None:
+        raise NotCompiledError(f"{name}, an attribute that is added, and that is no tensor")
+    return found
+
+
+def _is_set(calls: CallEvaluator, found: Result, node: ast.Call) -> Result:
+    """Whether a value is not None."""
+    test = ast.Compare(found.node, [ast.IsNot()], [ast.Constant(None)])
+    for part in ast.walk(test):
+        ast.copy_location(part, node)
+    return Result(test, Scalar(bool))
 
 
 def get_attribute(calls: CallEvaluator, node: ast.Call) -> Result | None:
@@ -105,6 +128,10 @@ def get_attribute(calls: CallEvaluator, node: ast.Call) -> Result | None:
     calls.scope.use(name.value)
     if len(node.args) > 2 and read(result.value.object, name.value.object) is MISSING:
         program = calls.scope.program
+        if program.states.may_be_added(result.value, name.value.object):
+            if not is_none(calls.expressions.evaluate(node.args[2]).value):
+                raise NotCompiledError(f"{name.value.object}, an attribute that an object may not have")
+            return _added(calls, result.value, name.value.object, node)
         path = program.path_of(result.value)
         program.depend_on_presence(None if path is None else program.part_of(path, name.value.object))
         return calls.expressions.evaluate(node.args[2])

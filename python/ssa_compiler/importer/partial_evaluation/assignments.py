@@ -298,7 +298,7 @@ class Assignments:
             if isinstance(owner.value, TensorValue):
                 raise NotCompiledError("an attribute of a tensor")
             if isinstance(owner.value, Known) and isinstance(owner.value.object, torch.nn.Module):
-                self.scope.program.states.add(self.scope, owner.value, target.attr)
+                self.scope.program.states.add(self.scope, owner.value, target.attr, target)
             elif isinstance(owner.value, Known):
                 state = self.scope.program.states.attribute(self.scope, owner.value, target.attr, target).node
                 state.ctx = ast.Store()

@@ -13,6 +13,7 @@ from ...abi.surroundings import Surroundings
 from .callees import is_of_torch
 from .constants import is_constant, is_mutable_object
 from .interfaces import ExpressionEvaluator, Result
+from .presence import required
 from .reading import MISSING, read
 from .scope import UNSEEN, literal
 from .values import Known, Value, joined
@@ -38,8 +39,11 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
     program.states.see(value)
     found = read(thing, node.attr)
     if found is MISSING:
+        if (added := program.states.added(expressions.scope, value, node.attr, node)) is not None:
+            message = f"'{type(thing).__name__}' object has no attribute '{node.attr}'"
+            return required(expressions.scope, added, AttributeError, message)
         node.value = expressions.expression(owner, node.value)
-        return program.states.added(expressions.scope, value, node)
+        return Result(node)
     if isinstance(found, property) and not isinstance(thing, type):
         return program.functions.get(expressions.scope, found.fget, value, node)
     made = _found(expressions, value, found, node.attr)

@@ -143,7 +143,8 @@ def _annotated(expressions: ExpressionEvaluator, node: Any, value: ListValue | D
     is_default = value.element is None or annotation(value.element) == "Tensor"
     if isinstance(value, DictValue):
         is_default = is_default and (value.key is None or annotation(value.key) == "str")
-    if not isinstance(value.element, OptionalValue) and (not is_empty or is_default):
+    has_none = isinstance(value.element, OptionalValue) or (value.element is not None and is_none(value.element))
+    if not has_none and (not is_empty or is_default):
         return node
     return node if annotation(value) is None else expressions.scope.program.annotated(node, value)
 
@@ -197,9 +198,13 @@ def listed(expressions: ExpressionEvaluator, parts: Sequence[ast.expr], node: An
             element = joined(element, expressions.scope.program.widened(value), expressions.samples.of)
         return Result(ast.copy_location(ast.List(elements, ast.Load()), node), ListValue(element))
     made: Any = None
-    element = None
+    element, parts_of = None, list[Value]()
     sample: Any = ()
     expression: Any
+    for _, value in chunks:
+        parts_of += value if isinstance(value, list) else [value.element or UNKNOWN]
+    for each in parts_of:
+        element = joined(element, expressions.scope.program.widened(each), expressions.samples.of)
     for expression, value in chunks:
         if isinstance(value, list):
             if not value:
@@ -207,10 +212,9 @@ def listed(expressions: ExpressionEvaluator, parts: Sequence[ast.expr], node: An
             listed_: Any = ast.List(expression, ast.Load())
             expression = ast.copy_location(listed_, node)
             sample = combined(operator.add, sample, hints(TupleValue(tuple(value))))
-            for each in value:
-                element = joined(element, expressions.scope.program.widened(each), expressions.samples.of)
+            if isinstance(element, OptionalValue):
+                expression = expressions.scope.program.annotated(expression, ListValue(element))
         else:
-            element = joined(element, value.element or UNKNOWN, expressions.samples.of)
             sample = combined(operator.add, sample, hints(value))
         made = expression if made is None else ast.copy_location(ast.BinOp(made, ast.Add(), expression), node)
     if not isinstance(made, (ast.BinOp, ast.List)):
@@ -292,6 +296,11 @@ def concatenated(expressions: ExpressionEvaluator, node: ast.BinOp, left: Value,
             return Result(ast.copy_location(whole, node), TupleValue(tuple(each.value for each in every)))
     node.left, node.right = as_list(node.left), as_list(node.right)
     element = joined(_element(left, sample), _element(right, sample) or UNKNOWN, sample)
+    if isinstance(element, OptionalValue):
+        node.left, node.right = [
+            _optional(expressions, side, _element(value, sample), element)
+            for side, value in ((node.left, left), (node.right, right))
+        ]
     counts = [_length(left), _length(right)]
     length = None if None in counts else sum(filter(None, counts))
     places = getattr(left, "places", frozenset()) | getattr(right, "places", frozenset())
@@ -318,6 +327,12 @@ def shown(expressions: ExpressionEvaluator, result: Result, node: ast.expr) -> a
     for part in ast.walk(made):
         ast.copy_location(part, node)
     return made
+
+
+def _optional(expressions: ExpressionEvaluator, node: ast.expr, own: Value | None, element: OptionalValue) -> Any:
+    """Let a list that is written down have elements that may be None, as the other operand has."""
+    is_other = isinstance(node, ast.List) and not isinstance(own, OptionalValue)
+    return expressions.scope.program.annotated(node, ListValue(element)) if is_other else node
 
 
 def _is_tuple(value: Value) -> bool:

@@ -6,6 +6,7 @@ object, by the way to it: `clock.step`. That is where it is read before a call, 
 
 from __future__ import annotations
 
+import ast
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +21,6 @@ from .values import UNKNOWN, DictValue, Known, ListValue, OptionalValue, TensorV
 
 __all__ = ["States"]
 
-_ADDED = "an attribute {1} of {0}"
-"""Stands, among the variables of a function, for an attribute that a module has got."""
 _TYPES = {"Tensor": torch.Tensor, **{name: getattr(typing, name) for name in ("List", "Dict", "Tuple", "Optional")}}
 
 
@@ -37,7 +36,6 @@ class States:
         self._paths: dict[int, str] = {}
         self._types: dict[int, dict[str, Any]] = {}
         self._seen: dict[str, Any] = {}
-        self._new: set[tuple[int, str]] = set()
 
     def attribute(self, scope: Any, owner: Known, name: str, where: Any) -> Result:
         """Evaluate an attribute that the program assigns, or changes the contents of.
@@ -57,43 +55,44 @@ class States:
             raise NotCompiledError(f"{name}, an attribute of a {type(thing).__name__} that is assigned")
         if self._paths.setdefault(id(thing), path) != path:
             raise NotCompiledError(f"a {type(thing).__name__} with state that has several names")
-        if name not in vars(thing):
-            raise NotCompiledError(f"{name}, an attribute that a {type(thing).__name__} does not have yet")
+        if (added := self.add(scope, owner, name, where)) is not None:
+            return Result(added)
+        held = read(thing, name)  # it may be its class's
+        if isinstance(held, property):
+            raise NotCompiledError("a property that is assigned")
         own = program.part_of(path, name)
-        value = self._value(vars(thing)[name], own)
+        value = self._value(held, own)
         try:
             kind = eval(annotation(value) or "", dict(_TYPES))
         except (NameError, SyntaxError):
             raise NotCompiledError(f"{name}, an attribute that TorchScript has no type for") from None
-        node = program.held_expression(scope, own, vars(thing)[name], where)
+        node = program.held_expression(scope, own, held, where)
         if is_none(value):
             return Result(node, Known(None, None, frozenset([own])))
         self._types.setdefault(id(scope.owner), {})[node.attr] = kind
         return Result(node, value)
 
-    def add(self, scope: Any, owner: Known, name: str) -> None:
-        """Note that a module gets an attribute, which it may not have yet: it is None to TorchScript before.
+    def add(self, scope: Any, owner: Known, name: str, where: Any) -> Any:
+        """Return the expression for an attribute that is assigned, if the object may not have it; None if it has it.
+
+        To TorchScript it is None before, and reading it then is an error.
 
         Args:
             scope: where it is assigned.
-            owner: the module.
+            owner: a module, or an object of one.
             name: the attribute.
+            where: the place.
         Raises:
             NotCompiledError: its type is not known, or it is no tensor.
         """
-        module, path = owner.object, self._program.path_of(owner)
-        if (id(module), name) not in self._new and read(module, name) is not MISSING:
-            return
-        value = self._program.elements.get(("attribute", name))
-        if path is None or not isinstance(value, TensorValue) or ("read", name) in self._program.elements:
-            raise NotCompiledError(
-                f"{name}, an attribute that a module does not have yet, and that is no tensor or read"
-            )
-        self._new.add((id(module), name))
-        scope.variables[_ADDED.format(id(module), name)] = Result(None, Known(True))
-        self._program.depend_on_presence(self._program.part_of(path, name))
-        self._program.hold(module, name, None)
-        self._types.setdefault(id(module), {})[name] = _TYPES["Optional"][torch.Tensor]
+        thing = owner.object
+        if read(thing, name) is not MISSING:
+            return None
+        self._program.elements["added", id(thing), name] = UNKNOWN
+        if not isinstance(self._program.elements.get(("attribute", name)), TensorValue):
+            kind = "module" if isinstance(thing, torch.nn.Module) else type(thing).__name__
+            raise NotCompiledError(f"{name}, an attribute that a {kind} does not have yet, and that is no tensor")
+        return self._unset(scope, owner, name, where)
 
     def declare(self, module: torch.nn.Module, name: str, value: Value) -> None:
         """Let TorchScript take an attribute that is a tensor, or None, for what the program takes it for.
@@ -109,19 +108,42 @@ class States:
             kind = _TYPES["Optional"][torch.Tensor] if inner is not value else torch.Tensor
             self._types.setdefault(id(module), {})[name] = kind
 
-    def added(self, scope: Any, owner: Known, node: Any) -> Result:
-        """Evaluate an attribute that an object does not have before the program runs.
+    def _unset(self, scope: Any, owner: Known, name: str, where: Any) -> Any:
+        """An expression for an attribute that an object does not have before the program runs."""
+        program, path = self._program, self._program.path_of(owner)
+        if path is None or program.is_elsewhere(path):
+            raise NotCompiledError(f"{name}, an attribute that is added to an object")
+        own = program.part_of(path, name)
+        program.depend_on_presence(own)
+        if isinstance(owner.object, torch.nn.Module):
+            program.hold(owner.object, name, None)
+            holder, node = owner.object, program.module_expression(scope, owner.object, where)
+            node = ast.copy_location(ast.Attribute(node, name, ast.Load()), where)
+        else:
+            if self._paths.setdefault(id(owner.object), path) != path:
+                raise NotCompiledError(f"a {type(owner.object).__name__} with state that has several names")
+            holder, node = scope.owner, program.held_expression(scope, own, None, where)
+        self._types.setdefault(id(holder), {})[node.attr] = _TYPES["Optional"][torch.Tensor]
+        return node
+
+    def may_be_added(self, owner: Known, name: str) -> bool:
+        """Whether the program may add an attribute that an object does not have before it runs."""
+        return ("added", id(owner.object), name) in self._program.elements
+
+    def added(self, scope: Any, owner: Known, name: str, where: Any) -> Result | None:
+        """Evaluate an attribute that the program may add, which is None before; None if it adds none, or of no known
+        type.
 
         Args:
             scope: where it is read.
             owner: the object.
-            node: the attribute, evaluated.
+            name: the attribute.
+            where: the place.
         """
-        value = self._program.elements.get(("attribute", node.attr))
-        if _ADDED.format(id(owner.object), node.attr) in scope.variables and isinstance(value, TensorValue):
-            return Result(self._program.unwrapped(node), value)
-        self._program.elements["read", node.attr] = UNKNOWN
-        return Result(node)
+        value = self._program.elements.get(("attribute", name))
+        if not self.may_be_added(owner, name) or not isinstance(value, TensorValue):
+            return None
+        return Result(self._unset(scope, owner, name, where), OptionalValue(value))
 
     def see(self, owner: Known) -> None:
         """Note that an attribute of an object is read."""

@@ -230,3 +230,54 @@ def free(x):
 def test_objects_with_attributes_without_types_are_rejected(program):
     with pytest.raises(errors.ScriptError):
         ssa_compiler.compile(program, (X, 1) if program is not_set else (X,))
+
+
+def counts_elements(x):
+    counts, firsts = {}, dict()  # noqa: C408 - both are written
+    for position, value in enumerate(x.tolist()):
+        counts[value] = counts.get(value, 0) + 1
+        if value not in firsts:
+            firsts[value] = position
+    return counts, firsts, 3 in counts
+
+
+def sums_by_class(x, labels):
+    sums = {}
+    for i in range(labels.shape[0]):
+        label = labels[i].item()
+        sums[label] = sums.get(label, torch.zeros(2)) + x[i]
+    out = torch.zeros(2)
+    for label in sums:
+        out = out + sums[label] * label
+    return out, len(sums)
+
+
+def most_frequent(x, keep):
+    """The dtypes of `mode` and `unique` are known, whatever their ranks."""
+    classes = x if x.sum() > 3 else x[None]
+    seen = {}
+    for each in torch.unique(classes):
+        if each == 0:
+            continue
+        found = torch.mode(x[keep & (x == each)].view(-1))[0].item()
+        seen[found] = seen.setdefault(found, 0) + 1
+    return seen
+
+
+def never_filled(x):
+    nothing = {}
+    return 2 in nothing, len(nothing), x
+
+
+LABELS = [[1, 2, 1], [3, 3, 3], [0, 1, 2], [2], []]
+
+
+def test_dicts_with_keys_that_data_decides() -> None:
+    calls = [torch.tensor(each, dtype=torch.int64) for each in LABELS]
+    check(counts_elements, *[(x,) for x in calls[:3]], compiled=False)
+    check(counts_elements, (calls[3],), compiled=False)
+    check(counts_elements, (calls[4],), compiled=False)
+    check(sums_by_class, *[(torch.randn(3, 2), x) for x in calls[:3]])
+    check(sums_by_class, (torch.randn(1, 2), calls[3]), compiled=False)
+    check(most_frequent, *[(x, x > 0) for x in calls[:3]], compiled=False)
+    check(never_filled, (calls[0],), compiled=False)

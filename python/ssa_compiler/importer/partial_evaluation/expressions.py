@@ -301,6 +301,8 @@ class Expressions(Conditions):
                 return called
             if effects and is_none(values[0]):
                 raise OrderError("a comparison of what returns None")
+            if kind in (ast.In, ast.NotIn) and isinstance(values[1], DictValue):
+                self.scope.program.ask(values[1], values[0])
             known = all(isinstance(value, Known) for value in values) and not effects
             if known and (folded := self._folded(node, kind, results)):
                 return folded

@@ -18,6 +18,7 @@ from .values import (
     DictValue,
     Known,
     ListValue,
+    Never,
     OptionalValue,
     Scalar,
     TensorValue,
@@ -174,6 +175,8 @@ def _elements(value: Value) -> list[Value]:
 def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, arguments: Arguments) -> Value:
     name, key, element = function.attr, value.key or NEVER, value.element or NEVER
     given = [result.value for result in arguments.positional]
+    if name in ("get", "pop") and given:
+        calls.scope.program.ask(value, given[0])
     if name == "update":
         other = given[0] if given and isinstance(given[0], DictValue) else DictValue(UNKNOWN, UNKNOWN)
         calls.scope.program.put(calls.scope, function.value, value, other.key, other.element)
@@ -186,5 +189,10 @@ def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, ar
     if name == "values":
         return ListValue(element)
     if name == "get":
-        return OptionalValue(element) if len(arguments.positional) == 1 else element
-    return element if name in ("pop", "setdefault") else UNKNOWN
+        if len(arguments.positional) == 1:
+            return OptionalValue(element)
+        default = calls.scope.program.widened(given[1])
+        return default if isinstance(element, Never) else element
+    if name in ("pop", "setdefault"):
+        return element if not isinstance(element, Never) or len(given) < 2 else calls.scope.program.widened(given[1])
+    return UNKNOWN

@@ -181,6 +181,11 @@ class Program(Dependences):
         if isinstance(owner, ast.Name) and owner.id in scope.variables:
             scope.learn(owner.id, made)
 
+    def ask(self, container: DictValue, key: Value) -> None:
+        """Note that an expression looks for a key in a dict, whose keys are of that type if it gets none."""
+        for place in container.places if container.key is None else ():
+            self.learn((place, "key"), key)
+
     def argument(self, name: str, example: Any, kinds: tuple[type, ...]) -> Value:
         """Return what is known of an argument of the program.
 

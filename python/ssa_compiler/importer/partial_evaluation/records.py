@@ -127,10 +127,12 @@ def display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
 
 
 def dict_call(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    """Evaluate `dict(record, key=value)` and `dict(key=value)`; None if it is neither."""
+    """Evaluate `dict(record, key=value)`, `dict(key=value)` and `dict()`; None if it is none of these."""
     keys: list[Any] = [None] * len(node.args) + [keyword.arg for keyword in node.keywords]
     values = [*node.args, *(keyword.value for keyword in node.keywords)]
-    if not values or len(node.args) > 1:
+    if not values:
+        return calls.expressions.evaluate(ast.copy_location(ast.Dict([], []), node))
+    if len(node.args) > 1:
         return None
     for each in node.args:
         value = calls.expressions.evaluate(copy.deepcopy(each)).value

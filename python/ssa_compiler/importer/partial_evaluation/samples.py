@@ -7,7 +7,7 @@ import logging
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +36,10 @@ __all__ = ["Samples", "schema_results"]
 
 _REAL_ELEMENTS = 1 << 16
 """How large the arguments of an op may be that is computed, as the shape of its result depends on values."""
+_VIEWS = frozenset(
+    "view reshape expand expand_as view_as reshape_as permute unflatten flatten squeeze unsqueeze".split()
+)
+"""Operators whose results have the dtype of their operand, where they are passed no dtype."""
 _HINTS: dict[type, Any] = {
     bool: True,
     int: 1,
@@ -93,21 +97,26 @@ class Samples:
                 except Exception:  # noqa: BLE001 - whatever a function raises for samples, which are no arguments of the user's
                     continue
         found, vague = schema_results(name), self._vague(function, args, kwargs)
-        knows_more = isinstance(vague, TensorValue) and isinstance(found, TensorValue)
-        return _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
+        knows_more = isinstance(vague, (TensorValue, TupleValue)) and type(vague) is type(found)
+        known = _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
+        given = (*args[1:], *kwargs.values())
+        is_part = known == TensorValue() and name in _VIEWS and not any(map(_is_dtype, given))
+        return TensorValue(args[0].dtype) if is_part and isinstance(args[0], TensorValue) else known
 
     def _vague(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """What kind of result a function has for tensors of which nothing, or only the dtype, is known."""
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, TensorValue)]
         typed = all(value.dtype is not None for value in tensors)
-        for rank in (2, 3, 4, 1, 0):
-            try:
-                one, other = (
-                    self._of_rank(function, args, kwargs, rank, dtype) for dtype in (torch.float32, torch.float64)
-                )
-            except Exception:  # noqa: BLE001 - as above
-                continue
-            return _without_samples(one, typed or one == other)
+        for is_real in (False, True):
+            for rank in (2, 3, 4, 1, 0):
+                try:
+                    one, other = (
+                        self._of_rank(function, args, kwargs, rank, dtype, is_real)
+                        for dtype in (torch.float32, torch.float64)
+                    )
+                except Exception:  # noqa: BLE001 - as above
+                    continue
+                return _without_samples(one, typed or one == other)
         return UNKNOWN
 
     def _of_rank(
@@ -117,15 +126,19 @@ class Samples:
         kwargs: Mapping[str, Value],
         rank: int,
         dtype: torch.dtype,
+        is_real: bool,
     ) -> Value:
-        """What a function returns for tensors of a rank and dtype, where these are not known."""
+        """What a function returns for tensors of a rank and dtype, where these are not known.
+
+        It is computed, of real ones, if `is_real`: the shape of its result may depend on values.
+        """
 
         def any_(value: Value) -> Any:
             if not isinstance(value, TensorValue) or value.sample is not None:
-                return self._sample(value)
+                return _real(self._sample(value)) if is_real else self._sample(value)
             return torch.ones((2,) * (rank if value.rank is None else value.rank), dtype=value.dtype or dtype)
 
-        with torch.no_grad(), self._mode, _without_logs():
+        with torch.no_grad(), _real_numbers() if is_real else self._mode, _without_logs():
             return self._described(function(*map(any_, args), **{key: any_(value) for key, value in kwargs.items()}))
 
     def module_result(self, module: torch.nn.Module, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
@@ -154,7 +167,7 @@ class Samples:
     def _real(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         values = [_real(self._sample(value)) for value in args]
         named = {key: _real(self._sample(value)) for key, value in kwargs.items()}
-        with torch.random.fork_rng(devices=[]):
+        with _real_numbers():
             return self._described(function(*values, **named))
 
     def _described(self, result: Any) -> Value:
@@ -207,6 +220,12 @@ def _of_other_numbers(args: Sequence[Value], kwargs: Mapping[str, Value]) -> lis
     return [[Scalar(kind) for kind in kinds if kind is not None]]
 
 
+def _is_dtype(value: Value) -> bool:
+    return isinstance(value.object if isinstance(value, Known) else value, (torch.dtype, Unknown)) or (
+        isinstance(value, Scalar) and value.kind is torch.dtype
+    )
+
+
 def _has_unknown_length(value: Value) -> bool:
     """Whether a value is a list of whose numbers, or number of tensors, nothing is known."""
     return (
@@ -238,6 +257,11 @@ def _without_logs() -> Iterator[None]:
         yield
     finally:
         logger.disabled = before
+
+
+def _real_numbers() -> AbstractContextManager[None]:
+    """Draw random numbers that nobody sees."""
+    return torch.random.fork_rng(devices=[])
 
 
 def _without_samples(value: Value, typed: bool) -> Value:

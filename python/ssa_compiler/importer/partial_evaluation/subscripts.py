@@ -75,6 +75,7 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         length = len(parts) if parts is not None and value.length is not None else None
         return Result(node, ListValue(value.element, is_tuple=value.is_tuple, length=length, sample=part))
     if isinstance(value, DictValue):
+        expressions.scope.program.ask(value, index.value)
         return Result(node, value.element if value.element is not None else NEVER)
     if isinstance(value, TensorValue):
         made = expressions.samples.result(operator.getitem, [value, index.value], {}, "select")

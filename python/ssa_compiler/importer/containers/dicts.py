@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ...errors import UnsupportedProgramError, program_error_name
+from ..ir.tuple_keys import decoded
 from ..values.diagnostics import OtherForm, ProgramRaises
 from ..values.heap import View
 from ..values.plan import Form
@@ -50,7 +51,7 @@ class Dicts:
         Raises:
             UnsupportedProgramError: it is not, or it is NaN.
         """
-        value = self.containers.constant(key, "dict access")
+        value = decoded(self.containers.constant(key, "dict access"))
         if value != value:
             raise self.state.unsupported("NaN as a dict key, which is found if it is the same object; use another key")
         return value

@@ -13,6 +13,7 @@ import torch
 from ..containers.classes import named_tuple_type, tuple_class
 from ..containers.tolist import to_list
 from ..ir.locations import highlighted
+from ..ir.tuple_keys import decoded
 from ..ops.print_calls import PrintCall
 from ..torchscript.as_eager import ASKED
 from ..torchscript.syntax_rewriter import IN_PLACE, KEPT
@@ -92,7 +93,7 @@ class GraphImporter(Operators):
         keys = inputs[::2]
         if not is_const(*keys):
             raise self.state.unsupported("a dynamic dict key; use constants as keys")
-        return [self.containers.new_dict([key.value for key in keys], inputs[1::2])]  # type: ignore[attr-defined]
+        return [self.containers.new_dict([decoded(key.value) for key in keys], inputs[1::2])]  # type: ignore[attr-defined]
 
     def _unpack(self, node: Any) -> list[Value]:
         (value,) = [self._lookup(value) for value in node.inputs()]

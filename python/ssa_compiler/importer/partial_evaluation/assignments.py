@@ -20,6 +20,7 @@ from .interfaces import Result
 from .presence import find_present
 from .rejections import NotCompiledError
 from .scope import Scope, literal
+from .tuple_keys import dict_key
 from .values import (
     UNKNOWN,
     Closure,
@@ -328,6 +329,7 @@ class Assignments:
         if isinstance(owner.value, DictValue):
             self.scope.program.put(self.scope, target.value, owner.value, index.value, value)
             self._check_type(owner.value, index.value, value)
+            index = dict_key(self.expressions, index, target.slice)
         target.value = self.expressions.expression(owner, target.value)
         target.slice = self.expressions.expression(index, target.slice)
         return target

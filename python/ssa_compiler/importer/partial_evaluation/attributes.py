@@ -97,6 +97,8 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
         return expressions.known(node, made)  # an attribute of the class, of which TorchScript knows nothing
     program = expressions.scope.program
     if program.is_assigned(node.attr):
+        if type(found) in (list, dict) and made.path is not None:
+            return Result(node, program.states.container(made_of, node.attr, made))
         value = _assigned(expressions, made, node.attr)
         program.states.declare(made_of, node.attr, value)
         return Result(node, value)

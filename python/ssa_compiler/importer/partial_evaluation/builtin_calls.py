@@ -23,8 +23,10 @@ from .objects import call_special, is_object
 from .ordering import extreme, ordered
 from .rejections import NotCompiledError, OrderError
 from .scope import literal
+from .tuple_keys import reject_tuple_keys
 from .values import (
     UNKNOWN,
+    DictValue,
     Known,
     ListValue,
     Scalar,
@@ -117,12 +119,14 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     if function in _FOLDED and not arguments.named and not effects:
         if (folded := _folded(calls, node, function, arguments.positional)) is not None:
             return folded
+    for value in values if name not in ("len", "bool", "dict") else ():
+        reject_tuple_keys(value)
     if name in ("str", "repr") and len(values) == 1 and not arguments.named:
         return _text(calls, node, arguments.positional[0])
     if name == "round" and len(values) == 2 and (made := of_numbers(calls, node, round, arguments)) is not None:
         return made
     calls.place(node, arguments, copied=True)
-    return Result(node, _kind(calls, name, values))
+    return Result(node, _kind(calls, node, name, values))
 
 
 def _text(calls: CallEvaluator, node: ast.Call, operand: Result) -> Result:
@@ -233,7 +237,7 @@ def _range(made: range, node: ast.AST) -> Any:
     return found
 
 
-def _kind(calls: CallEvaluator, name: str, values: Sequence[Value]) -> Value:
+def _kind(calls: CallEvaluator, node: ast.Call, name: str, values: Sequence[Value]) -> Value:
     """What a builtin function returns."""
     scalar = {"int": int, "float": float, "bool": bool, "str": str, "len": int, "any": bool, "all": bool}.get(name)
     if name == "len" and values and getattr(values[0], "sample", None) is not None:
@@ -242,6 +246,8 @@ def _kind(calls: CallEvaluator, name: str, values: Sequence[Value]) -> Value:
         return Scalar(scalar)
     if name in ("min", "max") and len(values) == 1 and isinstance(values[0], ListValue):
         return values[0].element or UNKNOWN
+    if name == "dict" and len(values) == 1 and isinstance(values[0], DictValue):
+        return DictValue(values[0].key, values[0].element, frozenset([calls.scope.place(node)]))
     if name == "sorted" and values and isinstance(values[0], ListValue):
         return ListValue(values[0].element)
     if name in ("min", "max", "abs", "round", "sum", "divmod"):

@@ -11,7 +11,7 @@ import ast
 import dataclasses
 import itertools
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -21,6 +21,7 @@ from torch import _jit_internal
 from torch._sources import SourceContext
 
 from ...abi.records import record_keys
+from ..ir.tuple_keys import has_tuple_keys
 from .callees import is_of_torch
 from .rejections import NotCompiledError
 from .values import (
@@ -42,11 +43,12 @@ from .values import (
     joined,
 )
 
-__all__ = ["Classes", "is_plain_class"]
+__all__ = ["Classes", "ignored_attributes", "is_plain_class"]
 
 _OTHER_WAYS = frozenset(
     "__new__ __getattr__ __getattribute__ __setattr__ __delattr__ __del__ __set_name__ __init_subclass__".split()
 )
+_IGNORED = "__jit_ignored_attributes__"
 _NUMBERS = itertools.count()
 _NAMES: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
 _DEFAULTS = DEFAULTS | {torch.dtype: "0"}
@@ -63,6 +65,24 @@ def is_plain_class(kind: type) -> bool:
         and any("__dict__" in vars(owner) for owner in owners)
         and not any(_OTHER_WAYS & set(vars(owner)) for owner in owners if owner.__module__ != "abc")
     )
+
+
+def ignored_attributes(
+    root: torch.nn.Module | None, held: Mapping[int, tuple[Any, Mapping[str, Any]]]
+) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
+    """Return what lets TorchScript not look at attributes that are objects of the user's classes, which it would
+    compile, or dicts with keys that it does not have: what is known of these is put in.
+
+    Args:
+        root: the module whose parts have them.
+        held: the attributes that it is shown, by module.
+    """
+    for part in root.modules() if root is not None else ():
+        shown = held.get(id(part), (None, {}))[1]
+        found = {name: value for name, value in vars(part).items() if name not in shown}
+        names = [name for name, value in found.items() if is_plain_class(type(value)) or has_tuple_keys(value)]
+        if names and _IGNORED not in vars(part):
+            yield part, {_IGNORED: [*getattr(part, _IGNORED, ()), *names]}
 
 
 class Classes:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...abi.records import can_be_record
-from . import records
+from . import records, tuple_keys
 from .hints import combined, hint, hints, is_tracked
 from .interfaces import ExpressionEvaluator, Result
 from .rejections import NotCompiledError
@@ -29,6 +29,7 @@ from .values import (
     guards_of,
     is_none,
     joined,
+    key_type,
     widened,
 )
 
@@ -110,16 +111,20 @@ def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
             return Result(None, Known({k.value.object: v.value.object for k, v in pairs}, None, guards))  # type: ignore[attr-defined]
         return records.make(expressions.scope, _named(pairs), node)
     program, place = expressions.scope.program, expressions.scope.place(node)
-    key, element = program.elements.get((place, "key")), program.elements.get(place)
+    key, element, sample = program.elements.get((place, "key")), program.elements.get(place), expressions.samples.of
     for one, other in pairs:
-        key = joined(key, program.widened(one.value), expressions.samples.of)
+        own = key_type(program.widened(one.value))
+        is_tuple, key = isinstance(own, TupleValue) or isinstance(key, TupleValue), joined(key, own, sample)
+        if is_tuple and not isinstance(key, TupleValue):
+            raise NotCompiledError("a dict with keys of which some are tuples")
         element = joined(element, program.widened(other.value), expressions.samples.of)
     for _, other in pairs:
         settle(program, other.value, element)
     if all(isinstance(k.value, Known) for k, _ in pairs):
         if records.is_wanted(program, [k.value.object for k, _ in pairs], element, [place]):  # type: ignore[attr-defined]
             return records.make(expressions.scope, _named(pairs), node)
-    node.keys = [expressions.expression(key, part) for (key, _), part in zip(pairs, node.keys)]  # type: ignore[arg-type]
+    keys = [tuple_keys.dict_key(expressions, k, node) for k, _ in pairs]
+    node.keys = [expressions.expression(key, part) for key, part in zip(keys, node.keys)]  # type: ignore[arg-type]
     node.values = [expressions.expression(value, part) for (_, value), part in zip(pairs, node.values)]
     value = DictValue(key, element, frozenset([place]))
     return Result(_annotated(expressions, node, value), value)

@@ -21,6 +21,7 @@ from .rejections import NotCompiledError, OrderError
 from .scope import Scope, literal
 from .subscripts import subscript
 from .surroundings import adopted
+from .tuple_keys import dict_key
 from .values import (
     NEVER,
     Closure,
@@ -116,6 +117,7 @@ class Expressions(Conditions):
             if isinstance(thing, (types.FunctionType, types.BuiltinFunctionType, type)):
                 self.scope.use(result.value)
                 return ast.copy_location(ast.Name(self.scope.program.constant_name(thing), ast.Load()), where)
+            self.scope.program.change(result.value)  # a list or dict is passed then, whatever is in it
         raise NotCompiledError("a value that TorchScript has no type for")
 
     def named(self, result: Result, where: ast.AST, *, fresh: bool = False) -> ast.Name:
@@ -148,6 +150,10 @@ class Expressions(Conditions):
         if made is not None:
             self.scope.use(value)
         return Result(made, value)
+
+    def spread(self, result: Result, where: ast.AST) -> list[Result] | None:
+        """Return the elements of what is unpacked, None if their number is dynamic."""
+        return displays.spread(self, result, where)
 
     # What is simple. ----------------------------------------------------------------------------------------------
 
@@ -303,6 +309,7 @@ class Expressions(Conditions):
                 raise OrderError("a comparison of what returns None")
             if kind in (ast.In, ast.NotIn) and isinstance(values[1], DictValue):
                 self.scope.program.ask(values[1], values[0])
+                results[0] = dict_key(self, results[0], node.left)
             known = all(isinstance(value, Known) for value in values) and not effects
             if known and (folded := self._folded(node, kind, results)):
                 return folded

@@ -19,6 +19,7 @@ from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluat
 from .presence import unset
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import MIXED, literal
+from .tuple_keys import reject_tuple_keys
 from .unrolled_loops import MOST_ITERATIONS, UnrolledLoops
 from .values import (
     NEVER,
@@ -81,6 +82,7 @@ class Loops(UnrolledLoops):
                 spread(self._expressions, Result(left, value), node, fresh=True) if isinstance(left, ast.Name) else None
             )
             return Iteration(left, element, parts, False, value.length)
+        reject_tuple_keys(value)
         if isinstance(value, DictValue) and left is not None:
             keys: Any = ast.Attribute(left, "keys", ast.Load())
             keys = ast.copy_location(ast.Call(ast.copy_location(keys, node), [], []), node)

@@ -12,6 +12,7 @@ from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
 from .presence import no_attribute
 from .rejections import NotCompiledError
+from .tuple_keys import dict_key, reject_tuple_keys
 from .values import (
     NEVER,
     UNKNOWN,
@@ -30,6 +31,7 @@ from .values import (
 
 __all__ = ["call"]
 
+_OF_KEYS = frozenset("get pop setdefault __contains__ __getitem__".split())
 _RETURN_NOTHING = frozenset("append extend insert remove clear sort reverse".split())
 
 
@@ -52,7 +54,13 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     if isinstance(value, DictValue) and function.attr == "get" and len(arguments.positional) == 2:
         if is_none(arguments.positional[1].value):
             arguments = Arguments(arguments.positional[:1], arguments.named)  # as TorchScript says it
-    calls.place(node, arguments)
+    given = arguments
+    if isinstance(value, DictValue) and arguments.positional and function.attr in _OF_KEYS:
+        key = dict_key(calls.expressions, arguments.positional[0], node)
+        given = Arguments([key, *arguments.positional[1:]], arguments.named)
+    if function.attr in ("keys", "items", "popitem"):
+        reject_tuple_keys(value)
+    calls.place(node, given)
     if isinstance(value, Unknown) and function.attr in ("append", "extend", "insert", "pop", "remove", "clear"):
         calls.scope.program.resize(calls.scope, function.value, ListValue(None))
     if isinstance(value, ListValue):
@@ -182,6 +190,8 @@ def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, ar
         calls.scope.program.put(calls.scope, function.value, value, other.key, other.element)
     if name == "setdefault" and len(given) == 2:
         calls.scope.program.put(calls.scope, function.value, value, given[0], given[1])
+    if name == "copy":
+        return DictValue(value.key, value.element, value.places)
     if name == "items":
         return ListValue(TupleValue((key, element)))
     if name == "keys":

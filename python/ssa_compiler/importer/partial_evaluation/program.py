@@ -25,11 +25,12 @@ import torch.jit._recursive as recursive
 import torch.jit.frontend as frontend
 from torch import _jit_internal
 
+from ..ir.tuple_keys import encoded_keys
 from ..isolation.patching import replaced
 from . import records
 from .assigned_attributes import assigned_attributes, assigned_by
 from .callees import forward_of, is_of_torch
-from .classes import Classes, is_plain_class
+from .classes import Classes, ignored_attributes
 from .definitions import Specialised
 from .dependences import Dependences
 from .functions import Functions
@@ -44,17 +45,18 @@ from .values import (
     Known,
     ListValue,
     TupleValue,
+    Unknown,
     Value,
     annotation,
     is_none,
     joined,
+    key_type,
     widened,
 )
 
 __all__ = ["Program", "evaluated"]
 
 _PASSES = 8
-_IGNORED = "__jit_ignored_attributes__"
 _ALWAYS = (str, type(None))
 _WAYS: tuple[tuple[tuple[type, ...], bool], ...] = (
     (_ALWAYS, False),
@@ -169,22 +171,24 @@ class Program(Dependences):
         for place in container.places:
             self.learn(place, general)
             if key is not None:
-                self.learn((place, "key"), key)
+                self.learn((place, "key"), key_type(self.widened(key)))
         element = unified(self, container.element, general)
         made: Value
         if isinstance(container, ListValue):
             made = ListValue(element, container.places, container.is_tuple, container.length)
         else:
-            made = DictValue(
-                joined(container.key, self.widened(key) if key else key, self.samples.of), element, container.places
-            )
+            own = key_type(self.widened(key)) if key else key
+            keys = joined(container.key, own, self.samples.of)
+            if isinstance(keys, Unknown) and any(isinstance(each, TupleValue) for each in (container.key, own)):
+                raise NotCompiledError("a dict with keys of which some are tuples")
+            made = DictValue(keys, element, container.places)
         if isinstance(owner, ast.Name) and owner.id in scope.variables:
             scope.learn(owner.id, made)
 
     def ask(self, container: DictValue, key: Value) -> None:
         """Note that an expression looks for a key in a dict, whose keys are of that type if it gets none."""
         for place in container.places if container.key is None else ():
-            self.learn((place, "key"), key)
+            self.learn((place, "key"), key_type(self.widened(key)))
 
     def argument(self, name: str, example: Any, kinds: tuple[type, ...]) -> Value:
         """Return what is known of an argument of the program.
@@ -268,7 +272,7 @@ class Program(Dependences):
 
     def hold(self, owner: Any, name: str, value: Any) -> None:
         """Let a module have an attribute while TorchScript looks at it."""
-        self.held.setdefault(id(owner), (owner, {}))[1][name] = value
+        self.held.setdefault(id(owner), (owner, {}))[1][name] = encoded_keys(value)
 
     def held_expression(self, scope: Scope, path: str, value: Any, where: ast.AST) -> Any:
         """Return an expression for tensors that an object which is no module holds.
@@ -384,24 +388,17 @@ class Program(Dependences):
             replaced(frontend, "parse_def", parsing),
             replaced(_jit_internal, "createResolutionCallbackFromClosure", resolving),
         ):
-            added = [*self.held.values(), *self._ignored()]
+            added = [*self.held.values(), *ignored_attributes(self.root, self.held)]
+            before = [(vars(owner), {k: vars(owner)[k] for k in new if k in vars(owner)}, new) for owner, new in added]
             for owner, values in added:
                 vars(owner).update(values)
             try:
                 yield
             finally:
-                for owner, values in added:
-                    for name in values:
-                        del vars(owner)[name]
-
-    def _ignored(self) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
-        """Let TorchScript not look at attributes that are objects of the user's classes: it would compile these, and
-        what is known of the objects is put in.
-        """
-        for part in self.root.modules() if self.root is not None else ():
-            names = [name for name, value in vars(part).items() if is_plain_class(type(value))]
-            if names and _IGNORED not in vars(part):
-                yield part, {_IGNORED: [*getattr(part, _IGNORED, ()), *names]}
+                for space, kept, values in reversed(before):
+                    for name in values.keys() - kept.keys():
+                        del space[name]
+                    space.update(kept)
 
 
 def evaluated(

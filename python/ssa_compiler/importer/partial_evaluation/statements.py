@@ -20,6 +20,7 @@ from .order import decomposed, mark
 from .presence import learn_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError, RejectionError
 from .scope import Scope, literal
+from .tuple_keys import dict_key
 from .unification import unified
 from .values import (
     Closure,
@@ -317,7 +318,9 @@ class Statements(Assignments):
                 found = owner.value if isinstance(owner.value, ListValue) else ListValue(None)
                 self.scope.program.resize(self.scope, target.value, found)
             target.value = self.expressions.expression(owner, target.value)
-            target.slice = self.expressions.left(target.slice)
+            index = self.expressions.evaluate(target.slice)
+            index = dict_key(self.expressions, index, target) if isinstance(owner.value, DictValue) else index
+            target.slice = self.expressions.expression(index, target.slice)
         node.targets = kept
         return [node] if kept else []
 

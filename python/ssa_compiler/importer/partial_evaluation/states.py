@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 import typing
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import torch
 
+from ..ir.tuple_keys import has_tuple_keys
 from .classes import is_plain_class
 from .interfaces import Evaluated, Result
 from .reading import MISSING, read
@@ -172,6 +174,26 @@ class States:
                     value = DictValue(joined(value.key, key, program.samples.of), value.element, value.places)
         assigned = program.elements.get(("attribute", path.rpartition(".")[2]))
         return value if assigned is None else joined(value, assigned, program.samples.of)
+
+    def container(self, module: torch.nn.Module, name: str, value: Known) -> Value:
+        """Return what is known of a list or dict of a module that the program changes or assigns, and let TorchScript
+        have it with that type.
+
+        Args:
+            module: the module.
+            name: the attribute.
+            value: what it is before.
+        """
+        path = self._program.path_of(value)
+        assert path is not None
+        found = self._value(value.object, path)
+        text = annotation(found)
+        if text is not None and (isinstance(found, DictValue) or not value.object):
+            with suppress(NameError, SyntaxError):
+                self._types.setdefault(id(module), {})[name] = eval(text, dict(_TYPES))
+        if has_tuple_keys(value.object):
+            self._program.hold(module, name, value.object)
+        return found
 
     def elements(self, value: Known) -> list[Result] | None:
         """Return the objects in a list that is an attribute of a module, on whose length the program depends then; None

@@ -9,12 +9,14 @@ from typing import Any
 
 import torch
 
+from ..ir.tuple_keys import has_tuple_keys
 from . import records
 from .displays import spread
 from .interfaces import ExpressionEvaluator, Result
 from .objects import call_special, is_object
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import literal
+from .tuple_keys import dict_key
 from .values import (
     NEVER,
     UNKNOWN,
@@ -62,8 +64,10 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         if not isinstance(index.value, Known):
             return _of_alike(expressions, node, owner.value, index)
         return _of_tuple(expressions, node, owner.value, index)
-    node.slice = expressions.expression(index, node.slice)
     value = owner.value
+    if isinstance(value, DictValue):
+        index = dict_key(expressions, index, node.slice)
+    node.slice = expressions.expression(index, node.slice)
     if isinstance(value, ListValue):
         is_slice = isinstance(node.slice, ast.Slice)
         element = value.element if value.element is not None else NEVER
@@ -167,7 +171,9 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
             return found
     elif isinstance(thing, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)):
         raise NeedsKnownError("a part of a model chosen by a dynamic value")
-    if owner.node is None and literal(thing, node) is None:
+    if owner.node is None and (literal(thing, node) is None or has_tuple_keys(thing)):
+        if type(thing) is dict and annotation(expressions.scope.program.widened(owner.value)) is not None:
+            expressions.scope.program.change(owner.value)  # so that it is passed, whatever is in it
         raise NeedsKnownError("an element of a container that TorchScript has no type for, at a dynamic place")
     is_copy = isinstance(thing, dict) or not any(isinstance(part, (list, dict)) for part in thing)
     node.value = expressions.expression(owner, node.value, copied=is_copy)

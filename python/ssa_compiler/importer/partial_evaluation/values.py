@@ -35,6 +35,7 @@ __all__ = [
     "is_none",
     "is_something",
     "joined",
+    "key_type",
     "value_of",
     "widened",
 ]
@@ -235,11 +236,16 @@ def value_of(thing: Any, sample: Callable[[torch.Tensor], Any]) -> Value:
     if isinstance(thing, tuple) and not hasattr(thing, "_fields"):
         return TupleValue(tuple(value_of(part, sample) for part in thing))
     if isinstance(thing, dict):
-        keys, parts = _common(value_of(key, sample) for key in thing), thing.values()
+        keys, parts = _common(key_type(value_of(key, sample)) for key in thing), thing.values()
         return DictValue(keys, _common(value_of(part, sample) for part in parts))
     if isinstance(thing, tuple) or hasattr(type(thing), "__dataclass_fields__"):
         return ObjectValue(type(thing))
     return UNKNOWN
+
+
+def key_type(key: Value) -> Value:
+    """Return what is known of the keys of a dict, given one: of tuples nothing else, see `tuple_keys`."""
+    return TupleValue(()) if isinstance(key, TupleValue) else key
 
 
 def widened(value: Value, sample: Callable[[torch.Tensor], Any]) -> Value:
@@ -324,6 +330,7 @@ def annotation(value: Value | None) -> str | None:
         elements = [annotation(element) for element in value.elements]
         return None if None in elements or not elements else f"Tuple[{', '.join(filter(None, elements))}]"
     if isinstance(value, DictValue):
-        key, element = ("str" if value.key is None else annotation(value.key)), annotation(value.element)
+        is_text = value.key is None or isinstance(value.key, TupleValue)  # see `tuple_keys`
+        key, element = ("str" if is_text else annotation(value.key)), annotation(value.element)
         return None if key is None or element is None else f"Dict[{key}, {element}]"
     return value.name if isinstance(value, ObjectValue) else None

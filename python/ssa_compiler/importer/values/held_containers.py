@@ -42,10 +42,14 @@ def _can_be_passed(value: Any) -> bool:
     `d[key]`.
     """
     if type(value) is dict:
-        return all(type(key) in _PLAIN for key in value) and all(map(_can_be_passed, value.values()))
+        return all(map(_is_key, value)) and all(map(_can_be_passed, value.values()))
     if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         return all(map(_can_be_passed, value))
     return type(value) in _PLAIN or isinstance(value, torch.Tensor)
+
+
+def _is_key(key: Any) -> bool:
+    return all(map(_is_key, key)) if type(key) is tuple else type(key) in (*_PLAIN, torch.device)
 
 
 def declared_type(scripted: Any, path: str) -> Any:

@@ -20,6 +20,7 @@ from ...abi.same_values import registered_name, same_tensor
 from ...abi.surroundings import Surroundings
 from ...errors import SourceLocation
 from ..ir.torchscript_enums import Numbered
+from ..ir.tuple_keys import decoded_keys
 from .held_containers import can_be_held, containers_in, declared_type, holds_container
 from .plan import AnotherPlan
 from .state import State
@@ -185,7 +186,7 @@ class Modules:
         """Return a constant as the user's module has it: TorchScript makes floats of ints where the class says
         float.
         """
-        return _with_ints(value, follow(self.root, path))
+        return _with_ints(decoded_keys(value), follow(self.root, path))
 
     def _first_name(self, path: str) -> str:
         """Return the first name of a submodule that the user's module has under several: TorchScript made several of

@@ -369,7 +369,7 @@ class Assignments:
         general = self.scope.program.widened(value)
         if self.scope.is_stored(node.target.id, before):
             stored = self.scope.bind(node.target.id, general, node)
-            if stored == before.node.id:
+            if stored == before.node.id and not (isinstance(value, Scalar) and isinstance(node.op, ast.Mod)):
                 node.target = ast.copy_location(ast.Name(stored, ast.Store()), node.target)
                 return [node]
         else:

@@ -21,6 +21,7 @@ from .interfaces import Arguments, CallEvaluator, Result
 from .number_functions import of_numbers
 from .objects import call_special, is_object
 from .ordering import extreme, ordered
+from .ranges import of_range
 from .rejections import NotCompiledError, OrderError
 from .scope import literal
 from .tuple_keys import reject_tuple_keys
@@ -71,6 +72,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         return None
     if name in _OTHERS:
         raise NotCompiledError(f"{name}()")
+    if name in ("reversed", "len") and (ranged := of_range(calls.scope, node)) is not None:
+        return calls.expressions.evaluate(ranged)
     effects = any(has_effects(calls.scope, part) for part in node.args)
     if effects and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple"):
         raise OrderError(f"{name}() of what has effects")
@@ -110,12 +113,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
             given = [as_index(calls.scope, result) for result in given]
         arguments = Arguments(given, arguments.named)
     values = [result.value for result in arguments.positional]
-    if name == "len" and len(values) == 1 and is_object(values[0]):
-        if (made := call_special(calls, "__len__", arguments.positional[0], [], node)) is not None:
-            return made
-    if name == "len" and len(values) == 1 and isinstance(values[0], Known):
-        if (objects := calls.scope.program.states.elements(values[0])) is not None:
-            return calls.expressions.known(node, Known(len(objects)))
+    if name == "len" and len(values) == 1 and (made := _length(calls, node, arguments.positional[0])) is not None:
+        return made
     if function in _FOLDED and not arguments.named and not effects:
         if (folded := _folded(calls, node, function, arguments.positional)) is not None:
             return folded
@@ -127,6 +126,14 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         return made
     calls.place(node, arguments, copied=True)
     return Result(node, _kind(calls, node, name, values))
+
+
+def _length(calls: CallEvaluator, node: ast.Call, operand: Result) -> Result | None:
+    """`len(x)` of objects that the program makes, or that have state."""
+    if is_object(operand.value):
+        return call_special(calls, "__len__", operand, [], node)
+    objects = calls.scope.program.states.elements(operand.value) if isinstance(operand.value, Known) else None
+    return None if objects is None else calls.expressions.known(node, Known(len(objects)))
 
 
 def _text(calls: CallEvaluator, node: ast.Call, operand: Result) -> Result:

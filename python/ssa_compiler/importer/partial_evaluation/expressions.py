@@ -25,6 +25,7 @@ from .tuple_keys import dict_key
 from .values import (
     NEVER,
     Closure,
+    DictValue,
     Known,
     ListValue,
     Never,
@@ -49,6 +50,10 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
+
+
+_OF_DTYPES = ("is_floating_point", "is_complex")
+"""What a dtype is asked in Python, and a tensor in TorchScript."""
 
 
 class Expressions(Conditions):
@@ -213,6 +218,9 @@ class Expressions(Conditions):
         node.value = self.expression(owner, node.value)
         if isinstance(owner.value, Never):
             return Result(node, NEVER)
+        if node.attr in _OF_DTYPES and isinstance(node.value, ast.Attribute) and node.value.attr == "dtype":
+            asked = ast.copy_location(ast.Attribute(node.value.value, node.attr, ast.Load()), node)
+            return Result(ast.copy_location(ast.Call(asked, [], []), node), Scalar(bool))
         if isinstance(owner.value, TupleValue) and node.attr in owner.value.names:
             return Result(node, owner.value.elements[owner.value.names.index(node.attr)])
         if isinstance(owner.value, TensorValue):

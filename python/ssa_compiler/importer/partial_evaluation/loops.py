@@ -17,6 +17,7 @@ from .effects import has_effects
 from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
 from .presence import unset
+from .ranges import of_range
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import MIXED, literal
 from .tuple_keys import reject_tuple_keys
@@ -51,6 +52,7 @@ class Loops(UnrolledLoops):
 
     def iteration(self, node: ast.expr) -> Iteration:
         """Evaluate what a loop iterates over."""
+        node = of_range(self.scope, node) or node
         builtin = self._builtin(node)
         if builtin in ("zip", "enumerate") and not node.keywords and not _starred(node):  # type: ignore[attr-defined]
             return self._combined(node, builtin)  # type: ignore[arg-type]

@@ -32,6 +32,9 @@ from .values import (
 __all__ = ["call"]
 
 _OF_KEYS = frozenset("get pop setdefault __contains__ __getitem__".split())
+_DTYPES = frozenset(each for each in vars(torch).values() if isinstance(each, torch.dtype))
+_SYNONYMS = {"nelement": "numel", "ndimension": "dim"}
+"""Methods that TorchScript knows by another name."""
 _RETURN_NOTHING = frozenset("append extend insert remove clear sort reverse".split())
 
 
@@ -74,6 +77,13 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
     name, samples = function.attr, calls.expressions.samples
     if _changes_shape(name):
         raise NotCompiledError(f"{name}, which changes the shape of a tensor in place")
+    if (dtype := getattr(torch, name, None)) in _DTYPES and not node.args + node.keywords:
+        # TorchScript has methods for some dtypes only, as it has names for some.
+        name = function.attr = "to"
+        node.args = [ast.copy_location(ast.parse(str(dtype), mode="eval").body, node)]
+        for part in ast.walk(node.args[0]):
+            ast.copy_location(part, node)
+    name = function.attr = _SYNONYMS.get(name, name)
     if name in ("tolist", "item") and not node.args and value.dtype is not None:
         if (made := _as_python(calls, node, function, value)) is not None:
             return made

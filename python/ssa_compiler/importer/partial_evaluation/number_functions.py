@@ -15,7 +15,7 @@ from .values import Known, Scalar, Value
 __all__ = ["of_numbers"]
 
 _NUMBERS = (bool, int, float)
-_find_builtin: Callable[[Any], Any] = torch.jit._builtins._find_builtin  # type: ignore[attr-defined]
+_find_builtin: Callable[[Any], Any] = torch.jit._builtins._find_builtin
 
 
 def of_numbers(calls: CallEvaluator, node: ast.Call, function: Any, arguments: Arguments) -> Result | None:
@@ -70,4 +70,4 @@ def _ignored(function: Callable[..., Any], kinds: tuple[type, ...], result: type
 
     called.__name__ = called.__qualname__ = function.__name__
     called.__annotations__ = dict(zip("abc", kinds)) | {"return": result}
-    return torch.jit.ignore(called)
+    return torch.jit.ignore(called)  # type: ignore[no-untyped-call]

@@ -53,6 +53,8 @@ class ListClasses:
 
     def differ(self, one: Value, other: Value) -> bool:
         """Whether one value is a list in eager and the other a tuple."""
+        if self._state.generated:
+            return False
         return not (self._is_unknown(one) or self._is_unknown(other)) and self.is_tuple(one) is not self.is_tuple(other)
 
     def _is_unknown(self, value: Value) -> bool:
@@ -74,7 +76,7 @@ class ListClasses:
         names = [self.of(source) for source in sources if not self._is_unknown(source)]
         if names and LIST not in names:
             return self.note(made, TORCH_SIZE if TORCH_SIZE in names else TUPLE)
-        if len(set(names)) > 1:
+        if len(set(names)) > 1 and not self._state.generated:
             first, second = (LIST if name == LIST else TUPLE for name in names)
             raise ProgramRaises(f'TypeError: can only concatenate {first} (not "{second}") to {first}')
         return made

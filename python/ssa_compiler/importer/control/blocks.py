@@ -84,9 +84,10 @@ class Blocks:
             check_dead_writes(source, graph, self.modules.dtype_attributes())
         if name in self._calls:
             raise self.state.unsupported(f"recursion: {name} calls itself; write a loop")
+        is_root = not self._calls
+        generated = name.rpartition(".")[2] in self.modules.sources or (is_root and bool(self.modules.sources))
         if name not in self._rewritten:
-            copied = name.rpartition(".")[2] in self.modules.sources
-            self._rewritten[name] = not copied and has_everything(graph)
+            self._rewritten[name] = not generated and has_everything(graph)
         self._calls.append(name)
         self._from_python.append(isinstance(source, types.FunctionType) and not self.state.scripted)
         self._environments.append({})
@@ -99,6 +100,7 @@ class Blocks:
                 break
             self.state.locations.enter_node(node)
         self.state.locations.enter_function(source)
+        caller, self.state.generated = self.state.generated, generated
         try:
             if any(isinstance(each, types.FunctionType) for each in decorations) and not _is_torchs(source):
                 raise self.state.unsupported(
@@ -106,6 +108,7 @@ class Blocks:
                 )
             outputs = self.run_block(graph, arguments)
         finally:
+            self.state.generated = caller
             del self.state.storages.grad_modes[modes:]
             self._environments.pop()
             self._from_python.pop()

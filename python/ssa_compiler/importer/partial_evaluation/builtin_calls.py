@@ -317,6 +317,10 @@ def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return result  # `list(zip(*rows))`
     if isinstance(result.value, TupleValue) and isinstance(result.node, ast.Tuple):
         return calls.expressions.evaluate(ast.copy_location(ast.List(result.node.elts, ast.Load()), node))
+    if isinstance(result.value, TupleValue) and isinstance(result.node, ast.Name):
+        # TorchScript takes the elements of a tuple for tensors.
+        starred = ast.copy_location(ast.Starred(result.node, ast.Load()), node)
+        return calls.expressions.evaluate(ast.copy_location(ast.List([starred], ast.Load()), node))
     if isinstance(result.value, Known) and isinstance(result.value.object, (tuple, range)):
         made = literal(list(result.value.object), node)
         calls.scope.use(result.value)

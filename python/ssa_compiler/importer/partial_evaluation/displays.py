@@ -290,6 +290,8 @@ def concatenated(expressions: ExpressionEvaluator, node: ast.BinOp, left: Value,
     ]
     if not all(sides):
         return None
+    if _is_tuple(left) is not _is_tuple(right):
+        raise NotCompiledError("a sum of a list and a tuple, which raises TypeError")
     if not isinstance(left, ListValue) and not isinstance(right, ListValue):
         are_tuples = all(not (isinstance(value, Known) and isinstance(value.object, list)) for value in (left, right))
         parts = [

@@ -324,6 +324,9 @@ class Expressions(Conditions):
             if kind in (ast.Is, ast.IsNot) and is_none(values[1]) and is_something(values[0]) and not effects:
                 self.discard(results[0], node.left)
                 return self.known(node, Known(kind is ast.IsNot))
+            if kind in (ast.Eq, ast.NotEq) and any(isinstance(value, Unknown) for value in values):
+                if any(_is_list(value) is not None for value in values):
+                    raise NotCompiledError("a comparison of a list or tuple with what has no known type")
             if kind in (ast.Eq, ast.NotEq) and _is_list(values[0]) is not None and _is_list(values[1]) is not None:
                 if _is_list(values[0]) is not _is_list(values[1]):  # a list is no tuple
                     if effects:

@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["as_list", "as_lists", "is_made_of_tuple"]
 
-_OPERATORS = frozenset(f"aten::{name}" for name in ("add", "mul", "eq", "ne", "lt", "le", "gt", "ge"))
+_OPERATORS = frozenset(f"aten::{name}" for name in ("add", "add_", "mul", "eq", "ne", "lt", "le", "gt", "ge"))
 _QUESTIONS = (ast.In, ast.NotIn, ast.Is, ast.IsNot)
 
 

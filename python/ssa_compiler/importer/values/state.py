@@ -42,6 +42,8 @@ class State(Diagnostics):
         sizes: the sizes of arguments that are dynamic.
         ranges: what is known about the numbers in integer tensors.
         scripted: whether the program came scripted: then lists are what they are to TorchScript.
+        generated: whether partial evaluation wrote the function at hand; it knows which lists are tuples in eager, and
+            compares and adds none of these to others.
         in_library: whether what is imported is a program of the library, which calls ops as they have to be called.
         arguments: the tensor arguments of `@main`, by index.
         examples: their example values.
@@ -70,6 +72,7 @@ class State(Diagnostics):
         self.symbols = Symbols(sizes)
         self.ranges = Ranges(self.symbols.known)
         self.scripted = False
+        self.generated = False
         self.in_library = False
         self.arguments: dict[int, TensorValue] = {}
         self.examples: dict[int, torch.Tensor] = {}

@@ -24,12 +24,17 @@ Value ScalarOpBuilder::buildIntDivision(StringRef name, Value lhs, Value rhs) {
   if (!isKnown || constant.isZero())
     require(create<arith::CmpIOp>(arith::CmpIPredicate::ne, rhs, none),
             "ZeroDivisionError: integer division or modulo by zero");
-  // The quotient of -2**63 and -1 wraps around; the machine would trap.
+  // The quotient of -2**63 and -1 wraps around; the machine would trap. It does
+  // for 0, too, where the division is moved in front of the check: that waits
+  // for effects, and nothing ties a pure op to it.
   Value isMinusOne;
   if (!isKnown || constant.isAllOnes()) {
     isMinusOne =
         create<arith::CmpIOp>(arith::CmpIPredicate::eq, rhs, intConstant(-1));
-    rhs = create<arith::SelectOp>(isMinusOne, intConstant(1), rhs);
+    Value traps = create<arith::CmpIOp>(
+        arith::CmpIPredicate::ult, create<arith::AddIOp>(rhs, intConstant(1)),
+        intConstant(2));
+    rhs = create<arith::SelectOp>(traps, intConstant(1), rhs);
   }
   if (name == "floordiv") {
     Value quotient = create<arith::FloorDivSIOp>(lhs, rhs);

@@ -1,8 +1,9 @@
 // Scalar ops, with Python's semantics where the machine's differ.
 // RUN: ssa-opt --torch-to-scf %s | FileCheck %s
 
-// Rounds down, where the machine rounds to zero; raises for 0; the machine
-// traps for -2**63 // -1, so that nothing is divided by -1.
+// Rounds down, where the machine rounds to zero; raises for 0. The machine traps
+// for -2**63 // -1 and for 0, also where the division is moved in front of the
+// check: nothing is divided by either.
 // CHECK-LABEL: func.func @floor_division(
 // CHECK-SAME: %[[ARG0:[a-z0-9]+]]: i64
 // CHECK-SAME: %[[ARG1:[a-z0-9]+]]: i64
@@ -12,7 +13,9 @@
 // CHECK: %[[CMPI:.+]] = arith.cmpi ne, %[[ARG1]], %[[C0]]
 // CHECK: cf.assert %[[CMPI]], "ZeroDivisionError: integer division or modulo by zero [model.py:7]"
 // CHECK: %[[IS_MINUS:.+]] = arith.cmpi eq, %[[ARG1]], %[[MINUS]]
-// CHECK: %[[SAFE:.+]] = arith.select %[[IS_MINUS]], %[[C1]], %[[ARG1]]
+// CHECK: %[[NEXT:.+]] = arith.addi %[[ARG1]], %[[C1]]
+// CHECK: %[[TRAPS:.+]] = arith.cmpi ult, %[[NEXT]], %{{.+}}
+// CHECK: %[[SAFE:.+]] = arith.select %[[TRAPS]], %[[C1]], %[[ARG1]]
 // CHECK: %[[FLOORDIVSI:.+]] = arith.floordivsi %[[ARG0]], %[[SAFE]]
 // CHECK: %[[NEGATED:.+]] = arith.subi %[[C0]], %[[ARG0]]
 // CHECK: %[[RESULT:.+]] = arith.select %[[IS_MINUS]], %[[NEGATED]], %[[FLOORDIVSI]]

@@ -107,3 +107,17 @@ def test_shifts_by_no_number_of_bits(dtype: torch.dtype) -> None:
     y = torch.tensor([-1, 8, 64, -128, 1]).to(dtype)
     checked = check(shifted, *((x, y, n) for n in (1, 7, 8, 32, 64, 2**32, -1, -64, -(2**63))), compiled=True)
     assert checked.compiled.explain().callbacks == ()
+
+
+def checked_behind_an_update(flags: Tensor, n: int, divisor: int) -> tuple[int, int]:
+    if n > 4:
+        raise ValueError(f"not {divisor} so")
+    flags.index_fill_(0, torch.tensor([4, 2]), True)
+    return n // divisor, n % divisor
+
+
+def test_what_is_divided_before_its_check_traps_not() -> None:
+    """The check waits for the update in front of it, and the division waits for neither."""
+    check(
+        checked_behind_an_update, *((torch.zeros(5) > 0, n, k) for n, k in ((1, 3), (1, 0), (5, 0), (-7, -1), (3, -2)))
+    )

@@ -210,9 +210,9 @@ _KNOWN = (
     ),
     (r"mode", r".*nan.*", "eager sorts NaN as if it were equal to all numbers"),
     (
-        r"gradient|(linalg\.)?cross",
-        r"largest|enormous",
-        "products overflow before they are added, unless multiplied and added at once",
+        r"gradient|(linalg\.)?cross|trapz|(cumulative_)?trapezoid",
+        r"huge|largest|enormous",
+        "products overflow, or are rounded, before they are added, unless multiplied and added at once",
     ),
     (
         r"nn\.functional\.(layer|group|instance|batch)_norm|_?native_\w+_norm\w*",

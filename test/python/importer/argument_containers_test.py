@@ -324,3 +324,17 @@ def test_it_is_the_object_itself_in_containers_of_another_length_and_in_others(p
             now = [*given[0], *(given[1].values() if program is moved else ())]
             found.append(([[each is old for old in before] for each in now], [each.tolist() for each in now]))
         assert found[0] == found[1]
+
+
+def appended_in_a_branch(x: Tensor, xs: List[Tensor], n: int) -> None:
+    if n > 0:
+        xs.append(x)
+
+
+def test_what_others_hold_is_no_copy_in_a_list_that_gets_longer() -> None:
+    """How long the list gets is no dynamic number then: `n` is a constant."""
+    compiled = ssa_compiler.compile(appended_in_a_branch, (torch.ones(2), [], 1))
+    for n in (1, 0):
+        x, xs = torch.ones(2), []
+        compiled(x, xs, n)
+        assert [each is x for each in xs] == [True] * n

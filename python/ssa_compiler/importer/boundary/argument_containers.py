@@ -38,10 +38,13 @@ def changed_containers(
         rows: the same for the contents of a list whose length is dynamic.
     """
     found = []
+    given = frozenset().union(*(argument.storages for argument in state.arguments.values()))
     for cell, caller_owned in state.heap.caller_owned.items():
         now, keys = state.heap.contents[cell], state.heap.keys.get(cell)
         if is_growing(now):
-            if now[0].kind is torch.Tensor and caller_owned.elements:  # type: ignore[attr-defined]
+            rows_now: Any = now[0]
+            # The list gets copies, which a tensor that somebody else holds is told from later.
+            if rows_now.kind is torch.Tensor and (caller_owned.elements or rows_now.buffer.storages & given):
                 raise state.unsupported(
                     f"a list of tensors of the caller's, '{caller_owned.path}', that gets a dynamic length; change a copy "
                     "and return it"

@@ -209,7 +209,8 @@ class Loops(UnrolledLoops):
     # Loops. -----------------------------------------------------------------------------------------------------
 
     def loop(self, node: ast.For) -> list[ast.stmt]:
-        """Evaluate a for loop."""
+        """Evaluate a for loop without an else branch."""
+        node.iter = of_range(self.scope, node.iter) or node.iter
         if self._builtin(node.iter) == "map":
             return self._mapping(node)
         if self._builtin(node.iter) == "reversed" and any(_changes_items(self.scope, each) for each in node.body):
@@ -231,7 +232,7 @@ class Loops(UnrolledLoops):
         """`for x in reversed(items)`, where the list may change: Python counts down from its length."""
         (argument,) = node.iter.args  # type: ignore[attr-defined]
         result = self._expressions.evaluate(argument)
-        if node.orelse or not isinstance(result.value, ListValue) or result.value.is_tuple:
+        if not isinstance(result.value, ListValue) or result.value.is_tuple:
             raise NotCompiledError("what may change while a loop goes through it from its end")
         items, count = self._expressions.named(result, argument, fresh=True), self.scope.name()
         text = (
@@ -256,7 +257,7 @@ class Loops(UnrolledLoops):
         assert isinstance(items, ast.GeneratorExp)
         generator = items.generators[0]
         first = ast.copy_location(ast.Assign([node.target], items.elt), node)
-        made = ast.For(generator.target, generator.iter, [first, *node.body], node.orelse)
+        made = ast.For(generator.target, generator.iter, [first, *node.body], [])
         return self._statements.statement(ast.copy_location(made, node))
 
     def _rolled(self, node: ast.For, iteration: Iteration) -> list[ast.stmt]:
@@ -268,7 +269,6 @@ class Loops(UnrolledLoops):
             return self._statements.block(copy.deepcopy(node.body))
 
         node.body = self.repeated(once, node)
-        node.orelse = self._statements.block(node.orelse)
         return [node]
 
     def repeated(self, once: Any, node: ast.stmt) -> list[ast.stmt]:

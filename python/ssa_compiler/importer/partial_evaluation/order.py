@@ -79,9 +79,7 @@ class _Steps:
             self._place(node.target)
         return [*self._before, node]
 
-    def _while(self, node: ast.While) -> list[ast.stmt] | None:
-        if node.orelse:
-            return None
+    def _while(self, node: ast.While) -> list[ast.stmt]:
         test = self.part(node.test)
         leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
         node.body = [*self._before, leave, *node.body]

@@ -174,7 +174,6 @@ class Statements(Assignments):
 
         node.body = self.loops.repeated(once, node)
         node.test = test
-        node.orelse = self.block(node.orelse)
         return [node]
 
     def _while_known(self, node: ast.While) -> list[ast.stmt] | None:
@@ -183,7 +182,7 @@ class Statements(Assignments):
             isinstance(part, ast.Attribute) and part.attr in ("dim", "ndim", "shape", "ndimension")
             for part in ast.walk(node.test)
         )
-        if not is_rank or node.orelse or any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(node)):
+        if not is_rank or any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(node)):
             return None
         saved, hoisted = self.scope.save(), list(self.scope.before)
         out: list[ast.stmt] = []

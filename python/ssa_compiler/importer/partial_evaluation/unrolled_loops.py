@@ -33,15 +33,12 @@ class UnrolledLoops:
         """A loop written out."""
         if len(elements) > (_MOST_TESTS if tests else MOST_ITERATIONS):
             raise NotCompiledError("a loop of many iterations over parts of a model")
-        if tests and node.orelse and any(isinstance(jump, ast.Break) for jump in _jumps(node.body)):
-            raise NotCompiledError("a loop of which only the program knows where it ends, with else")
         if tests:
             out, flag = self._if_there(node, elements, tests, ""), ""
         else:
             out, flag, is_left = self._iterations(node, elements)
             if is_left:
                 return out
-        out += self._else(node, flag)
         if flag:  # which iteration was the last is dynamic
             for part in ast.walk(node.target):
                 if isinstance(part, ast.Name):
@@ -137,14 +134,6 @@ class UnrolledLoops:
             return [*bound, *self._statements.block(body)]
         test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.Name(flag, ast.Load()), node)), node)
         return [*bound, *self._statements.statement(ast.copy_location(ast.If(test, body, []), node))]
-
-    def _else(self, node: ast.For, flag: str) -> list[ast.stmt]:
-        if not node.orelse or self.scope.is_dead:
-            return []
-        if not flag:
-            return self._statements.block(node.orelse)
-        test = ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.Name(flag, ast.Load()), node)), node)
-        return self._statements.statement(ast.copy_location(ast.If(test, node.orelse, []), node))
 
     def _bound(self, target: ast.expr, element: Result) -> list[ast.stmt]:
         """Let the target of a loop be an element."""

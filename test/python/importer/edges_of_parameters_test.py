@@ -189,7 +189,12 @@ def test_convolutions_of_nothing_are_rejected_where_sizes_are_dynamic() -> None:
         x = torch.rand(batch, 2, size, size)
         torch.testing.assert_close(compiled(x, weight), convolved(x, weight))
     for shape, kernel in (((2, 0, 4, 4), (3, 0, 3, 3)), ((2, 2, 4, 4), (0, 2, 3, 3))):
-        with pytest.raises(UnsupportedProgramError, match="a convolution with a dynamic size"):
+        with pytest.raises(UnsupportedProgramError, match="a convolution with a dynamic number of channels"):
+            compiled(torch.rand(shape), torch.rand(kernel))
+    for shape, kernel in (((2, 2, 0, 4), (3, 2, 3, 3)), ((2, 2, 4, 4), (3, 2, 3, 0))):
+        with pytest.raises(RuntimeError):
+            convolved(torch.rand(shape), torch.rand(kernel))
+        with pytest.raises(RuntimeError):
             compiled(torch.rand(shape), torch.rand(kernel))
 
 

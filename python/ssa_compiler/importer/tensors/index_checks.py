@@ -286,13 +286,27 @@ def demands(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:
         # Eager returns the tensor as it is then, with its own sizes.
         yield sympy.Gt(elements, 0), "unsupported: pixel_unshuffle of a tensor of dynamic sizes that has no elements"
     if _name(op) in _CONVOLUTIONS:
-        _, *sizes = named["input"].shape
-        if (elements := _product([*sizes, *named["weight"].shape])).free_symbols:
-            # It depends on how many dimensions there are, and which of them is 0, whether eager raises.
-            yield sympy.Gt(elements, 0), "unsupported: a convolution with a dynamic size, but for the batch, that is 0"
+        yield from _of_convolution(named["input"].shape, named["weight"].shape)
     if _name(op) == "put":
         counts = (expr_of(named[name].numel()) for name in ("source", "index"))
         yield sympy.Eq(*counts), "IndexError: put_(): Expected source and index to have the same number of elements"
+
+
+def _of_convolution(image: Sequence[Any], weight: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+    """What a convolution demands of sizes that are dynamic: of an empty batch no pixels are needed."""
+    is_empty = sympy.Eq(expr_of(image[0]), 0)
+    for sizes, unless, message in (
+        (image[2:], is_empty, "RuntimeError: Only zero batch or zero channel inputs are supported"),
+        (weight[2:], sympy.false, "RuntimeError: kernel size should be greater than zero"),
+        # Whether eager raises depends on how many dimensions there are, and which of them is 0.
+        (
+            [image[1], *weight[:2]],
+            sympy.false,
+            "unsupported: a convolution with a dynamic number of channels that is 0",
+        ),
+    ):
+        if (elements := _product(sizes)).free_symbols:
+            yield sympy.Or(unless, sympy.Gt(elements, 0)), message
 
 
 def equal_sizes(op: Any, args: Sequence[Any]) -> Iterator[tuple[Any, str]]:

@@ -9,7 +9,7 @@ import torch
 
 __all__ = ["TUPLE_KEY", "decoded", "decoded_keys", "encoded", "encoded_keys", "has_tuple_keys"]
 
-TUPLE_KEY = "ssa_compiler.tuple_key:"
+TUPLE_KEY = "\0ssa_compiler.tuple_key:"
 """Begins the strings that stand for tuples; what follows is how Python would write these."""
 
 

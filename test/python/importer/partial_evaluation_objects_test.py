@@ -245,3 +245,56 @@ def of_one_type(x):
 def test_their_neighbours_compile(program) -> None:
     """What is rejected is so for the reason that it was written for."""
     check(program, (X,), (-X,), compiled=False)
+
+
+class Signed:
+    def __init__(self, x):
+        self.x = x
+
+    def __neg__(self):
+        return Signed(-self.x)
+
+    def __rmul__(self, factor):
+        return Signed(self.x * factor)
+
+    def __rsub__(self, number):
+        return Signed(number - self.x)
+
+    def __bool__(self):
+        return bool(self.x.sum() > 0)
+
+
+class Pile:
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+
+def signed(x, n):
+    value = Signed(x)
+    if value and n > 2:
+        return x
+    if n < 2 or not value:
+        return (-value).x + (2 * value).x
+    assert value, "empty"
+    return (n - value).x
+
+
+def piled(x, n):
+    pile = Pile([])
+    for i in range(n):
+        pile.items.append(x * i)
+    if not pile:
+        return x * 0, len(pile)
+    count = 0
+    while pile and count < 2:
+        count += 1
+        pile.items.pop()
+    return x + count, 1 if pile else 2
+
+
+def test_objects_say_whether_they_are_true_and_what_operators_do() -> None:
+    for program in (signed, piled):
+        check(program, *((x, n) for x in (torch.ones(3), -torch.ones(3)) for n in (3, 0, 1, 2)), compiled=False)

@@ -138,3 +138,11 @@ def neighbours(x: Tensor) -> Any:
 
 def test_a_method_of_which_torchscript_returns_more() -> None:
     check(neighbours, (X,), (X.flip(0),), (X * 0,), compiled=False)
+
+
+def methods_of_numbers(x, n):
+    return x * 1, (n / 2).is_integer(), n.bit_length()
+
+
+def test_methods_of_numbers() -> None:
+    check(methods_of_numbers, *((X, n) for n in (3, 0, 2, -7)))

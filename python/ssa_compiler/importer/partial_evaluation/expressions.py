@@ -71,6 +71,8 @@ class Expressions(Conditions):
         if method is None:
             return self._parts(node)
         found: Result = method(node)
+        if getattr(node, "is_condition", False) and objects.is_object(found.value) and objects.decides(found.value):
+            return objects.truth(self.calls, found, node)
         is_part = self.scope.present and isinstance(node, (ast.Subscript, ast.Attribute))
         if is_part and isinstance(found.value, OptionalValue) and ast.unparse(found.node) in self.scope.present:
             return Result(self.scope.program.unwrapped(found.node), found.value.element)
@@ -266,6 +268,9 @@ class Expressions(Conditions):
             operand = self.present(operand)
         if isinstance(operand.value, Known) and (folded := self._folded(node, type(node.op), [operand])):
             return folded
+        if objects.is_object(operand.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:
+            if (called := objects.call_special(self.calls, name, operand, [], node)) is not None:
+                return called
         node.operand = self.expression(operand, node.operand)
         if isinstance(node.op, ast.Not):
             return Result(node, Scalar(bool))
@@ -290,6 +295,10 @@ class Expressions(Conditions):
                 return folded
         if objects.is_object(left.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:
             if (called := objects.call_special(self.calls, name, left, [right], node)) is not None:
+                return called
+        elif objects.is_object(right.value) and type(node.op) in objects.SPECIAL:
+            reflected = objects.SPECIAL[type(node.op)].replace("__", "__r", 1)
+            if (called := objects.call_special(self.calls, reflected, right, [left], node)) is not None:
                 return called
         node.left = self.expression(left, node.left, copied=True)
         node.right = self.expression(right, node.right, copied=True)

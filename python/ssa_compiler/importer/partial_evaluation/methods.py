@@ -10,6 +10,7 @@ import torch
 from .effects import has_effects
 from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
+from .number_functions import of_numbers
 from .presence import no_attribute
 from .rejections import NotCompiledError
 from .tuple_keys import dict_key, reject_tuple_keys
@@ -54,6 +55,10 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     if isinstance(value, TensorValue):
         return _of_tensor(calls, node, function, value)
     arguments = calls.arguments(node)
+    if isinstance(value, Scalar) and value.kind in (bool, int, float) and hasattr(value.kind, function.attr):
+        given = Arguments([owner, *arguments.positional], arguments.named)
+        if (made := of_numbers(calls, node, getattr(value.kind, function.attr), given)) is not None:
+            return made
     if isinstance(value, DictValue) and function.attr == "get" and len(arguments.positional) == 2:
         if is_none(arguments.positional[1].value):
             arguments = Arguments(arguments.positional[:1], arguments.named)  # as TorchScript says it

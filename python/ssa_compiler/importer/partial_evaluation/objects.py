@@ -33,6 +33,7 @@ __all__ = [
     "has_attribute",
     "is_object",
     "store",
+    "truth",
 ]
 
 _SET = Result(None, Known(True))
@@ -41,6 +42,7 @@ SPECIAL: dict[type, str] = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.MatMult: "__matmul__",
     ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__", ast.Pow: "__pow__", ast.Lt: "__lt__", ast.LtE: "__le__",
     ast.Gt: "__gt__", ast.GtE: "__ge__", ast.Eq: "__eq__", ast.NotEq: "__ne__",
+    ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__",
 }  # fmt: skip
 """The methods that operators call."""
 
@@ -280,6 +282,25 @@ def call_special(calls: CallEvaluator, name: str, owner: Result, given: list[Res
     if not isinstance(member, types.FunctionType) or is_left_to_python(member):
         return None
     return calls.scope.program.functions.call(calls.scope, member, Arguments([owner, *given], {}), _call(node))
+
+
+def truth(calls: CallEvaluator, owner: Result, node: ast.AST) -> Result:
+    """Evaluate whether an object is true, of which its class decides.
+
+    Raises:
+        NotCompiledError: it does so by something else than a function that returns a bool or an int.
+    """
+    made = call_special(calls, "__bool__", owner, [], node)
+    if made is not None and isinstance(made.value, Scalar) and made.value.kind is bool:
+        return made
+    made = call_special(calls, "__len__", owner, [], node) if made is None else None
+    if made is None or not isinstance(made.value, Scalar) or made.value.kind is not int:
+        raise NotCompiledError("the truth of an object")
+    test = ast.Compare(made.node, [ast.NotEq()], [ast.Constant(0)])
+    for part in ast.walk(test):
+        if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return Result(test, Scalar(bool))
 
 
 def call_super(calls: CallEvaluator, node: ast.Call, name: str, defined: type | None) -> Result | None:

@@ -146,3 +146,32 @@ def methods_of_numbers(x, n):
 
 def test_methods_of_numbers() -> None:
     check(methods_of_numbers, *((X, n) for n in (3, 0, 2, -7)))
+
+
+def scaled(x, *factors):  # `*factors` makes what calls it a program that is evaluated partially
+    return x * 1
+
+
+def marked(x, n):
+    mask = x > 1
+    alias = mask
+    for i in range(n):
+        mask |= x > i - 3
+        mask &= x < 4 - i
+    mask ^= scaled(x) > 2
+    return mask, alias
+
+
+def raised(x, n):
+    y = scaled(x)
+    alias = y
+    y **= n
+    number = 6
+    number |= n
+    x **= 2
+    return y, alias, number, x
+
+
+def test_updates_that_torchscript_takes_for_pure_ones() -> None:
+    for program in (marked, raised):
+        check(program, *((X.clone(), n) for n in (3, 0, 1, 2)), compiled=False)

@@ -74,6 +74,7 @@ class Blocks:
             What it returns.
         """
         source = self.modules.python_function(name)
+        generated = name.rpartition(".")[2] in self.modules.sources or (not self._calls and bool(self.modules.sources))
         if source is not None and name not in self._checked:
             self._checked.add(name)
             if graph.findNode("prim::Enter", True) is not None and not _is_scoped(graph, frozenset()):
@@ -81,11 +82,9 @@ class Blocks:
                     "a return, break or continue inside of several with statements, of which TorchScript loses variables; "
                     "write one with statement, or assign the result and return it behind"
                 )
-            check_dead_writes(source, graph, self.modules.dtype_attributes())
+            check_dead_writes(source, graph, self.modules.dtype_attributes(), generated=generated)
         if name in self._calls:
             raise self.state.unsupported(f"recursion: {name} calls itself; write a loop")
-        is_root = not self._calls
-        generated = name.rpartition(".")[2] in self.modules.sources or (is_root and bool(self.modules.sources))
         if name not in self._rewritten:
             self._rewritten[name] = not generated and has_everything(graph)
         self._calls.append(name)

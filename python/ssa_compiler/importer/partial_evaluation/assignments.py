@@ -40,6 +40,15 @@ from .values import (
 __all__ = ["Assignments"]
 
 
+_FORGOTTEN: dict[type, str] = {
+    ast.BitAnd: "bitwise_and_",
+    ast.BitOr: "bitwise_or_",
+    ast.BitXor: "bitwise_xor_",
+    ast.Pow: "pow_",
+}
+"""The methods that augmented assignments are of tensors where TorchScript takes them for pure ones."""
+
+
 class Assignments:
     """Evaluates the assignments of one function.
 
@@ -363,6 +372,9 @@ class Assignments:
             node.value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
             return self._assign(ast.copy_location(ast.Assign([node.target], node.value), node))
         value = self._updated(node, before, result)
+        if isinstance(before.value, TensorValue) and isinstance(before.node, ast.Name) and type(node.op) in _FORGOTTEN:
+            method = ast.copy_location(ast.Attribute(before.node, _FORGOTTEN[type(node.op)], ast.Load()), node)
+            return [ast.copy_location(ast.Expr(ast.copy_location(ast.Call(method, [node.value], []), node)), node)]
         if isinstance(before.value, ListValue) and isinstance(value, ListValue):
             self.scope.program.put(self.scope, read, before.value, None, value.element)
             self.scope.program.resize(self.scope, read, before.value)

@@ -29,13 +29,17 @@ __all__ = ["check_dead_writes"]
 _RANGE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
-def check_dead_writes(function: Callable[..., Any], graph: Any, dtypes: Collection[str] = ()) -> None:
+def check_dead_writes(
+    function: Callable[..., Any], graph: Any, dtypes: Collection[str] = (), *, generated: bool = False
+) -> None:
     """Check that every write in the source of `function` left something in its graph.
 
     Args:
         function: the Python function or method that was scripted.
         graph: its un-inlined graph.
         dtypes: names of attributes of modules that hold a dtype.
+        generated: whether partial evaluation wrote what was scripted: methods, which TorchScript sees, for augmented
+            assignments to variables.
     Raises:
         UnsupportedProgramError: TorchScript dropped a write to a possible alias.
     """
@@ -67,7 +71,8 @@ def check_dead_writes(function: Callable[..., Any], graph: Any, dtypes: Collecti
     for statement in ast.walk(tree):
         if _is_pure_to_torchscript(statement):
             # Of these only the result counts to TorchScript; an element's is always forgotten.
-            kept = isinstance(statement.target, ast.Name) and _span(statement)[0] in places  # type: ignore[attr-defined]
+            is_name = isinstance(statement.target, ast.Name)  # type: ignore[attr-defined]
+            kept = is_name and (generated or _span(statement)[0] in places)
             suspect = "&=, |=, ^= and **= change the tensor; write x = x & y, or use bitwise_and_ and alike"
         elif _calls(statement, lists):
             start, end = _span(statement)

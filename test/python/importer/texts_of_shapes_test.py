@@ -19,7 +19,7 @@ def tuples(x, n):
     return f"{sizes} {tuple(x.shape[1:])!r:>8} {sizes[:1]} {n!r}", str(sizes) + repr(x.shape) + str((n, 1))
 
 
-def refused(x):
+def rejected(x):
     if x.sum() > 3:
         raise ValueError(f"{tuple(x.shape)} is too much")
     return x
@@ -28,7 +28,7 @@ def refused(x):
 def test_texts() -> None:
     check(quoted, (X,), compiled=False)
     check(tuples, (X, 3), compiled=False)
-    check(refused, (X,), (X - 9,), compiled=False)
+    check(rejected, (X,), (X - 9,), compiled=False)
 
 
 def reshaped(x, heads):

@@ -175,3 +175,19 @@ def raised(x, n):
 def test_updates_that_torchscript_takes_for_pure_ones() -> None:
     for program in (marked, raised):
         check(program, *((X.clone(), n) for n in (3, 0, 1, 2)), compiled=False)
+
+
+class Masked(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mask", torch.zeros(6, dtype=torch.bool))
+
+    def forward(self, x, n):
+        mask = self.mask
+        for i in range(n):
+            mask |= scaled(x) == i
+        return mask * 1
+
+
+def test_an_update_of_a_buffer_by_another_name() -> None:
+    check(Masked(), *((X.clone(), n) for n in (3, 0, 1, 6)), compiled=False)

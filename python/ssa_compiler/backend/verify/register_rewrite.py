@@ -97,17 +97,18 @@ def _ending_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
     for branch in branches:
         for target, operands in _forwarded(branch):
             first = target.operations[0].operation
+            is_single = first in branches
             for number in operands:
                 value = branch.operands[number]
-                if value in target.arguments:
+                if value in target.arguments or not (is_single or value in first.operands):
                     continue
                 reached = _reached(blocks.index(target), after, blocks.index(defining_block(value)))
                 users = [use.owner.operation for use in value.uses]
-                if len(target.operations) == 1:
+                if is_single:
                     ends = first in users or any(blocks.index(user.block) in reached for user in users)
                 else:
                     places = [blocks.index(user.block) for user in users if user not in (first, branch)]
-                    ends = first in users and not any(place in reached or blocks[place] == target for place in places)
+                    ends = not any(place in reached or blocks[place] == target for place in places)
                 if ends:
                     found.append((branch, number))
     return found

@@ -52,7 +52,7 @@ class ListClasses:
         return self.of(value) in (TUPLE, TORCH_SIZE)
 
     def differ(self, one: Value, other: Value) -> bool:
-        """Whether one value is a list in eager and the other a tuple."""
+        """Whether one value is a list in eager and the other a tuple, where partial evaluation has not settled that."""
         if self._state.generated:
             return False
         return not (self._is_unknown(one) or self._is_unknown(other)) and self.is_tuple(one) is not self.is_tuple(other)

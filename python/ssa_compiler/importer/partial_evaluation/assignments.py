@@ -31,6 +31,7 @@ from .values import (
     Scalar,
     TensorValue,
     TupleValue,
+    Unknown,
     Value,
     annotation,
     is_none,
@@ -372,8 +373,11 @@ class Assignments:
             node.value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
             return self._assign(ast.copy_location(ast.Assign([node.target], node.value), node))
         value = self._updated(node, before, result)
-        if isinstance(before.value, TensorValue) and isinstance(before.node, ast.Name) and type(node.op) in _FORGOTTEN:
-            method = ast.copy_location(ast.Attribute(before.node, _FORGOTTEN[type(node.op)], ast.Load()), node)
+        if type(node.op) in _FORGOTTEN and isinstance(before.value, (Unknown, OptionalValue)):
+            raise NotCompiledError("an augmented assignment to what may be a tensor or something else")
+        if type(node.op) in _FORGOTTEN and isinstance(before.value, TensorValue):
+            written = self.expressions.named(before, node)
+            method = ast.copy_location(ast.Attribute(written, _FORGOTTEN[type(node.op)], ast.Load()), node)
             return [ast.copy_location(ast.Expr(ast.copy_location(ast.Call(method, [node.value], []), node)), node)]
         if isinstance(before.value, ListValue) and isinstance(value, ListValue):
             self.scope.program.put(self.scope, read, before.value, None, value.element)

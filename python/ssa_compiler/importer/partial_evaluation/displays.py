@@ -15,6 +15,7 @@ from . import records, tuple_keys
 from .hints import combined, hint, hints, is_tracked
 from .interfaces import ExpressionEvaluator, Result
 from .rejections import NotCompiledError
+from .scope import placed
 from .unification import settle
 from .values import (
     UNKNOWN,
@@ -330,9 +331,7 @@ def shown(expressions: ExpressionEvaluator, result: Result, node: ast.expr) -> a
         raise NotCompiledError("the text of a tuple of dynamic length")
     name = expressions.named(result, node).id
     text = f"({' '.join(f'{name}[{place}],' for place in range(value.length))})"
-    made = ast.parse(text, mode="eval").body
-    for part in ast.walk(made):
-        ast.copy_location(part, node)
+    made: ast.expr = placed(ast.parse(text, mode="eval").body, node)
     return made
 
 

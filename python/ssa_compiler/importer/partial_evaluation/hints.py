@@ -9,7 +9,7 @@ import torch
 
 from .values import Known, ListValue, Scalar, TensorValue, TupleValue, Value
 
-__all__ = ["combined", "hint", "hints", "is_plain", "is_tracked", "sizes"]
+__all__ = ["combined", "hint", "hints", "is_plain", "is_tracked", "number_kind", "sizes"]
 
 _PLAIN = (bool, int, float, complex, str, type(None), type(...), torch.dtype, torch.device)
 
@@ -34,8 +34,13 @@ def hints(value: Value) -> tuple[Any, ...] | None:
 
 def is_tracked(value: Value) -> bool:
     """Whether a value is a number."""
+    return number_kind(value) is not None
+
+
+def number_kind(value: Value) -> type | None:
+    """Return the type of a number, None if a value is anything else."""
     kind = type(value.object) if isinstance(value, Known) else value.kind if isinstance(value, Scalar) else None
-    return kind in (bool, int, float)
+    return kind if kind in (bool, int, float) else None
 
 
 def sizes(value: TensorValue) -> ListValue:

@@ -13,6 +13,7 @@ from .interfaces import Arguments, CallEvaluator, Result
 from .number_functions import of_numbers
 from .presence import no_attribute
 from .rejections import NotCompiledError
+from .scope import placed
 from .tuple_keys import dict_key, reject_tuple_keys
 from .values import (
     NEVER,
@@ -85,9 +86,7 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
     if (dtype := getattr(torch, name, None)) in _DTYPES and not node.args + node.keywords:
         # TorchScript has methods for some dtypes only, as it has names for some.
         name = function.attr = "to"
-        node.args = [ast.copy_location(ast.parse(str(dtype), mode="eval").body, node)]
-        for part in ast.walk(node.args[0]):
-            ast.copy_location(part, node)
+        node.args = [placed(ast.parse(str(dtype), mode="eval").body, node)]
     name = function.attr = _SYNONYMS.get(name, name)
     if name in ("tolist", "item") and not node.args and value.dtype is not None:
         if (made := _as_python(calls, node, function, value)) is not None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
+from .hints import number_kind
 from .interfaces import Arguments, CallEvaluator, Result
-from .values import Known, Scalar, Value
+from .values import Scalar
 
 __all__ = ["of_numbers"]
 
-_NUMBERS = (bool, int, float)
 _find_builtin: Callable[[Any], Any] = torch.jit._builtins._find_builtin
 
 
@@ -30,23 +30,18 @@ def of_numbers(calls: CallEvaluator, node: ast.Call, function: Any, arguments: A
         The call; None if TorchScript has the function, or it is given anything but one to three numbers.
     """
     values = [result.value for result in arguments.positional]
-    kinds = tuple(map(_kind, values))
+    kinds = tuple(map(number_kind, values))
     if arguments.named or None in kinds or not 1 <= len(kinds) <= 3:
         return None
     if function is not round and _find_builtin(function) is not None:
         return None
-    made = _kind(calls.expressions.samples.result(function, values, {}))
+    made = number_kind(calls.expressions.samples.result(function, values, {}))
     if made is None:
         return None
     name = calls.scope.program.constant_name(_ignored(function, kinds, made))
     node.func = ast.copy_location(ast.Name(name, ast.Load()), node)
     calls.place(node, arguments)
     return Result(node, Scalar(made))
-
-
-def _kind(value: Value) -> type | None:
-    kind = value.kind if isinstance(value, Scalar) else type(value.object) if isinstance(value, Known) else None
-    return kind if kind in _NUMBERS else None
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .scope import Scope
+from .scope import Scope, placed
 
 __all__ = ["of_range"]
 
@@ -30,9 +30,7 @@ def of_range(scope: Scope, node: ast.expr) -> ast.expr | None:
     text = f"max({count}, 0)"
     if name == "reversed":
         text = f"range(({start}) + (({count}) - 1) * {step.value}, ({start}) - 1, -{step.value})"
-    made = ast.parse(text, mode="eval").body
-    for part in ast.walk(made):
-        ast.copy_location(part, node)
+    made: ast.expr = placed(ast.parse(text, mode="eval").body, node)
     return made
 
 

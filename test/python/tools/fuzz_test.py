@@ -55,7 +55,7 @@ def test_every_ingredient_occurs_often_enough() -> None:
         for feature in generate(seed).features:
             counts[feature] += 1
     assert {name: count for name, count in counts.items() if count < 0.03 * number} == {}
-    assert counts["about.python"] + counts["about.tensors"] == number
+    assert counts["about.python"] + counts["about.tensors"] + counts["about.untyped"] == number
     assert counts["write.outer_view"] >= counts["about.tensors"] / 3
 
 
@@ -71,7 +71,7 @@ def test_most_programs_run_in_eager(tmp_path: Path) -> None:
             runs += 1
             try:
                 results = loaded.model(*call)
-            except (RuntimeError, IndexError, AssertionError, ValueError, ArithmeticError):
+            except (RuntimeError, IndexError, AssertionError, ValueError, ArithmeticError, UnboundLocalError):
                 raised += 1
                 continue
             for leaf in torch.utils._pytree.tree_leaves(results):

@@ -34,6 +34,7 @@ from .values import (
     Unknown,
     Value,
     annotation,
+    elements_of,
     is_none,
     joined,
 )
@@ -288,7 +289,7 @@ class Assignments:
             target.variable = name  # type: ignore[attr-defined]
             target.id = self.scope.bind(name, self.scope.program.widened(value), target)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            parts = value.elements if isinstance(value, TupleValue) else ()
+            parts = elements_of(value) or ()
             for number, part in enumerate(target.elts):
                 if isinstance(part, ast.Starred):
                     raise NotCompiledError("a starred target of a loop")

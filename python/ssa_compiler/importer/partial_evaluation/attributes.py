@@ -58,7 +58,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
                 return Result(node, Known(expressions.scope.use(made)))
             return Result(node if made.path is None else None, made)
         return expressions.known(node, made)
-    if program.is_assigned(node.attr, type(thing)):
+    if program.is_assigned(node.attr, found, type(thing)):
         return program.states.attribute(expressions.scope, value, node.attr, node)
     if isinstance(found, torch.Tensor) or _is_uniform(found):
         parts = found.values() if isinstance(found, dict) else found
@@ -96,7 +96,7 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
     if not isinstance(found, torch.Tensor) and not callable(found) and _is_of_class(made_of, node.attr):
         return expressions.known(node, made)  # an attribute of the class, of which TorchScript knows nothing
     program = expressions.scope.program
-    if program.is_assigned(node.attr):
+    if program.is_assigned(node.attr, found):
         if type(found) in (list, dict) and made.path is not None:
             return Result(node, program.states.container(made_of, node.attr, made))
         value = _assigned(expressions, made, node.attr)

@@ -15,7 +15,7 @@ from . import asked_types, records
 from .comprehensions import rename
 from .displays import shown
 from .effects import has_effects, may_raise
-from .hints import is_plain
+from .hints import is_plain, number_kind
 from .indices import as_index
 from .interfaces import Arguments, CallEvaluator, Result
 from .number_functions import of_numbers
@@ -257,6 +257,8 @@ def _kind(calls: CallEvaluator, node: ast.Call, name: str, values: Sequence[Valu
         return DictValue(values[0].key, values[0].element, frozenset([calls.scope.place(node)]))
     if name == "sorted" and values and isinstance(values[0], ListValue):
         return ListValue(values[0].element)
+    if name in ("min", "max") and len({number_kind(value) for value in values}) > 1:
+        return UNKNOWN  # the number decides on its type
     if name in ("min", "max", "abs", "round", "sum", "divmod"):
         return calls.expressions.samples.result(getattr(builtins, name), values, {})
     return ListValue(Scalar(int, 0)) if name == "range" else UNKNOWN
@@ -361,6 +363,12 @@ def _tuple(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return result
     if isinstance(result.value, ListValue) and result.node is not None:
         value = result.value
+        if isinstance(node.args[0], (ast.GeneratorExp, ast.ListComp)) and value.length is not None:
+            parts = calls.expressions.spread(result, node)
+            if parts is not None:
+                nodes = [calls.expressions.expression(part, node) for part in parts]
+                made = ast.copy_location(ast.Tuple(nodes, ast.Load()), node)
+                return Result(made, TupleValue(tuple(part.value for part in parts)))
         copied = ast.parse("x[:]", mode="eval").body  # a list may change later, a tuple does not
         assert isinstance(copied, ast.Subscript)
         for part in ast.walk(copied):

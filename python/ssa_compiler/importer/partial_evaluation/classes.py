@@ -23,6 +23,7 @@ from torch._sources import SourceContext
 from ...abi.records import record_keys
 from ..ir.tuple_keys import has_tuple_keys
 from .callees import is_of_torch
+from .declared_classes import declared_class
 from .rejections import NotCompiledError
 from .values import (
     DEFAULTS,
@@ -196,7 +197,7 @@ class Classes:
         """Return the class of a name, which TorchScript knows; None if it is none."""
         kind = self._kinds.get(name)
         if kind is None:
-            return None
+            return declared_class(name)
         if name not in self._compiled:
             self._compiled[name] = self._made(kind, name)
         return self._compiled[name]

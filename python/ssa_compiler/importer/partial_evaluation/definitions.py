@@ -37,6 +37,7 @@ __all__ = [
     "identity_of",
     "is_of_torch_wrapper",
     "is_of_torchscript",
+    "is_optional",
     "needs_owner",
     "type_key",
 ]
@@ -61,6 +62,7 @@ class Specialised:
         complete: the attributes that the first parameter, an object that is being made, has where it returns.
         constant: what it returns, if that is known and all that it does.
         has_effects: whether a property has effects.
+        returns_object: whether `result` is an object that TorchScript has no expression for: the copy returns None.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Specialised:
     complete: frozenset[str] = frozenset()
     constant: Known | None = None
     has_effects: bool = False
+    returns_object: bool = False
 
 
 @dataclass
@@ -364,6 +367,14 @@ def is_of_torchscript(node: ast.expr) -> bool:
     }
     words = [each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)]
     return bool(words) and set(words) <= allowed and text not in ("list", "tuple", "dict", "List", "Tuple", "Dict")
+
+
+def is_optional(node: ast.expr) -> bool:
+    """Whether an annotation lets an argument be None."""
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node.value).rpartition(".")[2] == "Optional"
+    sides = (node.left, node.right) if isinstance(node, ast.BinOp) else ()
+    return any(isinstance(side, ast.Constant) and side.value is None for side in sides)
 
 
 def captured(closure: Closure, seen: frozenset[int] = frozenset()) -> list[tuple[Scope, str]]:

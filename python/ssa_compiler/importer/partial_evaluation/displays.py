@@ -27,6 +27,7 @@ from .values import (
     TupleValue,
     Value,
     annotation,
+    elements_of,
     guards_of,
     is_none,
     joined,
@@ -245,10 +246,11 @@ def spread(
         return [Result(None, Known(part, None, guards)) for part in value.object]
     if isinstance(value, ListValue) and value.length is not None and value.element is not None:
         value = TupleValue((value.element,) * value.length)
-    if not isinstance(value, TupleValue):
+    elements = elements_of(value)
+    if elements is None:
         return None
     if isinstance(result.node, ast.Tuple):
-        parts = [Result(part, each) for part, each in zip(result.node.elts, value.elements)]
+        parts = [Result(part, each) for part, each in zip(result.node.elts, elements)]
         if not fresh:
             return parts
         held = [part.node is None or isinstance(part.node, ast.Constant) for part in parts]
@@ -257,11 +259,11 @@ def spread(
             for part, is_held in zip(parts, held)
         ]
     if result.node is None:
-        return [Result(None, each) for each in value.elements]
+        return [Result(None, each) for each in elements]
     name = expressions.named(result, where, fresh=fresh)
     return [
         Result(ast.copy_location(ast.Subscript(copy.deepcopy(name), ast.Constant(k), ast.Load()), where), each)
-        for k, each in enumerate(value.elements)
+        for k, each in enumerate(elements)
     ]
 
 

@@ -24,17 +24,20 @@ from .surroundings import adopted
 from .tuple_keys import dict_key
 from .values import (
     NEVER,
+    UNKNOWN,
     Closure,
     DictValue,
     Known,
     ListValue,
     Never,
+    ObjectValue,
     OptionalValue,
     Scalar,
     TensorValue,
     TupleValue,
     Unknown,
     Value,
+    field_of,
     is_none,
     is_something,
 )
@@ -229,7 +232,7 @@ class Expressions(Conditions):
             made = self._tensor_attribute(owner.value, node.attr)
             has_rank = isinstance(made, Known) and has_effects(self.scope, node.value)  # which are kept
             return Result(node, self.scope.program.widened(made) if has_rank else made)
-        return Result(node)
+        return Result(node, field_of(owner.value.kind, node.attr) if isinstance(owner.value, ObjectValue) else UNKNOWN)
 
     def attribute_of(self, owner: Result, value: Known, node: ast.Attribute) -> Result:
         """Evaluate the attribute of an object that is known."""
@@ -405,7 +408,10 @@ class Expressions(Conditions):
         """A generator where it is consumed at once; see `Calls`."""
         if not hasattr(node, "is_consumed"):
             raise NotCompiledError("a generator that is a value")
-        return comprehension(self, ast.copy_location(ast.ListComp(node.elt, node.generators), node))
+        made: Any = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+        if hasattr(node, "token"):
+            made.token = node.token  # it is computed where the generator is
+        return comprehension(self, made)
 
     def _dictcomp(self, node: ast.DictComp) -> Result:
         return comprehension(self, node)

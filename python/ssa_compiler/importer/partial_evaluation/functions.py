@@ -31,6 +31,7 @@ from .definitions import (
     function_of,
     has_tuple_list,
     is_of_torchscript,
+    is_optional,
     needs_owner,
 )
 from .effects import has_effects
@@ -94,7 +95,7 @@ class Functions:
             node.func = expression
         else:
             node.func = ast.copy_location(ast.Attribute(expression, called, ast.Load()), node)
-        return self._placed(node, owner, made, left)
+        return self._placed(scope, node, owner, made, left)
 
     def call(self, scope: Scope, function: Any, arguments: Arguments, node: ast.Call) -> Result:
         """Call a function."""
@@ -142,7 +143,7 @@ class Functions:
         if made.has_effects:
             raise NotCompiledError("a property with effects")
         call.func, call.is_getter = self._function(scope, request.owner, made, node), True  # type: ignore[attr-defined]
-        return self._placed(call, request.owner, made, left)
+        return self._placed(scope, call, request.owner, made, left)
 
     def get_of_object(self, scope: Scope, function: Any, owner: Result, node: ast.Attribute) -> Result:
         """Evaluate a property of an object that the program makes.
@@ -156,7 +157,7 @@ class Functions:
         if made.has_effects:
             raise NotCompiledError("a property with effects")
         call.func, call.is_getter = self._function(scope, None, made, node), True  # type: ignore[attr-defined]
-        return self._placed(call, None, made, left)
+        return self._placed(scope, call, None, made, left)
 
     def _function(self, scope: Scope, owner: torch.nn.Module | None, made: Specialised, node: ast.AST) -> ast.expr:
         """An expression for a copy."""
@@ -187,7 +188,7 @@ class Functions:
         request = Request(definition, None, f"_ssa_compiler_{definition.node.name}", "", {}, {}, complete=complete)
         made, left = self._specialised(request, arguments, scope)
         node.func = ast.copy_location(ast.Name(made.name, ast.Load()), node)
-        return self._placed(node, None, made, left), made.complete
+        return self._placed(scope, node, None, made, left), made.complete
 
     def _constructor(self, kind: type) -> Definition:
         function = kind.__init__  # type: ignore[misc]
@@ -208,9 +209,11 @@ class Functions:
         known = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
         made, left = self._specialised(Request(definition, owner, name, first, known, {}), arguments, scope)
         node.func = self._function(scope, owner, made, node)
-        return self._placed(node, owner, made, left)
+        return self._placed(scope, node, owner, made, left)
 
-    def _placed(self, node: ast.Call, owner: torch.nn.Module | None, made: Specialised, left: Sequence[Any]) -> Result:
+    def _placed(
+        self, scope: Scope, node: ast.Call, owner: torch.nn.Module | None, made: Specialised, left: Sequence[Any]
+    ) -> Result:
         node.copy_of = made.key = (None if owner is None else id(owner), made.name)  # type: ignore[attr-defined]
         node.args = [ast.copy_location(each, node) if not hasattr(each, "lineno") else each for each in left]
         node.keywords = []
@@ -218,6 +221,9 @@ class Functions:
         if made.constant is not None and is_plain and literal(made.constant.object, node) is not None:
             return Result(literal(made.constant.object, node), made.constant)
         # The call stays, whatever is known of its result: it may have effects.
+        if made.returns_object:
+            scope.hoist([ast.copy_location(ast.Expr(node), node)], node)
+            return Result(None, made.result)
         result = made.result if is_none(made.result) else self._program.widened(made.result)
         if isinstance(result, (Closure, Known)) and not is_none(result):
             raise NotCompiledError("a function that returns a module or a function")
@@ -376,6 +382,9 @@ class Functions:
         node.decorator_list = []
         if not scope.is_dead and scope.returned is not None and not is_none(scope.returned):
             scope.returned = joined(scope.returned, Known(None), self._program.samples.of)
+        is_object = isinstance(scope.returned, Known) and not is_none(scope.returned)
+        if scope.returns_object and not request.is_getter and (request.is_root or not is_object):
+            raise NotCompiledError("a function or module that is a result")
         if request.is_root and (has_tuple_list(scope.returned) or self._program.classes.has_unset(scope.returned)):
             raise NotCompiledError("a result that TorchScript has no type for")
         node.args = self._parameters(node, request)
@@ -398,7 +407,9 @@ class Functions:
             given = written.get(name)
             kept = given.annotation if given is not None and request.is_root else None
             text = annotation(dynamic[name]) if name in dynamic else None
-            if text is not None and (kept is None or not is_of_torchscript(kept)):
+            # Where an argument may be None, its tests have been decided by the example.
+            is_decided = kept is not None and is_optional(kept) and not is_none(dynamic[name])
+            if text is not None and (kept is None or is_decided or not is_of_torchscript(kept)):
                 kept = type_expression(text, node)
             made.append(ast.copy_location(ast.arg(name, kept), given if given is not None else node))
         if not request.is_root:
@@ -426,14 +437,14 @@ class Functions:
         copies = self._copies.setdefault((id(owner), name, id(definition.function)), [])
         for other in copies:
             if other.text == text:
-                return Specialised(other.name, other.function, text, result)
+                return replace(other, result=result, returns_object=scope.returns_object)
         taken = (id(owner), name) in self._taken
         called = name if not taken and owner is not None else self._program.unused_name(name)
         self._taken.add((id(owner), name))
         node.name = called
         parameters = [*([scope.self_name] if scope.self_name else []), *request.dynamic]
         function = function_of(definition, called, node, request.is_root, parameters)
-        made = Specialised(called, function, text, result, definition.source)
+        made = Specialised(called, function, text, result, definition.source, returns_object=scope.returns_object)
         copies.append(made)
         self._program.add(owner, made)
         return made

@@ -28,9 +28,9 @@ from torch import _jit_internal
 from ..ir.tuple_keys import encoded_keys
 from ..isolation.patching import replaced
 from . import records
-from .assigned_attributes import assigned_attributes, assigned_by
+from .assigned_attributes import Assigned, assigned_attributes, assigned_by
 from .callees import forward_of, is_of_torch
-from .classes import Classes, ignored_attributes
+from .classes import Classes, ignored_attributes, is_plain_class
 from .definitions import Specialised
 from .dependences import Dependences
 from .functions import Functions
@@ -92,21 +92,23 @@ class Program(Dependences):
         self.names: dict[str, Any] = {}
         self.sources: dict[str, Any] = {}
         self.held: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._assigned = assigned_attributes(root) if root is not None else frozenset()
+        self._assigned = assigned_attributes(root) if root is not None else Assigned()
         self._constants: dict[int, str] = {}
         self.states = States(self)
 
     # What is known. -----------------------------------------------------------------------------------------------
 
-    def is_assigned(self, name: str, kind: type | None = None) -> bool:
+    def is_assigned(self, name: str, held: Any, kind: type | None = None) -> bool:
         """Whether the program may assign an attribute of this name, or change what it holds.
 
         Args:
             name: the attribute.
-            kind: the class of an object that is no module.
+            held: what it is.
+            kind: the class of the object that has it, if that is no module.
         """
-        seen = name in self._assigned or ("assigned", name) in self.elements
-        return seen or (kind is not None and name in assigned_by(kind))
+        is_object = is_plain_class(type(held))
+        seen = self._assigned.has(name, is_object=is_object) or ("assigned", name) in self.elements
+        return seen or (kind is not None and assigned_by(kind).has(name, is_object=is_object))
 
     def assign(self, name: str, value: Value | None = None) -> None:
         """Note that the program assigns an attribute of this name.

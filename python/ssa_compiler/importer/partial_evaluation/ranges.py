@@ -24,7 +24,7 @@ def of_range(scope: Scope, node: ast.expr) -> ast.expr | None:
     if not isinstance(step, ast.Constant) or type(step.value) is not int or step.value < 1:
         return None
     start, stop = ("0", ast.unparse(bounds[0])) if len(bounds) == 1 else map(ast.unparse, bounds[:2])
-    if not all(isinstance(bound, (ast.Name, ast.Constant)) for bound in bounds[: len(bounds) - 1] or bounds):
+    if len(bounds) > 1 and any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(bounds[0])):
         return None  # the first bound is read more than once
     count = f"({stop}) - ({start})" if step.value == 1 else f"(({stop}) - ({start}) + {step.value - 1}) // {step.value}"
     text = f"max({count}, 0)"

@@ -221,8 +221,8 @@ class Statements(Assignments):
             if self.scope.program.is_shared(result.value) and not self.scope.is_getter:
                 raise NotCompiledError("a global list or dict that is a result")
             if isinstance(result.value, (Closure, Known)) and result.node is None and literal_or_none(result) is None:
-                if not self.scope.is_getter:
-                    raise NotCompiledError("a function or module that is a result")
+                if isinstance(result.value, Closure) and not self.scope.is_getter:
+                    raise NotCompiledError("a function that is a result")
                 self.scope.returns_object = True
                 result = Result(ast.copy_location(ast.Constant(None), node), result.value)
             node.value = self.expressions.expression(result, node.value)

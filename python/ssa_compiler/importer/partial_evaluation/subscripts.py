@@ -29,6 +29,7 @@ from .values import (
     TupleValue,
     Value,
     annotation,
+    elements_of,
     joined,
 )
 
@@ -65,6 +66,8 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
             return _of_alike(expressions, node, owner.value, index)
         return _of_tuple(expressions, node, owner.value, index)
     value = owner.value
+    if (parts := elements_of(value)) is not None and isinstance(index.value, Known):
+        return _of_tuple(expressions, node, TupleValue(parts), index)
     if isinstance(value, DictValue):
         index = dict_key(expressions, index, node.slice)
     node.slice = expressions.expression(index, node.slice)

@@ -6,11 +6,14 @@ function, a number of the configuration. Everything else is a type of TorchScrip
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Union, get_args, get_origin
 
 import torch
+
+from .declared_classes import declared_name, declared_types
 
 __all__ = [
     "ATTRIBUTE",
@@ -31,6 +34,8 @@ __all__ = [
     "Unknown",
     "Value",
     "annotation",
+    "elements_of",
+    "field_of",
     "guards_of",
     "is_none",
     "is_something",
@@ -243,6 +248,51 @@ def value_of(thing: Any, sample: Callable[[torch.Tensor], Any]) -> Value:
     return UNKNOWN
 
 
+def field_of(kind: type, name: str) -> Value:
+    """Return what is known of a field of a named tuple or dataclass: the type that it declares.
+
+    Args:
+        kind: the class.
+        name: the field.
+    """
+    try:
+        found = declared_types(kind) or {}
+    except NameError:
+        return UNKNOWN
+    return _of_type(found[name]) if name in found else UNKNOWN
+
+
+def elements_of(value: Value) -> tuple[Value, ...] | None:
+    """Return what is known of the elements of a tuple, None if it is none.
+
+    Args:
+        value: a tuple or a named tuple.
+    """
+    if isinstance(value, ObjectValue) and issubclass(value.kind, tuple):
+        return tuple(field_of(value.kind, name) for name in getattr(value.kind, "_fields", ()))
+    return value.elements if isinstance(value, TupleValue) else None
+
+
+def _of_type(kind: Any) -> Value:
+    """What is known of a value of a type."""
+    if kind is None or kind is torch.Tensor:  # what declares no type is a tensor to TorchScript
+        return TensorValue()
+    origin, parts = get_origin(kind), [_of_type(each) for each in get_args(kind) if each is not type(None)]
+    if origin in (Union, types.UnionType):
+        return OptionalValue(parts[0]) if len(parts) == 1 else UNKNOWN
+    if any(isinstance(each, Unknown) for each in parts):
+        return UNKNOWN
+    if origin is list:
+        return ListValue(parts[0])
+    if origin is dict:
+        return DictValue(parts[0], parts[1])
+    if origin is tuple:
+        return TupleValue(tuple(parts))
+    if isinstance(kind, type) and kind in _SCALARS:
+        return Scalar(kind)
+    return ObjectValue(kind) if isinstance(kind, type) and declared_name(kind) is not None else UNKNOWN
+
+
 def key_type(key: Value) -> Value:
     """Return what is known of the keys of a dict, given one: of tuples nothing else, see `tuple_keys`."""
     return TupleValue(()) if isinstance(key, TupleValue) else key
@@ -333,4 +383,6 @@ def annotation(value: Value | None) -> str | None:
         is_text = value.key is None or isinstance(value.key, TupleValue)  # see `tuple_keys`
         key, element = ("str" if is_text else annotation(value.key)), annotation(value.element)
         return None if key is None or element is None else f"Dict[{key}, {element}]"
-    return value.name if isinstance(value, ObjectValue) else None
+    if isinstance(value, ObjectValue):
+        return value.name or declared_name(value.kind)
+    return None

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import sys
+import types
 from typing import Any
 
 import torch
@@ -70,8 +72,14 @@ def _first_large(code: Any, calls: list[tuple[Any, ...]]) -> int | None:
             raise _TooLarge
         return value
 
-    names: dict[str, Any] = {"_watch": watch, "__name__": "watched"}
-    exec(code, names)
+    module = types.ModuleType("watched")
+    names = vars(module)
+    names["_watch"] = watch
+    sys.modules["watched"] = module  # dataclasses look their module up
+    try:
+        exec(code, names)
+    finally:
+        del sys.modules["watched"]
     torch.manual_seed(0)
     model = names["Program"]() if "Program" in names else names["program"]
     for number, call in enumerate(calls):

@@ -130,7 +130,7 @@ def _(g: Writer) -> bool:
     return True
 
 
-@statement("module.counter", 1.6)
+@statement("module.counter", 2.2)
 def _(g: Writer) -> bool:
     """`self.count += 1`"""
     if not g.method:

@@ -16,11 +16,13 @@ from . import (
     indexed,
     lists,
     names,
+    objects,
     scalar_control,
     scalar_dicts,
     scalar_lists,
     scalar_values,
     scalars,
+    untyped,
     views,
     writes,
 )
@@ -37,11 +39,13 @@ __all__ = ["GRAMMAR", "all_features", "generate"]
 GRAMMAR = (
     *(views, writes, indexed, control, names, lists, functions),
     *(scalars, scalar_values, scalar_control, scalar_lists, scalar_dicts),
+    *(untyped, objects),
 )
 
 _FACTS = {
     "about.tensors": "a program that is about tensors, with few of Python's own values",
     "about.python": "a program that is about Python's own values, with few tensors",
+    "about.untyped": "a program that TorchScript rejects: records, objects, names of several types, closures",
     "write.in_region": "a write inside a branch or a loop",
     "write.outer_view": "a write inside a region through a view made outside of it",
     "argument.write": "a write of an argument",
@@ -91,8 +95,8 @@ def generate(seed: int) -> Program:
     """
     choice = random.Random(f"program {seed}")
     g = Writer(choice)
-    plan(g)
-    wanted_method = any(name.startswith("module.") for name in g.wanted)
+    plan(g, seed)
+    wanted_method = any(name.startswith(("module.", "object.state")) for name in g.wanted)
     g.method = wanted_method or choice.random() < 0.1
     g.budget = choice.randint(5, 12)
     arguments = _arguments(g, seed)
@@ -277,9 +281,9 @@ def _text(g: Writer, seed: int, arguments: list[_Argument]) -> str:
     """The file."""
     head = (
         f'"""Random program {seed} of ssa_compiler.testing.fuzz."""\n\n'
-        "import math\nfrom typing import Dict, List, Optional\n\nimport torch\nfrom torch import Tensor, nn\n\n"
+        "import math\nfrom dataclasses import dataclass\nfrom typing import Dict, List, NamedTuple, Optional\n\nimport torch\nfrom torch import Tensor, nn\n\n"
         "from ssa_compiler.testing.fuzz.arguments import alias, extreme, tensor\n\n\n"
-    )
+    ) + "".join(f"{text}\n\n" for text in g.globals)
     signature = ", ".join(f"{argument.name}: {argument.kind}" for argument in arguments)
     if g.method:
         shape = list(g.names["self.state"].shape)

@@ -48,7 +48,8 @@ class Loaded:
 
 
 def load(text: str, folder: Path, name: str) -> Loaded:
-    """Write a program to a file, where TorchScript finds its source, and import it.
+    """Write a program to a file, where TorchScript finds its source, and import it as a module, which stays in
+    `sys.modules`.
 
     Args:
         text: the program.
@@ -63,11 +64,8 @@ def load(text: str, folder: Path, name: str) -> Loaded:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # TorchScript looks up classes by module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules[name]
+    sys.modules[name] = module  # where classes are looked up, also while the program runs
+    spec.loader.exec_module(module)
     calls, exact = within_64_bits(text, resolve(module.INPUTS)), getattr(module, "EXACT", False)
     if hasattr(module, "Program"):
         torch.manual_seed(0)

@@ -1,6 +1,10 @@
-"""What a program is about: tensors, or Python's own values; and what it returns of the latter."""
+"""What a program is about: tensors, Python's own values, or what TorchScript rejects; and what it returns of numbers,
+lists and dicts.
+"""
 
 from __future__ import annotations
+
+from random import Random
 
 from .registry import INGREDIENTS
 from .scalar_dicts import add_dict_results
@@ -11,15 +15,22 @@ from .writer import Writer
 __all__ = ["add_python_results", "plan"]
 
 _PYTHON = 0.45  # the share of the programs that are about Python's own values
-_WANTED = {"tensors": 6, "python": 7}  # ingredients that a program is asked for
+_UNTYPED = 0.13  # of all programs, those about what TorchScript rejects
+_WANTED = {"tensors": 6, "python": 7, "untyped": 6}  # ingredients that a program is asked for
 _OTHERS = 1  # ingredients of the other kind
 
 
-def plan(g: Writer) -> None:
+def plan(g: Writer, seed: int) -> None:
     """Choose what the program is about and which ingredients it is asked for."""
     python = sorted(name for name, each in INGREDIENTS.items() if each.kind == "python")
-    tensors = sorted(INGREDIENTS.keys() - set(python))
+    untyped = sorted(name for name, each in INGREDIENTS.items() if each.kind == "untyped")
+    tensors = sorted(INGREDIENTS.keys() - {*python, *untyped})
     about = "python" if g.choice.random() < _PYTHON else "tensors"
+    if Random(f"untyped {seed}").random() < _UNTYPED:
+        g.mark("about.untyped")
+        g.kinds |= {"untyped": 3.0, "python": 2.0}
+        g.wanted = g.choice.sample(untyped, _WANTED["untyped"]) + g.choice.sample([*tensors, *python], _OTHERS)
+        return
     g.mark(f"about.{about}")
     if about == "python":
         g.kinds = {"write": 1.0, "view": 0.5, "statement": 1.0, "python": 6.0}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = ["FACTS", "INGREDIENTS", "Ingredient", "describe_fact", "python", "statement", "view", "write"]
+__all__ = ["FACTS", "INGREDIENTS", "Ingredient", "describe_fact", "python", "statement", "untyped", "view", "write"]
 
 
 Build = TypeVar("Build", bound=Callable[..., Any])
@@ -24,7 +24,7 @@ class Ingredient:
 
     Attributes:
         name: the feature, `family.what`.
-        kind: "view", "write", "statement" or "python": how `build` is called.
+        kind: "view", "write", "statement", "python" or "untyped": how `build` is called.
         build: what writes it; see the decorators.
         weight: how often it is taken where nothing is wanted in particular, compared with others of its kind.
         nested: whether it opens a region, which deeply nested code may not.
@@ -89,6 +89,16 @@ def python(name: str, weight: float = 1.0, *, nested: bool = False) -> Callable[
 
     def add(build: Build) -> Build:
         _add(Ingredient(name, "python", build, weight, nested))
+        return build
+
+    return add
+
+
+def untyped(name: str, weight: float = 1.0, *, nested: bool = False) -> Callable[[Build], Build]:
+    """Register statements that TorchScript rejects: like `statement`, but they only go into programs of their own."""
+
+    def add(build: Build) -> Build:
+        _add(Ingredient(name, "untyped", build, weight, nested))
         return build
 
     return add

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 import warnings
@@ -71,13 +72,16 @@ def run_program(program: Program, system: str = "interpreted", *, timeout_s: flo
             fail(record, "error", f"{type(error).__name__}: {error}", folder)
         except Exception as error:  # a crash of the importer is a result
             fail(record, "error", f"{type(error).__name__}: {error}", folder)
+        finally:
+            sys.modules.pop(name, None)
     record.seconds = round(time.perf_counter() - start, 4)
     return record
 
 
 def _script_message(error: ScriptError) -> str:
-    """The line of TorchScript's message that says what is wrong."""
-    return (error.explanation or str(error)).partition("\n")[0]
+    """The line of TorchScript's message that says what is wrong; what stops partial evaluation, if that was tried."""
+    last = str(error).rpartition("artial evaluation, ")[2]
+    return (error.explanation or str(error)).partition("\n")[0] if last == str(error) else last
 
 
 def _run_own(loaded: Loaded, record: Record, timeout_s: float) -> None:

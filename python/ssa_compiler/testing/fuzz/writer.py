@@ -37,6 +37,7 @@ class Writer:
         names: tensors in scope.
         integers: int expressions in scope.
         helpers: text of functions that the program calls.
+        globals: text of classes, functions and constants of the file, in front of the program.
         python: Python's own values in scope.
         kinds: how often each kind of ingredient is taken where nothing is wanted in particular.
     """
@@ -47,6 +48,7 @@ class Writer:
     names: dict[str, Var] = field(default_factory=dict)
     integers: list[str] = field(default_factory=lambda: ["n", "k"])
     helpers: list[str] = field(default_factory=list)
+    globals: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     budget: int = 10
     depth: int = 0
@@ -347,7 +349,7 @@ class Writer:
         """
         if ingredient.nested and self.depth >= (1 if self.in_helper else MAX_DEPTH):
             return False
-        if ingredient.kind in ("statement", "python"):
+        if ingredient.kind in ("statement", "python", "untyped"):
             done = bool(ingredient.build(self))
         else:
             done = any(self._apply_once(ingredient) for _ in range(6))

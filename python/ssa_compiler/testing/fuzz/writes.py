@@ -68,7 +68,7 @@ def _(g: Writer, target: Target) -> str | None:
     return g.choice.choice(forms).format(target.text, number)
 
 
-@write("write.logical", 0.9)
+@write("write.logical", 1.3)
 def _(g: Writer, target: Target) -> str | None:
     """`m.logical_or_(n)`, `m &= n`, `x.bitwise_xor_(y)`"""
     if target.dtype in FLOATS:

@@ -1,0 +1,111 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""What partial evaluation knows from declarations: fields of named tuples and dataclasses, arguments that may be None;
+and objects of modules whose methods have the names of a container's, or return the object.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+import ssa_compiler
+from ssa_compiler.testing import check
+
+X = torch.arange(6.0).reshape(3, 2)
+
+
+class Pair(NamedTuple):
+    first: Tensor
+    number: int = 2
+
+
+@dataclass
+class Config:
+    scale: float = 0.5
+    bias: Tensor | None = None
+    depth: int = 1
+
+
+def difference(a, b):
+    return a - b
+
+
+def scaled(pair, config):
+    if config.bias is not None:
+        return pair.first * config.scale + config.bias
+    return pair.first * config.scale
+
+
+def fields(x, n: int):
+    pair, config = Pair(x * 2, n), Config(1.5, x[0])
+    first, number = pair
+    depths = [difference(config.depth, k) for k in reversed(range(n % 4))]  # TorchScript has no reversed(range())
+    return scaled(pair, config), scaled(Pair(first), Config()), difference(pair.number, number * 2), pair[1] - 3, depths
+
+
+def test_fields_have_their_declared_types() -> None:
+    check(fields, *((X, n) for n in (0, 1, 2, 5, -3)))
+
+
+def optional(x, n: int = 3, bias: "Tensor | None" = None, factor: int | None = None):
+    if bias is not None:
+        x = x + bias
+    if factor is not None:
+        x = x * factor
+    for i in range(n):
+        if i * 2 > n:
+            break
+    else:  # which TorchScript has not
+        x = x - 1
+    return x
+
+
+def test_an_argument_that_may_be_none_is_what_the_example_is() -> None:
+    compiled = ssa_compiler.compile(optional, (X, 4, X[0]))
+    for args in [(X, 4, X[0]), (X, 0, X[1]), (X, 1, None), (X,), (X, 2, X[0], 2), (X, 2, None, -1)]:
+        torch.testing.assert_close(compiled(*args), optional(*args))
+
+
+class Running:
+    """Its methods are called as those of dicts and tensors are."""
+
+    def __init__(self, value):
+        self.value, self.count = value, 0
+
+    def update(self, value, step=1):
+        if step > 1:
+            self.value = self.value * 0.5 + value
+        self.count += step
+        return self
+
+    def add_(self, value):
+        self.value += value
+        return self
+
+
+class Average(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.running = Running(torch.ones(3, 2))
+
+    def forward(self, x, n: int):
+        self.running.add_(1.0).update(x, n)
+        if n > 2:
+            self.running.update(x * 2)
+        return self.running.value, self.running.count
+
+
+def test_methods_of_objects_may_be_called_like_those_of_containers_and_return_the_object() -> None:
+    check(Average(), *((X, n) for n in (3, 0, 1, 2, 5)))
+
+
+def chosen(x, n: int, u: float):
+    number = 0
+    for i in range(n):
+        number = u * i
+    return max(number, 1.0), tuple(each - n for each in (n, len(x))), x
+
+
+def test_max_of_an_int_and_a_float_and_tuples_of_generators() -> None:
+    check(chosen, *((X, n, u) for n, u in ((2, 2.5), (0, 2.5), (1, 0.0), (3, -1.0), (2, 1.0))))

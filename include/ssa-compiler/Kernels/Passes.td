@@ -282,10 +282,15 @@ def DropCarriedBuffersPass : Pass<"drop-carried-buffers", "::mlir::func::FuncOp"
   let summary = "[kernels] let loops use the buffers that they begin with";
   let description = [{
     A buffer that a loop carries is that which it begins with: what the loop yields
-    is in the same buffer, or bufferization would have rejected it. Its uses in the
+    can be in the same buffer, or bufferization would have rejected it. Its uses in the
     loop and behind it become uses of the latter. The code generator does not
     follow buffers around loops.
+
+    What can be there is not always: the shape of a buffer with dynamic strides
+    cannot be collapsed, so that bufferization collapses a copy, though its analysis
+    found the result to be in place. Such a yield is copied into the buffer.
   }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
 def ResolveSizesPass : Pass<"resolve-buffer-sizes", "::mlir::func::FuncOp"> {

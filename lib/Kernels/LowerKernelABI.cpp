@@ -9,6 +9,11 @@
 #include "ssa-compiler/Kernels/Passes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace ssa_compiler {
 #define GEN_PASS_DEF_LOWERKERNELABIPASS
@@ -90,6 +95,28 @@ static LogicalResult widenBools(ModuleOp module) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+/// Removes the blocks that are never entered, after constants have been
+/// propagated: what is behind a check that always fails. A loop in there has no
+/// way in, so that its counter is computed from itself, which patterns that
+/// fold constants do for ever.
+static void removeUnreachableBlocks(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (Block &block : function.getBody()) {
+    auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
+    APInt taken;
+    if (!branch || !matchPattern(branch.getCondition(), m_ConstantInt(&taken)))
+      continue;
+    rewriter.setInsertionPoint(branch);
+    if (taken.isOne())
+      rewriter.replaceOpWithNewOp<cf::BranchOp>(branch, branch.getTrueDest(),
+                                                branch.getTrueDestOperands());
+    else
+      rewriter.replaceOpWithNewOp<cf::BranchOp>(branch, branch.getFalseDest(),
+                                                branch.getFalseDestOperands());
+  }
+  (void)eraseUnreachableBlocks(rewriter, function->getRegions());
 }
 
 namespace {
@@ -315,8 +342,14 @@ struct LowerKernelABIPass
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto form = function->getAttrOfType<StringAttr>("kernel.form");
-      if (!form || form.getValue() != "sizes")
-        Lowering(function).run();
+      if (form && form.getValue() == "sizes")
+        continue;
+      Lowering(function).run();
+      OpPassManager constants(func::FuncOp::getOperationName());
+      constants.addPass(createSCCPPass());
+      if (failed(runPipeline(constants, function)))
+        return signalPassFailure();
+      removeUnreachableBlocks(function);
     }
   }
 };

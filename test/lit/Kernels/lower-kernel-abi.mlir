@@ -12,11 +12,9 @@
 // CHECK: llvm.inline_asm has_side_effects "stmxcsr
 // No arithmetic on a number is moved in front of that.
 // CHECK: %[[PINNED:.+]] = llvm.inline_asm has_side_effects "", "=x,0" %[[F]]
-// CHECK: %[[ONE:.+]] = arith.constant 1 : i64
-// CHECK: cf.cond_br %{{.+}}, ^[[REST:.+]], ^[[FAILED:.+]](%[[ONE]] : i64)
+// CHECK: cf.cond_br %{{.+}}, ^[[REST:.+]], ^[[FAILED:.+]](%c1{{.*}} : i64)
 // CHECK: ^[[REST]]:
-// CHECK: %[[TWO:.+]] = arith.constant 2 : i64
-// CHECK: cf.cond_br %{{.+}}, ^[[LAST:.+]], ^[[FAILED]](%[[TWO]] : i64)
+// CHECK: cf.cond_br %{{.+}}, ^[[LAST:.+]], ^[[FAILED]](%c2{{.*}} : i64)
 // CHECK: ^[[LAST]]:
 // CHECK: memref.store %c0{{.*}}, %[[STATUS]]
 // CHECK: memref.store %[[N]], %[[STATUS]]
@@ -85,15 +83,42 @@ func.func @flags(%x: memref<16xi1> {kernel.role = "input"}, %y: memref<16xi64>) 
 // CHECK-SAME: %[[OUT:[a-z0-9]+]]: memref<3x?xi64> {kernel.role = "output"}
 // CHECK: ^{{.+}}(%{{.+}}: i64):
 // CHECK: %[[FLAT:.+]] = memref.reinterpret_cast %[[OUT]] to offset: [0], sizes: [%[[END:.+]]], strides: [1]
-// CHECK: %[[ZERO:.+]] = arith.constant 0 : i64
 // CHECK: ^[[HEAD:.+]](%[[AT:.+]]: index):
 // CHECK: %[[MORE:.+]] = arith.cmpi slt, %[[AT]], %[[END]]
 // CHECK: cf.cond_br %[[MORE]], ^[[BODY:.+]], ^[[BEHIND:.+]]
 // CHECK: ^[[BODY]]:
-// CHECK: memref.store %[[ZERO]], %[[FLAT]][%[[AT]]]
+// CHECK: memref.store %c0{{.*}}, %[[FLAT]][%[[AT]]]
 // CHECK: cf.br ^[[HEAD]]
 // CHECK: ^[[BEHIND]]:
 func.func @indices(%x: memref<4x2xi64> {kernel.role = "input"}, %ok: i1 {kernel.role = "input"}, %out: memref<3x?xi64>, %f: memref<2xf32>) {
   cf.assert %ok, "ValueError: no"
+  return
+}
+
+// -----
+
+// A check that always fails ends the kernel: what is behind it goes. A loop that
+// has no way in any more would be folded for ever.
+// CHECK-LABEL: func.func @always(
+// CHECK: arith.cmpi slt
+// CHECK: cf.cond_br %{{.+}}, ^[[BODY:.+]], ^[[END:.+]]
+// CHECK: ^[[BODY]]:
+// CHECK: cf.br ^[[FAILED:.+]](%{{.+}} : i64)
+// CHECK-NOT: arith.addi
+// CHECK: ^[[END]]:
+// CHECK: ^[[FAILED]](%{{.+}}: i64):
+func.func @always(%n: i64 {kernel.role = "input"}, %out: memref<4xf32>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %false = arith.constant false
+  cf.br ^head(%c0 : i64)
+^head(%i: i64):
+  %more = arith.cmpi slt, %i, %n : i64
+  cf.cond_br %more, ^body, ^end
+^body:
+  cf.assert %false, "ValueError: no"
+  %next = arith.addi %i, %c1 : i64
+  cf.br ^head(%next : i64)
+^end:
   return
 }

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from _kernels import kernel_of, nested
+from ssa_compiler.testing import check
 
 NAN, INF = math.nan, math.inf
 
@@ -213,6 +214,24 @@ def test_errors_are_those_of_the_first_check_that_fails() -> None:
     """Out of range in a loop that does not run, or after another error, is none."""
     kernel_of(by_index, *[(A, i, n) for i in (0, -3, 2, 3, -4, 2**62, -(2**63)) for n in (0, 1, 2)])
     kernel_of(divided, (A, 1, True), (A, 7, True))
+
+
+def always_failing(x: Tensor, n: int) -> Tensor:
+    v = x[0] * 2
+    while True:
+        if n > 0:
+            v.expand([2, 4]).neg_()  # one element is several
+        if n < 1:
+            break
+        n += 1
+    for row in x:
+        v = v + row
+    return v
+
+
+def test_a_check_that_always_fails_in_a_loop() -> None:
+    """What is behind it was folded by iree-compile for ever."""
+    check(always_failing, (A, 0), (A, 1), (A, -1), (A, 2))
 
 
 def summed(x: float, y: float, z: float, n: int) -> tuple[float, float, float, bool]:

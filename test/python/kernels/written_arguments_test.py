@@ -25,6 +25,16 @@ def written(x: Tensor, n: int) -> Tensor:
     return x
 
 
+def written_through_rows(x: Tensor, n: int) -> None:
+    for _ in range(n):
+        x[:-1].diagonal(1).add_(2.0)
+
+
+def test_what_bufferization_copies_is_in_the_argument_afterwards() -> None:
+    """The rows of an argument have dynamic strides in a loop, and are copied where they are one dimension."""
+    kernel_of(written_through_rows, *[(A, n) for n in (1, 0, 2, 5)])
+
+
 @pytest.mark.parametrize("x", with_nightly([torch.zeros(200, 200)], [A]))
 def test_arguments_are_updated_in_place(x: Tensor) -> None:
     compiled = kernel_of(written, *[(x, n) for n in (2, 0, 1, 5)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import types
 from typing import Any
 
@@ -87,7 +88,32 @@ class Conditions:
             raise OrderError("a value of one of several types")
         return Result(node, value or UNKNOWN)
 
+    def shortened(self, node: ast.expr) -> ast.expr:
+        """Leave out of a condition what is not evaluated: `y.numel()` in `y is not None and y.numel()`, if y is None.
+
+        Args:
+            node: the condition.
+        """
+        if not isinstance(node, ast.BoolOp):
+            return node
+        for number, part in enumerate(node.values[:-1]):
+            if has_effects(self.scope, part):
+                break
+            saved, hoisted = self.scope.save(), len(self.scope.before)
+            try:
+                truth = self._truth(self.evaluate(copy.deepcopy(part)))
+            finally:
+                self.scope.restore(saved)
+                del self.scope.before[hoisted:]
+            if truth is None:
+                break
+            if truth is isinstance(node.op, ast.Or):
+                node.values = node.values[: number + 1]
+                return node if number else part
+        return node
+
     def _ifexp(self, node: ast.IfExp) -> Result:
+        node.test = self.shortened(node.test)
         effects = has_effects(self.scope, node.test)
         test = self.evaluate(as_condition(node.test))
         if not effects and (truth := self.truth(test, node.test)) is not None:

@@ -103,6 +103,7 @@ class Statements(Assignments):
     # Control flow. ----------------------------------------------------------------------------------------------
 
     def _if(self, node: ast.If) -> list[ast.stmt]:
+        node.test = self.expressions.shortened(node.test)
         effects = has_effects(self.scope, node.test)
         test = self.expressions.evaluate(as_condition(node.test))
         truth = None if effects else self.expressions.truth(test, node.test)
@@ -242,6 +243,7 @@ class Statements(Assignments):
         return [node]
 
     def _assert(self, node: ast.Assert) -> list[ast.stmt]:
+        node.test = self.expressions.shortened(node.test)
         effects = has_effects(self.scope, node.test)
         test = self.expressions.evaluate(as_condition(node.test))
         if not effects and self.expressions.truth(test, node.test) is True:

@@ -165,6 +165,8 @@ def _of_tuple(expressions: ExpressionEvaluator, node: ast.Subscript, value: Tupl
 
 def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Result, index: Result) -> Result:
     thing = owner.value.object  # type: ignore[attr-defined]
+    if not hasattr(type(thing), "__iter__"):
+        raise NotCompiledError(f"an element of {thing!r}" if thing is None else "an element of what has none")
     if isinstance(index.value, Known):
         try:
             found = element_of_known(expressions, owner.value, index.value)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from . import objects, records
 from .builtin_calls import numbers_of
 from .displays import spread
 from .expressions import Expressions
+from .forgotten_writes import is_forgotten, written, written_element
 from .interfaces import Result
 from .presence import find_present
 from .rejections import NotCompiledError
@@ -31,7 +32,6 @@ from .values import (
     Scalar,
     TensorValue,
     TupleValue,
-    Unknown,
     Value,
     annotation,
     elements_of,
@@ -40,15 +40,6 @@ from .values import (
 )
 
 __all__ = ["Assignments"]
-
-
-_FORGOTTEN: dict[type, str] = {
-    ast.BitAnd: "bitwise_and_",
-    ast.BitOr: "bitwise_or_",
-    ast.BitXor: "bitwise_xor_",
-    ast.Pow: "pow_",
-}
-"""The methods that augmented assignments are of tensors where TorchScript takes them for pure ones."""
 
 
 class Assignments:
@@ -365,6 +356,8 @@ class Assignments:
             is_attribute = isinstance(read, ast.Attribute) or records.is_record(self._owner(read).value)
             changed = self._updated(node, held, result) if is_attribute else None
             node.target = self._place(node.target, changed)
+            if isinstance(node.target, ast.Subscript) and is_forgotten(node, held.value):
+                return written_element(self.scope, node)
             return [node]
         read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         before = self.expressions.evaluate(read)
@@ -374,12 +367,8 @@ class Assignments:
             node.value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
             return self._assign(ast.copy_location(ast.Assign([node.target], node.value), node))
         value = self._updated(node, before, result)
-        if type(node.op) in _FORGOTTEN and isinstance(before.value, (Unknown, OptionalValue)):
-            raise NotCompiledError("an augmented assignment to what may be a tensor or something else")
-        if type(node.op) in _FORGOTTEN and isinstance(before.value, TensorValue):
-            written = self.expressions.named(before, node)
-            method = ast.copy_location(ast.Attribute(written, _FORGOTTEN[type(node.op)], ast.Load()), node)
-            return [ast.copy_location(ast.Expr(ast.copy_location(ast.Call(method, [node.value], []), node)), node)]
+        if is_forgotten(node, before.value):
+            return [written(self.expressions.named(before, node), node)]
         if isinstance(before.value, ListValue) and isinstance(value, ListValue):
             self.scope.program.put(self.scope, read, before.value, None, value.element)
             self.scope.program.resize(self.scope, read, before.value)

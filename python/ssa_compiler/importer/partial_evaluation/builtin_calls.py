@@ -18,6 +18,7 @@ from .effects import has_effects, may_raise
 from .hints import is_plain, number_kind
 from .indices import as_index
 from .interfaces import Arguments, CallEvaluator, Result
+from .new_nodes import with_places
 from .number_functions import of_numbers
 from .objects import call_special, is_object
 from .ordering import extreme, ordered
@@ -231,10 +232,7 @@ def mapped(scope: Any, node: ast.Call) -> ast.expr:
     name = scope.name()
     generator = ast.comprehension(ast.Name(name, ast.Store()), node.args[1], [], 0)
     made = ast.GeneratorExp(ast.Call(node.args[0], [ast.Name(name, ast.Load())], []), [generator])
-    for part in ast.walk(made):
-        if not hasattr(part, "lineno"):
-            ast.copy_location(part, node)
-    return made
+    return with_places(made, node)
 
 
 def _range(made: range, node: ast.AST) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from .definitions import all_parameters
 from .displays import list_of
 from .interfaces import ExpressionEvaluator, Result
+from .new_nodes import with_places
 from .rejections import NeedsKnownError, NotCompiledError
 from .values import ListValue
 
@@ -142,10 +143,6 @@ def _as_loop(expressions: ExpressionEvaluator, node: Any) -> Result:
         body = [ast.For(generator.target, generator.iter, body, [])]
     empty: Any = ast.Dict([], []) if is_dict else ast.List([], ast.Load())
     made = [ast.Assign([ast.Name(name, ast.Store())], empty), *body]
-    for statement in made:
-        for part in ast.walk(statement):
-            if not hasattr(part, "lineno"):
-                ast.copy_location(part, node)
-    statements = [each for statement in made for each in expressions.statements.statement(statement)]
+    statements = [each for one in made for each in expressions.statements.statement(with_places(one, node))]
     scope.hoist(statements, node)
     return scope.load(ast.copy_location(ast.Name(name, ast.Load()), node))

@@ -38,14 +38,7 @@ from .values import (
     joined,
 )
 
-__all__ = [
-    "MIXED",
-    "UNSEEN",
-    "Scope",
-    "literal",
-    "placed",
-    "type_expression",
-]
+__all__ = ["MIXED", "UNSEEN", "Scope", "literal", "placed", "type_expression"]
 
 UNSEEN = "a global object"
 """Stands for what cannot be compared, among what a value depends on."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...abi.records import choice_class
 from .interfaces import Result, StatementEvaluator, Written
+from .new_nodes import with_places
 from .rejections import NotCompiledError
 from .values import DEFAULTS, UNKNOWN, OptionalValue, Scalar, UnionValue, Value, annotation, is_none, joined
 
@@ -215,9 +216,7 @@ def split(statements: StatementEvaluator, node: ast.stmt, name: str) -> list[ast
             continue
         test = ast.parse(f"{kind} == {number}", mode="eval").body
         rest = [ast.If(test, [arm], rest)]
-    for part in ast.walk(rest[0]):
-        if not hasattr(part, "lineno"):
-            ast.copy_location(part, node)
+    with_places(rest[0], node)
     return statements.block(rest)
 
 

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Sequence
 
 from .interfaces import Result, StatementEvaluator, Written
+from .new_nodes import with_places
 from .rejections import NotCompiledError
 from .scope import MIXED
 
@@ -167,10 +168,7 @@ def _single(body: list[ast.stmt], flag: str, name: str, node: ast.For) -> list[a
             _before(body, jump, _stored(flag, ast.Constant(True), jump))
     once = ast.For(ast.Name(name, ast.Store()), ast.parse("range(1)", mode="eval").body, body, [])
     once.is_single = True  # type: ignore[attr-defined]
-    for part in ast.walk(once):
-        if not hasattr(part, "lineno"):
-            ast.copy_location(part, node)
-    return [once]
+    return [with_places(once, node)]
 
 
 def _before(body: list[ast.stmt], statement: ast.stmt, added: ast.stmt) -> bool:

@@ -70,9 +70,10 @@ def check_dead_writes(
     places = {(line - first + 1, column - indent) for line, column in present}
     for statement in ast.walk(tree):
         if _is_pure_to_torchscript(statement):
-            # Of these only the result counts to TorchScript; an element's is always forgotten.
+            # Of these only the result counts to TorchScript; an element's is always forgotten, unless
+            # partial evaluation has written another statement.
             is_name = isinstance(statement.target, ast.Name)  # type: ignore[attr-defined]
-            kept = is_name and (generated or _span(statement)[0] in places)
+            kept = generated or (is_name and _span(statement)[0] in places)
             suspect = "&=, |=, ^= and **= change the tensor; write x = x & y, or use bitwise_and_ and alike"
         elif _calls(statement, lists):
             start, end = _span(statement)

@@ -29,6 +29,7 @@ from .classes import is_plain_class
 from .dispatch import dispatch
 from .displays import listed, spread
 from .effects import has_effects
+from .float_parameters import with_floats
 from .interfaces import Arguments, ExpressionEvaluator, Result
 from .number_functions import of_numbers
 from .presence import no_attribute
@@ -404,6 +405,7 @@ class Calls:
             arguments = Arguments([Result(node.args[0], items.value)], self.arguments(only_keywords(node)).named)
         else:
             arguments = self.present(self.arguments(node), name, 0)
+        arguments = with_floats(thing, arguments, node)
         values = [result.value for result in arguments.positional]
         named = {key: result.value for key, result in arguments.named.items()}
         everything = [*values, *named.values()]

@@ -7,7 +7,7 @@ import copy
 
 from .literals import unknown
 
-__all__ = ["columns", "extended", "plus"]
+__all__ = ["columns", "extended", "plus", "without_flag"]
 
 
 def columns(value: ast.expr) -> ast.expr:
@@ -24,6 +24,13 @@ def columns(value: ast.expr) -> ast.expr:
         return value
     function = ast.copy_location(ast.Attribute(owner, "nonzero_numpy", ast.Load()), value.func)
     return ast.copy_location(ast.Call(function, [], []), value)
+
+
+def without_flag(call: ast.Call) -> None:
+    """`x.nonzero(as_tuple=False)`: TorchScript's op has no such argument, and does that."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "nonzero":
+        is_flag = [each.arg == "as_tuple" and getattr(each.value, "value", None) is False for each in call.keywords]
+        call.keywords = [each for each, drops in zip(call.keywords, is_flag) if not drops]
 
 
 def plus(node: ast.UnaryOp) -> ast.expr:

@@ -1,0 +1,58 @@
+"""Ints for floats, which TorchScript does not convert where a function is overloaded: `interpolate(x, scale_factor=2)`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from torch import _jit_internal
+
+from .hints import number_kind
+from .interfaces import Arguments, Result
+from .new_nodes import with_places
+from .values import Known, Scalar
+
+__all__ = ["with_floats"]
+
+
+@lru_cache(maxsize=256)
+def _float_parameters(function: Any) -> frozenset[str]:
+    """The parameters of an overloaded function that are floats, or None, in some overload, and ints in none."""
+    overloads = _jit_internal._get_fn_overloads(_jit_internal._qualified_name(function))  # type: ignore[no-untyped-call]
+    found: dict[str, set[str]] = {}
+    for overload in overloads or ():
+        for name, parameter in inspect.signature(overload).parameters.items():
+            found.setdefault(name, set()).update(str(parameter.annotation).replace("|", " ").split())
+    return frozenset(name for name, kinds in found.items() if "float" in kinds and "int" not in kinds)
+
+
+def with_floats(function: Any, arguments: Arguments, where: ast.AST) -> Arguments:
+    """Return the arguments of a call, with floats for ints where only these are taken.
+
+    Args:
+        function: a function of PyTorch's.
+        arguments: the arguments.
+        where: the call.
+    """
+    if not inspect.isfunction(function) or not (wanted := _float_parameters(function)):
+        return arguments
+    names = list(inspect.signature(function).parameters)
+    positional = [
+        _float(result, where) if name in wanted else result for name, result in zip(names, arguments.positional)
+    ]
+    rest = list(arguments.positional[len(positional) :])
+    named = {name: _float(each, where) if name in wanted else each for name, each in arguments.named.items()}
+    return replace(arguments, positional=[*positional, *rest], named=named)
+
+
+def _float(result: Result, where: ast.AST) -> Result:
+    if number_kind(result.value) is not int:
+        return result
+    if isinstance(result.value, Known):
+        made: Any = ast.Constant(float(result.value.object))
+        return Result(with_places(made, where), Known(made.value, None, result.value.guards))
+    made = ast.Call(ast.Name("float", ast.Load()), [result.node], [])
+    return Result(with_places(made, where), Scalar(float))

@@ -4,7 +4,7 @@ memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
 import torch
@@ -233,7 +233,9 @@ def leaves(value: Any) -> list[Any]:
 
 
 def _is_object(value: Any) -> bool:
-    """Whether a value is an object of a class that was scripted."""
+    """Whether a value is a dataclass's, or an object of a class that was scripted."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return True
     return torch.jit._state._get_script_class(type(value)) is not None  # type: ignore[no-untyped-call]
 
 

@@ -3,8 +3,8 @@
 and objects of modules whose methods have the names of a container's, or return the object.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -109,3 +109,74 @@ def chosen(x, n: int, u: float):
 
 def test_max_of_an_int_and_a_float_and_tuples_of_generators() -> None:
     check(chosen, *((X, n, u) for n, u in ((2, 2.5), (0, 2.5), (1, 0.0), (3, -1.0), (2, 1.0))))
+
+
+@dataclass
+class Hypothesis:
+    tokens: list[int] = field(default_factory=list)
+    score: float = 0.0
+    extra: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Output:
+    sample: Tensor
+    more: list | None
+    number: Any = 3
+
+    def total(self):
+        return self.sample.sum() + self.number
+
+
+@dataclass
+class Doubled:
+    first: Tensor
+    second: Any = None
+
+    def __post_init__(self):
+        if self.second is None:
+            self.second = self.first * 2
+
+
+def dataclasses_of_python(x, n: int):
+    first, second = Hypothesis(), Hypothesis([1, n], score=2.0)
+    for i in range(n):
+        first.tokens.append(i * 2)
+        first.score += float(x[i % 3, 0])
+    first.extra["rows"] = x * 2
+    out = Output(x * 3, [x, x + 1], n)
+    return first, second.tokens, out, out.total(), Doubled(x), Doubled(x, x - 1).second, Output(x, None).number
+
+
+def test_dataclasses_that_torchscript_does_not_compile() -> None:
+    """Default factories, bare list and dict, Any, __post_init__: the constructor is written out."""
+    check(dataclasses_of_python, *((X, n) for n in (3, 0, 1, 2, 5)))
+
+
+def dropped(x, n: int):
+    keep, labels = torch.zeros(3, dtype=torch.bool), torch.tensor([1, 2, 3])
+    for i in range(n):
+        keep[i + 1 :] |= (x[i + 1 :, 0] > 2) & (labels[i + 1 :] >= labels[i])
+        keep[i] ^= True
+        labels[labels > 1] &= 3
+        labels[torch.tensor([0, 0])] |= 4
+        labels[0] **= 2
+    scaled = torch.nn.functional.interpolate(x[None], scale_factor=2, mode="nearest")
+    return keep, labels, torch.nonzero(x > 2, as_tuple=False), scaled
+
+
+def test_writes_that_torchscript_drops_and_arguments_that_it_does_not_take() -> None:
+    check(dropped, *((X, n) for n in (2, 0, 1, 3)))
+
+
+def searched(x, prefix=None):
+    found = x
+    for step in range(3):
+        if prefix is not None and step < prefix.size(0):  # `size` may have effects, if it is not decided what has it
+            found = found[prefix[step]]
+    return found
+
+
+def test_what_is_not_evaluated_of_a_condition_has_no_effects() -> None:
+    check(searched, (X, None), (X + 1, None))
+    check(searched, (X, torch.tensor([1, 0])), (X, torch.tensor([2, 1])))

@@ -26,6 +26,7 @@ from .callees import (
     takes_list,
 )
 from .classes import is_plain_class
+from .dataclass_constructors import is_written_out
 from .dispatch import dispatch
 from .displays import listed, spread
 from .effects import has_effects
@@ -378,7 +379,7 @@ class Calls:
             return self._tensor_type(node, dtype)
         if kind is collections.OrderedDict and not node.args and not node.keywords:
             return self.expressions.evaluate(ast.copy_location(ast.Dict([], []), node))
-        if is_plain_class(kind):
+        if is_plain_class(kind) or is_written_out(kind):
             return self.scope.program.functions.construct(self.scope, kind, self.arguments(node), node)
         node.func = self.expressions.expression(callee, node)
         return self.as_it_is(node, ObjectValue(kind))

@@ -1,4 +1,4 @@
-"""Ints for floats, which TorchScript does not convert where a function is overloaded: `interpolate(x, scale_factor=2)`."""
+"""Ints for floats, which TorchScript does not convert for overloaded functions: `interpolate(x, scale_factor=2)`."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import types
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from ..torchscript.function_scope import variables_of
 from . import objects, unions
 from .binding import bind
 from .calls import Calls
+from .dataclass_constructors import dataclass_constructor, is_written_out
 from .definitions import (
     Definition,
     Request,
@@ -168,7 +168,8 @@ class Functions:
 
     def construct(self, scope: Scope, kind: type, arguments: Arguments, node: ast.Call) -> Result:
         """Make an object of a class."""
-        return self._call(scope, self._constructor(kind), arguments, node)
+        written = dataclass_constructor(scope, kind, arguments, node) if is_written_out(kind) else None
+        return self._call(scope, written or objects.constructor(kind), arguments, node)
 
     def call_unfinished(
         self, scope: Scope, function: Any, arguments: Arguments, complete: frozenset[str], node: ast.Call
@@ -189,11 +190,6 @@ class Functions:
         made, left = self._specialised(request, arguments, scope)
         node.func = ast.copy_location(ast.Name(made.name, ast.Load()), node)
         return self._placed(scope, node, None, made, left), made.complete
-
-    def _constructor(self, kind: type) -> Definition:
-        function = kind.__init__  # type: ignore[misc]
-        written = definition_of(function) if isinstance(function, types.FunctionType) else None
-        return objects.constructor(kind, written)
 
     def _call(self, scope: Scope, definition: Definition, arguments: Arguments, node: ast.Call) -> Result:
         is_method = definition.scope is not None or needs_owner(arguments)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...abi.records import record_keys
 from .callees import is_left_to_python
-from .definitions import Definition
+from .definitions import Definition, definition_of
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, ExpressionEvaluator, Result
 from .presence import required
@@ -65,17 +65,19 @@ def decides(value: Value) -> bool:
 # Making objects. ----------------------------------------------------------------------------------------------------
 
 
-def constructor(kind: type, written: Definition | None) -> Definition:
+def constructor(kind: type, written: Definition | None = None) -> Definition:
     """Return a function that makes an object of a class.
 
     Args:
         kind: the class.
-        written: its `__init__`, None if it has none.
+        written: what stands for its `__init__`, if that is not to be taken.
     Raises:
-        NotCompiledError: the object is passed on before it is complete.
+        NotCompiledError: the class has none, or the object is passed on before it is complete.
     """
-    if written is None:
+    init = inspect.getattr_static(kind, "__init__")
+    if written is None and not isinstance(init, types.FunctionType):
         raise NotCompiledError("a class without __init__")
+    written = written or definition_of(init)
     node = copy.deepcopy(written.node)
     self_name = node.args.args[0].arg
     _check_kept(node, self_name)
@@ -227,7 +229,8 @@ def store(expressions: ExpressionEvaluator, owner: Result, target: ast.Attribute
     assert isinstance(owner.value, ObjectValue)
     kind, name, scope = owner.value.kind, target.attr, expressions.scope
     member = _member(kind, name)
-    if hasattr(member, "__set__") or getattr(getattr(kind, "__dataclass_params__", None), "frozen", False):
+    is_frozen = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
+    if hasattr(member, "__set__") or (is_frozen and not _is_unfinished(scope, owner)):
         raise NotCompiledError("a property that is assigned")
     classes = scope.program.classes
     classes.learn(kind, name, value)

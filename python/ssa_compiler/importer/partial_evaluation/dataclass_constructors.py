@@ -1,0 +1,85 @@
+"""Dataclasses that TorchScript does not compile, with default factories or types that it has not: their constructor is
+written out, so that they are classes as any, whose attributes have the types of what is assigned.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from .definitions import Definition, definition_of
+from .interfaces import Arguments
+from .new_nodes import with_places
+from .objects import constructor
+from .rejections import NotCompiledError
+from .scope import Scope, literal
+from .values import Unknown, field_of
+
+__all__ = ["dataclass_constructor", "is_written_out"]
+
+_FACTORIES: Mapping[Any, str] = {list: "[]", dict: "{}"}
+
+
+def is_written_out(kind: type) -> bool:
+    """Whether a class is such a dataclass."""
+    init = inspect.getattr_static(kind, "__init__")
+    if not dataclasses.is_dataclass(kind) or "__slots__" in vars(kind) or not isinstance(init, types.FunctionType):
+        return False
+    has_factory = any(each.default_factory is not dataclasses.MISSING for each in dataclasses.fields(kind))
+    return has_factory or any(isinstance(field_of(kind, each.name), Unknown) for each in dataclasses.fields(kind))
+
+
+def dataclass_constructor(scope: Scope, kind: type, arguments: Arguments, call: ast.Call) -> Definition:
+    """Return the constructor of a dataclass, for a call.
+
+    Args:
+        scope: the function that calls it.
+        kind: the class.
+        arguments: the arguments of the call.
+        call: the call.
+    Raises:
+        NotCompiledError: a default is not to be had.
+    """
+    wanted = list(inspect.signature(kind).parameters)
+    passed = {*wanted[: len(arguments.positional)], *arguments.named}
+    lines: list[ast.stmt] = []
+    left_out: list[str] = []
+    for each in dataclasses.fields(kind):
+        value: Any = ast.Name(each.name, ast.Load())
+        if each.default_factory is not dataclasses.MISSING and each.name not in passed:
+            if each.default_factory not in _FACTORIES:
+                raise NotCompiledError(f"the default of '{each.name}' of a {kind.__name__}, which a function makes")
+            value = ast.parse(_FACTORIES[each.default_factory], mode="eval").body
+            left_out.append(each.name)
+        elif not each.init and each.default is dataclasses.MISSING:
+            continue  # `__post_init__` sets it
+        elif not each.init and (value := literal(each.default, call)) is None:
+            raise NotCompiledError(f"the default of '{each.name}' of a {kind.__name__}")
+        lines.append(ast.Assign([ast.Attribute(ast.Name("self", ast.Load()), each.name, ast.Store())], value))
+    if hasattr(kind, "__post_init__"):
+        method = ast.Attribute(ast.Name("self", ast.Load()), "__post_init__", ast.Load())
+        lines.append(ast.Expr(ast.Call(method, [], [])))
+    names = [ast.arg("self"), *(ast.arg(name) for name in wanted if name not in left_out)]
+    node = ast.FunctionDef("__init__", ast.arguments([], names, None, [], [], None, []), lines, [], None, None)
+    function = _function(kind, tuple(left_out))
+    parsed = definition_of(scope.function).parsed
+    return constructor(kind, Definition(function, parsed, with_places(node, call), source=function))
+
+
+@lru_cache(maxsize=256)
+def _function(kind: type, left_out: Sequence[str]) -> Any:
+    """The constructor without the parameters that get their defaults."""
+    original: Any = inspect.getattr_static(kind, "__init__")
+    made = types.FunctionType(
+        original.__code__, original.__globals__, "__init__", original.__defaults__, original.__closure__
+    )
+    made.__kwdefaults__ = original.__kwdefaults__
+    signature = inspect.signature(original)
+    kept = [each for each in signature.parameters.values() if each.name not in left_out]
+    made.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+    return made

@@ -7,10 +7,19 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-__all__ = ["can_be_record", "choice_class", "choice_numbers", "record_class", "record_keys"]
+__all__ = [
+    "can_be_record",
+    "choice_class",
+    "choice_numbers",
+    "growing_class",
+    "later_keys",
+    "record_class",
+    "record_keys",
+]
 
 _KEYS = "_ssa_compiler_keys"
 _NUMBERS = "_ssa_compiler_numbers"
+_LATER = "_ssa_compiler_later"
 
 
 def can_be_record(keys: Iterable[Any]) -> bool:
@@ -27,6 +36,17 @@ def record_class(keys: tuple[str, ...], kinds: tuple[str, ...]) -> type:
         kinds: what tells dicts with these keys apart: the types of their elements.
     """
     return type("record", (), {"__module__": __name__, _KEYS: keys})
+
+
+@cache
+def growing_class(kind: type, later: tuple[str, ...]) -> type:
+    """Return the class that stands for dicts which may get further keys.
+
+    Args:
+        kind: the class of those that have none of them.
+        later: these keys, in the order in which a dict gets them: attributes that are None until then.
+    """
+    return type("record", (), {"__module__": __name__, _KEYS: record_keys(kind), _LATER: later})
 
 
 @cache
@@ -50,4 +70,10 @@ def choice_numbers(kind: type | None) -> tuple[int, ...] | None:
 def record_keys(kind: type | None) -> tuple[str, ...] | None:
     """Return the keys of the dicts that a class stands for; None if it stands for none."""
     found: tuple[str, ...] | None = getattr(kind, _KEYS, None)
+    return found
+
+
+def later_keys(kind: type | None) -> tuple[str, ...]:
+    """Return the keys that the dicts of a class may get, and do not have while these attributes are None."""
+    found: tuple[str, ...] = getattr(kind, _LATER, ())
     return found

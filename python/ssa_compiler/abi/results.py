@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -102,9 +102,10 @@ class OutputRows:
 
 @dataclass(frozen=True)
 class OutputDict:
-    """A dict, built anew by each call, in this order."""
+    """A dict, built anew by each call, in this order; without those of the keys `later` whose elements are None."""
 
     items: tuple[tuple[Any, OutputSpec], ...]
+    later: frozenset[str] = field(default=frozenset(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,8 @@ class ResultBuilder:
                 object.__setattr__(made, key, self.build(element))  # the class may be frozen
             return made
         if isinstance(spec, OutputDict):
-            return {key: self.build(element) for key, element in spec.items}
+            made = {key: self.build(element) for key, element in spec.items}
+            return {key: value for key, value in made.items() if value is not None or key not in spec.later}
         rows = self._results[spec.buffer.index][: self.build(spec.length)]
         return [row.clone() for row in rows] if spec.of_tensors else rows.tolist()
 

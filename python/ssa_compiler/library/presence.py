@@ -25,5 +25,16 @@ def _assigned(value, message):
     return value
 
 
-PRESENT = {TypeError: _with_type, AttributeError: _with_attributes, UnboundLocalError: _assigned}
+def _with_key(value, message):
+    if value is None:
+        raise KeyError(message)
+    return value
+
+
+PRESENT = {
+    TypeError: _with_type,
+    AttributeError: _with_attributes,
+    UnboundLocalError: _assigned,
+    KeyError: _with_key,
+}
 """Functions of a value and a message that return the value, by the error that they raise if it is None."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ...abi.records import choice_numbers, record_keys
+from ...abi.records import choice_numbers, later_keys, record_keys
 from ...abi.results import (
     OutputArgument,
     OutputChoice,
@@ -131,7 +131,7 @@ class Outputs:
         if (numbers := choice_numbers(kind)) is not None:
             return OutputChoice(items, numbers)
         if record_keys(kind) is not None:
-            return OutputDict(items)
+            return OutputDict(items, later=frozenset(later_keys(kind)))
         return OutputObject(items, kind)
 
     def rows(self, value: Any) -> OutputSpec:

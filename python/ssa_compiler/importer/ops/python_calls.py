@@ -17,6 +17,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 from torch_mlir import ir
 
+from ...abi.records import later_keys
 from ...abi.results import (
     OutputConstant,
     OutputDict,
@@ -29,6 +30,7 @@ from ...abi.results import (
 )
 from ...semantics.functionalized import functionalized_name, functionalized_schema
 from ...semantics.ignored_functions import IgnoredCall, TensorFacts, operator_name, register
+from ..containers.classes import python_class
 from ..containers.containers import Containers
 from ..ir.torchscript_enums import unnumbered
 from ..isolation.process_state import own_numbers
@@ -42,6 +44,7 @@ from ..values.values import (
     DictRef,
     ListRef,
     ModuleValue,
+    ObjectRef,
     OptionalValue,
     ScalarValue,
     TensorValue,
@@ -241,7 +244,8 @@ class PythonCalls:
         if isinstance(value, TupleValue):
             elements = tuple(self._argument(element, leaves, name) for element in value.elements)
             return OutputTuple(elements, value.fields, value.type_name)
-        if isinstance(value, (ListRef, DictRef)):
+        may_get_keys = isinstance(value, ObjectRef) and later_keys(python_class(value.type_name))
+        if isinstance(value, (ListRef, DictRef)) and not may_get_keys:
             parts = tuple(self._argument(element, leaves, name) for element in self.containers.elements(value))
             if isinstance(value, ListRef):
                 return self.containers.classes.described(value, parts)

@@ -12,7 +12,7 @@ import torch
 from ...abi.records import can_be_record
 from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
-from . import objects, records
+from . import later_keys, objects, records
 from .builtin_calls import numbers_of
 from .displays import spread
 from .expressions import Expressions
@@ -99,6 +99,8 @@ class Assignments:
             return None
         self.scope.forget_parts()
         if records.is_record(owner.value):
+            if (key := later_keys.added_key(self.expressions, owner, target)) is not None:
+                return later_keys.stored(self.expressions, owner, key, result, node)
             target = self._key(owner, target)
         if isinstance(target, ast.Attribute):
             if not objects.store(self.expressions, owner, target, result.value):
@@ -345,6 +347,8 @@ class Assignments:
             raise NotCompiledError("a dict whose elements are of several types")
 
     def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        if (steps := later_keys.augmented(self.expressions, node)) is not None:
+            return [made for step in steps for made in self.statement(step)]
         result = self.expressions.evaluate(node.value)
         node.value = self.expressions.expression(result, node.value)
         if not isinstance(node.target, ast.Name):

@@ -20,7 +20,7 @@ import torch.jit.frontend as frontend
 from torch import _jit_internal
 from torch._sources import SourceContext
 
-from ...abi.records import record_keys
+from ...abi.records import growing_class, record_keys
 from ..ir.tuple_keys import has_tuple_keys
 from .callees import is_of_torch
 from .declared_classes import declared_class
@@ -170,9 +170,17 @@ class Classes:
             for name in self._names(kind)
         )
 
+    def add_key(self, kind: type, key: str) -> None:
+        """Note that a record may get a key after it was made."""
+        self._elements["later", kind, key] = UNKNOWN
+
+    def later_keys(self, kind: type) -> list[str]:
+        """Return the keys that a record may get after it was made, in the order in which it gets them."""
+        return [key[2] for key in self._elements if isinstance(key, tuple) and key[0] == "later" and key[1] is kind]
+
     def _names(self, kind: type) -> list[str]:
         if (keys := record_keys(kind)) is not None:
-            return list(keys)
+            return [*keys, *self.later_keys(kind)]
         return [key[2] for key in self._elements if isinstance(key, tuple) and key[0] == "field" and key[1] is kind]
 
     def _current(self, value: Value) -> Value:
@@ -208,19 +216,21 @@ class Classes:
         Raises:
             NotCompiledError: the type of an attribute is not known.
         """
-        is_record = record_keys(kind) is not None
+        is_record, later = record_keys(kind) is not None, self.later_keys(kind)
         lines, given = [], []
         for each in self._names(kind):
             value = self.attribute(kind, each)
             if not self.is_stored(kind, each):
                 continue
-            value = OptionalValue(value) if self.may_be_unset(kind, each) and value is not None else value
+            may_be_unset = self.may_be_unset(kind, each) or each in later
+            value = OptionalValue(value) if may_be_unset and value is not None else value
             text = annotation(value)
             if text is None or value is None:
                 raise NotCompiledError(f"{each}, an attribute of a {kind.__name__} of several types")
-            given.append(f"{each}: {text}")
-            lines.append(f"    self.{each} = " + (each if is_record else f"annotate({text}, {self._default(value)})"))
-        parameters = ", ".join(["self", *given] if is_record else ["self"])
+            is_given = is_record and each not in later
+            given += [f"{each}: {text}"] if is_given else []
+            lines.append(f"    self.{each} = " + (each if is_given else f"annotate({text}, {self._default(value)})"))
+        parameters = ", ".join(["self", *given])
         source = "\n".join([f"def __init__({parameters}):", *lines, "    pass"])
         # TorchScript finds a class that it has compiled by this name, and no other with it.
         copy = type(f"{name}_{next(_NUMBERS)}", (), {"__module__": kind.__module__})
@@ -229,7 +239,7 @@ class Classes:
             _jit_internal._qualified_name(copy), _definition(source, name), defaults, self._meaning
         )
         jit_state._add_script_class(copy, made)
-        jit_state._name_to_pyclass[made.qualified_name()] = kind
+        jit_state._name_to_pyclass[made.qualified_name()] = growing_class(kind, tuple(later)) if later else kind
         return copy
 
     def _default(self, value: Value) -> str:

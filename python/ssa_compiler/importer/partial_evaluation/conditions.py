@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import objects, records
+from . import later_keys, objects, records
 from .effects import has_effects
 from .hints import is_plain
 from .interfaces import Result
@@ -149,6 +149,8 @@ class Conditions:
 
     def _truth(self, result: Result) -> bool | None:
         if (keys := records.keys_of(result.value)) is not None:
+            if not keys and later_keys.later_keys(self.scope, result):
+                raise NotCompiledError("whether there is something in a dict that gets keys later")
             return bool(keys)
         if objects.is_object(result.value) and not objects.decides(result.value):
             return True

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import attributes, displays, objects, records
+from . import attributes, displays, later_keys, objects, records
 from .comprehensions import comprehension
 from .conditions import Conditions
 from .effects import has_effects, may_raise
@@ -363,6 +363,8 @@ class Expressions(Conditions):
         if (keys := records.keys_of(right.value)) is not None and kind in (ast.In, ast.NotIn):
             if not isinstance(left.value, Known):
                 raise NotCompiledError("a dynamic key of a dict whose elements are of several types")
+            if self.scope.use(left.value) in later_keys.later_keys(self.scope, right):
+                return later_keys.contains(self, right, self.scope.use(left.value), node, kind)
             self.discard(right, node)
             return self.known(node, Known((self.scope.use(left.value) in keys) is (kind is ast.In)))
         if any(records.is_record(result.value) for result in results) and kind in (ast.Eq, ast.NotEq):

@@ -97,6 +97,10 @@ class ClassEvaluator(Protocol):
 
     def has_unset(self, value: Value | None) -> bool: ...
 
+    def add_key(self, kind: type, key: str) -> None: ...
+
+    def later_keys(self, kind: type) -> list[str]: ...
+
 
 class StateEvaluator(Protocol):
     """The state of a program in objects that are no modules; see `States`."""

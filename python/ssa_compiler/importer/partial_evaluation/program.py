@@ -222,7 +222,7 @@ class Program(Dependences):
             element = element if found is None else joined(element, found, self.samples.of)
         if isinstance(value, DictValue) and len({tuple(each) for each in examples}) == 1:
             if records.is_wanted(self, examples[0], element, places):
-                return records.record_of(self, {key: self._part([e[key] for e in examples]) for key in examples[0]})
+                return records.passed(self, {key: self._part([e[key] for e in examples]) for key in examples[0]})
         return dataclasses.replace(value, element=element, places=places)
 
     def _part(self, examples: Sequence[Any]) -> Value:

@@ -1,7 +1,7 @@
 """Dicts whose keys are known and whose elements are of several types: configurations, batches, results.
 
 TorchScript's dicts have elements of one type. Such a dict is an object of a class instead, with an attribute for each
-key; see `abi.records`. Its keys stay the same: a key that is added later is rejected.
+key; see `abi.records`. For keys that are added later see `later_keys`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...abi.records import can_be_record, record_class, record_keys
-from . import objects
+from . import later_keys, objects
 from .definitions import expression_of
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator, Iteration, Result
@@ -33,6 +33,7 @@ __all__ = [
     "key_attribute",
     "keys_of",
     "make",
+    "passed",
     "record_of",
     "want",
 ]
@@ -42,7 +43,7 @@ _VIEWS = ("keys", "values", "items")
 
 
 def keys_of(value: Value) -> tuple[str, ...] | None:
-    """Return the keys of a record, None if a value is none."""
+    """Return the keys that a record has when it is made, None if a value is none."""
     return record_keys(value.kind) if isinstance(value, ObjectValue) else None
 
 
@@ -75,12 +76,31 @@ def is_wanted(program: Evaluated, keys: Iterable[Any], element: Value | None, pl
     return mixed or any((_WANTED, place) in program.elements for place in places)
 
 
-def record_of(program: Evaluated, parts: Mapping[str, Value]) -> ObjectValue:
-    """Return what is known of a dict whose elements are known by key, and note that they are its elements."""
+def record_of(program: Evaluated, parts: Mapping[str, Value], place: Any = None) -> ObjectValue:
+    """Return what is known of a dict whose elements are known by key, and note that they are its elements.
+
+    Args:
+        program: the program.
+        parts: what the elements are.
+        place: where it is made, which tells empty dicts apart.
+    """
     kinds = tuple(annotation(program.widened(value)) or type(value).__name__ for value in parts.values())
+    kinds = kinds if parts else (str(place),)
     made = program.classes.value(record_class(tuple(parts), kinds))
     for name, value in parts.items():
         program.classes.learn(made.kind, name, value)
+    return made
+
+
+def passed(program: Evaluated, parts: Mapping[str, Value]) -> ObjectValue:
+    """Return what is known of a dict of the caller's, as `record_of`.
+
+    Raises:
+        NotCompiledError: it may get keys.
+    """
+    made = record_of(program, parts)
+    if added := program.classes.later_keys(made.kind):
+        raise NotCompiledError(f"{added[0]!r}, a key that is added to a dict of the caller's, or one like it")
     return made
 
 
@@ -90,7 +110,7 @@ def record_of(program: Evaluated, parts: Mapping[str, Value]) -> ObjectValue:
 def make(scope: Scope, parts: Mapping[str, Result], where: ast.AST) -> Result:
     """Make a record of results, which are evaluated in this order."""
     program = scope.program
-    value = record_of(program, {name: result.value for name, result in parts.items()})
+    value = record_of(program, {name: result.value for name, result in parts.items()}, scope.place(where))
     call = ast.Call(ast.copy_location(ast.Name(value.name or "", ast.Load()), where), [], [])
     call.is_pure = True  # type: ignore[attr-defined]
     for name, result in parts.items():
@@ -158,10 +178,10 @@ def items(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> d
         return {key: Result(None, Known(each, None, guards)) for key, each in value.object.items()}
     if isinstance(value, DictValue):
         want(program, value)
-    if (keys := keys_of(value)) is None:
+    if not is_record(value):
         raise NotCompiledError("a dict whose keys are dynamic")
     owner = Result(expressions.named(result, where), value)
-    return {key: key_attribute(expressions, owner, key, where) for key in keys}
+    return {key: key_attribute(expressions, owner, key, where) for key in _all_keys(expressions, owner, where)}
 
 
 def gathered(scope: Scope, body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
@@ -255,9 +275,15 @@ def key_attribute(expressions: ExpressionEvaluator, owner: Result, key: Any, whe
         NotCompiledError: it has no such key.
     """
     if key not in (keys_of(owner.value) or ()):
-        raise NotCompiledError(f"{key!r}, a key that a dict does not have")
+        return later_keys.element(expressions, owner, key, where)
     value = copy.deepcopy(owner.node) or ast.copy_location(ast.Name("_", ast.Load()), where)
     return objects.attribute(expressions, owner, ast.copy_location(ast.Attribute(value, key, ast.Load()), where))
+
+
+def _all_keys(expressions: ExpressionEvaluator, owner: Result, where: ast.AST) -> list[str]:
+    """The keys of a record, which has all that it may get."""
+    later_keys.complete(expressions, owner, where)
+    return [*(keys_of(owner.value) or ()), *later_keys.later_keys(expressions.scope, owner)]
 
 
 def iteration(expressions: ExpressionEvaluator, node: ast.expr) -> Iteration | None:
@@ -272,10 +298,10 @@ def iteration(expressions: ExpressionEvaluator, node: ast.expr) -> Iteration | N
     owner = expressions.evaluate(copy.deepcopy(owner_node))
     if isinstance(owner.value, DictValue) and not isinstance(owner_node, ast.Name):
         return None
-    if (keys := keys_of(owner.value)) is None:
+    if not is_record(owner.value):
         return None
     owner = Result(expressions.named(owner, node, fresh=True), owner.value)
-    elements = [_row(expressions, owner, key, name, node) for key in keys]
+    elements = [_row(expressions, owner, key, name, node) for key in _all_keys(expressions, owner, node)]
     return Iteration(None, UNKNOWN, elements, True)
 
 
@@ -295,11 +321,13 @@ def as_keys(expressions: ExpressionEvaluator, node: ast.expr) -> ast.expr:
     if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         return node
     saved, hoisted = expressions.scope.save(), len(expressions.scope.before)
-    keys = keys_of(expressions.evaluate(copy.deepcopy(node)).value)
-    expressions.scope.restore(saved)
-    del expressions.scope.before[hoisted:]
-    if keys is None:
+    found = expressions.evaluate(copy.deepcopy(node))
+    if not is_record(found.value) or not later_keys.later_keys(expressions.scope, found):
+        expressions.scope.restore(saved)
+        del expressions.scope.before[hoisted:]
+    if not is_record(found.value):
         return node
+    keys = _all_keys(expressions, found, node)
     made = ast.Tuple([ast.copy_location(ast.Constant(key), node) for key in keys], ast.Load())
     return ast.copy_location(made, node)
 
@@ -335,11 +363,14 @@ def _view(expressions: ExpressionEvaluator, node: ast.Call, owner: Result, name:
     """`list(record.values())`: what is read at once."""
     if not hasattr(node, "is_consumed"):
         raise NotCompiledError(f"{name}() of a dict that is a value")
-    if name == "keys":
+    if name == "keys" and not later_keys.later_keys(expressions.scope, owner):
         expressions.discard(owner, node)
         return Result(None, Known(keys_of(owner.value)))
     owner = Result(expressions.named(owner, node), owner.value)
-    parts = [_row(expressions, owner, key, name, node) for key in keys_of(owner.value) or ()]
+    keys = _all_keys(expressions, owner, node)
+    if name == "keys":
+        return Result(None, Known(tuple(keys)))
+    parts = [_row(expressions, owner, key, name, node) for key in keys]
     values = tuple(part.value for part in parts)
     whole: Any = ast.Tuple([part.node for part in parts], ast.Load())  # of which some may have no expression
     return Result(ast.copy_location(whole, node), TupleValue(values))
@@ -353,8 +384,11 @@ def _get(expressions: ExpressionEvaluator, node: ast.Call, owner: Result, given:
         if len(given) == 2 and given[1].node is not None and has_effects(expressions.scope, given[1].node):
             raise OrderError("a default that has effects")
         return key_attribute(expressions, owner, key.object, node)
+    default = given[1] if len(given) == 2 else Result(ast.copy_location(ast.Constant(None), node), Known(None))
+    if key.object in later_keys.later_keys(expressions.scope, owner):
+        return later_keys.or_default(expressions, owner, key.object, default, node)
     expressions.discard(owner, node)
-    return given[1] if len(given) == 2 else Result(ast.copy_location(ast.Constant(None), node), Known(None))
+    return default
 
 
 def _update(calls: CallEvaluator, node: ast.Call, owner: Result, arguments: Arguments) -> Result:
@@ -373,7 +407,8 @@ def _update(calls: CallEvaluator, node: ast.Call, owner: Result, arguments: Argu
             given[key] = Result(expressions.named(result, node), result.value)
     for key, result in given.items():
         if key not in (keys_of(owner.value) or ()):
-            raise NotCompiledError(f"{key!r}, a key that is added to a dict")
+            made += later_keys.stored(expressions, Result(target, owner.value), key, result, node)
+            continue
         attribute = ast.copy_location(ast.Attribute(copy.deepcopy(target), key, ast.Store()), node)
         if objects.store(expressions, Result(target, owner.value), attribute, result.value):
             value = expressions.expression(result, node)

@@ -145,6 +145,7 @@ class ContainerSpec:
         return getattr(holder, name, None)
 
     def store(self, value: Any) -> None:
-        """Bind the attribute to another value."""
+        """Bind the attribute to another value; None stands for no value if there is no such attribute."""
         holder, name = holder_of(self.owner, self.name)
-        setattr(holder, name, value)
+        if value is not None or hasattr(holder, name):
+            setattr(holder, name, value)

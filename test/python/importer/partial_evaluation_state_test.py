@@ -359,6 +359,16 @@ class Counts(Sampling):
         return x
 
 
+def test_numbers_that_objects_get():
+    agree(Counts, (X, 0), (X, 1), (X, 0))
+
+
+class KeepsADict(Sampling):
+    def forward(self, x, n: int):
+        self.solver.kept = {"x": x}
+        return x
+
+
 def test_other_attributes_that_are_not_there_are_rejected():
-    with pytest.raises(errors.ScriptError, match="count, an attribute that a Solver does not have yet"):
-        ssa_compiler.compile(Counts(), (X, 1))
+    with pytest.raises(errors.ScriptError, match="kept, an attribute that a Solver does not have yet"):
+        ssa_compiler.compile(KeepsADict(), (X, 1))

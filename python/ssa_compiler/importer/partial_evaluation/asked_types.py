@@ -104,7 +104,7 @@ def _added(calls: CallEvaluator, owner: Known, name: str, node: ast.Call) -> Res
     """
     found: Result | None = calls.scope.program.states.added(calls.scope, owner, name, node)
     if found is None:
-        raise NotCompiledError(f"{name}, an attribute that is added, and that is no tensor")
+        raise NotCompiledError(f"{name}, an attribute that is added, and that is no tensor or number, or list of these")
     return found
 
 

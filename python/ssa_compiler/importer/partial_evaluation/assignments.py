@@ -18,7 +18,7 @@ from .displays import spread
 from .expressions import Expressions
 from .forgotten_writes import is_forgotten, written, written_element
 from .interfaces import Result
-from .presence import find_present
+from .presence import augmented, find_present
 from .rejections import NotCompiledError
 from .scope import Scope, literal
 from .tuple_keys import dict_key
@@ -347,8 +347,8 @@ class Assignments:
             raise NotCompiledError("a dict whose elements are of several types")
 
     def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
-        if (steps := later_keys.augmented(self.expressions, node)) is not None:
-            return [made for step in steps for made in self.statement(step)]
+        if later_keys.is_later(self.expressions, node.target) or self._is_added(node.target):
+            return [made for step in augmented(self.scope, node) for made in self.statement(step)]
         result = self.expressions.evaluate(node.value)
         node.value = self.expressions.expression(result, node.value)
         if not isinstance(node.target, ast.Name):
@@ -391,6 +391,13 @@ class Assignments:
         left = self.expressions.expression(before, node)
         made = ast.copy_location(ast.BinOp(left, node.op, node.value), node)
         return [ast.copy_location(ast.Assign([ast.Name(stored, ast.Store())], made), node)]
+
+    def _is_added(self, target: ast.expr) -> bool:
+        """Whether a target is an attribute that the program adds to an object which it does not make."""
+        if not isinstance(target, ast.Attribute) or not isinstance(target.value, (ast.Name, ast.Attribute)):
+            return False
+        owner = self.expressions.evaluate(copy.deepcopy(target.value)).value
+        return isinstance(owner, Known) and self.scope.program.states.may_be_added(owner, target.attr)
 
     def _owner(self, node: ast.Subscript) -> Result:
         """What has an element."""

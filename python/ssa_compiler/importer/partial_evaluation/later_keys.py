@@ -22,7 +22,7 @@ from .rejections import NotCompiledError, OrderError
 from .scope import Scope
 from .values import NEVER, UNKNOWN, Known, ObjectValue, OptionalValue, Scalar, is_none
 
-__all__ = ["added_key", "augmented", "complete", "contains", "element", "later_keys", "or_default", "stored"]
+__all__ = ["added_key", "complete", "contains", "element", "is_later", "later_keys", "or_default", "stored"]
 
 
 def later_keys(scope: Scope, owner: Result) -> list[str]:
@@ -91,25 +91,12 @@ def stored(expressions: ExpressionEvaluator, owner: Result, key: str, result: Re
     return [*out, ast.copy_location(ast.Assign([target], given), node)]
 
 
-def augmented(expressions: ExpressionEvaluator, node: ast.AugAssign) -> list[ast.stmt] | None:
-    """Return the steps of `record[key] += value`, for a key that the record does not have from the start; None if it
-    has it.
-    """
-    target = node.target
+def is_later(expressions: ExpressionEvaluator, target: ast.expr) -> bool:
+    """Whether a target is an element of a record for a key that it does not have from the start."""
     if not isinstance(target, ast.Subscript) or not isinstance(target.value, (ast.Name, ast.Attribute)):
-        return None
+        return False
     owner = expressions.evaluate(copy.deepcopy(target.value))
-    if _first_keys(owner) is None or added_key(expressions, owner, target) is None:
-        return None
-    name = expressions.scope.name()
-    read = ast.copy_location(ast.Subscript(copy.deepcopy(target.value), target.slice, ast.Load()), target)
-    first, last = (ast.copy_location(ast.Name(name, kind()), node) for kind in (ast.Store, ast.Load))
-    node.target = copy.deepcopy(first)
-    return [
-        ast.copy_location(ast.Assign([first], read), node),
-        node,
-        ast.copy_location(ast.Assign([target], last), node),
-    ]
+    return _first_keys(owner) is not None and added_key(expressions, owner, target) is not None
 
 
 def _attribute(owner: Result, key: str, where: ast.AST, context: Any) -> ast.Attribute:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from .interfaces import Arguments, Result
 from .rejections import NotCompiledError
 from .values import Known, OptionalValue, Unknown, Value, annotation, is_something
 
-__all__ = ["declared_unset", "find_present", "learn_unset", "no_attribute", "required", "unset"]
+__all__ = ["augmented", "declared_unset", "find_present", "learn_unset", "no_attribute", "required", "unset"]
 
 _UNSET = "unset"
 
@@ -58,6 +59,20 @@ def find_present(scope: Any, target: ast.expr, value: Value) -> None:
         owner = owner.value
     if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name) and is_something(value):
         scope.present |= {ast.unparse(target)}
+
+
+def augmented(scope: Any, node: ast.AugAssign) -> list[ast.stmt]:
+    """Return the steps of `owner.name += value` or `owner[key] += value`, where the target may be None."""
+    target: Any = node.target
+    name, read = scope.name(), copy.deepcopy(target)
+    read.ctx = ast.Load()
+    first, last = (ast.copy_location(ast.Name(name, kind()), node) for kind in (ast.Store, ast.Load))
+    node.target = copy.deepcopy(first)
+    return [
+        ast.copy_location(ast.Assign([first], read), node),
+        node,
+        ast.copy_location(ast.Assign([target], last), node),
+    ]
 
 
 def unset(scope: Any, name: str) -> Result:

@@ -19,7 +19,20 @@ from .classes import is_plain_class
 from .interfaces import Evaluated, Result
 from .reading import MISSING, read
 from .rejections import NotCompiledError
-from .values import UNKNOWN, DictValue, Known, ListValue, OptionalValue, TensorValue, Value, annotation, is_none, joined
+from .values import (
+    UNKNOWN,
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Value,
+    annotation,
+    is_none,
+    joined,
+)
 
 __all__ = ["States"]
 
@@ -85,16 +98,32 @@ class States:
             name: the attribute.
             where: the place.
         Raises:
-            NotCompiledError: its type is not known, or it is no tensor.
+            NotCompiledError: its type is not known, or one that it cannot have.
         """
         thing = owner.object
         if read(thing, name) is not MISSING:
             return None
         self._program.elements["added", id(thing), name] = UNKNOWN
-        if not isinstance(self._program.elements.get(("attribute", name)), TensorValue):
-            kind = "module" if isinstance(thing, torch.nn.Module) else type(thing).__name__
-            raise NotCompiledError(f"{name}, an attribute that a {kind} does not have yet, and that is no tensor")
-        return self._unset(scope, owner, name, where)
+        if (kind := self._added_type(name)) is None:
+            holder = "module" if isinstance(thing, torch.nn.Module) else type(thing).__name__
+            text = f"{name}, an attribute that a {holder} does not have yet, and that is no tensor or number, or list of these"
+            raise NotCompiledError(text)
+        return self._unset(scope, owner, name, where, kind)
+
+    def _added_value(self, name: str) -> Value | None:
+        """What is known of an attribute that is added."""
+        value = self._program.elements.get(("attribute", name))
+        return None if value is None else self._with_elements(value)
+
+    def _added_type(self, name: str) -> Any:
+        """The type of an attribute that is added, None if it cannot have it: None stands for what is not there."""
+        value = self._added_value(name)
+        if value is None or not _can_be_added(value):
+            return None
+        try:
+            return eval(annotation(value) or "", dict(_TYPES))
+        except (NameError, SyntaxError):
+            return None
 
     def declare(self, module: torch.nn.Module, name: str, value: Value) -> None:
         """Let TorchScript take an attribute that is a tensor, or None, for what the program takes it for.
@@ -110,7 +139,7 @@ class States:
             kind = _TYPES["Optional"][torch.Tensor] if inner is not value else torch.Tensor
             self._types.setdefault(id(module), {})[name] = kind
 
-    def _unset(self, scope: Any, owner: Known, name: str, where: Any) -> Any:
+    def _unset(self, scope: Any, owner: Known, name: str, where: Any, kind: Any) -> Any:
         """An expression for an attribute that an object does not have before the program runs."""
         program, path = self._program, self._program.path_of(owner)
         if path is None or program.is_elsewhere(path):
@@ -125,7 +154,7 @@ class States:
             if self._paths.setdefault(id(owner.object), path) != path:
                 raise NotCompiledError(f"a {type(owner.object).__name__} with state that has several names")
             holder, node = scope.owner, program.held_expression(scope, own, None, where)
-        self._types.setdefault(id(holder), {})[node.attr] = _TYPES["Optional"][torch.Tensor]
+        self._types.setdefault(id(holder), {})[node.attr] = _TYPES["Optional"][kind]
         return node
 
     def may_be_added(self, owner: Known, name: str) -> bool:
@@ -142,10 +171,10 @@ class States:
             name: the attribute.
             where: the place.
         """
-        value = self._program.elements.get(("attribute", name))
-        if not self.may_be_added(owner, name) or not isinstance(value, TensorValue):
+        kind, value = self._added_type(name), self._added_value(name)
+        if not self.may_be_added(owner, name) or kind is None or value is None:
             return None
-        return Result(self._unset(scope, owner, name, where), OptionalValue(value))
+        return Result(self._unset(scope, owner, name, where, kind), OptionalValue(value))
 
     def see(self, owner: Known) -> None:
         """Note that an attribute of an object is read."""
@@ -166,14 +195,20 @@ class States:
             value = program.tensor_value(held, path)
         else:
             value = Known(None) if held is None else program.widened(Known(held, path))
+        value = self._with_elements(value)
+        assigned = program.elements.get(("attribute", path.rpartition(".")[2]))
+        return value if assigned is None else joined(value, assigned, program.samples.of)
+
+    def _with_elements(self, value: Value) -> Value:
+        """What is known of a value by now: of a list or dict, what was put into it."""
+        program = self._program
         if isinstance(value, (ListValue, DictValue)):
             for place in value.places:
                 if (element := program.elements.get(place)) is not None:
                     value = _with_element(value, joined(value.element, element, program.samples.of))
                 if isinstance(value, DictValue) and (key := program.elements.get((place, "key"))) is not None:
                     value = DictValue(joined(value.key, key, program.samples.of), value.element, value.places)
-        assigned = program.elements.get(("attribute", path.rpartition(".")[2]))
-        return value if assigned is None else joined(value, assigned, program.samples.of)
+        return value
 
     def container(self, module: torch.nn.Module, name: str, value: Known) -> Value:
         """Return what is known of a list or dict of a module that the program changes or assigns, and let TorchScript
@@ -218,6 +253,19 @@ class States:
     def types_of(self, part: Any) -> dict[str, Any]:
         """Return the types of a module's attributes that the program decides on."""
         return self._types.get(id(part), {})
+
+
+def _can_be_added(value: Value | None) -> bool:
+    """Whether an attribute that is not there yet may be a value: TorchScript has its type, and Python the same one."""
+    if isinstance(value, TensorValue):
+        return True
+    if isinstance(value, Scalar):
+        return value.kind in (bool, int, float, str)
+    if isinstance(value, TupleValue):
+        return bool(value.elements) and not value.names and all(map(_can_be_added, value.elements))
+    if isinstance(value, ListValue):
+        return not value.is_tuple and (value.element is None or _can_be_added(value.element))
+    return False
 
 
 def _with_element(value: ListValue | DictValue, element: Value) -> ListValue | DictValue:

@@ -23,7 +23,7 @@ _PLAIN = (bool, int, float, str, type(None))
 
 def can_be_held(root: Any, path: str) -> bool:
     """Whether an attribute can be an argument: it is the module's own, or of an object that the module holds, and
-    TorchScript holds no copy of it.
+    TorchScript holds no copy of it. One that is not there yet is None.
 
     Args:
         root: the user's module.
@@ -34,7 +34,7 @@ def can_be_held(root: Any, path: str) -> bool:
     if isinstance(owner, torch.jit.ScriptModule) or not hasattr(owner, "__dict__"):
         return False
     space = dict(owner.found()) if isinstance(owner, Surroundings) else vars(owner)
-    return _can_be_passed(space.get(name, _MISSING))
+    return _can_be_passed(space.get(name, _MISSING if hasattr(owner, name) else None))
 
 
 def _can_be_passed(value: Any) -> bool:

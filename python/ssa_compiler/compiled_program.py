@@ -221,8 +221,12 @@ class CompiledProgram(ModelWrapper):
         """
         import torch
 
-        if self._made:
-            self._made[0].imported.bind(args, kwargs)
+        try:
+            if self._made:
+                self._made[0].imported.bind(args, kwargs)
+        except ArgumentError as error:
+            if not error.mismatch:
+                raise
         tensors = tensors_in([*args, *kwargs.values()])
         detach = self._options.gradients == "detach"
         if not detach and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):

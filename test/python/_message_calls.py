@@ -77,7 +77,10 @@ class Calls:
 
 
 def varying(*x: Tensor) -> Tensor:
-    return x[0]
+    try:
+        return x[0]
+    except IndexError:
+        return torch.zeros(1)
 
 
 def hooked() -> nn.Module:

@@ -19,6 +19,7 @@ lists, dicts, None, specialised values, defaults, parameters and the assumptions
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -95,6 +96,8 @@ class ImportedProgram:
         storages: numbers of the arguments of `@main` that are the whole storage of the user's tensor, flattened
             (`take_storages`).
         held: lists, dicts, tuples and strings of the module that are passed like arguments.
+        signature: that of the user's function, if the program is made for the arguments that its `*args` or `**kwargs`
+            have in the example; without defaults.
         can_be_kept: whether what TorchScript makes of the user's text tells which program it is, so that it is found on
             disk by that.
     """
@@ -122,6 +125,7 @@ class ImportedProgram:
     containers: tuple[ChangedContainer, ...] = ()
     storages: frozenset[int] = frozenset()
     held: tuple[ContainerSpec, ...] = ()
+    signature: inspect.Signature | None = None
     can_be_kept: bool = True
 
     @cached_property
@@ -136,6 +140,8 @@ class ImportedProgram:
             ArgumentTypeError: too many, missing, unknown or repeated arguments.
         """
         kwargs = dict(kwargs or {})
+        if self.signature is not None:
+            self._check_extra(args, kwargs)
         positional = [a for a in self.arguments if not a.keyword_only]
         if len(args) > len(positional):
             raise ArgumentTypeError(
@@ -156,6 +162,26 @@ class ImportedProgram:
         if kwargs:
             raise ArgumentTypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         return values + [container.current() for container in self.held] if self.held else values
+
+    def _check_extra(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Compare the arguments of a call that takes any number of them to those of the program."""
+        assert self.signature is not None
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentTypeError(f"{self.name}() {error}") from None
+        own, kinds = self.signature.parameters, inspect.Parameter
+        extra = [argument.name for argument in self.arguments if argument.name not in own]
+        given = []
+        for name, value in bound.arguments.items():
+            if own[name].kind is kinds.VAR_POSITIONAL:
+                given += [f"{name}[{number}]" for number in range(len(value))]
+            elif own[name].kind is kinds.VAR_KEYWORD:
+                given += list(value)
+        if given != extra:
+            raise ArgumentTypeError(
+                f"{self.name}(): expected the further arguments {extra} of the example, in this order, got {given}"
+            ).as_mismatch()
 
     def without_owner(self) -> ImportedProgram:
         """Return the program without the user's module, and what is taken for granted of it."""

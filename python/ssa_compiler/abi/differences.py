@@ -41,7 +41,12 @@ def count_differences(program: ImportedProgram, args: Sequence[Any], kwargs: Map
         a tensor with another number of dimensions, counts as if all of it differed. At least 1: a call may also break
         what was assumed of sizes, strides or PyTorch's settings.
     """
-    values = program.bind(args, kwargs)
+    try:
+        values = program.bind(args, kwargs)
+    except ArgumentError as error:
+        if not error.mismatch:
+            raise
+        return 1 + sum(map(_weight, program.specs))  # it was made for other arguments
     found = sum(_count(spec, value, program.sizes) for spec, value in zip(program.specs, values, strict=True))
     if program.facts is not None and program.facts.difference() is not None:
         found += 1

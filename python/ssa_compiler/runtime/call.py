@@ -41,6 +41,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     changed, storages = imported.changed, imported.storages
     assigns = bool(imported.attributes or imported.rebindings)
     plain = not imported.attributes and not held and all(isinstance(spec, TensorSpec) for spec in specs)
+    plain = plain and not any(argument.keyword_only for argument in imported.arguments)
     count = len(imported.arguments)
     state, has_state = CurrentParameters(imported.parameters), bool(imported.parameters)
     results = imported.results

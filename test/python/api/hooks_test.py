@@ -130,7 +130,10 @@ class Calls:
 
 
 def varying(*x: Tensor) -> Tensor:
-    return x[0]
+    try:
+        return x[0]
+    except IndexError:
+        return torch.zeros(1)
 
 
 class ListsModules(nn.Module):

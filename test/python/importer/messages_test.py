@@ -26,6 +26,7 @@ import gen_messages  # noqa: E402 - a tool, found by its path
 
 ELSEWHERE = {
     "has a __call__ of its own": "partial_evaluation_guards_test.py",
+    "the further arguments": "partial_evaluation_extra_arguments_test.py",
     "inside of several with statements": "partial_evaluation_values_test.py",
     "under torch.autocast, whose dtype": "autocast_test.py",
     "a forward-mode gradient": "tracing_test.py",

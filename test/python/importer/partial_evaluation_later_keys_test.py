@@ -92,6 +92,24 @@ def test_a_key_that_is_not_there_raises():
         ssa_compiler.compile(missed, (X, 3))(X, 0)
 
 
+def captured(x, n):
+    d = {"a": x, "n": 1}
+
+    def get():
+        return d["n"]
+
+    d = {"a": x + 1}
+    k = get() if n > 0 else 7
+    d["n"] = k + 1
+    return d, k
+
+
+def test_a_closure_reads_what_the_variable_holds_then():
+    check(captured, (X, 0), (X, -1), compiled=False)
+    with pytest.raises(KeyError, match="'n'"):
+        ssa_compiler.compile(captured, (X, 0))(X, 1)
+
+
 def in_a_loop(x, n):
     made = {"x": x, "best": 0.0}
     for i in range(n):

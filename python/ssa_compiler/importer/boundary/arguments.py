@@ -109,12 +109,13 @@ class Arguments:
         self._seen: dict[int, tuple[SharedSpec, Value, Site]] = {}
         self.storages: dict[int, Site] = {}
 
-    def add(self, argument: Any, example: Any) -> tuple[ArgumentSpec, Value]:
+    def add(self, argument: Any, example: Any, name: str | None = None) -> tuple[ArgumentSpec, Value]:
         """Add one parameter of the signature.
 
         Args:
             argument: the schema's argument.
             example: its example value.
+            name: what calls call it; None if that is its name.
         Returns:
             Its spec, without the default, and its value in the program.
         Raises:
@@ -122,8 +123,9 @@ class Arguments:
         """
         self._route[:] = [("item", self._count)]
         self._count += 1
-        spec, value = self._leaf(argument.name, example, argument.type)
-        return ArgumentSpec(argument.name, spec, argument.has_default_value(), None, argument.kwarg_only), value
+        name = argument.name if name is None else name
+        spec, value = self._leaf(name, example, argument.type)
+        return ArgumentSpec(name, spec, argument.has_default_value(), None, argument.kwarg_only), value
 
     def add_held(self, path: str, example: Any, declared: Any) -> tuple[InputSpec, Value]:
         """Add a list, dict, tuple or string of the module.

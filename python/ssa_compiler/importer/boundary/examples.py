@@ -33,7 +33,7 @@ def bind_examples(opened: OpenedModel, declared: list[Any], args: tuple[Any, ...
         name=opened.name,
         arguments=tuple(
             ArgumentSpec(
-                a.name,
+                opened.names.get(a.name, a.name),
                 spec=None,  # type: ignore[arg-type]
                 has_default=has_default(opened, a),
                 default=default_of(opened, a),

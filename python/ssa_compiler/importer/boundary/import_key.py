@@ -55,7 +55,7 @@ def import_key(
         kwargs: keyword examples.
         options: what the front end is asked for.
     """
-    if opened.looks or opened.objects or isinstance(opened.owner, Surroundings):
+    if opened.looks or opened.objects or opened.signature is not None or isinstance(opened.owner, Surroundings):
         return None
     if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
         return None

@@ -119,6 +119,8 @@ class ProgramImport:
             containers=containers,
             storages=self.callers.storages,
             held=tuple(replace(container, result=bound.get(container.name)) for container in self.held),
+            signature=self.opened.signature,
+            can_be_kept=self.opened.signature is None,
         )
 
     def _parameter(self, index: int, found: FoundParameter) -> ParameterSpec:
@@ -137,7 +139,7 @@ class ProgramImport:
         examples = bind_examples(self.opened, declared, args, kwargs)
         with self.state.at("arguments"):
             for argument, example in zip(declared, examples):
-                spec, value = arguments.add(argument, example)
+                spec, value = arguments.add(argument, example, self.opened.names.get(argument.name))
                 only = spec.keyword_only or argument.name in self.opened.keyword_only
                 optional, default = has_default(self.opened, argument), default_of(self.opened, argument)
                 specs.append(replace(spec, keyword_only=only, has_default=optional, default=default))

@@ -7,10 +7,10 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .definitions import all_parameters
 from .displays import list_of
 from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
+from .parameters import all_parameters
 from .rejections import NeedsKnownError, NotCompiledError
 from .values import ListValue
 

@@ -16,6 +16,7 @@ from torch._sources import SourceContext
 
 from .effects import has_effects, may_raise
 from .interfaces import Arguments, Result
+from .parameters import all_parameters, signature_of
 from .rejections import NotCompiledError
 from .scope import Scope, literal
 from .values import Closure, Known, ListValue, ObjectValue, Scalar, TupleValue, Value, guards_of
@@ -24,7 +25,6 @@ __all__ = [
     "Definition",
     "Request",
     "Specialised",
-    "all_parameters",
     "captured",
     "changes",
     "constant_of",
@@ -36,8 +36,6 @@ __all__ = [
     "has_tuple_list",
     "identity_of",
     "is_of_torch_wrapper",
-    "is_of_torchscript",
-    "is_optional",
     "needs_owner",
     "type_key",
 ]
@@ -173,7 +171,7 @@ def function_of(definition: Definition, name: str, node: Any, is_root: bool, nam
     made.__kwdefaults__, made.__module__ = original.__kwdefaults__, original.__module__
     made.__qualname__ = name
     if is_root:
-        made.__signature__ = _with_fitting_defaults(original, node)  # type: ignore[attr-defined]
+        made.__signature__ = signature_of(original, node)  # type: ignore[attr-defined]
     else:
         made.__signature__ = inspect.Signature([inspect.Parameter(each, _POSITIONAL) for each in names])  # type: ignore[attr-defined]
     tree = ast.Module([node], [])
@@ -185,37 +183,6 @@ def function_of(definition: Definition, name: str, node: Any, is_root: bool, nam
             part.col_offset, part.end_col_offset = 1, 2  # type: ignore[attr-defined]
     setattr(made, _PARSED, _padded(definition.parsed)._replace(ast=ast.fix_missing_locations(tree)))
     return made
-
-
-def _with_fitting_defaults(function: Any, node: Any) -> inspect.Signature:
-    """The signature of the program, without the defaults that are of other types than the example."""
-    signature = inspect.signature(function)
-    annotations = {each.arg: each.annotation for each in all_parameters(node.args)}
-    made = []
-    for parameter in signature.parameters.values():
-        note, default = annotations.get(parameter.name), parameter.default
-        if note is not None and default is not inspect.Parameter.empty:
-            text, kind = ast.unparse(note), type(default)
-            fits = (
-                text.startswith("Optional")
-                if default is None
-                else text in (kind.__name__, f"Optional[{kind.__name__}]")
-            )
-            is_mutable = isinstance(default, (list, dict, set))  # which each call passes
-            if is_mutable or (not fits and kind in (bool, int, float, str, type(None))):
-                parameter = parameter.replace(default=inspect.Parameter.empty)
-        made.append(parameter)
-    required = inspect.Parameter.empty
-    # What follows a parameter without a default may have one if it is passed by keyword, as here all may be.
-    positional = [each for each in made if each.kind is not each.KEYWORD_ONLY]
-    first = max((k for k, each in enumerate(positional) if each.default is required), default=-1)
-    made = [
-        each.replace(default=required) if k < first and each.kind is not each.KEYWORD_ONLY else each
-        for k, each in enumerate(made)
-    ]
-    added = [name for name in annotations if name not in signature.parameters]  # the module that it is a method of
-    place = made[0].kind if made and made[0].kind is inspect.Parameter.POSITIONAL_ONLY else _POSITIONAL
-    return signature.replace(parameters=[*(inspect.Parameter(name, place) for name in added), *made])
 
 
 def _padded(parsed: Any) -> Any:
@@ -309,11 +276,6 @@ def free_names(node: Any) -> list[str]:
     return list(dict.fromkeys(each.id for each in names if each.id not in bound))
 
 
-def all_parameters(node: ast.arguments) -> list[ast.arg]:
-    extra = [each for each in (node.vararg, node.kwarg) if each is not None]
-    return [*node.posonlyargs, *node.args, *node.kwonlyargs, *extra]
-
-
 def constant_of(scope: Scope, node: Any) -> Known | None:
     """Return what a copy of a function returns if it does nothing else and that is known."""
     only, returned = node.body[0] if len(node.body) == 1 else None, scope.returned
@@ -345,36 +307,6 @@ def has_tuple_list(value: Value | None) -> bool:
         return True
     inner = [getattr(value, "element", None), getattr(value, "key", None), *getattr(value, "elements", ())]
     return any(has_tuple_list(each) for each in inner if each is not None)
-
-
-def is_of_torchscript(node: ast.expr) -> bool:
-    """Whether an annotation is one that TorchScript takes."""
-    text = ast.unparse(node).replace("torch.Tensor", "Tensor").replace("typing.", "")
-    allowed = {
-        "Tensor",
-        "int",
-        "float",
-        "bool",
-        "str",
-        "List",
-        "Tuple",
-        "Dict",
-        "Optional",
-        "list",
-        "tuple",
-        "dict",
-        "torch",
-    }
-    words = [each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)]
-    return bool(words) and set(words) <= allowed and text not in ("list", "tuple", "dict", "List", "Tuple", "Dict")
-
-
-def is_optional(node: ast.expr) -> bool:
-    """Whether an annotation lets an argument be None."""
-    if isinstance(node, ast.Subscript):
-        return ast.unparse(node.value).rpartition(".")[2] == "Optional"
-    sides = (node.left, node.right) if isinstance(node, ast.BinOp) else ()
-    return any(isinstance(side, ast.Constant) and side.value is None for side in sides)
 
 
 def captured(closure: Closure, seen: frozenset[int] = frozenset()) -> list[tuple[Scope, str]]:

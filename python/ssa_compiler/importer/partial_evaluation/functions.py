@@ -20,7 +20,6 @@ from .definitions import (
     Definition,
     Request,
     Specialised,
-    all_parameters,
     captured,
     changes,
     constant_of,
@@ -30,12 +29,13 @@ from .definitions import (
     free_names,
     function_of,
     has_tuple_list,
-    is_of_torchscript,
-    is_optional,
     needs_owner,
 )
 from .effects import has_effects
+from .extra_arguments import ExtraArguments
 from .interfaces import Arguments, Evaluated, Result
+from .parameters import SELF as _SELF
+from .parameters import parameters_of
 from .presence import declared_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
 from .scope import Scope, literal, type_expression
@@ -53,7 +53,6 @@ from .values import (
 
 __all__ = ["Functions"]
 
-_SELF = "_ssa_compiler_self"
 _DEPTH = 24
 
 
@@ -234,6 +233,7 @@ class Functions:
         name: str,
         arguments: Mapping[str, Value],
         *,
+        extra: ExtraArguments,
         dispatches: bool = False,
     ) -> Specialised:
         """Return the copy of the function that is compiled, whose parameters all stay.
@@ -243,6 +243,7 @@ class Functions:
             owner: the module whose method it is.
             name: its name.
             arguments: what is known of its arguments.
+            extra: its arguments.
             dispatches: as of `Scope`.
         """
         definition = definition_of(function)
@@ -251,7 +252,9 @@ class Functions:
             first, name = _SELF, self._program.unused_name(name)
         bound = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
         kept = {key: value for key, value in arguments.items() if key != first}
-        return self._specialise(Request(definition, owner, name, first, bound, kept, dispatches, is_root=True))
+        request = Request(definition, owner, name, first, bound, kept, dispatches, is_root=True)
+        definition = extra.spelt_out(self._program, definition, request.place)
+        return self._specialise(replace(request, definition=definition))
 
     def _specialised(self, request: Request, arguments: Arguments, scope: Scope) -> tuple[Specialised, list[Any]]:
         """Return the copy for a call, and the arguments that are left.
@@ -383,7 +386,7 @@ class Functions:
             raise NotCompiledError("a function or module that is a result")
         if request.is_root and (has_tuple_list(scope.returned) or self._program.classes.has_unset(scope.returned)):
             raise NotCompiledError("a result that TorchScript has no type for")
-        node.args = self._parameters(node, request)
+        node.args = parameters_of(definition.node.args, request.first, dynamic, node, is_root=request.is_root)
         node.returns = self._returns(scope.returned, node)
         made = self._named(node, request, scope)
         made.complete = objects.end(scope, definition)
@@ -393,30 +396,6 @@ class Functions:
             if scope.returns_object and made.constant is None:
                 raise NotCompiledError("a property that is a module or a function, which one is dynamic")
         return made
-
-    def _parameters(self, node: Any, request: Request) -> ast.arguments:
-        """The parameters of a copy."""
-        first, dynamic, definition = request.first, request.dynamic, request.definition
-        written = {each.arg: each for each in all_parameters(definition.node.args)}
-        made: list[ast.arg] = []
-        for name in [*([first] if first else []), *dynamic]:
-            given = written.get(name)
-            kept = given.annotation if given is not None and request.is_root else None
-            text = annotation(dynamic[name]) if name in dynamic else None
-            # Where an argument may be None, its tests have been decided by the example.
-            is_decided = kept is not None and is_optional(kept) and not is_none(dynamic[name])
-            if text is not None and (kept is None or is_decided or not is_of_torchscript(kept)):
-                kept = type_expression(text, node)
-            made.append(ast.copy_location(ast.arg(name, kept), given if given is not None else node))
-        if not request.is_root:
-            return ast.arguments([], made, None, [], [], None, [])
-        arguments: ast.arguments = copy.deepcopy(definition.node.args)
-        annotated = {each.arg: each for each in made}
-        arguments.args = [annotated.get(each.arg, each) for each in arguments.args]
-        if first == _SELF:
-            (arguments.posonlyargs or arguments.args).insert(0, made[0])
-        arguments.kwonlyargs = [annotated.get(each.arg, each) for each in arguments.kwonlyargs]
-        return arguments
 
     def _returns(self, value: Value | None, node: ast.AST) -> Any:
         """The annotation of the result, where TorchScript does not find it out."""

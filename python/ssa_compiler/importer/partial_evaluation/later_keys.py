@@ -83,7 +83,7 @@ def stored(expressions: ExpressionEvaluator, owner: Result, key: str, result: Re
     keys = later_keys(scope, owner)
     if after := keys[keys.index(key) + 1 :]:
         test = " or ".join(f"{{}}.{each} is not None" for each in after)
-        text = "unsupported: keys that are added to a dict in another order than that of the program's text"
+        text = "unsupported: keys that are added to a dict in another order than that of the program's text; add them in one order"
         out.append(_raising(scope, owner, f"{{}}.{key} is None and ({test})", text, node))
     target = _attribute(owner, key, node, ast.Store())
     objects.store(expressions, owner, target, value)
@@ -177,7 +177,7 @@ def complete(expressions: ExpressionEvaluator, owner: Result, where: ast.AST) ->
     if not keys:
         return owner
     owner = Result(expressions.named(owner, where), owner.value)
-    text = "unsupported: reading all keys of a dict to which one is added later"
+    text = "unsupported: reading all keys of a dict to which one is added later; add it before"
     test = " or ".join(f"{{}}.{each} is None" for each in keys)
     expressions.scope.hoist([_raising(expressions.scope, owner, test, text, where)], where)
     return owner

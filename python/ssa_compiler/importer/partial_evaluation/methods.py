@@ -12,6 +12,7 @@ from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
 from .number_functions import of_numbers
 from .presence import no_attribute
+from .records import want
 from .rejections import NotCompiledError
 from .scope import placed
 from .tuple_keys import dict_key, reject_tuple_keys
@@ -28,7 +29,9 @@ from .values import (
     TupleValue,
     Unknown,
     Value,
+    annotation,
     is_none,
+    joined,
 )
 
 __all__ = ["call"]
@@ -216,7 +219,17 @@ def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, ar
         if len(arguments.positional) == 1:
             return OptionalValue(element)
         default = calls.scope.program.widened(given[1])
+        if isinstance(given[0], Known) and type(given[0].object) is str and _is_of_other_type(calls, element, default):
+            want(calls.scope.program, value)
+            raise NotCompiledError("get() with a default of another type than the elements")
         return default if isinstance(element, Never) else element
     if name in ("pop", "setdefault"):
         return element if not isinstance(element, Never) or len(given) < 2 else calls.scope.program.widened(given[1])
     return UNKNOWN
+
+
+def _is_of_other_type(calls: CallEvaluator, element: Value, default: Value) -> bool:
+    """Whether TorchScript has types for an element and a default, and none for both."""
+    both = joined(element, default, calls.expressions.samples.of)
+    known = [annotation(each) for each in (element, default) if not isinstance(each, Never)]
+    return None not in known and annotation(both) is None

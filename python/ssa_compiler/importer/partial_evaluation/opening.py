@@ -17,6 +17,7 @@ from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
 from .classes import is_plain_class
+from .extra_arguments import extra_arguments
 from .program import Program, evaluated
 from .rejections import NotCompiledError, RejectionError
 
@@ -186,12 +187,8 @@ def _opened_as(
         args: positional arguments.
         kwargs: keyword arguments.
     """
-    try:
-        bound = inspect.signature(inspect.unwrap(function)).bind(*(() if first is None else (first,)), *args, **kwargs)
-    except TypeError as error:
-        raise NotCompiledError("arguments that do not fit the signature") from error
-    bound.apply_defaults()
-    program, made, fixed = evaluated(function, owner, name, bound.arguments)
+    extra = extra_arguments(inspect.unwrap(function), first, args, kwargs)
+    program, made, fixed = evaluated(function, owner, name, extra)
     scripted = _scripted(program, made.function, owner, model)
     title = name if first is None else type(owner).__name__ + ("" if name == "forward" else f".{name}")
     method = "" if owner is None else made.name
@@ -202,17 +199,21 @@ def _opened_as(
         for key, value in parameters.items()
         if value.default is not inspect.Parameter.empty and kept[key].default is inspect.Parameter.empty
     }
+    only, defaults = declared(inspect.unwrap(function))
     return OpenedModel(
         model if owner is None else owner,
         scripted,
         method,
         title,
-        *declared(inspect.unwrap(function)),
+        only | extra.named.keys(),
+        defaults,
         read=frozenset(program.read),
         untyped_defaults=untyped,
         fixed=fixed,
         sources=program.sources,
         objects=program.compared,
+        names=extra.names,
+        signature=extra.signature,
     )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,6 +33,7 @@ from .callees import forward_of, is_of_torch
 from .classes import Classes, ignored_attributes, is_plain_class
 from .definitions import Specialised
 from .dependences import Dependences
+from .extra_arguments import ExtraArguments
 from .functions import Functions
 from .rejections import NeedsKnownError, NotCompiledError, RejectionError
 from .scope import Scope, placed, type_expression
@@ -404,7 +405,7 @@ class Program(Dependences):
 
 
 def evaluated(
-    function: Any, owner: torch.nn.Module | None, name: str, arguments: Mapping[str, Any]
+    function: Any, owner: torch.nn.Module | None, name: str, extra: ExtraArguments
 ) -> tuple[Program, Specialised, frozenset[str]]:
     """Evaluate a program as far as that can be done.
 
@@ -412,13 +413,14 @@ def evaluated(
         function: the function.
         owner: the module whose method it is, None for a function.
         name: its name.
-        arguments: examples of its arguments, by parameter; they are not changed.
+        extra: examples of its arguments; they are not changed.
     Returns:
         The program, its function, and the numbers and bools among its arguments that it is made for.
     Raises:
         NotCompiledError: that does not help.
     """
     rejection: RejectionError = NotCompiledError()
+    arguments = extra.arguments
     for kinds, dispatches in _WAYS:
         elements: dict[Any, Value] = {}
         try:
@@ -427,7 +429,7 @@ def evaluated(
                 program = Program(owner, elements)
                 try:
                     values = {key: program.argument(key, value, kinds) for key, value in arguments.items()}
-                    made = program.functions.root(function, owner, name, values, dispatches=dispatches)
+                    made = program.functions.root(function, owner, name, values, extra=extra, dispatches=dispatches)
                 except (NeedsKnownError, NotCompiledError):
                     if before == elements:
                         raise

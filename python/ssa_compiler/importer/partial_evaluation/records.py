@@ -36,6 +36,7 @@ __all__ = [
     "passed",
     "record_of",
     "want",
+    "want_at",
 ]
 
 _WANTED = "record"
@@ -59,6 +60,11 @@ def want(program: Evaluated, value: DictValue) -> None:
     """Let dicts be records, from the next evaluation of the program on."""
     for place in value.places:
         program.elements[_WANTED, place] = UNKNOWN
+
+
+def want_at(program: Evaluated, place: Any) -> None:
+    """Let the dict that is made at a place be a record."""
+    program.elements[_WANTED, place] = UNKNOWN
 
 
 def is_wanted(program: Evaluated, keys: Iterable[Any], element: Value | None, places: Iterable[Any]) -> bool:

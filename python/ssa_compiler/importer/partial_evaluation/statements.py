@@ -106,6 +106,7 @@ class Statements(Assignments):
         node.test = self.expressions.shortened(node.test)
         effects = has_effects(self.scope, node.test)
         test = self.expressions.evaluate(as_condition(node.test))
+        effects = effects and not isinstance(test.node, ast.Constant)
         truth = None if effects else self.expressions.truth(test, node.test)
         if truth is not None:
             chosen = node.body if truth else node.orelse

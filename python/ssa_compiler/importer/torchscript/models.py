@@ -44,6 +44,9 @@ class OpenedModel:
         untyped_defaults: the defaults that are of another type than the example, which TorchScript does not have.
         fixed: the bool and int arguments that it is made for.
         objects: the objects beside the module that the scripted program has as constants.
+        names: what calls call parameters that are called something else in the scripted program.
+        signature: that of the user's function, if the scripted program has parameters in the place of `*args` or
+            `**kwargs`: it is made for as many arguments, and these keywords.
         sources: the Python functions of which the program has copies, by the names of the copies.
         reason: why it is not partially evaluated, where that was tried first.
         partially: opens the model partially evaluated, for what the importer does not take as it is; None if it is so.
@@ -61,6 +64,8 @@ class OpenedModel:
     fixed: frozenset[str] = frozenset()
     sources: Mapping[str, Any] = field(default_factory=dict, compare=False)
     objects: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    names: Mapping[str, str] = field(default_factory=dict)
+    signature: inspect.Signature | None = field(default=None, compare=False)
     reason: str = ""
     partially: Callable[[], OpenedModel] | None = field(default=None, compare=False)
 

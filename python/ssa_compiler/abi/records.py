@@ -8,10 +8,12 @@ from functools import cache
 from typing import Any
 
 __all__ = [
+    "attribute_name",
     "can_be_record",
     "choice_class",
     "choice_numbers",
     "growing_class",
+    "is_dict_of_names",
     "later_keys",
     "record_class",
     "record_keys",
@@ -20,11 +22,21 @@ __all__ = [
 _KEYS = "_ssa_compiler_keys"
 _NUMBERS = "_ssa_compiler_numbers"
 _LATER = "_ssa_compiler_later"
+_ENCODED = "_ssa_compiler_key_"
 
 
 def can_be_record(keys: Iterable[Any]) -> bool:
-    """Whether all keys of a dict can be names of attributes."""
-    return all(type(key) is str and key.isidentifier() and not keyword.iskeyword(key) for key in keys)
+    """Whether a class can stand for dicts with certain keys."""
+    return all(type(key) is str for key in keys)
+
+
+def attribute_name(key: str) -> str:
+    """Return the name of the attribute for a key: the key if it can be a name, else a name that no other key has."""
+    is_name = key.isidentifier() and key.isascii() and not keyword.iskeyword(key)
+    if is_name and key != "self" and not key.startswith(_ENCODED):
+        return key
+    parts = (each if each.isascii() and each.isalnum() else f"_{ord(each):x}_" for each in key)
+    return f"{_ENCODED}{''.join(parts)}"
 
 
 @cache
@@ -32,7 +44,7 @@ def record_class(keys: tuple[str, ...], kinds: tuple[str, ...]) -> type:
     """Return the class that stands for dicts with certain keys.
 
     Args:
-        keys: the keys, which are the attributes, in their order.
+        keys: the keys, in their order, for each of which there is an attribute (`attribute_name`).
         kinds: what tells dicts with these keys apart: the types of their elements.
     """
     return type("record", (), {"__module__": __name__, _KEYS: keys})
@@ -77,3 +89,8 @@ def later_keys(kind: type | None) -> tuple[str, ...]:
     """Return the keys that the dicts of a class may get, and do not have while these attributes are None."""
     found: tuple[str, ...] = getattr(kind, _LATER, ())
     return found
+
+
+def is_dict_of_names(kind: type | None) -> bool:
+    """Whether the attributes of a class are the keys of the dicts that it stands for, all of which these have."""
+    return not later_keys(kind) and all(attribute_name(key) == key for key in record_keys(kind) or ())

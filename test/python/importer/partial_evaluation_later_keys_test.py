@@ -291,3 +291,38 @@ def test_reading_all_keys_before_one_is_added_raises():
     check(iterated, (X, 2), (X, 3), compiled=False)
     with pytest.raises(errors.UnsupportedProgramError, match="reading all keys of a dict to which one is added later"):
         ssa_compiler.compile(iterated, (X, 2))(X, 1)
+
+
+def with_any_keys(x, n):
+    made = {"val/loss": x.sum().item(), "acc@1": x, "class": n, "self": [n], "größe": 1, "": n * 2}
+    for number in range(2):
+        made[f"layers.{number}"] = {"error": x * number, "levels.n": [number, n]}
+    if n > 1:
+        made["layers.2"] = x + made["layers.1"]["error"]
+    made["val/loss"] += 1
+    total = made["val/loss"] + made["layers.0"]["levels.n"][1]
+    return made, total, "acc@1" in made, "layers.2" in made, made.get("layers.2"), made.get("layers.3", 4)
+
+
+def test_keys_are_any_strings():
+    check(with_any_keys, (X, 2), (X, 0), (X, 3))
+
+
+def read_any_keys(x, n):
+    made = {"a.b": x, "a_2e_b": n}
+    made["a b"] = 2.5
+    copied = {**made, "a-b": n}
+    return [key for key, value in made.items()], list(copied.keys()), copied, dict(made)
+
+
+def test_keys_that_are_alike_are_told_apart():
+    check(read_any_keys, (X, 2), (X, 0))
+
+
+def of_any_keys(x, batch):
+    return batch["a.b"] * batch["n"]
+
+
+def test_dicts_of_the_caller_have_names():
+    with pytest.raises(errors.SsaCompilerError, match="with keys that are no names"):
+        ssa_compiler.compile(of_any_keys, (X, {"a.b": X, "n": 2}))

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ...abi.records import choice_numbers, later_keys, record_keys
+from ...abi.records import attribute_name, choice_numbers, later_keys, record_keys
 from ...abi.results import (
     OutputArgument,
     OutputChoice,
@@ -130,7 +130,9 @@ class Outputs:
             )
         if (numbers := choice_numbers(kind)) is not None:
             return OutputChoice(items, numbers)
-        if record_keys(kind) is not None:
+        if (keys := record_keys(kind)) is not None:
+            of_name = {attribute_name(key): key for key in (*keys, *later_keys(kind))}
+            items = tuple((of_name[name], element) for name, element in items)
             return OutputDict(items, later=frozenset(later_keys(kind)))
         return OutputObject(items, kind)
 

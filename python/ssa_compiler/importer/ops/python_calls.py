@@ -17,7 +17,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 from torch_mlir import ir
 
-from ...abi.records import later_keys
+from ...abi.records import is_dict_of_names
 from ...abi.results import (
     OutputConstant,
     OutputDict,
@@ -244,8 +244,8 @@ class PythonCalls:
         if isinstance(value, TupleValue):
             elements = tuple(self._argument(element, leaves, name) for element in value.elements)
             return OutputTuple(elements, value.fields, value.type_name)
-        may_get_keys = isinstance(value, ObjectRef) and later_keys(python_class(value.type_name))
-        if isinstance(value, (ListRef, DictRef)) and not may_get_keys:
+        is_plain = not isinstance(value, ObjectRef) or is_dict_of_names(python_class(value.type_name))
+        if isinstance(value, (ListRef, DictRef)) and is_plain:
             parts = tuple(self._argument(element, leaves, name) for element in self.containers.elements(value))
             if isinstance(value, ListRef):
                 return self.containers.classes.described(value, parts)

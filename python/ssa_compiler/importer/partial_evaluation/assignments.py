@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ...abi.records import can_be_record
+from ...abi.records import attribute_name, can_be_record
 from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
 from . import later_keys, objects, records
@@ -122,7 +122,7 @@ class Assignments:
             raise NotCompiledError("a dynamic key of a dict whose elements are of several types")
         if (name := self.scope.use(key.value)) not in (records.keys_of(owner.value) or ()):
             raise NotCompiledError(f"{name!r}, a key that is added to a dict")
-        return ast.copy_location(ast.Attribute(target.value, name, ast.Store()), target)
+        return ast.copy_location(ast.Attribute(target.value, attribute_name(name), ast.Store()), target)
 
     def _assign_slice(self, target: ast.Subscript, owner: Result, result: Result, node: ast.AST) -> list[ast.stmt]:
         """`items[a:b] = values`, of as many values as there are elements."""

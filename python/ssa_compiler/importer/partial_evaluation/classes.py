@@ -20,7 +20,7 @@ import torch.jit.frontend as frontend
 from torch import _jit_internal
 from torch._sources import SourceContext
 
-from ...abi.records import growing_class, record_keys
+from ...abi.records import attribute_name, growing_class, record_keys
 from ..ir.tuple_keys import has_tuple_keys
 from .callees import is_of_torch
 from .declared_classes import declared_class
@@ -180,7 +180,7 @@ class Classes:
 
     def _names(self, kind: type) -> list[str]:
         if (keys := record_keys(kind)) is not None:
-            return [*keys, *self.later_keys(kind)]
+            return [attribute_name(key) for key in (*keys, *self.later_keys(kind))]
         return [key[2] for key in self._elements if isinstance(key, tuple) and key[0] == "field" and key[1] is kind]
 
     def _current(self, value: Value) -> Value:
@@ -216,7 +216,8 @@ class Classes:
         Raises:
             NotCompiledError: the type of an attribute is not known.
         """
-        is_record, later = record_keys(kind) is not None, self.later_keys(kind)
+        is_record, keys = record_keys(kind) is not None, self.later_keys(kind)
+        later = [*map(attribute_name, keys)]
         lines, given = [], []
         for each in self._names(kind):
             value = self.attribute(kind, each)
@@ -239,7 +240,7 @@ class Classes:
             _jit_internal._qualified_name(copy), _definition(source, name), defaults, self._meaning
         )
         jit_state._add_script_class(copy, made)
-        jit_state._name_to_pyclass[made.qualified_name()] = growing_class(kind, tuple(later)) if later else kind
+        jit_state._name_to_pyclass[made.qualified_name()] = growing_class(kind, tuple(keys)) if keys else kind
         return copy
 
     def _default(self, value: Value) -> str:
@@ -258,7 +259,7 @@ class Classes:
             return f"({', '.join(map(self._default, value.elements))},)"
         if isinstance(value, ObjectValue) and value.name is not None:
             kind = value.kind
-            keys = [each for each in record_keys(kind) or () if self.is_stored(kind, each)]
+            keys = [each for each in map(attribute_name, record_keys(kind) or ()) if self.is_stored(kind, each)]
             return f"{value.name}({', '.join(self._default(self.attribute(kind, each) or UNKNOWN) for each in keys)})"
         raise NotCompiledError("an attribute that TorchScript has no type for")
 

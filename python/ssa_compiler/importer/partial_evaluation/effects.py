@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ...abi.records import record_keys
+from ...abi.records import attribute_name, record_keys
 from ..torchscript.evaluation_order import is_pure_op
 from .callees import is_op
 from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue
@@ -69,8 +69,12 @@ def _value(scope: Any, node: ast.expr) -> Any:
     elif isinstance(node, ast.Subscript):
         owner = _value(scope, node.value)
         found = owner.element if isinstance(owner, (ListValue, DictValue)) else None
-        if isinstance(owner, ObjectValue) and isinstance(node.slice, ast.Constant) and record_keys(owner.kind):
-            found = scope.program.classes.attribute(owner.kind, node.slice.value)
+        if (
+            isinstance(owner, ObjectValue)
+            and isinstance(node.slice, ast.Constant)
+            and record_keys(owner.kind) is not None
+        ):
+            found = scope.program.classes.attribute(owner.kind, attribute_name(str(node.slice.value)))
     else:
         found = _variable(scope, node)
     return found.element if isinstance(found, OptionalValue) else found

@@ -11,7 +11,7 @@ import ast
 import copy
 from typing import Any
 
-from ...abi.records import record_keys
+from ...abi.records import attribute_name, record_keys
 from ...errors import UnsupportedProgramError
 from . import objects
 from .definitions import expression_of
@@ -63,8 +63,6 @@ def stored(expressions: ExpressionEvaluator, owner: Result, key: str, result: Re
     """
     scope = expressions.scope
     assert isinstance(owner.value, ObjectValue)
-    if not key.isidentifier():
-        raise NotCompiledError(f"{key!r}, a key that is added to a dict whose elements are of several types")
     if owner.node is None or has_effects(scope, owner.node):
         raise OrderError("a key that is added to what has effects")
     value = scope.program.widened(result.value)
@@ -76,15 +74,15 @@ def stored(expressions: ExpressionEvaluator, owner: Result, key: str, result: Re
     out: list[ast.stmt] = []
     given = expression_of(scope, Result(result.node, result.value))
     if not isinstance(given, (ast.Name, ast.Constant)):
-        name = scope.name()
-        out.append(ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), node)], given), node))
-        given = ast.copy_location(ast.Name(name, ast.Load()), node)
-        scope.variables[name] = Result(given, value)
-    keys = later_keys(scope, owner)
-    if after := keys[keys.index(key) + 1 :]:
+        held = scope.name()
+        out.append(ast.copy_location(ast.Assign([ast.copy_location(ast.Name(held, ast.Store()), node)], given), node))
+        given = ast.copy_location(ast.Name(held, ast.Load()), node)
+        scope.variables[held] = Result(given, value)
+    keys, name = [*map(attribute_name, later_keys(scope, owner))], attribute_name(key)
+    if after := keys[keys.index(name) + 1 :]:
         test = " or ".join(f"{{}}.{each} is not None" for each in after)
         text = "unsupported: keys that are added to a dict in another order than that of the program's text; add them in one order"
-        out.append(_raising(scope, owner, f"{{}}.{key} is None and ({test})", text, node))
+        out.append(_raising(scope, owner, f"{{}}.{name} is None and ({test})", text, node))
     target = _attribute(owner, key, node, ast.Store())
     objects.store(expressions, owner, target, value)
     find_present(scope, target, value)
@@ -100,7 +98,7 @@ def is_later(expressions: ExpressionEvaluator, target: ast.expr) -> bool:
 
 
 def _attribute(owner: Result, key: str, where: ast.AST, context: Any) -> ast.Attribute:
-    return ast.copy_location(ast.Attribute(copy.deepcopy(owner.node), key, context), where)
+    return ast.copy_location(ast.Attribute(copy.deepcopy(owner.node), attribute_name(key), context), where)
 
 
 def _raising(scope: Scope, owner: Result, test: str, message: str, where: ast.AST) -> ast.stmt:
@@ -137,7 +135,7 @@ def element(expressions: ExpressionEvaluator, owner: Result, key: str, where: as
         if ("awaited", kind, key) in elements:
             raise NotCompiledError(f"{key!r}, a key that a dict does not have")
         elements["awaited", kind, key] = UNKNOWN
-    found = scope.program.classes.attribute(kind, key)
+    found = scope.program.classes.attribute(kind, attribute_name(key))
     node = _attribute(owner, key, where, ast.Load())
     if found is None:
         return Result(node, NEVER)
@@ -160,7 +158,7 @@ def or_default(expressions: ExpressionEvaluator, owner: Result, key: str, defaul
         NotCompiledError: the default is not None.
     """
     assert isinstance(owner.value, ObjectValue)
-    found = expressions.scope.program.classes.attribute(owner.value.kind, key)
+    found = expressions.scope.program.classes.attribute(owner.value.kind, attribute_name(key))
     if not is_none(default.value) or found is None:
         raise NotCompiledError(f"get() of {key!r}, a key that is added to a dict, with a default")
     return Result(_attribute(owner, key, where, ast.Load()), OptionalValue(found))
@@ -178,6 +176,6 @@ def complete(expressions: ExpressionEvaluator, owner: Result, where: ast.AST) ->
         return owner
     owner = Result(expressions.named(owner, where), owner.value)
     text = "unsupported: reading all keys of a dict to which one is added later; add it before"
-    test = " or ".join(f"{{}}.{each} is None" for each in keys)
+    test = " or ".join(f"{{}}.{attribute_name(each)} is None" for each in keys)
     expressions.scope.hoist([_raising(expressions.scope, owner, test, text, where)], where)
     return owner

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...abi.records import can_be_record, record_class, record_keys
+from ...abi.records import attribute_name, can_be_record, record_class, record_keys
 from . import later_keys, objects
 from .definitions import expression_of
 from .effects import has_effects
@@ -94,7 +94,7 @@ def record_of(program: Evaluated, parts: Mapping[str, Value], place: Any = None)
     kinds = kinds if parts else (str(place),)
     made = program.classes.value(record_class(tuple(parts), kinds))
     for name, value in parts.items():
-        program.classes.learn(made.kind, name, value)
+        program.classes.learn(made.kind, attribute_name(name), value)
     return made
 
 
@@ -105,6 +105,10 @@ def passed(program: Evaluated, parts: Mapping[str, Value]) -> ObjectValue:
         NotCompiledError: it may get keys.
     """
     made = record_of(program, parts)
+    if any(attribute_name(key) != key for key in parts):
+        raise NotCompiledError(
+            "a dict of the caller's whose elements are of several types, with keys that are no names"
+        )
     if added := program.classes.later_keys(made.kind):
         raise NotCompiledError(f"{added[0]!r}, a key that is added to a dict of the caller's, or one like it")
     return made
@@ -120,7 +124,7 @@ def make(scope: Scope, parts: Mapping[str, Result], where: ast.AST) -> Result:
     call = ast.Call(ast.copy_location(ast.Name(value.name or "", ast.Load()), where), [], [])
     call.is_pure = True  # type: ignore[attr-defined]
     for name, result in parts.items():
-        if program.classes.is_stored(value.kind, name):
+        if program.classes.is_stored(value.kind, attribute_name(name)):
             call.args.append(expression_of(scope, result))
         elif result.node is not None and has_effects(scope, result.node):
             raise OrderError("an element that is known, and has effects")
@@ -283,7 +287,8 @@ def key_attribute(expressions: ExpressionEvaluator, owner: Result, key: Any, whe
     if key not in (keys_of(owner.value) or ()):
         return later_keys.element(expressions, owner, key, where)
     value = copy.deepcopy(owner.node) or ast.copy_location(ast.Name("_", ast.Load()), where)
-    return objects.attribute(expressions, owner, ast.copy_location(ast.Attribute(value, key, ast.Load()), where))
+    node = ast.copy_location(ast.Attribute(value, attribute_name(key), ast.Load()), where)
+    return objects.attribute(expressions, owner, node)
 
 
 def _all_keys(expressions: ExpressionEvaluator, owner: Result, where: ast.AST) -> list[str]:
@@ -415,7 +420,7 @@ def _update(calls: CallEvaluator, node: ast.Call, owner: Result, arguments: Argu
         if key not in (keys_of(owner.value) or ()):
             made += later_keys.stored(expressions, Result(target, owner.value), key, result, node)
             continue
-        attribute = ast.copy_location(ast.Attribute(copy.deepcopy(target), key, ast.Store()), node)
+        attribute = ast.copy_location(ast.Attribute(copy.deepcopy(target), attribute_name(key), ast.Store()), node)
         if objects.store(expressions, Result(target, owner.value), attribute, result.value):
             value = expressions.expression(result, node)
             made.append(ast.copy_location(ast.Assign([attribute], value), node))

@@ -11,6 +11,9 @@ from ssa_compiler.testing import check
 T = torch.tensor
 
 
+X = torch.tensor([1.0, 3.0, 2.0])
+
+
 class Step(nn.Module):
     def __init__(self):
         super().__init__()
@@ -159,3 +162,48 @@ def test_a_state_of_another_shape():
     x = torch.randn(1, 1, 8)
     with torch.no_grad():
         _agree(lambda: Stream(True), [(x, 8), (x.repeat(2, 1, 1), 8), (x, 4), (x.repeat(3, 1, 1) * 0, 8)])
+
+
+class StateInATuple(nn.Module):
+    """What a step begins with is None, in a tuple, and a tuple afterwards."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 4)
+        self.functions = [torch.relu, torch.tanh]
+
+    def step(self, x, state):
+        _, hidden, count = state
+        out, hidden = self.lstm(x[None], hidden)
+        return out[0], ([f(out[0]) for f in self.functions], hidden, count + 1)
+
+    def forward(self, x, n):
+        state = ([x.new_zeros(2, 4), x.new_zeros(2, 4)], None, 0)
+        total = x.sum()
+        for i in range(n):
+            out, state = self.step(x + i, state)
+            total = total + out.sum()
+        if state[1] is None:
+            return total, state[0][0], state[2]
+        return total, state[1][0][0], state[2]
+
+
+def best_so_far(x, n):
+    best = (None, float(n))
+    for i in range(n):
+        score = (x * (i - 1)).sum().item()
+        if best[0] is None or score > best[1]:
+            best = (x * i, score)
+    return best[0] is None, x if best[0] is None else best[0], best[1]
+
+
+def test_none_in_a_tuple_is_something_else_later():
+    torch.manual_seed(0)
+    x = torch.ones(2, 3)
+    with torch.no_grad():
+        check(StateInATuple().eval(), (x, 3), (x, 0), (x, 1), (x, 2))
+        check(StateInATuple().eval(), (x, 0), (x, 2), (x, 1))
+
+
+def test_none_in_a_tuple_is_found_in_a_loop():
+    check(best_so_far, (X, 3), (X, 0), (X, 1), (X, 2))

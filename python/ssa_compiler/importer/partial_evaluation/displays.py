@@ -67,8 +67,19 @@ def tuple_display(expressions: ExpressionEvaluator, node: ast.Tuple) -> Result:
         return Result(node, Known(things, None, guards))
     if any(_is_static(value) for value in values):
         return Result(None, TupleValue(values))
+    results = [_or_something(expressions, result, part) for result, part in zip(results, node.elts)]
     node.elts = [expressions.expression(result, part) for result, part in zip(results, node.elts)]
-    return Result(node, TupleValue(values))
+    return Result(node, TupleValue(tuple(result.value for result in results)))
+
+
+def _or_something(expressions: ExpressionEvaluator, result: Result, node: ast.expr) -> Result:
+    """An element of a tuple: None with the type of what another tuple has there, which comes to the same place."""
+    if not is_none(result.value) or not isinstance(node, ast.Constant):
+        return result
+    program, place = expressions.scope.program, expressions.scope.place(node)
+    if isinstance(found := program.elements.get(place), OptionalValue):
+        return Result(program.annotated(ast.copy_location(ast.Constant(None), node), found), found)
+    return Result(result.node, Known(None, None, frozenset(), place))
 
 
 def list_display(expressions: ExpressionEvaluator, node: ast.List) -> Result:

@@ -34,6 +34,7 @@ from .values import (
     UnionValue,
     Value,
     annotation,
+    fits,
     is_none,
     joined,
 )
@@ -192,6 +193,7 @@ class Scope:
             matching = [
                 each for each in known if each in (text, f"Optional[{text}]", text.removeprefix("Optional[")[:-1])
             ]
+            matching = matching or [each for each in known if fits(text, each)]
             if not matching:
                 known.append(text)
             stored = self.stored_name(name, known.index(matching[0] if matching else text))

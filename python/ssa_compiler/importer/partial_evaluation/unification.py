@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .values import DictValue, ListValue, OptionalValue, TupleValue, Value, annotation, joined
+from .values import DictValue, Known, ListValue, OptionalValue, TupleValue, Value, annotation, joined
 
 __all__ = ["settle", "unified"]
 
@@ -29,14 +29,18 @@ def unified(program: Any, a: Value | None, b: Value | None) -> Value:
 
 
 def settle(program: Any, part: Value | None, whole: Value | None) -> None:
-    """Let the lists and dicts in a value hold what those do that it is one of.
+    """Let the lists and dicts in a value hold what those do that it is one of, and None in it be of the type of what
+    is not None there.
 
     Args:
         program: the program.
         part: a value.
         whole: what is known of a value that is this or another one.
     """
-    if isinstance(part, OptionalValue) or isinstance(whole, OptionalValue):
+    if isinstance(part, Known) and part.place is not None:
+        if isinstance(whole, OptionalValue) and annotation(whole) is not None:
+            program.learn(part.place, whole)
+    elif isinstance(part, OptionalValue) or isinstance(whole, OptionalValue):
         inner = [each.element if isinstance(each, OptionalValue) else each for each in (part, whole)]
         settle(program, *inner)
     elif isinstance(part, TupleValue) and isinstance(whole, TupleValue):

@@ -6,6 +6,7 @@ function, a number of the configuration. Everything else is a type of TorchScrip
 
 from __future__ import annotations
 
+import ast
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,7 @@ __all__ = [
     "annotation",
     "elements_of",
     "field_of",
+    "fits",
     "guards_of",
     "is_none",
     "is_something",
@@ -80,11 +82,13 @@ class Known(Value):
         object: the object.
         path: the attribute of the root module that it is, None if it is none.
         guards: the attributes of the root module that it was computed from: other values need another program.
+        place: where None is an element of a tuple that is made, which may be something else in another tuple.
     """
 
     object: Any
     path: str | None = None
     guards: frozenset[str] = frozenset()
+    place: Any = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Known) or type(self.object) is not type(other.object):
@@ -386,3 +390,28 @@ def annotation(value: Value | None) -> str | None:
     if isinstance(value, ObjectValue):
         return value.name or declared_name(value.kind)
     return None
+
+
+def fits(text: str, other: str) -> bool:
+    """Whether a tuple of a type is one of another type, of which an element may be None.
+
+    Args:
+        text: the type, as TorchScript writes it.
+        other: the other one.
+    """
+    return text.startswith("Tuple[") and _fits(ast.parse(text, mode="eval").body, ast.parse(other, mode="eval").body)
+
+
+def _fits(one: ast.expr, other: ast.expr) -> bool:
+    if ast.dump(one) == ast.dump(other):
+        return True
+    if not isinstance(other, ast.Subscript):
+        return False
+    kind = ast.unparse(other.value)
+    if kind == "Optional":
+        is_optional = isinstance(one, ast.Subscript) and ast.unparse(one.value) == "Optional"
+        return _fits(one.slice if is_optional else one, other.slice)  # type: ignore[attr-defined]
+    if kind != "Tuple" or not isinstance(one, ast.Subscript) or ast.unparse(one.value) != "Tuple":
+        return False
+    mine, others = (getattr(each.slice, "elts", [each.slice]) for each in (one, other))
+    return len(mine) == len(others) and all(map(_fits, mine, others))

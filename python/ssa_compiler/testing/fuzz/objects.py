@@ -52,7 +52,7 @@ def _(g: Writer) -> bool:
         g.emit(f"{other} = {g.choice.choice([name, f'dict({name})', f'{name}.copy()'])}")
         g.emit(f"{other}['n'] = {other}['n'] - 3")
     if g.choice.random() < 0.3:
-        g.emit(f"{name}.update({g.choice.choice(['n=4', 'rate=0.25'])})")
+        g.emit(f"{name}.update({g.choice.choice(['n=4', 'rate=0.25', 'extra=n'])})")
     returned(g, name, exact)
     return True
 

@@ -33,6 +33,8 @@ from ..ir.types import is_dynamic, is_tensor
 __all__ = ["branch_to_tensors", "carry_sizes", "hide_places", "loosen_loops"]
 
 _SIGNED_LESS = 2
+_BOUNDS = 3
+"""Operands of `scf.for` in front of what it carries."""
 
 
 def loosen_loops(module: ir.Module) -> int:
@@ -103,7 +105,7 @@ def branch_to_tensors(module: ir.Module) -> int:
 
 
 def hide_places(module: ir.Module) -> int:
-    """Put a barrier on each tensor that enters a loop or leaves a region, unless it has one.
+    """Put a barrier on each tensor and integer that enters a loop or leaves a region, unless it has one.
 
     Args:
         module: an `iree`-stage module, changed in place if it has a tensor whose size is dynamic; nothing is
@@ -115,11 +117,21 @@ def hide_places(module: ir.Module) -> int:
         return 0
     count = 0
     for op in [op for op in walk(module.operation) if op.name in LOOPS or op.name == "scf.yield"]:
-        for number, value in enumerate(op.operands):
-            if is_tensor(value) and not is_behind_barrier(value):
-                op.operands[number] = barrier(value, ir.InsertionPoint(op))
+        for number, value in list(enumerate(op.operands))[_BOUNDS if op.name == "scf.for" else 0 :]:
+            if (is_tensor(value) or _is_number(value.type)) and not is_behind_barrier(value):
+                op.operands[number] = _hidden(value, ir.InsertionPoint(op))
                 count += 1
     return count
+
+
+def _hidden(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
+    if is_tensor(value):
+        return barrier(value, where)
+    return build("util.optimization_barrier", [value.type], [value], where).results[0]
+
+
+def _is_number(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.IndexType) or (isinstance(type_, ir.IntegerType) and type_.width > 1)
 
 
 def carry_sizes(module: ir.Module) -> int:

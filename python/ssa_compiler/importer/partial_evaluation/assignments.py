@@ -12,7 +12,7 @@ import torch
 from ...abi.records import attribute_name, can_be_record
 from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
-from . import later_keys, objects, records
+from . import iterators, later_keys, objects, records
 from .builtin_calls import numbers_of
 from .displays import spread
 from .expressions import Expressions
@@ -60,6 +60,8 @@ class Assignments:
     # Assignments. -------------------------------------------------------------------------------------------------
 
     def _assign(self, node: ast.Assign) -> list[ast.stmt]:
+        if (iterator := iterators.assigned(self, node)) is not None:
+            return iterator
         unpacked = all(isinstance(each, (ast.Tuple, ast.List)) for each in node.targets)
         if is_iterator(node.value) and not unpacked:
             raise NotCompiledError("an iterator that is a value")

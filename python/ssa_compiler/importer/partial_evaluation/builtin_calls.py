@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from .effects import has_effects, may_raise
 from .hints import is_plain, number_kind
 from .indices import as_index
 from .interfaces import Arguments, CallEvaluator, Result
+from .iterators import following
 from .new_nodes import with_places
 from .number_functions import of_numbers
 from .objects import call_special, is_object
@@ -76,28 +77,15 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     if name in ("reversed", "len") and (ranged := of_range(calls.scope, node)) is not None:
         return calls.expressions.evaluate(ranged)
     effects = any(has_effects(calls.scope, part) for part in node.args)
-    if effects and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple"):
+    if (
+        effects
+        and not isinstance(node.args[0], ast.GeneratorExp)
+        and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple")
+    ):
         raise OrderError(f"{name}() of what has effects")
     if name in _READING:
         node.args = [records.as_keys(calls.expressions, part) for part in node.args]
-    special = {
-        "dict": records.dict_call,
-        "isinstance": asked_types.is_instance,
-        "hasattr": asked_types.has_attribute_of,
-        "getattr": asked_types.get_attribute,
-        "sum": _sum,
-        "list": _list,
-        "tuple": _tuple,
-        "callable": asked_types.is_callable,
-        "next": _next,
-        "map": _map,
-        "min": extreme,
-        "max": extreme,
-        "sorted": ordered,
-        "any": _stopping,
-        "all": _stopping,
-        "zip": _transposed,
-    }.get(name)
+    special = _special(name)
     if special is not None:
         saved, hoisted = calls.scope.save(), len(calls.scope.before)
         if (made := special(calls, node)) is not None:
@@ -127,6 +115,29 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         return made
     calls.place(node, arguments, copied=True)
     return Result(node, _kind(calls, node, name, values))
+
+
+def _special(name: str) -> Callable[[CallEvaluator, ast.Call], Result | None] | None:
+    """What evaluates calls of a function, if there is more to do than to evaluate its arguments."""
+    special: dict[str, Callable[[CallEvaluator, ast.Call], Result | None]] = {
+        "dict": records.dict_call,
+        "isinstance": asked_types.is_instance,
+        "hasattr": asked_types.has_attribute_of,
+        "getattr": asked_types.get_attribute,
+        "sum": _sum,
+        "list": _list,
+        "tuple": _tuple,
+        "callable": asked_types.is_callable,
+        "next": _next,
+        "map": _map,
+        "min": extreme,
+        "max": extreme,
+        "sorted": ordered,
+        "any": _stopping,
+        "all": _stopping,
+        "zip": _transposed,
+    }
+    return special.get(name)
 
 
 def _length(calls: CallEvaluator, node: ast.Call, operand: Result) -> Result | None:
@@ -386,6 +397,8 @@ def _map(calls: CallEvaluator, node: ast.Call) -> Result | None:
 
 def _next(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """`next(self.parameters())`."""
+    if (made := following(calls, node)) is not None:
+        return made
     result = calls.expressions.evaluate(copy.deepcopy(node.args[0]))
     if not isinstance(result.value, Known) or not isinstance(result.value.object, list) or not result.value.object:
         return None

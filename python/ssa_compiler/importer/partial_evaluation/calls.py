@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import builtin_calls, inherited, known_objects, methods, objects, records
+from . import builtin_calls, dtype_limits, inherited, known_objects, methods, objects, records
 from .callees import (
     forward_of,
     is_left_to_python,
@@ -158,6 +158,8 @@ class Calls:
             return self._method(node, thing, callee)
         if thing in (torch.jit.is_scripting, torch.jit.is_tracing):  # type: ignore[attr-defined]
             return self.expressions.known(node, Known(False))
+        if thing in dtype_limits.LIMITS:
+            return dtype_limits.limits_of(self, node, thing)
         if isinstance(thing, type):
             return self._class(node, thing, callee)
         if isinstance(thing, types.FunctionType) and not is_of_torch(thing):

@@ -22,6 +22,7 @@ from .values import (
     UNKNOWN,
     Closure,
     Known,
+    OptionalValue,
     Unknown,
     Value,
     annotation,
@@ -29,7 +30,7 @@ from .values import (
     joined,
 )
 
-__all__ = ["Conditions", "as_condition"]
+__all__ = ["Conditions", "as_condition", "is_left_out", "narrowed"]
 
 
 class Conditions:
@@ -64,6 +65,7 @@ class Conditions:
                 effects = has_effects(self.scope, part)
                 found = self.evaluate(part)
                 self.scope.conditional += 1
+                effects = not is_left_out(self.scope, found, effects)
                 truth = None if effects else self.truth(found, part)
                 if effects and is_none(found.value):
                     raise OrderError("the truth of what returns None")
@@ -116,7 +118,7 @@ class Conditions:
         node.test = self.shortened(node.test)
         effects = has_effects(self.scope, node.test)
         test = self.evaluate(as_condition(node.test))
-        if not effects and (truth := self.truth(test, node.test)) is not None:
+        if is_left_out(self.scope, test, effects) and (truth := self.truth(test, node.test)) is not None:
             chosen = node.body if truth else node.orelse
             if is_iterator(chosen):
                 raise NotCompiledError("an iterator that is a value")
@@ -125,10 +127,15 @@ class Conditions:
             raise NeedsKnownError("an iterator or range that is chosen by a dynamic condition")
         node.test = self.expression(test, node.test)
         self.scope.conditional += 1
+        start = self.scope.variables
         try:
-            body, orelse = self.evaluate(node.body), self.evaluate(node.orelse)
+            self.scope.variables = narrowed(dict(start), node.test, holds=True)
+            body = self.evaluate(node.body)
+            self.scope.variables = narrowed(dict(start), node.test, holds=False)
+            orelse = self.evaluate(node.orelse)
         finally:
             self.scope.conditional -= 1
+            self.scope.variables = start
         node.body, node.orelse = self.expression(body, node.body), self.expression(orelse, node.orelse)
         both = unified(self.scope.program, body.value, orelse.value)
         if isinstance(both, Unknown) and None not in (annotation(body.value), annotation(orelse.value)):
@@ -160,6 +167,34 @@ class Conditions:
         if not is_plain(thing) and not isinstance(thing, (torch.nn.Module, types.FunctionType, types.MethodType, type)):
             return None
         return bool(self.scope.use(result.value))
+
+
+def is_left_out(scope: Scope, result: Result, effects: bool) -> bool:
+    """Whether an expression may be left out where its value is known.
+
+    Args:
+        scope: the function.
+        result: what it evaluates to: `exists(x)`, of which the value is known, is a literal by now.
+        effects: whether it has effects as it is written.
+    """
+    return not effects or (result.node is not None and not has_effects(scope, result.node))
+
+
+def narrowed(variables: dict[str, Result], test: ast.expr, *, holds: bool) -> dict[str, Result]:
+    """Return what variables are where a test for None, which is evaluated, holds or does not."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return narrowed(variables, test.operand, holds=not holds)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
+        for part in test.values:
+            variables = narrowed(variables, part, holds=holds)
+        return variables
+    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1:
+        found = variables.get(test.left.id)
+        is_none_test = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
+        if found is not None and is_none_test and isinstance(found.value, OptionalValue):
+            if isinstance(test.ops[0], ast.IsNot) is holds:
+                variables[test.left.id] = Result(found.node, found.value.element)
+    return variables
 
 
 def as_condition(node: ast.expr) -> ast.expr:

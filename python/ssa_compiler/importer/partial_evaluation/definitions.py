@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import textwrap
 import types
@@ -33,10 +34,12 @@ __all__ = [
     "expression_of",
     "free_names",
     "function_of",
+    "function_of_lambda",
     "has_tuple_list",
     "identity_of",
     "is_of_torch_wrapper",
     "needs_owner",
+    "none_test",
     "type_key",
 ]
 
@@ -324,3 +327,26 @@ def captured(closure: Closure, seen: frozenset[int] = frozenset()) -> list[tuple
         elif not isinstance(found.value, Known) or found.node is not None:
             made[id(scope), name] = scope, name
     return list(made.values())
+
+
+def none_test(made: Specialised, node: ast.Call) -> ast.expr | None:
+    """`exists(x)` as `x is not None`, which says what `x` is behind it; None if a call is no such test."""
+    (parsed,) = getattr(made.function, "_ssa_compiler_parsed").ast.body  # noqa: B009 - an attribute of a function
+    returned = parsed.body[0] if len(parsed.body) == 1 else None
+    test = returned.value if isinstance(returned, ast.Return) else None
+    names = [each.arg for each in parsed.args.args]
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Is, ast.IsNot)) or len(test.ops) != 1:
+        return None
+    other, given = test.comparators[0], node.args[-1] if node.args else None
+    if not isinstance(other, ast.Constant) or other.value is not None or not isinstance(given, ast.Name):
+        return None
+    if not isinstance(test.left, ast.Name) or test.left.id != names[-1] or len(node.args) != 1:
+        return None
+    made_of = ast.Compare(given, [test.ops[0]], [ast.copy_location(ast.Constant(None), node)])
+    return ast.copy_location(made_of, node)
+
+
+def function_of_lambda(node: ast.Lambda) -> ast.FunctionDef:
+    """Return a lambda as a function that returns something."""
+    body = ast.copy_location(ast.Return(copy.deepcopy(node.body)), node.body)
+    return ast.copy_location(ast.FunctionDef("_lambda", copy.deepcopy(node.args), [body], [], None, None), node)

@@ -255,6 +255,9 @@ def spread(
     if isinstance(value, Known) and isinstance(value.object, (list, tuple, range)):
         guards = expressions.scope.program.guards_of(value)
         return [Result(None, Known(part, None, guards)) for part in value.object]
+    if isinstance(value, Known) and isinstance(value.object, (torch.nn.ModuleList, torch.nn.Sequential)):
+        guards = expressions.scope.program.guards_of(value)
+        return [Result(None, Known(part, None, guards)) for part in value.object]
     if isinstance(value, ListValue) and value.length is not None and value.element is not None:
         value = TupleValue((value.element,) * value.length)
     elements = elements_of(value)

@@ -18,7 +18,7 @@ from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Sca
 __all__ = ["has_effects", "may_raise", "must_be_decomposed"]
 
 _PURE = frozenset(
-    "abs bool chr dict divmod enumerate float getattr hasattr int isinstance len list max min ord pow range reversed round "
+    "abs bool chr dict divmod enumerate float getattr hasattr int isinstance iter len list max min ord pow range reversed round "
     "slice sorted str sum tuple type zip all any".split()
 )
 _READING = frozenset(

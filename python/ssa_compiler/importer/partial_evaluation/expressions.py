@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import attributes, displays, later_keys, objects, records
+from . import attributes, displays, dtype_limits, later_keys, objects, records
 from .comprehensions import comprehension
 from .conditions import Conditions
 from .effects import has_effects, may_raise
@@ -236,6 +236,8 @@ class Expressions(Conditions):
 
     def attribute_of(self, owner: Result, value: Known, node: ast.Attribute) -> Result:
         """Evaluate the attribute of an object that is known."""
+        if isinstance(value.object, dtype_limits.DtypeLimits):
+            return dtype_limits.attribute(self, value.object, node)
         return attributes.attribute(self, owner, value, node)
 
     def _tensor_attribute(self, owner: TensorValue, name: str) -> Value:

@@ -28,8 +28,10 @@ from .definitions import (
     expression_of,
     free_names,
     function_of,
+    function_of_lambda,
     has_tuple_list,
     needs_owner,
+    none_test,
 )
 from .effects import has_effects
 from .extra_arguments import ExtraArguments
@@ -44,6 +46,7 @@ from .values import (
     Closure,
     Known,
     OptionalValue,
+    Scalar,
     TupleValue,
     Value,
     annotation,
@@ -107,9 +110,7 @@ class Functions:
         if getattr(definition, "decorator_list", None):
             raise NotCompiledError("a decorator")
         if isinstance(definition, ast.Lambda):
-            body = ast.copy_location(ast.Return(copy.deepcopy(definition.body)), definition.body)
-            made = ast.FunctionDef("_lambda", copy.deepcopy(definition.args), [body], [], None, None)
-            definition = ast.copy_location(made, definition)
+            definition = function_of_lambda(definition)
         parsed = definition_of(outer.function).parsed
         inner = Definition(outer.function, parsed, definition, outer, outer.function)
         return self._call(scope, inner, arguments, node)
@@ -196,11 +197,8 @@ class Functions:
         name = f"_ssa_compiler_{definition.node.name}"
         first = ""
         if owner is not None:
-            first = (
-                definition.scope.self_name
-                if definition.scope is not None and definition.scope.owner is owner
-                else _SELF
-            )
+            is_own = definition.scope is not None and definition.scope.owner is owner
+            first = definition.scope.self_name if is_own and definition.scope is not None else _SELF
         known = {first: Result(ast.Name(first, ast.Load()), Known(owner))} if owner is not None else {}
         made, left = self._specialised(Request(definition, owner, name, first, known, {}), arguments, scope)
         node.func = self._function(scope, owner, made, node)
@@ -215,6 +213,8 @@ class Functions:
         is_plain = all(isinstance(each, (ast.Name, ast.Constant)) for each in left)
         if made.constant is not None and is_plain and literal(made.constant.object, node) is not None:
             return Result(literal(made.constant.object, node), made.constant)
+        if (asked := none_test(made, node)) is not None:
+            return Result(asked, Scalar(bool))
         # The call stays, whatever is known of its result: it may have effects.
         if made.returns_object:
             scope.hoist([ast.copy_location(ast.Expr(node), node)], node)
@@ -330,7 +330,7 @@ class Functions:
 
     def _specialise(self, request: Request) -> Specialised:
         """Make a copy of a function, or find one."""
-        self._kept.append(request.definition.function)
+        self._kept.append(request)
         key = request.key
         if key in self._made:
             return self._made[key]
@@ -399,9 +399,8 @@ class Functions:
 
     def _returns(self, value: Value | None, node: ast.AST) -> Any:
         """The annotation of the result, where TorchScript does not find it out."""
-        if not isinstance(value, OptionalValue) or (text := annotation(value)) is None:
-            return None
-        return type_expression(text, node)
+        text = annotation(value) if isinstance(value, OptionalValue) else None
+        return None if text is None else type_expression(text, node)
 
     def _named(self, node: Any, request: Request, scope: Scope) -> Specialised:
         """Give a copy a name, unless there is an equal one."""

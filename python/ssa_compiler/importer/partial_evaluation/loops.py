@@ -16,6 +16,7 @@ from .displays import spread
 from .effects import has_effects
 from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
+from .iterators import iterated
 from .presence import unset
 from .ranges import of_range
 from .rejections import NeedsKnownError, NotCompiledError
@@ -210,6 +211,8 @@ class Loops(UnrolledLoops):
 
     def loop(self, node: ast.For) -> list[ast.stmt]:
         """Evaluate a for loop without an else branch."""
+        if (following := iterated(self._statements, node)) is not None:
+            return following
         node.iter = of_range(self.scope, node.iter) or node.iter
         if self._builtin(node.iter) == "map":
             return self._mapping(node)

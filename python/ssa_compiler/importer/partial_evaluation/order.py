@@ -227,7 +227,7 @@ class _Steps:
     _listcomp = _setcomp = _dictcomp = _generatorexp = _comprehension
 
     def _ifexp(self, node: ast.IfExp) -> ast.expr:
-        return self._chosen(self.part(node.test), [node.body], [node.orelse])
+        return self._chosen(self.part(node.test, whole=True), [node.body], [node.orelse])
 
     def _boolop(self, node: ast.BoolOp) -> ast.expr:
         """`a and b` is `a` unless that is true."""

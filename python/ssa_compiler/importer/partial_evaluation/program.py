@@ -383,7 +383,8 @@ class Program(Dependences):
 
         def resolving(function: Any) -> Callable[[str], Any]:
             resolve = create(function)
-            return lambda name: self.names[name] if name in self.names else self.classes.resolved(name) or resolve(name)
+            names = {"torch": torch, **self.names}  # `literal` names torch, which the user may call otherwise
+            return lambda name: self.classes.resolved(name) or resolve(name) or names.get(name)
 
         with (
             replaced(recursive, "get_property_stubs", lambda module: []),  # they are methods
@@ -443,8 +444,11 @@ def evaluated(
         except (NeedsKnownError, NotCompiledError) as error:
             rejection = error
             continue
-        fixed = [key for key, value in arguments.items() if type(value) in kinds and type(value) in (bool, int)]
-        return program, made, frozenset(fixed)
+        return (
+            program,
+            made,
+            frozenset(key for key, value in arguments.items() if type(value) in {*kinds} & {bool, int}),
+        )
     found = NotCompiledError(*rejection.args)
     found.location = rejection.location
     raise found from rejection

@@ -31,7 +31,9 @@ from .values import (
     Known,
     ListValue,
     OptionalValue,
+    TensorValue,
     UnionValue,
+    Unknown,
     Value,
     annotation,
     fits,
@@ -347,6 +349,10 @@ class Scope:
         stored = [self.stored_as(name, result) for result in found]
         if all(result.value is found[0].value for result in found) and len(set(stored)) == 1:
             return found[0]
+        for result in found if isinstance(value, Unknown) else ():
+            if isinstance(result.value, ListValue) and result.value.element is None:
+                for place in result.value.places:  # it has a type then, another one than the other values
+                    self.program.learn(place, TensorValue())
         others = [result for result, id_ in zip(found, stored) if id_ is None]
         kept = {id_ for id_ in stored if id_ is not None}
         if len(kept) != 1 or any(isinstance(result.value, UnionValue) for result in found):

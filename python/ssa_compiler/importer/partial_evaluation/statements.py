@@ -10,7 +10,7 @@ from typing import Any
 from ..torchscript.function_scope import is_iterator
 from . import records, unions
 from .assignments import Assignments
-from .conditions import as_condition
+from .conditions import as_condition, is_left_out, narrowed
 from .effects import has_effects, must_be_decomposed
 from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
@@ -27,7 +27,6 @@ from .values import (
     DictValue,
     Known,
     ListValue,
-    OptionalValue,
 )
 
 __all__ = ["Statements"]
@@ -106,8 +105,7 @@ class Statements(Assignments):
         node.test = self.expressions.shortened(node.test)
         effects = has_effects(self.scope, node.test)
         test = self.expressions.evaluate(as_condition(node.test))
-        effects = effects and not isinstance(test.node, ast.Constant)
-        truth = None if effects else self.expressions.truth(test, node.test)
+        truth = self.expressions.truth(test, node.test) if is_left_out(self.scope, test, effects) else None
         if truth is not None:
             chosen = node.body if truth else node.orelse
             return self.block(chosen) if chosen else []
@@ -116,7 +114,7 @@ class Statements(Assignments):
         arms, left = [], list[frozenset[str]]()
         for number, name in enumerate(("body", "orelse")):
             self.scope.present = present | _present(node.test, number == 0)
-            self.scope.variables = self._narrowed(dict(start), node.test, number == 0)
+            self.scope.variables = narrowed(dict(start), node.test, holds=number == 0)
             setattr(node, name, self.block(getattr(node, name)))
             if not self.scope.is_dead:
                 arms.append(self.scope.variables)
@@ -128,22 +126,6 @@ class Statements(Assignments):
         self.scope.merge(arms, node, stores=len(arms) == 2)
         self._store_what_differs(node, arms)
         return [node]
-
-    def _narrowed(self, variables: dict[str, Result], test: ast.expr, holds: bool) -> dict[str, Result]:
-        """What the variables are where a test for None holds or does not."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return self._narrowed(variables, test.operand, not holds)
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
-            for part in test.values:
-                variables = self._narrowed(variables, part, holds)
-            return variables
-        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1:
-            found = variables.get(test.left.id)
-            is_none_test = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
-            if found is not None and is_none_test and isinstance(found.value, OptionalValue):
-                if isinstance(test.ops[0], ast.IsNot) is holds:
-                    variables[test.left.id] = Result(found.node, found.value.element)
-        return variables
 
     def _store_what_differs(self, node: ast.If, arms: list[dict[str, Result]]) -> None:
         """Store a variable in an arm that leaves it as it was known, where the other stores it."""
@@ -247,7 +229,7 @@ class Statements(Assignments):
         node.test = self.expressions.shortened(node.test)
         effects = has_effects(self.scope, node.test)
         test = self.expressions.evaluate(as_condition(node.test))
-        if not effects and self.expressions.truth(test, node.test) is True:
+        if is_left_out(self.scope, test, effects) and self.expressions.truth(test, node.test) is True:
             return []
         node.test = self.expressions.expression(test, node.test)
         return [node] if node.msg is None else self._failing(node, node.msg)

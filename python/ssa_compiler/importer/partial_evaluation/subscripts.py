@@ -165,8 +165,11 @@ def _of_tuple(expressions: ExpressionEvaluator, node: ast.Subscript, value: Tupl
 
 def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Result, index: Result) -> Result:
     thing = owner.value.object  # type: ignore[attr-defined]
+    if thing is None:
+        node.value, node.slice = expressions.expression(owner, node.value), expressions.expression(index, node.slice)
+        return Result(node, NEVER)  # it raises
     if not hasattr(type(thing), "__iter__"):
-        raise NotCompiledError(f"an element of {thing!r}" if thing is None else "an element of what has none")
+        raise NotCompiledError("an element of what has none")
     if isinstance(index.value, Known):
         try:
             found = element_of_known(expressions, owner.value, index.value)  # type: ignore[arg-type]

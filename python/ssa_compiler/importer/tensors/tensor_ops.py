@@ -18,6 +18,7 @@ from ...errors import SsaCompilerError, UnsupportedOpError
 from ..fake.convolution_errors import check_elements
 from ..fake.decompose import is_not_lowered
 from ..fake.fake_run import run, same_view, shares_storage
+from ..fake.inferred_sizes import with_inferred_size
 from ..fake.trace import Record, Trace
 from ..fake.unannotated_writes import writes_unannotated
 from ..fake.unused_vectors import without_unused_vectors
@@ -124,7 +125,7 @@ class TensorOps(TensorEmitter):
             return [change_object(self, self.views.strided, op, args)]
         if op is torch.ops.aten.slice.Tensor and isinstance(args[4], ScalarValue):
             args = [*args[:4], self.views.step(args[4])]
-        python = [self.python(argument) for argument in args]
+        python = with_inferred_size(state, op, [self.python(argument) for argument in args])
         if op is torch.ops.aten.select.int and type(python[2]) is not int and _has_one(python[0], python[1]):
             python[2] = 0  # what else a run-time index may be raises; PyTorch's guess of it might, too
         self._use(op, args)

@@ -90,7 +90,7 @@ class Program(Dependences):
         self.classes = Classes(elements, self.samples.of, self.widened)
         self.functions = Functions(self)
         self.methods: dict[int, dict[str, Any]] = {}
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, Any] = {"torch": torch}  # which literals name; the user may call it otherwise
         self.sources: dict[str, Any] = {}
         self.held: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._assigned = assigned_attributes(root) if root is not None else Assigned()
@@ -383,8 +383,7 @@ class Program(Dependences):
 
         def resolving(function: Any) -> Callable[[str], Any]:
             resolve = create(function)
-            names = {"torch": torch, **self.names}  # `literal` names torch, which the user may call otherwise
-            return lambda name: self.classes.resolved(name) or resolve(name) or names.get(name)
+            return lambda name: self.classes.resolved(name) or resolve(name) or self.names.get(name)
 
         with (
             replaced(recursive, "get_property_stubs", lambda module: []),  # they are methods
@@ -444,11 +443,8 @@ def evaluated(
         except (NeedsKnownError, NotCompiledError) as error:
             rejection = error
             continue
-        return (
-            program,
-            made,
-            frozenset(key for key, value in arguments.items() if type(value) in {*kinds} & {bool, int}),
-        )
+        fixed = [key for key, value in arguments.items() if type(value) in kinds and type(value) in (bool, int)]
+        return program, made, frozenset(fixed)
     found = NotCompiledError(*rejection.args)
     found.location = rejection.location
     raise found from rejection

@@ -105,13 +105,21 @@ def _(g: Writer) -> bool:
     return True
 
 
-def _class(g: Writer) -> str:
-    """Write a class of a running sum; returns its name."""
+def _class(g: Writer, *, last: str = "None") -> str:
+    """Write a class of a running sum.
+
+    Args:
+        g: the writer.
+        last: the value that was added last, before there is one. Where a module keeps the object, a tensor for None
+            would be another program.
+    Returns:
+        Its name.
+    """
     name = g.fresh("Running")
     decay = g.choice.choice(["0.5", "1.0", "-1.0"])
     g.globals.append(
         f"class {name}:\n    def __init__(self, value, count=0):\n        self.value = value\n        self.count = count\n"
-        "        self.last = None\n\n"
+        f"        self.last = {last}\n\n"
         f"    def update(self, value, step=1):\n        if step > {g.choice.choice('01')}:\n"
         f"            self.value = (self.value * {decay} + value).clamp(-9.0, 9.0)\n            self.last = value\n"
         "        self.count += step\n        return self.value\n\n"
@@ -185,7 +193,7 @@ def _(g: Writer) -> bool:
     kept = [line.partition(" = ")[0] for line in g.python.attributes if "Running" in line]
     if not kept:
         kept = [f"self.{g.fresh('running')}"]
-        g.python.attributes.append(f"{kept[0]} = {_class(g)}(torch.ones({list(shape)}))")
+        g.python.attributes.append(f"{kept[0]} = {_class(g, last='value')}(torch.ones({list(shape)}))")
     name = kept[0]
     if g.choice.random() < 0.5:
         g.emit(f"if {g.condition()}:")

@@ -193,7 +193,7 @@ def _(g: Writer) -> bool:
     kept = [line.partition(" = ")[0] for line in g.python.attributes if "Running" in line]
     if not kept:
         kept = [f"self.{g.fresh('running')}"]
-        g.python.attributes.append(f"{kept[0]} = {_class(g, last='value')}(torch.ones({list(shape)}))")
+        g.python.attributes.append(f"{kept[0]} = {_class(g, last='value * 1')}(torch.ones({list(shape)}))")
     name = kept[0]
     if g.choice.random() < 0.5:
         g.emit(f"if {g.condition()}:")

@@ -252,10 +252,8 @@ def spread(
         fresh: whether they are used later, when the variables may have other values.
     """
     value = result.value
-    if isinstance(value, Known) and isinstance(value.object, (list, tuple, range)):
-        guards = expressions.scope.program.guards_of(value)
-        return [Result(None, Known(part, None, guards)) for part in value.object]
-    if isinstance(value, Known) and isinstance(value.object, (torch.nn.ModuleList, torch.nn.Sequential)):
+    known = (list, tuple, range, torch.nn.ModuleList, torch.nn.Sequential)
+    if isinstance(value, Known) and isinstance(value.object, known):
         guards = expressions.scope.program.guards_of(value)
         return [Result(None, Known(part, None, guards)) for part in value.object]
     if isinstance(value, ListValue) and value.length is not None and value.element is not None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from . import records
 from .definitions import Definition
+from .new_nodes import with_places
 from .rejections import NotCompiledError
 
 __all__ = ["ExtraArguments", "extra_arguments"]
@@ -75,9 +76,7 @@ def _parameter(name: str, where: Any) -> ast.arg:
 
 
 def _assigned(parameter: ast.arg, value: ast.expr) -> ast.stmt:
-    made = ast.Assign([ast.Name(parameter.arg, ast.Store())], value)
-    for part in ast.walk(made):
-        ast.copy_location(part, parameter)
+    made: ast.stmt = with_places(ast.Assign([ast.Name(parameter.arg, ast.Store())], value), parameter)
     return made
 
 

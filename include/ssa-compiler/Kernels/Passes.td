@@ -361,7 +361,9 @@ def PollInterruptsPass : Pass<"poll-interrupts", "::mlir::func::FuncOp"> {
     Each `scf.while`, and each `scf.for` that is in no other loop, reads the second
     word of the status buffer in each trip and asserts that it is 0. The read is
     volatile: another thread writes the word. The function gets the status buffer
-    as an argument (`kernel.role = "status"`) if it has such loops.
+    as an argument (`kernel.role = "status"`) if it has such loops. A function whose
+    sizes and trip counts are all known, and small, is left as it is: it is over
+    before anyone could interrupt it.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
@@ -416,6 +418,9 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
       assertions and scalar results has no status.
     - Buffers of `i1` have a byte for each element.
     - Denormal numbers are computed with, whatever the caller has set (x86-64).
+    At the end, constants are propagated and unreachable blocks removed: behind an
+    assertion that always fails nothing is left, which LLVM may not expect to be
+    reachable.
     Arguments say in `kernel.role` what they are: "input", "written" (an input that
     gets new contents), "output", "scratch", "status".
   }];

@@ -50,6 +50,11 @@ class ResultInfo:
     alias_of: int | None = None
     same_as: int | None = None
 
+    @property
+    def is_old(self) -> bool:
+        """Whether it is an argument or an earlier result."""
+        return self.alias_of is not None or self.same_as is not None
+
 
 @dataclass(frozen=True)
 class Signature:

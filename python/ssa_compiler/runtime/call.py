@@ -6,6 +6,7 @@ programs take a few tensors by position and return a tensor or a tuple of tensor
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..abi.argument_specs import TensorSpec
 from ..abi.container_writeback import change_containers, check_own_containers
 from ..abi.convention import flatten_arguments, store_attributes
 from ..abi.object_writeback import change_objects, give_back, take_storages
-from ..abi.results import OutputLeaf, ResultBuilder, returns_arguments
+from ..abi.results import OutputLeaf, OutputSpec, OutputTuple, ResultBuilder, returns_arguments
 from .assumptions import assumption_checker, facts_checker, gradient_checker
 from .parameters import CurrentParameters
 from .tracing import tracing_checker
@@ -47,7 +48,7 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     results = imported.results
     stores = bool(containers) or any(container.result is not None for container in held)
     binds = stores or returns_arguments(results)
-    single = isinstance(results, OutputLeaf) and results.index == 0 and not results.renewed
+    pick = _picker(results) if not stores else None
     check = assumption_checker(imported)
     check_facts = facts_checker(imported)
     check_untraced = tracing_checker()
@@ -74,8 +75,8 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             values = program(leaves)
         if changed:
             change_objects(changed, leaves, values)
-        if single and not stores:
-            result = values[0]
+        if pick is not None:
+            result = pick(values)
         else:
             builder = ResultBuilder(values, bound)
             result = builder.build(results)
@@ -85,3 +86,15 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
         return result
 
     return call
+
+
+def _picker(results: OutputSpec) -> Callable[[Sequence[Any]], Any] | None:
+    """Return how a result is taken from `@main`'s where it is one of them, or a tuple of some; None otherwise."""
+    if isinstance(results, OutputLeaf) and not results.renewed:
+        return operator.itemgetter(results.index)
+    if not isinstance(results, OutputTuple) or results.fields or results.type_name:
+        return None
+    leaves = [element for element in results.elements if isinstance(element, OutputLeaf) and not element.renewed]
+    if len(leaves) != len(results.elements) or len(leaves) < 2:  # an itemgetter of one returns no tuple
+        return None
+    return operator.itemgetter(*(leaf.index for leaf in leaves))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +81,20 @@ class Device:
             # Without elements it is contiguous whatever its strides are, which IREE does not see.
             return self._import(self._to_dlpack(tensor.new_empty(tensor.shape)))
 
+    def viewer(self, dtype: torch.dtype | None) -> Callable[[torch.Tensor], Any]:
+        """Return `view` for tensors of one dtype, without what that dtype does not need."""
+        if dtype in self._passed_as:
+            return self.view
+        import_capsule, to_dlpack = self._import, self._to_dlpack
+
+        def view(tensor: torch.Tensor) -> Any:
+            try:
+                return import_capsule(to_dlpack(tensor))
+            except ValueError:
+                return self.view(tensor)
+
+        return view
+
     def writable_view(self, tensor: torch.Tensor) -> Any:
         """Return a buffer view of a tensor's own memory, into which fills and copies go too, where the driver has such.
 
@@ -90,10 +106,20 @@ class Device:
         """
         if self.torch_type != "cpu" or not tensor.nbytes:
             return self.view(tensor)
+        return self._view_of_memory(tensor.detach().reshape(-1).view(self._uint8).numpy(), tensor)
+
+    def borrowing_view(self, tensor: torch.Tensor) -> Any:
+        """Return a buffer view of a tensor's own memory that does not keep it alive, on the CPU.
+
+        Args:
+            tensor: as for `view`, with at least one element.
+        """
+        return self._view_of_memory((ctypes.c_uint8 * tensor.nbytes).from_address(tensor.data_ptr()), tensor)
+
+    def _view_of_memory(self, memory: Any, tensor: torch.Tensor) -> Any:
         element_type = self._element_types.get(tensor.dtype)
         if element_type is None:
             element_type = self._element_types[tensor.dtype] = self.view(tensor).element_type
-        memory = tensor.detach().reshape(-1).view(self._uint8).numpy()
         buffer = self.hal.allocator.import_host_allocation(memory, self._host_memory, self._usage)
         return self._runtime.HalBufferView(buffer, list(tensor.shape), element_type)
 

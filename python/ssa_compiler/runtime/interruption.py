@@ -56,7 +56,7 @@ def watch(words: Any) -> bool:
     if _watch is None:
         _watch = _Watch()
     _watch.words = words
-    before = _signal.set_wakeup_fd(_watch.writer, warn_on_full_buffer=False)
+    before = _signal.set_wakeup_fd(_watch.writer)
     # Its own if an interrupt came before a call could undo it: signals would go round for ever.
     _watch.before = before if before != _watch.writer else -1
     return True

@@ -7,11 +7,13 @@ buffer. That and its scratch memory are kept between calls: fresh memory costs p
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE
 from ..errors import program_error
+from .bound_arguments import BoundArguments, addresses_of
 from .interruption import unwatch, watch
 from .program import Program
 
@@ -54,26 +56,29 @@ class KernelProgram(Program):
         self._interface = interface
         self._count = len(signature.arguments) + bool(interface.words) + bool(interface.workspace)
         self._free: list[_Buffers] = []
+        self._can_bind = all(argument.kind == "tensor" for argument in signature.arguments)
         self._workspace = interface.workspace
-        new = sum(
-            result.dtype is not None and result.writeback is None and result.alias_of is None and result.same_as is None
-            for result in signature.results
-        )
         self._placed = {result.number: result for result in interface.placed}
-        self._outputs = [number for number in range(new) if number not in self._placed]
+        self._returned = [info for info in signature.results if info.writeback is None]
+        new = [info.dtype for info in self._returned if info.dtype is not None and not info.is_old]
+        self._outputs = [(number, dtype) for number, dtype in enumerate(new) if number not in self._placed]
+        self._only_new = len(new) == len(self._returned) and not self._placed
 
     def _view_maker(self, info: ArgumentInfo) -> Callable[[torch.Tensor], Any]:
-        return self._device.view  # nothing but the kernel writes
+        return self._device.viewer(info.dtype)  # nothing but the kernel writes
 
     def __call__(self, leaves: Sequence[torch.Tensor | int | float]) -> list[Any]:
-        used: list[Any] = list(leaves)
+        used: Sequence[Any] = leaves
         interface = self._interface
         with self._lock:
-            inputs = self._list(self._count)
-            self._push(inputs, leaves, used)
             # Taken out of the list, so that a signal handler which calls the program finds others.
             buffers = self._free.pop() if self._free else _Buffers(self._device, interface.words, self._workspace)
-            buffers.push(inputs)
+            bound = buffers.bound
+            if bound is not None and bound.fits(leaves):
+                inputs = bound.inputs
+            else:
+                used = list(leaves)
+                inputs = self._new_inputs(leaves, used, buffers)
             outputs = self._list(len(self._outputs))
             watched = interface.polls and watch(buffers.words)
             try:
@@ -102,43 +107,66 @@ class KernelProgram(Program):
         self._written_back(leaves, used)
         raise program_error(message)
 
-    def _results_of(self, outputs: Any, buffers: _Buffers, leaves: Sequence[Any]) -> list[Any]:
-        def tensor(number: int, dtype: torch.dtype) -> torch.Tensor:
-            if number in self._placed:
-                return buffers.copy(self._placed[number], dtype)
-            output = self._outputs.index(number)
-            return self._device.tensor(outputs.get_as_object(output, self._view_type), dtype)
+    def _new_inputs(self, leaves: Sequence[Any], used: list[Any], buffers: _Buffers) -> Any:
+        """Pass the arguments, and what the kernel needs beside them.
 
-        return self._arrange(leaves, tensor, buffers.scalar)
+        Args:
+            leaves: the arguments.
+            used: gets the tensors whose memory the program sees.
+            buffers: what this call uses. If it saw these arguments in its last call, it keeps them bound.
+        """
+        try:
+            inputs = self._list(self._count)
+            self._push(inputs, leaves, used)
+        except BaseException:
+            self._free.append(buffers)
+            raise
+        buffers.push(inputs)
+        if self._can_bind and BoundArguments.can_bind(leaves) and all(map(operator.is_, used, leaves)):
+            addresses = addresses_of(leaves)
+            if addresses == buffers.seen:
+                buffers.bound = BoundArguments(self._device, leaves, addresses, self._list(self._count))
+                buffers.push(buffers.bound.inputs)
+            buffers.seen = addresses
+        return inputs
+
+    def _results_of(self, outputs: Any, buffers: _Buffers, leaves: Sequence[Any]) -> list[Any]:
+        tensor_of, output, view_type = self._device.tensor, outputs.get_as_object, self._view_type
+        tensors = [tensor_of(output(place, view_type), dtype) for place, (_, dtype) in enumerate(self._outputs)]
+        return self._arrange(leaves, tensors, buffers.copy, buffers.scalar)
 
     def _arrange(
         self,
         leaves: Sequence[Any],
-        tensor_of: Callable[[int, torch.dtype], torch.Tensor],
-        scalar_of: Callable[[int, str], int | float | bool],
+        outputs: list[torch.Tensor],
+        copy: Callable[[PlacedResult, torch.dtype], torch.Tensor],
+        scalar: Callable[[int, str], int | float | bool],
     ) -> list[Any]:
         """Return the program's results, from those of the kernel.
 
         Args:
             leaves: the arguments of the call.
-            tensor_of: returns the new tensor of a number, in a dtype.
-            scalar_of: returns the scalar in a word of the status buffer, of a kind.
+            outputs: the new tensors that the kernel returned.
+            copy: returns a new tensor that the kernel left in the workspace.
+            scalar: returns the scalar in a word of the status buffer, of a kind.
         """
+        if self._only_new:
+            return outputs
         results: list[Any] = []
-        tensors, scalars = 0, FIRST_SCALAR
-        for info in self.signature.results:
-            if info.writeback is not None:
-                continue
+        tensors, word = 0, FIRST_SCALAR
+        made = iter(outputs)
+        for info in self._returned:
             if info.alias_of is not None:
                 results.append(leaves[info.alias_of])
             elif info.same_as is not None:
                 results.append(results[info.same_as])
             elif info.dtype is not None:
-                results.append(tensor_of(tensors, info.dtype))
+                place = self._placed.get(tensors)
+                results.append(next(made) if place is None else copy(place, info.dtype))
                 tensors += 1
             else:
-                results.append(scalar_of(scalars, info.kind))
-                scalars += 1
+                results.append(scalar(word, info.kind))
+                word += 1
         return results
 
     def _written_back(self, leaves: Sequence[Any], used: Sequence[Any]) -> None:
@@ -181,6 +209,8 @@ class _Buffers:
         workspace: bytes of scratch memory.
     Attributes:
         words: the status buffer.
+        seen: the addresses of the tensors of the last call.
+        bound: the arguments of earlier calls, if two in a row had the same.
     """
 
     def __init__(self, device: Device, words: int, workspace: int) -> None:
@@ -189,6 +219,8 @@ class _Buffers:
         status, scratch = torch.zeros(words, dtype=torch.int64), torch.empty(workspace, dtype=torch.int8)
         self._memory = (status, scratch)
         self._views = [device.view(tensor) for tensor in self._memory if tensor.numel()]
+        self.seen: list[int] = []
+        self.bound: BoundArguments | None = None
         self.words = (ctypes.c_int64 * words).from_address(status.data_ptr())
         self._floats = (ctypes.c_double * words).from_address(status.data_ptr())
 

@@ -76,8 +76,8 @@ class Program:
         self._is_there = operator.attrgetter(f"is_{self._device.torch_type}")
         # A shape that is fixed is compared at once; of others `_check` looks at each size.
         self._arguments = tuple(
-            (number, info, None if None in info.shape else info.shape, self._view_maker(info))
-            for number, info in enumerate(signature.arguments)
+            (info, info.dtype, None if None in info.shape else info.shape, self._view_maker(info))
+            for info in signature.arguments
         )
         self._tensors = tuple(
             number for number, argument in enumerate(signature.arguments) if argument.kind == "tensor"
@@ -89,7 +89,7 @@ class Program:
 
     def _view_maker(self, info: ArgumentInfo) -> Callable[[torch.Tensor], Any]:
         """How the program sees the memory of an argument."""
-        return self._device.writable_view if info.written else self._device.view
+        return self._device.writable_view if info.written else self._device.viewer(info.dtype)
 
     @property
     def callback_counts(self) -> list[int]:
@@ -149,31 +149,32 @@ class Program:
         if len(leaves) != len(self._arguments):
             raise ArgumentTypeError(f"expected {len(self._arguments)} arguments, got {len(leaves)}")
         spans: list[tuple[int, int]] = []
-        for number, info, shape, view_of in self._arguments:
-            leaf = leaves[number]
-            if info.kind != "tensor":
+        push, strided, is_there = inputs.push_ref, self._strided, self._is_there
+        for number, (leaf, (info, dtype, shape, view_of)) in enumerate(zip(leaves, self._arguments, strict=True)):
+            if dtype is None:
                 _push_scalar(inputs, info, leaf)
                 continue
-            cached = self._parameter_views.get(number)
-            if (
-                cached is not None
-                and cached[0] is leaf
-                and cached[1] == leaf.data_ptr()
-                and leaf.shape == shape
-                and leaf.dtype is info.dtype
-                and leaf.is_contiguous()
-                and not leaf.is_neg()
-                and not leaf.is_conj()
-            ):
-                inputs.push_ref(cached[2])
-                spans.append(cached[3])
-                continue
+            if info.parameter:
+                cached = self._parameter_views.get(number)
+                if (
+                    cached is not None
+                    and cached[0] is leaf
+                    and cached[1] == leaf.data_ptr()
+                    and leaf.shape == shape
+                    and leaf.dtype is dtype
+                    and leaf.is_contiguous()
+                    and not leaf.is_neg()
+                    and not leaf.is_conj()
+                ):
+                    push(cached[2])
+                    spans.append(cached[3])
+                    continue
             try:
                 fits = (
-                    leaf.dtype is info.dtype
+                    leaf.dtype is dtype
                     and leaf.shape == shape
-                    and self._is_there(leaf)
-                    and leaf.layout is self._strided
+                    and is_there(leaf)
+                    and leaf.layout is strided
                     and not leaf.requires_grad
                 )
             except AttributeError:
@@ -185,7 +186,12 @@ class Program:
                 raise ArgumentValueError(
                     f"argument '{info.name}': a {type(leaf).__name__} without memory has no numbers"
                 )
-            if address % ALIGNMENT or not leaf.is_contiguous() or leaf.is_neg() or leaf.is_conj():
+            if (
+                address % ALIGNMENT
+                or not leaf.is_contiguous()
+                or leaf.is_neg()
+                or (dtype.is_complex and leaf.is_conj())
+            ):
                 tensor = used[number] = _dense(leaf)
                 address = tensor.data_ptr()
             else:
@@ -194,7 +200,7 @@ class Program:
             span = (address, address + tensor.nbytes)
             if info.parameter and tensor is leaf and not info.written and not leaf.is_inference():
                 self._parameter_views[number] = (leaf, address, view, span)
-            inputs.push_ref(view)
+            push(view)
             spans.append(span)
         if self._written:
             self._check_written(leaves, used, spans)

@@ -21,6 +21,7 @@ from ..runtime.kernel_program import copy_placed
 
 if TYPE_CHECKING:
     from ..abi import Signature
+    from ..abi.kernel_interface import PlacedResult
     from ..backend import Artifact
     from ..compiled_program import CompiledProgram
 
@@ -121,17 +122,18 @@ class VerifiedProgram(KernelProgram):
         return list(result)
 
     def _results_in(self, outputs: list[Any], status: Any, scratch: Any, leaves: Sequence[Any]) -> list[Any]:
-        def tensor(number: int, dtype: torch.dtype) -> torch.Tensor:
-            if number in self._placed:
-                return copy_placed(self._placed[number], dtype, status.tolist(), scratch)
-            made: torch.Tensor = outputs[self._outputs.index(number)]
-            return made if made.dtype is dtype else made.view(dtype)
+        def copy(place: PlacedResult, dtype: torch.dtype) -> torch.Tensor:
+            return copy_placed(place, dtype, status.tolist(), scratch)
 
         def scalar(word: int, kind: str) -> int | float | bool:
             number = status[word].view(torch.float64).item() if kind == "float" else status[word].item()
             return bool(number) if kind == "bool" else number
 
-        return self._arrange(leaves, tensor, scalar)
+        tensors = [
+            made if made.dtype is dtype else made.view(dtype)
+            for made, (_, dtype) in zip(outputs, self._outputs, strict=True)
+        ]
+        return self._arrange(leaves, tensors, copy, scalar)
 
 
 class _Parameter:

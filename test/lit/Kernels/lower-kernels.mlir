@@ -7,9 +7,10 @@
 
 #row = affine_map<(d0) -> (d0)>
 
-// A whole program gets its status buffer from the host, and stops when it says so.
-// HOST: memref<2xi64> {kernel.role = "status"}
-// HOST-SAME: kernel.messages = ["interrupted"]
+// Seven trips are over before anyone could interrupt them.
+// HOST-LABEL: func.func @main(
+// HOST-NOT: kernel.role = "status"
+// HOST-SAME: kernel.messages = []
 
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME: %[[X:.+]]: memref<8x4xf32> {kernel.role = "input"}
@@ -51,4 +52,25 @@ func.func @main(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
     scf.yield %z : tensor<8x4xf32>
   }
   return %r : tensor<8x4xf32>
+}
+
+// A whole program gets its status buffer from the host, and stops when it says so.
+// HOST-LABEL: func.func @repeats(
+// HOST-SAME: memref<2xi64> {kernel.role = "status"}
+// HOST-SAME: kernel.messages = ["interrupted"]
+func.func @repeats(%x: tensor<4xf32>, %n: i64) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %trips = arith.index_cast %n : i64 to index
+  %r = scf.for %i = %c0 to %trips step %c1 iter_args(%y = %x) -> (tensor<4xf32>) {
+    %e = tensor.empty() : tensor<4xf32>
+    %twice = linalg.generic {indexing_maps = [#row, #row], iterator_types = ["parallel"]}
+        ins(%y : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%p: f32, %out: f32):
+      %s = arith.addf %p, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<4xf32>
+    scf.yield %twice : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
 }

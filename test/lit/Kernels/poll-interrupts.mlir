@@ -42,3 +42,50 @@ func.func @loops(%x: memref<4xf32>, %n: index, %limit: f32, %k: i64) -> i64 {
 func.func @straight(%x: memref<4xf32>) {
   return
 }
+
+// -----
+
+// A few thousand operations are over at once.
+// CHECK-LABEL: func.func @short(%{{[a-z0-9]+}}: memref<4xf32>)
+// CHECK-NOT: llvm.load
+func.func @short(%x: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c30 = arith.constant 30 : index
+  scf.for %i = %c0 to %c30 step %c1 {
+    scf.for %j = %c0 to %c30 step %c1 {
+      linalg.generic {
+        indexing_maps = [affine_map<(d0) -> (d0)>],
+        iterator_types = ["parallel"]
+      } outs(%x : memref<4xf32>) {
+      ^bb0(%out: f32):
+        %twice = arith.addf %out, %out : f32
+        linalg.yield %twice : f32
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// The same number of trips over more elements is not.
+// CHECK-LABEL: func.func @long(
+// CHECK: scf.for
+// CHECK-NEXT: llvm.load volatile
+func.func @long(%x: memref<4000xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c900 = arith.constant 900 : index
+  scf.for %i = %c0 to %c900 step %c1 {
+    linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]
+    } outs(%x : memref<4000xf32>) {
+    ^bb0(%out: f32):
+      %twice = arith.addf %out, %out : f32
+      linalg.yield %twice : f32
+    }
+  }
+  return
+}

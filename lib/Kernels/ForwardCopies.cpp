@@ -34,10 +34,20 @@ static bool areSeparate(Value root, Value other) {
   return root != other && isKnown(root) && isKnown(other);
 }
 
+/// Looks through what groups the elements of a view in other dimensions.
+static Value skipReshapes(Value view) {
+  while (Operation *op = view.getDefiningOp()) {
+    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
+      break;
+    view = op->getOperand(0);
+  }
+  return view;
+}
+
 /// Whether two views are of different elements.
 static bool areDisjoint(Value view, Value other) {
-  auto one = view.getDefiningOp<memref::SubViewOp>();
-  auto two = other.getDefiningOp<memref::SubViewOp>();
+  auto one = skipReshapes(view).getDefiningOp<memref::SubViewOp>();
+  auto two = skipReshapes(other).getDefiningOp<memref::SubViewOp>();
   if (!one || !two || one.getSource() != two.getSource())
     return false;
   FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
@@ -50,6 +60,12 @@ static bool areDisjoint(Value view, Value other) {
 static bool areSame(Value view, Value other) {
   if (view == other)
     return true;
+  if (auto expanded = view.getDefiningOp<memref::ExpandShapeOp>())
+    if (auto same = other.getDefiningOp<memref::ExpandShapeOp>())
+      return expanded.getType() == same.getType() &&
+             expanded.getReassociation() == same.getReassociation() &&
+             expanded.getMixedOutputShape() == same.getMixedOutputShape() &&
+             areSame(expanded.getSrc(), same.getSrc());
   auto one = view.getDefiningOp<memref::SubViewOp>();
   auto two = other.getDefiningOp<memref::SubViewOp>();
   if (!one || !two || one.getSource() != two.getSource() ||
@@ -66,16 +82,34 @@ namespace {
 class Forwarding {
 public:
   explicit Forwarding(memref::CopyOp copy)
-      : copy(copy), source(copy.getSource()), target(copy.getTarget()),
-        root(findRoot(target)) {}
+      : copy(copy), target(copy.getTarget()), root(findRoot(target)) {
+    collapsed = copy.getSource().getDefiningOp<memref::CollapseShapeOp>();
+    source = collapsed ? collapsed.getSrc() : copy.getSource();
+  }
 
   bool run() {
-    auto made = source.getDefiningOp<memref::AllocOp>();
-    if (!made || made.getType().getRank() == 0 || !findProducer() ||
-        !readsNoOtherPart() || touchesTargetBetween() || !liftTarget())
+    made = source.getDefiningOp<memref::AllocOp>();
+    if (!made || made.getType().getRank() == 0 || !findProducer())
       return false;
-    producer.getDpsInitsMutable()[0].set(target);
+    SmallVector<Operation *> views;
+    if (!findViews(views))
+      return false;
+    Value destination = expandTarget();
+    if (!destination)
+      return false;
+    if (!readsNoOtherPart(destination) || touchesTargetBetween()) {
+      if (destination != target)
+        destination.getDefiningOp()->erase();
+      return false;
+    }
+    if (destination != target)
+      views.insert(views.begin(), destination.getDefiningOp());
+    for (Operation *view : llvm::reverse(views))
+      view->moveBefore(producer);
+    output->set(destination);
     copy.erase();
+    if (collapsed)
+      collapsed.erase();
     made.erase();
     return true;
   }
@@ -83,8 +117,10 @@ public:
 private:
   /// Finds the op: the only one, beside the copy, that uses the source.
   bool findProducer() {
+    if (collapsed && !collapsed->hasOneUse())
+      return false;
     for (Operation *user : source.getUsers()) {
-      if (user == copy)
+      if (user == copy || user == collapsed)
         continue;
       auto op = dyn_cast<linalg::LinalgOp>(user);
       if (!op || producer || op->getBlock() != copy->getBlock() ||
@@ -92,27 +128,52 @@ private:
         return false;
       producer = op;
     }
-    if (!producer || producer.getNumDpsInits() != 1)
+    if (!producer || llvm::count(producer->getOperands(), source) != 1 ||
+        producer.getNumParallelLoops() != producer.getNumLoops())
       return false;
-    OpOperand *output = producer.getDpsInitOperand(0);
-    return output->get() == source &&
-           llvm::count(producer->getOperands(), source) == 1 &&
-           producer.getNumParallelLoops() == producer.getNumLoops() &&
-           !producer.payloadUsesValueFromOperand(output) &&
+    for (OpOperand &init : producer.getDpsInitsMutable())
+      if (init.get() == source)
+        output = &init;
+    return output && !producer.payloadUsesValueFromOperand(output) &&
            producer.getMatchingIndexingMap(output).isPermutation();
   }
 
-  /// Whether the op reads, of the buffer of the target, at most the elements
-  /// that it overwrites in the same step.
-  bool readsNoOtherPart() {
-    OpOperand *output = producer.getDpsInitOperand(0);
-    for (OpOperand *input : producer.getDpsInputOperands()) {
-      if (!isa<MemRefType>(input->get().getType()) ||
-          areSeparate(findRoot(input->get()), root) ||
-          areDisjoint(input->get(), target))
+  /// Groups the target's elements in the dimensions of the op's result.
+  Value expandTarget() {
+    if (!collapsed)
+      return target;
+    SmallVector<OpFoldResult> sizes;
+    for (auto [dim, size] : llvm::enumerate(made.getType().getShape())) {
+      if (ShapedType::isStatic(size)) {
+        sizes.push_back(Builder(copy.getContext()).getIndexAttr(size));
         continue;
-      if (!areSame(input->get(), target) ||
-          producer.getMatchingIndexingMap(input) !=
+      }
+      sizes.push_back(
+          made.getDynamicSizes()[made.getType().getDynamicDimIndex(dim)]);
+    }
+    auto type = cast<MemRefType>(target.getType());
+    SmallVector<ReassociationIndices> groups =
+        collapsed.getReassociationIndices();
+    FailureOr<MemRefType> expanded = memref::ExpandShapeOp::computeExpandedType(
+        type, made.getType().getShape(), groups);
+    if (failed(expanded))
+      return Value();
+    OpBuilder builder(copy);
+    return memref::ExpandShapeOp::create(builder, copy.getLoc(), *expanded,
+                                         target, groups, sizes);
+  }
+
+  /// Whether the op reads, of the buffer of the target, at most the elements
+  /// that it overwrites in the same step, and writes nothing else of it.
+  bool readsNoOtherPart(Value destination) {
+    for (OpOperand &operand : producer->getOpOperands()) {
+      if (&operand == output || !isa<MemRefType>(operand.get().getType()) ||
+          areSeparate(findRoot(operand.get()), root) ||
+          areDisjoint(operand.get(), destination))
+        continue;
+      if (!producer.isDpsInput(&operand) ||
+          !areSame(operand.get(), destination) ||
+          producer.getMatchingIndexingMap(&operand) !=
               producer.getMatchingIndexingMap(output))
         return false;
     }
@@ -151,10 +212,9 @@ private:
     return false;
   }
 
-  /// Makes the target available to the op.
-  bool liftTarget() {
+  /// Finds the views that have to be in front of the op, the last one first.
+  bool findViews(SmallVectorImpl<Operation *> &views) {
     DominanceInfo dominance;
-    SmallVector<Operation *> views;
     for (Value value = target; !dominance.properlyDominates(value, producer);) {
       auto view = value.getDefiningOp<ViewLikeOpInterface>();
       if (!view || !isPure(view))
@@ -166,14 +226,15 @@ private:
       views.push_back(view);
       value = view.getViewSource();
     }
-    for (Operation *view : llvm::reverse(views))
-      view->moveBefore(producer);
     return true;
   }
 
   memref::CopyOp copy;
   Value source, target, root;
+  memref::CollapseShapeOp collapsed;
+  memref::AllocOp made;
   linalg::LinalgOp producer;
+  OpOperand *output = nullptr;
 };
 
 struct ForwardCopiesPass

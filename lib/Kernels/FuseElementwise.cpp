@@ -47,7 +47,7 @@ struct FuseElementwisePass
     MLIRContext *context = &getContext();
     linalg::ControlFusionFn control = [](OpOperand *fused) {
       Operation *producer = fused->get().getDefiningOp();
-      return producer && producer->hasOneUse() &&
+      return producer && llvm::all_equal(producer->getUsers()) &&
              !(computes(producer) && asksAgain(fused));
     };
     // As --linalg-fuse-elementwise-ops.

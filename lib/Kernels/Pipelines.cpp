@@ -103,6 +103,9 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createLinalgInlineScalarOperandsPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
   clean();
+  pm.addNestedPass<func::FuncOp>(createMergeSiblingsPass());
+  pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
+  clean();
   pm.addNestedPass<func::FuncOp>(createReorderLoopsPass());
   pm.addNestedPass<func::FuncOp>(createHoistAssertsPass());
   pm.addPass(createYieldInPlacePass());

@@ -200,11 +200,26 @@ def FuseElementwisePass : Pass<"fuse-elementwise", "::mlir::func::FuncOp"> {
   let description = [{
     Does what `--linalg-fuse-elementwise-ops` does, but leaves an op alone whose user
     asks for each element several times: a row times a matrix would compute the row
-    again for each column.
+    again for each column. An op whose results are several operands of one user is
+    fused as well.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"
   ];
+}
+
+def MergeSiblingsPass : Pass<"merge-siblings", "::mlir::func::FuncOp"> {
+  let summary = "[kernels] merge elementwise linalg ops that read the same elements into one op";
+  let description = [{
+    Two elementwise `linalg.generic` of one block that read an operand in the same way
+    and do not depend on each other become one op with the results of both, at the
+    place of the later one: the operand is read once, and what only the two of them use
+    can be fused with them (`--fuse-elementwise`). Ops in between that use the results
+    of the earlier one move behind it if they have no effects; nothing moves in front
+    of an assertion. An op stays where it is if an operand of it may be overwritten
+    before the other one.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
 def ReorderLoopsPass : Pass<"reorder-linalg-loops", "::mlir::func::FuncOp"> {
@@ -263,9 +278,11 @@ def ForwardCopiesPass : Pass<"forward-copies", "::mlir::func::FuncOp"> {
   let summary = "[kernels] let ops compute where their results are copied";
   let description = [{
     A buffer that one elementwise op fills, and that is only copied elsewhere after it,
-    is not needed if nothing in between touches the target's buffer, and if the op
-    reads of that buffer nothing but parts that do not overlap the target, or the very
-    elements that it overwrites. `x[i] = x[i] * x[i - 1]` is one pass over a row.
+    perhaps with its dimensions grouped (`memref.collapse_shape`), is not needed if
+    nothing in between touches the target's buffer, and if the op reads of that buffer
+    nothing but parts that do not overlap the target, or the very elements that it
+    overwrites. `x[i] = x[i] * x[i - 1]` is one pass over a row. Of an op with several
+    results each may be computed where it is copied.
 
     ```mlir
     linalg.generic ins(%row, %above) outs(%new)

@@ -123,3 +123,87 @@ func.func @itself(%x: memref<8x4xf32>, %i: index) {
   memref.copy %a, %b : memref<4xf32, #layout> to memref<4xf32, #layout>
   return
 }
+
+// -----
+
+// An op of two results, each of which overwrites the half that it reads: pairs
+// are exchanged in place. The target is grouped in the dimensions of the result.
+// CHECK-LABEL: func.func @halves
+// CHECK-NOT: memref.alloc
+// CHECK: %[[TO:.+]] = memref.expand_shape %[[FIRST:.+]] {{\[\[}}0, 1], [2]]
+// CHECK-NEXT: %[[AND:.+]] = memref.expand_shape %[[SECOND:.+]] {{\[\[}}0, 1], [2]]
+// CHECK-NEXT: %[[TO2:.+]] = memref.expand_shape %[[FIRST]] {{\[\[}}0, 1], [2]]
+// CHECK-NEXT: %[[AND2:.+]] = memref.expand_shape %[[SECOND]] {{\[\[}}0, 1], [2]]
+// CHECK-NEXT: linalg.generic
+// CHECK-SAME: ins(%[[TO]], %[[AND]] :
+// CHECK-SAME: outs(%[[TO2]], %[[AND2]] :
+// CHECK-NOT: memref.copy
+#all = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#half = strided<[8, 1]>
+#other = strided<[8, 1], offset: 4>
+func.func @halves(%x: memref<3x2x4xf32>) {
+  %a = memref.subview %x[0, 0, 0] [3, 1, 4] [1, 1, 1] : memref<3x2x4xf32> to memref<3x4xf32, #half>
+  %b = memref.subview %x[0, 1, 0] [3, 1, 4] [1, 1, 1] : memref<3x2x4xf32> to memref<3x4xf32, #other>
+  %p = memref.expand_shape %a [[0, 1], [2]] output_shape [1, 3, 4] : memref<3x4xf32, #half> into memref<1x3x4xf32, strided<[24, 8, 1]>>
+  %q = memref.expand_shape %b [[0, 1], [2]] output_shape [1, 3, 4] : memref<3x4xf32, #other> into memref<1x3x4xf32, strided<[24, 8, 1], offset: 4>>
+  %less = memref.alloc() : memref<1x3x4xf32>
+  %more = memref.alloc() : memref<1x3x4xf32>
+  linalg.generic {indexing_maps = [#all, #all, #all, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%p, %q : memref<1x3x4xf32, strided<[24, 8, 1]>>, memref<1x3x4xf32, strided<[24, 8, 1], offset: 4>>)
+      outs(%less, %more : memref<1x3x4xf32>, memref<1x3x4xf32>) {
+  ^bb0(%u: f32, %v: f32, %out: f32, %out2: f32):
+    %min = arith.minimumf %u, %v : f32
+    %max = arith.maximumf %u, %v : f32
+    linalg.yield %min, %max : f32, f32
+  }
+  %l = memref.collapse_shape %less [[0, 1], [2]] : memref<1x3x4xf32> into memref<3x4xf32>
+  memref.copy %l, %a : memref<3x4xf32> to memref<3x4xf32, #half>
+  %m = memref.collapse_shape %more [[0, 1], [2]] : memref<1x3x4xf32> into memref<3x4xf32>
+  memref.copy %m, %b : memref<3x4xf32> to memref<3x4xf32, #other>
+  return
+}
+
+// -----
+
+// Each half is computed from the other one: the second result goes where it is
+// wanted, but the first would overwrite what is read in the next step.
+// CHECK-LABEL: func.func @reversed
+// CHECK-COUNT-2: memref.copy
+#forth = affine_map<(d0) -> (d0)>
+#back = affine_map<(d0) -> (3 - d0)>
+#right = strided<[1], offset: 4>
+func.func @reversed(%x: memref<8xf32>) {
+  %a = memref.subview %x[0] [4] [1] : memref<8xf32> to memref<4xf32>
+  %b = memref.subview %x[4] [4] [1] : memref<8xf32> to memref<4xf32, #right>
+  %less = memref.alloc() : memref<4xf32>
+  %more = memref.alloc() : memref<4xf32>
+  linalg.generic {indexing_maps = [#back, #back, #forth, #forth], iterator_types = ["parallel"]}
+      ins(%a, %b : memref<4xf32>, memref<4xf32, #right>) outs(%less, %more : memref<4xf32>, memref<4xf32>) {
+  ^bb0(%u: f32, %v: f32, %out: f32, %out2: f32):
+    linalg.yield %u, %v : f32, f32
+  }
+  memref.copy %less, %a : memref<4xf32> to memref<4xf32>
+  memref.copy %more, %b : memref<4xf32> to memref<4xf32, #right>
+  return
+}
+
+// -----
+
+// Both results are wanted in the same place: only the last one may be computed
+// there, and the copy of the first is in between.
+// CHECK-LABEL: func.func @twice
+// CHECK-COUNT-1: memref.copy
+#same = affine_map<(d0) -> (d0)>
+func.func @twice(%x: memref<4xf32>, %y: memref<4xf32>) {
+  %first = memref.alloc() : memref<4xf32>
+  %second = memref.alloc() : memref<4xf32>
+  linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]}
+      ins(%x : memref<4xf32>) outs(%first, %second : memref<4xf32>, memref<4xf32>) {
+  ^bb0(%p: f32, %out: f32, %out2: f32):
+    %n = arith.negf %p : f32
+    linalg.yield %p, %n : f32, f32
+  }
+  memref.copy %first, %y : memref<4xf32> to memref<4xf32>
+  memref.copy %second, %y : memref<4xf32> to memref<4xf32>
+  return
+}

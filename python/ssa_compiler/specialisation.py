@@ -86,7 +86,7 @@ class Explanation:
         compile_s: seconds that `compile` took, of the first specialisation.
         kernel: whether the whole program is one native kernel (docs/Kernels.md).
         kernel_reason: why it is none; "" if it is one, or `kernels=False`.
-        kernels: how many native kernels it has: 1 for the whole program, or one for each loop that is one.
+        kernels: how many native kernels it has: 1 for the whole program, or one for each part that is one.
     """
 
     target: str
@@ -119,11 +119,11 @@ class Explanation:
             + f" in {self.compile_s:.2f} s"
         ]
         if self.kernel or self.kernel_reason:
-            loops = f"{self.kernels} {'loop is a kernel' if self.kernels == 1 else 'loops are kernels'}"
+            parts = f"{self.kernels} {'part is a kernel' if self.kernels == 1 else 'parts are kernels'}"
             lines.append(
                 "  one kernel"
                 if self.kernel
-                else f"  {loops if self.kernels else 'no kernel'}; not the whole program: {self.kernel_reason}"
+                else f"  {parts if self.kernels else 'no kernel'}; not the whole program: {self.kernel_reason}"
             )
         lines += [f"  {callback}" for callback in self.callbacks]
         lines += [f"  specialised on {argument}" for argument in self.specialised]

@@ -13,7 +13,7 @@ from torch.export import Dim
 
 from ssa_compiler import compile
 from ssa_compiler.backend.driver import compilation
-from ssa_compiler.backend.kernels import loop_kernels
+from ssa_compiler.backend.kernels import region_kernels
 from ssa_compiler.backend.kernels.kernels import NoKernelError
 from ssa_compiler.importer import import_program
 from ssa_compiler.ops import define_missing
@@ -123,7 +123,7 @@ def test_without_a_kernel_the_op_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch
     def reject(*args: object, **options: object) -> None:
         raise NoKernelError("none today")
 
-    monkeypatch.setattr(loop_kernels, "form_kernel", reject)
+    monkeypatch.setattr(region_kernels, "form_kernel", reject)
     monkeypatch.setattr(compilation, "form_kernel", reject)
     explained = check(largest_and_smallest, (torch.randn(2, 60), 5), exact=True).compiled.explain()
     assert {site.op for site in explained.callbacks} == {"ssa_compiler::smallest"}

@@ -1,4 +1,4 @@
-"""Loops that are native kernels of a program that is none as a whole: here because an op of it runs in PyTorch."""
+"""Parts that are native kernels of a program that is none as a whole: here because an op of it runs in PyTorch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ssa_compiler.testing import check
 
 
 def kernels_of(function: Callable[..., Any], *inputs: tuple[Any, ...]) -> int:
-    """Compare a program with eager on each input set, twice; return how many of its loops are kernels."""
+    """Compare a program with eager on each input set, twice; return how many of its parts are kernels."""
     compiled = check(function, *inputs, compiled=True).compiled
     for arguments in inputs:
         outcomes = []
@@ -145,20 +145,104 @@ def test_checks_raise_behind_the_kernel() -> None:
 
 def test_what_explain_says() -> None:
     compiled = compile(two_loops, (X, 2), cache=False)
-    assert "2 loops are kernels; not the whole program: aten::igamma runs in PyTorch" in str(compiled.explain())
+    assert "2 parts are kernels; not the whole program: aten::igamma runs in PyTorch" in str(compiled.explain())
 
 
-def prints(x: Tensor, n: int) -> Tensor:
+def straight_lines(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Two loops and what is between them are one part, and so is what follows the call."""
     y = x.clone()
     for i in range(n):
-        y[i] = y[i] * 2
-    print("done")
+        y[i] += x[0]
+    y = (y - y.mean(0)) / (y.std(0) + 1.0)
+    for i in range(n):
+        y[:, i] = y[:, i] + y[0]
+    z = torch.igamma(y.abs(), y.abs())
+    low, place = z.min(1)
+    z[place[0]] = low * 2
+    return y, z.cumsum(0) - z.sort(1)[0]
+
+
+def products(x: Tensor, n: int) -> Tensor:
+    """The products of matrices stay IREE's: 100 times 100 numbers, each used 100 times."""
+    y = x.repeat(25, 25)
+    y = y.softmax(1) - y.amax(0, keepdim=True)
+    y[n] = y[n] * 2
+    y = (y + y.sum(1, keepdim=True)).clamp(-4.0, 4.0)
+    z = y @ y.t()
+    z[:, n] = z[n] + 1
+    for i in range(n):
+        z[i] = z[i] / (1 + z[i + 1].abs()) + z.mean()
+    return z
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "kernels"),
+    [
+        (straight_lines, [(X, n) for n in (0, 1, 2, 4)], 2),
+        (products, [(X, n) for n in (0, 1, 2, 50)], 2),
+    ],
+    ids=lambda given: given.__name__ if callable(given) else "",
+)
+def test_parts(function: Callable[..., Any], inputs: list[tuple[Any, ...]], kernels: int) -> None:
+    assert kernels_of(function, *inputs) == kernels
+
+
+def walks(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Draws from PyTorch's generator in each trip."""
+    total = x.clone()
+    for i in range(n):
+        step = torch.randn_like(x)
+        best, at = (x + step).max(1)
+        x = (x - x.mean(0, keepdim=True)) * 0.9 + 0.1 * step
+        x[at[0]] = best * 0.5
+        total[i % 4] += x.sum(0) + best
+    return x, total
+
+
+def test_what_lies_between_random_draws() -> None:
+    compiled = compile(walks, (X, 3), cache=False)
+    assert compiled.explain().kernels == 1
+    for n in (0, 1, 2, 7):
+        torch.manual_seed(n)
+        expected = walks(X, n)
+        torch.manual_seed(n)
+        torch.testing.assert_close(compiled(X, n), expected)
+
+
+def prints(x: Tensor, at: Tensor, n: int) -> Tensor:
+    y = x.clone()
+    print("first")
+    for i in range(n):
+        y[at[i]] = y[at[i] - 1] * 2
+    print("second")
+    for i in range(n):
+        y[:, at[i] + 1] = y[:, at[i] + 1] + y[i]
+    print("third")
     return y
 
 
-def test_a_loop_beside_effects_is_none() -> None:
-    """Its checks would have to come in the order of the effects."""
-    assert compile(prints, (X, 2), cache=False).explain().kernels == 0
+def shown(function: Callable[..., Any], arguments: tuple[Any, ...], capsys: pytest.CaptureFixture[str]) -> Any:
+    """What a call prints, and what it returns or raises."""
+    result: Any
+    try:
+        result = function(*copy.deepcopy(arguments)).tolist()
+    except IndexError:
+        result = IndexError
+    return capsys.readouterr().out, result
+
+
+def test_checks_come_in_the_order_of_effects(capsys: pytest.CaptureFixture[str]) -> None:
+    """A loop whose index does not fit ends the program in front of the next print, and behind the last one."""
+    at = torch.tensor([0, 2, 1, -2])
+    compiled = compile(prints, (X, at, 2), cache=False)
+    assert compiled.explain().kernels == 2
+    printed = set()
+    for places in (at, at + 1, at + 2, at - 3, at + 9):
+        for n in (0, 1, 2, 4):
+            expected = shown(prints, (X, places, n), capsys)
+            assert shown(compiled, (X, places, n), capsys) == expected
+            printed.add(expected[0])
+    assert len(printed) == 3
 
 
 class BesideIgamma(torch.nn.Module):

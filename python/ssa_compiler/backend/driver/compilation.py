@@ -28,11 +28,11 @@ from ..ir.bindings import walk
 from ..kernels.kernels import KERNEL_FLAGS, Kernel, NoKernelError, count_ops, form_kernel
 from ..kernels.library_calls import is_kernel_op
 from ..kernels.linalg_ready import make_lowerable
-from ..kernels.loop_kernels import form_regions
+from ..kernels.region_kernels import form_regions
 from ..kernels.stubs import insert_bodies
 from ..legalize.await_barriers import hide_awaited
 from ..legalize.dynamic_carries import branch_to_tensors, carry_sizes, hide_places, loosen_loops
-from ..legalize.effect_order import order_assertions
+from ..legalize.effect_order import keep_order, order_assertions
 from ..legalize.opaque_ranges import hide_joined_integers
 from ..legalize.while_arguments import align_whiles
 from ..toolchain.artifact import Artifact
@@ -91,6 +91,7 @@ class Compilation(ModuleAtWork):
     def _dispatch(self) -> Artifact:
         for op in [op for op in walk(self._module.operation) if is_kernel_op(op)]:
             self._call_back(op, "it could not be made a kernel")
+        keep_order(self._module)
         self._prepare_dispatches()
         return self._run_dispatches()
 

@@ -45,8 +45,8 @@ def compile_module(
         extra_flags: further flags for iree-compile.
         cache: look the program up, and keep it when it is compiled. Neither happens with `dump_dir` or `extra_flags`,
             which ask to see how iree-compile runs.
-        kernels: make a kernel of a program that can be one, or of its loops that can, on the CPU (`kernels`,
-            `loop_kernels`).
+        kernels: make a kernel of a program that can be one, or of its parts that can, on the CPU (`kernels`,
+            `region_kernels`).
         ssa_opt: the executable that makes it; searched for if None.
     Returns:
         The artifact. Its file is removed when the artifact dies or the process exits; a loaded program goes on without

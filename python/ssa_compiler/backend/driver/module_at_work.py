@@ -17,7 +17,6 @@ from ..callbacks.dtype_emulation import carry_as_integers
 from ..ir.bindings import walk
 from ..kernels.kernels import Kernel
 from ..kernels.library_calls import is_kernel_op
-from ..legalize.effect_order import keep_order
 from ..toolchain.cache import ProgramCache
 from ..toolchain.compile_attempt import Attempt, torch_users, user_location, without_dump
 from ..toolchain.op_bisect import failing_ops, is_lasting, known_to_fail, probe_memory, rejection
@@ -99,7 +98,6 @@ class ModuleAtWork:
         rejected += [(op, reason) for op, reason in known if all(op != other for other, _ in rejected)]
         for op, reason in rejected:
             self._call_back(op, reason)
-        keep_order(self._module)
         carry_as_integers(self._module)
         choose_at_masks(self._module)
         rewrite_ops(self._module)

@@ -1,7 +1,7 @@
-"""The function that dispatches a kernel, in the place of a program or of a loop.
+"""The function that dispatches a kernel, in the place of a program or of a part of one.
 
 That of a program gets the status buffer and scratch memory as arguments: the runtime keeps them between calls and reads
-the status. That of a loop makes both, and reports the status to the program around it.
+the status. That of a part makes both, and reports the status to the program around it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs, and loops of programs, that are one native kernel: lowered by torch-mlir and ssa-opt, called once.
+"""Programs, and parts of programs, that are one native kernel: lowered by torch-mlir and ssa-opt, called once.
 
 torch-mlir lowers a function to upstream dialects, `--form-kernels` decides whether it can be a kernel, and
 `--lower-kernels` makes of it a function on buffers that returns nothing (docs/Kernels.md), which gets the shape in

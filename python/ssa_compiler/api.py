@@ -69,8 +69,8 @@ def compile(
         gradients: what a call does where eager would record gradients, as a parameter or an argument requires grad and
             grad mode is on: "raise" ArgumentValueError, or "detach" the results. Compiled programs record none.
         kernels: on the CPU, make one native kernel of the program, or of each part of it that can be one
-            (docs/Kernels.md); IREE launches a kernel for each op of the rest. The environment variable SSA_COMPILER_KERNELS=off
-            turns this off everywhere.
+            (docs/Kernels.md); IREE launches a kernel for each op of the rest. The environment variable
+            SSA_COMPILER_KERNELS=off turns this off everywhere.
     Returns:
         A callable with the model's signature. It takes and returns torch tensors.
     Raises:

@@ -373,6 +373,8 @@ def _compiled(
     )
     dump_stage(options.dump_dir, "backend", artifact.module)
     dump_stage(options.dump_dir, "stream", artifact.stream)
+    if artifact.linalg:
+        dump_stage(options.dump_dir, "linalg", artifact.linalg)
     if artifact.kernel:
         dump_stage(options.dump_dir, "kernel", artifact.kernel)
     lap("backend")

@@ -308,8 +308,8 @@ def build(op: Operation) -> Handler | None:
         return _reshape(op)
     if op.name == "torch.prim.RaiseException":
         return _raise_exception(op)
-    if op.name.startswith("torch_c."):
-        return _same
+    if op.name.startswith("torch_c.") or (op.name == "llvm.inline_asm" and not op.attributes["asm_string"].value):
+        return _same  # assembly without instructions hides where a number comes from
     if op.name in ("torch.vtensor.literal", "torch.tensor.literal") or (
         op.name == "arith.constant" and op.result_types[0].tensor
     ):

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from . import _scalar_ops, _schema_ops, _tensor_ops
+from . import _linalg_ops, _scalar_ops, _schema_ops, _tensor_ops
 from ._ir import Block, Function, InterpreterError, Operation, ValueType, parse_module
 
 if TYPE_CHECKING:
     from torch_mlir import ir
 
-__all__ = ["Interpreter", "InterpreterError", "interpret"]
+__all__ = ["Interpreter", "InterpreterError", "TooManyBlocksError", "interpret"]
 
 _TERMINATORS = frozenset(
     (
@@ -32,10 +32,15 @@ _TERMINATORS = frozenset(
         "cf.br",
         "cf.cond_br",
         "util.return",
+        "linalg.yield",
     )
 )
 
 _SMALL = 1 << 12  # elements
+
+
+class TooManyBlocksError(InterpreterError):
+    """A call ran more blocks than `max_block_runs`."""
 
 
 class Interpreter:
@@ -66,6 +71,8 @@ class Interpreter:
         self._check_types = check_types
         self._max_block_runs = max_block_runs
         self._runs = 0
+        self._generics: dict[int, _linalg_ops.Generic] = {}
+        self._innermost: _linalg_ops.Generic | None = None
         for block in _all_blocks(self.functions.values()):
             for op in block.operations:
                 op.execute = self._build(op)
@@ -80,6 +87,7 @@ class Interpreter:
         Returns:
             The results, one for each result of the function. They may alias arguments and each other.
         Raises:
+            TooManyBlocksError: more blocks were run than `max_block_runs`.
             InterpreterError: the arguments do not fit, or the IR is wrong (an undefined operation, a value that
                 contradicts its type, a write to a value).
             ProgramError: a run-time assertion of the program failed.
@@ -113,7 +121,7 @@ class Interpreter:
         self.block_counts[block.label] += 1
         self._runs += 1
         if self._runs > self._max_block_runs:
-            raise InterpreterError(f"more than {self._max_block_runs} blocks were run, the last one '{block.label}'")
+            raise TooManyBlocksError(f"more than {self._max_block_runs} blocks were run, the last one '{block.label}'")
         if len(arguments) != len(block.arguments):
             raise InterpreterError(
                 f"expected {len(block.arguments)} arguments of block '{block.label}', got {len(arguments)}"
@@ -160,12 +168,14 @@ class Interpreter:
             "scf.execute_region": self._execute_region,
             "scf.index_switch": self._index_switch,
             "func.call": self._function_call,
+            "linalg.generic": self._generic,
+            "linalg.index": self._loop_index,
         }.get(op.name)
         if structured is not None:
             return lambda values, frame: structured(op, values, frame)
         if op.name in _TERMINATORS or op.name == "tssa.update":
             return lambda values, frame: values
-        handler = _tensor_ops.build(op)
+        handler = _tensor_ops.build(op) or _linalg_ops.affine_op(op)
         if handler is None and (scalar := _scalar_ops.build(op)) is not None:
             return lambda values, frame: _listed(scalar(*values))
         if handler is None:
@@ -212,6 +222,20 @@ class Interpreter:
         cases = [int(case) for case in op.attributes["cases"]]
         region = cases.index(values[0]) + 1 if values[0] in cases else 0
         return self._region(op.regions[region], (), frame)[1]
+
+    def _generic(self, op: Operation, values: Sequence[Any], frame: list[Any]) -> Sequence[Any]:
+        if id(op) not in self._generics:
+            self._generics[id(op)] = _linalg_ops.Generic(op)
+        generic = self._generics[id(op)]
+        outer, self._innermost = self._innermost, generic
+        try:
+            return generic.run(values, lambda elements: self._region(op.regions[0], elements, frame)[1])
+        finally:
+            self._innermost = outer
+
+    def _loop_index(self, op: Operation, values: Sequence[Any], frame: list[Any]) -> Sequence[Any]:
+        assert self._innermost is not None
+        return (self._innermost.point[int(op.attributes["dim"])],)
 
     def _function_call(self, op: Operation, values: Sequence[Any], frame: list[Any]) -> Sequence[Any]:
         return self._call(self.functions[op.attributes["callee"].value], values)

@@ -1,4 +1,6 @@
-"""Kernels with every access to memory checked: the check passes right kernels and ends the process for a wrong one."""
+"""Kernels with every access to memory checked, and the stage that they are made from under the interpreter: right ones
+pass, and wrong ones do not.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,14 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from ssa_compiler.testing import check
+from ssa_compiler.testing import StageMismatch, check
+from ssa_compiler.testing._interpreted import LINALG, InterpretedLinalg
 from ssa_compiler.testing.harness import VERIFY_VARIABLE
 from ssa_compiler.testing.verified_kernels import VerifiedProgram
 
@@ -33,6 +37,36 @@ def test_right_kernels_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     checked = check(everything, *inputs, options=sizes)
     assert checked.compiled.artifact.is_kernel
     assert isinstance(checked.compiled.specialisations[0]._program, VerifiedProgram)
+    assert all(LINALG in counts for counts in checked.block_counts)
+
+
+def lowered(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Products, reductions, padding, sorting, sums in order, and numbers of the loops' own."""
+    y = torch.nn.functional.pad(x @ x.t(), (1, 2)).softmax(1)
+    for i in range(n):
+        y[i % 3] = y[i % 3].flip(0) + torch.arange(6) * i
+    return y.cumsum(1), y.sort(0, descending=True)[0], y.argmax(1), (y * 40).to(torch.uint8)
+
+
+def test_the_linalg_stage_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VERIFY_VARIABLE, "1")
+    checked = check(lowered, *[(torch.rand(3, 4), n) for n in (2, 0, 1, 5)])
+    assert checked.compiled.artifact.is_kernel
+    assert all(counts[LINALG].total() > 100 for counts in checked.block_counts)
+
+
+def test_a_wrong_linalg_stage_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here with sums in the place of products."""
+    monkeypatch.setenv(VERIFY_VARIABLE, "1")
+    right = InterpretedLinalg.__init__
+
+    def wrong(self: InterpretedLinalg, program: Any, text: str, signature: Any) -> None:
+        right(self, program, text.replace("arith.mulf", "arith.addf"), signature)
+
+    monkeypatch.setattr(InterpretedLinalg, "__init__", wrong)
+    x, y = torch.rand(3, 4), torch.rand(5, 2)
+    with pytest.raises(StageMismatch, match="stage 'linalg'"):
+        check(everything, (x, y, 2, 1.5))
 
 
 _WRONG = textwrap.dedent("""

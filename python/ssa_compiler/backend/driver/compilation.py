@@ -201,6 +201,7 @@ class Compilation(ModuleAtWork):
             attempt.text,
             stream,
             seconds,
+            linalg=kernel.formed,
             kernel=kernel.lowered,
             kernels=1,
             ops=kernel.ops,

@@ -71,6 +71,7 @@ class Kernel:
         name: the name of the executable.
         executable: the kernel in the form in which IREE takes foreign code, as text.
         call: a function `@main` that dispatches it and reports its status, as text.
+        formed: the linalg stage, as `--form-kernels` left it.
         lowered: what `--lower-kernels` made.
         ops: how many ops of PyTorch's are in it.
         interface: how it is called, if it is a whole program.
@@ -79,6 +80,7 @@ class Kernel:
     name: str
     executable: str
     call: str
+    formed: str
     lowered: str
     ops: int
     interface: KernelInterface | None
@@ -147,7 +149,7 @@ def form_kernel(
     except OperandLimitError as error:
         raise NoKernelError(str(error)) from error
     executable, call, interface = assembled
-    return Kernel(name, executable, call, lowered, ops, interface)
+    return Kernel(name, executable, call, formed, lowered, ops, interface)
 
 
 def count_ops(text: str) -> int:

@@ -3,8 +3,8 @@
 A part is a run of ops of one block, loops and branches with all that is in them included, between ops that no kernel
 takes: as long as possible. One that qualifies is taken out into a function of its own, which becomes a kernel like a
 whole program (`kernels`), and its dispatch takes the place of the ops. Where a long run does not, the parts of it
-between matrix products are tried, then each loop, then what is in the loops. What a part uses from around it becomes an
-argument, but for constants, which are copied.
+between matrix products and ops whose result has as many elements as data says are tried, then each loop, then what is
+in the loops. What a part uses from around it becomes an argument, but for constants, which are copied.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
+import torch
 from iree.compiler import ir
 
-from ..callbacks.callbacks import is_callback, torch_operator
+from ..callbacks.callbacks import is_callback, overload_of, torch_operator
 from ..ir.bindings import LOOPS, ancestor_in_block, build, cast_root, defining_block, main_function, walk
 from ..ir.copies import builtin_type
 from ..ir.types import element_of, is_any_tensor
@@ -87,7 +88,7 @@ class _Former:
         for run in _runs(ops, _stays_outside):
             if self._forms(run):
                 continue
-            for part in _runs(run, _multiplies) if any(map(_multiplies, run)) else [run]:
+            for part in _runs(run, _divides) if any(map(_divides, run)) else [run]:
                 if len(part) < len(run) and self._forms(part):
                     continue
                 for op in part:
@@ -155,9 +156,16 @@ def _stays_outside(op: ir.Operation) -> bool:
     )
 
 
-def _multiplies(op: ir.Operation) -> bool:
-    """Whether an op multiplies matrices, which IREE's own kernels may be quicker at."""
-    return (torch_operator(op) or "").startswith(_PRODUCTS)
+def _divides(op: ir.Operation) -> bool:
+    """Whether an op may be what keeps a part from being a kernel.
+
+    It is a product of matrices, at which IREE's own kernels are quicker, or an op whose result has as many elements as
+    data says, which the host makes before a kernel is called.
+    """
+    name = torch_operator(op) or ""
+    overload = overload_of(name) if name and not name.startswith("aten::index.") else None
+    resizes = overload is not None and torch.Tag.dynamic_output_shape in overload.tags
+    return resizes or name.startswith(_PRODUCTS)
 
 
 def _is_worthwhile(ops: Sequence[ir.Operation]) -> bool:

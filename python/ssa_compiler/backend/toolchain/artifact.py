@@ -42,9 +42,10 @@ class Artifact:
         stream: the stream IR that was checked, as text.
         seconds: time by step: "prepare", "iree-compile", "verify"; "cache" for looking it up and keeping it.
         cached: whether it comes from the cache on disk (`cache`).
+        linalg: the linalg stage of a program that is one kernel, as text; "" for one from the cache.
         kernel: the kernels of the program, as text; "" if it consists of IREE's dispatches.
         kernel_reason: why the whole program is none, if that was tried.
-        kernels: how many kernels there are: the whole program, or loops of it.
+        kernels: how many kernels there are: the whole program, or parts of it.
         ops: how many ops of PyTorch's are compiled.
         interface: how it is called, if the whole program is one kernel.
         entry: the name of its entry in the cache, "" if it is not kept.
@@ -59,6 +60,7 @@ class Artifact:
     stream: str
     seconds: dict[str, float] = field(default_factory=dict)
     cached: bool = False
+    linalg: str = ""
     kernel: str = ""
     kernel_reason: str = ""
     kernels: int = 0

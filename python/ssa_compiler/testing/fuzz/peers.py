@@ -19,7 +19,8 @@ from typing import Any
 import torch
 
 from ...errors import SsaCompilerError, ToolError, UnsupportedProgramError
-from ..harness import Interpreted, check_other
+from .._interpreted import Interpreted
+from ..harness import check_other
 from ..interpreter import InterpreterError
 from .program import Loaded
 from .record import Record

@@ -57,10 +57,8 @@ _TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--link-kern
 _NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
 _COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
-_COPIED, _COPIED_PER_OP, _COPIED_IN_LOOPS = 1 << 20, 1 << 15, 1 << 16
-"""Bytes of whole tensors that a kernel may copy, and of which more for each op: more take longer than the launches that
-it saves.
-"""
+_COPIED_IN_LOOPS = 1 << 16
+"""Bytes of whole tensors that a kernel may copy in its loops: more take longer than the launches that it saves."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +137,6 @@ def form_kernel(
     pipeline = "--lower-kernels=host-buffers=true" if whole else "--lower-kernels"
     lowered = run_stage([maker, "-", pipeline], formed, timeout_s)
     copied, ops = dict(_COPIES.findall(lowered)), count_ops(text)
-    if int(copied["copied_bytes"]) > max(_COPIED, ops * _COPIED_PER_OP):
-        raise NoKernelError(f"it would copy {copied['copied_bytes']} bytes")
     if int(copied["loop_copied_bytes"]) > _COPIED_IN_LOOPS:
         raise NoKernelError(f"it would copy {copied['loop_copied_bytes']} bytes in a loop")
     program = ir.Module.parse(formed, context)

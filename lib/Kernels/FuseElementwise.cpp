@@ -40,6 +40,20 @@ static bool asksAgain(OpOperand *operand) {
   return false;
 }
 
+/// Ops in the body of one that is computed once for each operand that is a
+/// result of it. Fusion does not notice that they are the same: a chain of such
+/// ops would double with each.
+static constexpr unsigned kMostRepeated = 24;
+
+/// Whether fusion of an op with what uses an operand leaves no other user.
+static bool hasNoOtherUser(Operation *producer) {
+  if (producer->hasOneUse())
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(producer);
+  return generic && llvm::all_equal(producer->getUsers()) &&
+         generic.getBody()->getOperations().size() <= kMostRepeated;
+}
+
 namespace {
 struct FuseElementwisePass
     : public ssa_compiler::impl::FuseElementwisePassBase<FuseElementwisePass> {
@@ -47,9 +61,13 @@ struct FuseElementwisePass
     MLIRContext *context = &getContext();
     linalg::ControlFusionFn control = [](OpOperand *fused) {
       Operation *producer = fused->get().getDefiningOp();
-      return producer && llvm::all_equal(producer->getUsers()) &&
+      return producer && hasNoOtherUser(producer) &&
              !(computes(producer) && asksAgain(fused));
     };
+    // An operand that is there twice is two uses of what makes it.
+    RewritePatternSet once(context);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(once);
+    (void)applyPatternsGreedily(getOperation(), std::move(once));
     // As --linalg-fuse-elementwise-ops.
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, control);

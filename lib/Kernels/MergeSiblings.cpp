@@ -59,65 +59,61 @@ static bool onlyReads(OpOperand &use) {
   return isa<tensor::DimOp, tensor::ExtractOp, tensor::ExtractSliceOp>(user);
 }
 
-/// The ops from one op to a later one of its block that need its results, if
-/// they can run after the later one, and that one does not need them.
-static std::optional<SmallVector<Operation *>> findDependent(Operation *first,
-                                                             Operation *last) {
-  SmallVector<Operation *> dependent;
-  DenseSet<Operation *> found{first};
-  for (Operation *op = first->getNextNode();; op = op->getNextNode()) {
-    bool depends = false;
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        depends |= found.contains(operand.getDefiningOp());
-    });
-    if (op == last)
-      return depends ? std::nullopt : std::optional(dependent);
-    if (!depends)
-      continue;
-    if (!isMemoryEffectFree(op) ||
-        (op->getNumRegions() && !isa<linalg::LinalgOp>(op)))
-      return std::nullopt;
-    found.insert(op);
-    dependent.push_back(op);
-  }
+/// How far apart two ops may be: what is looked at grows with it.
+static constexpr unsigned kReach = 128;
+
+static bool usesAny(Operation *op, const SmallPtrSetImpl<Operation *> &makers) {
+  return op
+      ->walk([&](Operation *inner) {
+        return llvm::any_of(inner->getOperands(),
+                            [&](Value operand) {
+                              return makers.contains(operand.getDefiningOp());
+                            })
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
-/// Whether no buffer that an op reads may be overwritten from there to a later
-/// op: it would have to be copied, if the op ran there.
-static bool keepsOperands(linalg::GenericOp op, Operation *last) {
+/// Whether no op of some may overwrite a buffer that an op reads: it would have
+/// to be copied, if the op ran behind them.
+static bool keepOperands(linalg::GenericOp op,
+                         const SmallPtrSetImpl<Operation *> &between) {
   return llvm::all_of(op.getDpsInputs(), [&](Value input) {
     return llvm::all_of(input.getUses(), [&](OpOperand &use) {
-      Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
-      return onlyReads(use) || !user || user->isBeforeInBlock(op) ||
-             last->isBeforeInBlock(user) || user == op || user == last;
+      return onlyReads(use) ||
+             !between.contains(
+                 op->getBlock()->findAncestorOpInBlock(*use.getOwner()));
     });
   });
 }
 
 /// The next op of the block that can be merged with an op, and what has to run
-/// after both.
+/// after both: the ops in between that need the results of the first.
 static std::pair<linalg::GenericOp, SmallVector<Operation *>>
 findSibling(linalg::GenericOp op) {
-  linalg::GenericOp nearest;
   SmallVector<Operation *> dependent;
-  for (Value input : op.getDpsInputs())
-    for (Operation *user : input.getUsers()) {
-      auto other = dyn_cast<linalg::GenericOp>(user);
-      if (!other || other->getBlock() != op->getBlock() ||
-          !op->isBeforeInBlock(other) ||
-          (nearest && !other->isBeforeInBlock(nearest)) ||
-          !isElementwise(other) || !readTheSame(op, other) ||
-          op.getNumDpsInputs() + other.getNumDpsInputs() > kMostInputs ||
-          op.getNumDpsInits() + other.getNumDpsInits() > kMostOutputs ||
-          !keepsOperands(op, other))
-        continue;
-      if (auto found = findDependent(op, other)) {
-        nearest = other;
-        dependent = *found;
-      }
+  SmallPtrSet<Operation *, 8> makers{op.getOperation()}, between;
+  for (Operation *next = op->getNextNode(); next && between.size() < kReach;
+       next = next->getNextNode()) {
+    bool depends = usesAny(next, makers);
+    auto other = dyn_cast<linalg::GenericOp>(next);
+    if (other && !depends && isElementwise(other) && readTheSame(op, other) &&
+        op.getNumDpsInputs() + other.getNumDpsInputs() <= kMostInputs &&
+        op.getNumDpsInits() + other.getNumDpsInits() <= kMostOutputs &&
+        keepOperands(op, between))
+      return {other, dependent};
+    if (depends) {
+      if (!isMemoryEffectFree(next) ||
+          next->hasTrait<OpTrait::IsTerminator>() ||
+          (next->getNumRegions() && !isa<linalg::LinalgOp>(next)))
+        break;
+      makers.insert(next);
+      dependent.push_back(next);
     }
-  return {nearest, dependent};
+    between.insert(next);
+  }
+  return {};
 }
 
 /// Makes one op of two, at the place of the later one.

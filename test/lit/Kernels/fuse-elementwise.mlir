@@ -94,3 +94,31 @@ func.func @conversion(%x: tensor<8xf32>, %w: tensor<5x8xf64>, %y: tensor<5xf64>)
   } -> tensor<5xf64>
   return %b : tensor<5xf64>
 }
+
+// A square of squares: an op that reads one operand twice is fused with what
+// makes it, and a chain of them does not double the body with each link.
+// CHECK-LABEL: func.func @squares(
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK-COUNT-3: arith.mulf
+// CHECK-NOT: arith.mulf
+// CHECK: return
+func.func @squares(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %a = linalg.generic {indexing_maps = [#row, #row, #row], iterator_types = ["parallel"]} ins(%x, %x : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %r = arith.mulf %p, %q : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %b = linalg.generic {indexing_maps = [#row, #row, #row], iterator_types = ["parallel"]} ins(%a, %a : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %r = arith.mulf %p, %q : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %c = linalg.generic {indexing_maps = [#row, #row, #row], iterator_types = ["parallel"]} ins(%b, %b : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %r = arith.mulf %p, %q : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %c : tensor<8xf32>
+}

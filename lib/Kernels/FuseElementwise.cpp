@@ -41,17 +41,21 @@ static bool asksAgain(OpOperand *operand) {
 }
 
 /// Ops in the body of one that is computed once for each operand that is a
-/// result of it. Fusion does not notice that they are the same: a chain of such
-/// ops would double with each.
-static constexpr unsigned kMostRepeated = 24;
+/// result of it, and in the body of what uses it. Fusion does not notice that
+/// they are the same: a chain of such ops would double with each.
+static constexpr unsigned kMostRepeated = 24, kMostInUser = 256;
 
 /// Whether fusion of an op with what uses an operand leaves no other user.
 static bool hasNoOtherUser(Operation *producer) {
   if (producer->hasOneUse())
     return true;
-  auto generic = dyn_cast<linalg::GenericOp>(producer);
-  return generic && llvm::all_equal(producer->getUsers()) &&
-         generic.getBody()->getOperations().size() <= kMostRepeated;
+  auto count = [](Operation *op) -> size_t {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    return generic ? generic.getBody()->getOperations().size() : ~size_t(0);
+  };
+  return llvm::all_equal(producer->getUsers()) &&
+         count(producer) <= kMostRepeated &&
+         count(*producer->user_begin()) <= kMostInUser;
 }
 
 namespace {
@@ -64,12 +68,14 @@ struct FuseElementwisePass
       return producer && hasNoOtherUser(producer) &&
              !(computes(producer) && asksAgain(fused));
     };
-    // An operand that is there twice is two uses of what makes it.
+    // An operand that is there twice is two uses of what makes it. Patterns are
+    // tried in the order in which they are added.
     RewritePatternSet once(context);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(once);
     (void)applyPatternsGreedily(getOperation(), std::move(once));
     // As --linalg-fuse-elementwise-ops.
     RewritePatternSet patterns(context);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::populateElementwiseOpsFusionPatterns(patterns, control);
     linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, control);
     affine::AffineApplyOp::getCanonicalizationPatterns(patterns, context);

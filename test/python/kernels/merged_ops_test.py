@@ -116,7 +116,7 @@ def sixteen(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def test_a_chain_of_pairs_grows_with_its_length() -> None:
-    """Each link uses both results of the one before it: computed once for each use, the last would be so 2 ** n times."""
+    """Each link uses both results of the one before it: computed for each use, they would double with each link."""
     a, b = torch.rand(8), torch.rand(8)
     lines = {}
     for count, chain in ((4, four), (8, eight), (16, sixteen)):

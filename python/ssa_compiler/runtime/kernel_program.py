@@ -94,7 +94,8 @@ class KernelProgram(Program):
             if self._workspace <= _MOST_KEPT:
                 self._free.append(buffers)
         if not failed:
-            self._written_back(leaves, used)
+            if self._written:
+                self._written_back(leaves, used)
             return results
         message = interface.messages[failed - 1]
         if message == NO_SPACE:

@@ -175,9 +175,25 @@ def products(x: Tensor, n: int) -> Tensor:
     return z
 
 
+def lists_across(x: Tensor, n: int) -> tuple[Tensor, Tensor, int]:
+    """Lists and numbers stand between the ops of a part: of its results, of numbers around it, and of both."""
+    y = torch.igamma(x.abs(), x.abs())
+    a = y.softmax(1)
+    b = y.cumsum(0)
+    parts = [a, b, a + b]
+    k = n * 2 + int(a.argmax())
+    c = parts[0].sort(1)[0] - b.mean()
+    rows = [1, 2, 4, 8][n % 4]
+    sizes = [rows, 16 // rows]
+    d = c.clamp(-1.0, 1.0).flip(0).reshape(sizes)
+    e = d[[n % rows, k % rows]]
+    return torch.cat(parts), torch.igamma(e.abs() + 1, e.abs() + 1), max([k, n])
+
+
 @pytest.mark.parametrize(
     ("function", "inputs", "kernels"),
     [
+        (lists_across, [(X, n) for n in (0, 1, 2, 3, 9)], 1),
         (straight_lines, [(X, n) for n in (0, 1, 2, 4)], 2),
         (products, [(X, n) for n in (0, 1, 2, 50)], 2),
     ],

@@ -10,7 +10,7 @@ in the loops. What a part uses from around it becomes an argument, but for const
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import torch
 from iree.compiler import ir
@@ -135,10 +135,17 @@ def _without_numbers(run: list[ir.Operation]) -> list[ir.Operation]:
     kept: list[ir.Operation] = []
     made: set[ir.Value] = set()
     for op in run:
-        if _has_tensors(op) or any(operand in made for operand in op.operands):
+        if _has_tensors(op) or _needs(op, made):
             kept.append(op)
             made.update(op.results)
     return kept
+
+
+def _needs(op: ir.Operation, made: Container[ir.Value]) -> bool:
+    """Whether an op uses one of some values, be it in a list."""
+    return any(
+        operand in made or (_is_copied(operand) and _needs(operand.owner.operation, made)) for operand in op.operands
+    )
 
 
 def _has_tensors(op: ir.Operation) -> bool:
@@ -205,6 +212,7 @@ class _Outlined:
         self._results = [result for op in self._ops for result in op.results if self._is_used_outside(result)]
         self._passed: list[ir.Value] = []
         self._inside: dict[ir.Value, ir.Value] = {}
+        self._replacing: set[ir.Value] = set()  # what stands for the results behind the call
         with self._last.context, ir.Location.unknown(self._last.context):
             self._module = ir.Module.create()
             returned = [_passed_type(result.type) for result in self._results]
@@ -248,21 +256,32 @@ class _Outlined:
                 clone.operands[number] = values[operand]
             values.update(zip(op.results, clone.results))
         for old, new in zip(self._results, results, strict=True):
-            old.replace_all_uses_with(_converted_back(new, old.type, self._outside))
-        self._move_lists_behind()
-        for op in reversed(self._ops):
-            op.erase()
+            replacing = _converted_back(new, old.type, self._outside)
+            self._replacing.add(replacing)
+            old.replace_all_uses_with(replacing)
+        self._erase()
 
-    def _move_lists_behind(self) -> None:
-        """Move lists of results that stand between the ops behind the call."""
-        between = [view.operation for view in self._last.block.operations]
-        first, last = between.index(self._ops[0]), between.index(self._last)
-        for op in between[first:last]:
-            if op not in self._ops and op.operands:
+    def _erase(self) -> None:
+        """Erase the ops, and the lists between them that only they use; lists of results move behind the call."""
+        block = [view.operation for view in self._last.block.operations]
+        between = block[block.index(self._ops[0]) : block.index(self._last) + 1]
+        for op in between:
+            if op not in self._ops and op.name.startswith(_COPIED) and _needs(op, self._replacing):
                 op.move_before(self._last)
+        for op in reversed(between):
+            unused = op.name.startswith(_COPIED) and not any(list(result.uses) for result in op.results)
+            if op in self._ops or unused:
+                op.erase()
 
     def _is_used_outside(self, result: ir.Value) -> bool:
-        return any(ancestor_in_block(use.owner.operation, self._last.block) not in self._ops for use in result.uses)
+        """Whether an op behind the part uses a value, be it in a list."""
+        for use in result.uses:
+            user = ancestor_in_block(use.owner.operation, self._last.block)
+            if user is None or user in self._ops:
+                continue
+            if not user.name.startswith(_COPIED) or any(map(self._is_used_outside, user.results)):
+                return True
+        return False
 
     def _clone(self, op: ir.Operation, body: ir.Block, where: ir.InsertionPoint) -> None:
         for part in (op, *walk(op)):

@@ -175,7 +175,9 @@ def empty_sizes(arguments: list[Any], most: int = 3) -> list[Inputs]:
     return made
 
 
-_FACTORED = r"(linalg\.)?(cholesky|lu|inv|solve|det|slogdet|logdet|inverse|tensorinv|tensorsolve|matrix_inverse|lstsq)(_\w+)?"
+_FACTORED = (
+    r"(linalg\.)?(cholesky|lu|inv|solve|det|slogdet|logdet|inverse|tensorinv|tensorsolve|matrix_inverse|lstsq)(_\w+)?"
+)
 _KNOWN = (
     (r"sin|cos|tan|polar|special\.spherical_bessel_j0|sinc", r"mixed|huge|enormous|largest.*", "numbers beyond 4e8"),
     (

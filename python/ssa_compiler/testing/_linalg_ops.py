@@ -79,9 +79,9 @@ class Generic:
             The results.
         """
         ranges = [range(size) for size in self._sizes(values)]
-        tensors = [value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in values]
-        elements = [tensor.reshape(-1).tolist() for tensor in tensors]
-        strides = [_strides(tensor.shape) for tensor in tensors]
+        # A number stays what it is: a tensor would round it.
+        elements = [value.reshape(-1).tolist() if isinstance(value, torch.Tensor) else [value] for value in values]
+        strides = [_strides(getattr(value, "shape", ())) for value in values]
         outer = self.point
         for self.point in itertools.product(*ranges):
             places = [_place(map_(self.point), stride) for map_, stride in zip(self._maps, strides, strict=True)]
@@ -89,7 +89,7 @@ class Generic:
             for number, element in enumerate(yielded, self._inputs):
                 elements[number][places[number]] = element
         self.point = outer
-        made = zip(tensors[self._inputs :], elements[self._inputs :], strict=True)
+        made = zip(values[self._inputs :], elements[self._inputs :], strict=True)
         return [torch.tensor(column, dtype=tensor.dtype).reshape(tensor.shape) for tensor, column in made]
 
     def _sizes(self, values: Sequence[Any]) -> list[int]:

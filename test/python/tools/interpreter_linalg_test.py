@@ -69,6 +69,19 @@ def test_sums_and_divisions_in_maps() -> None:
     assert torch.equal(result, (x[1:9:2] + index) * index)
 
 
+def test_numbers_keep_their_digits() -> None:
+    module = _generic(
+        "affine_map<(i) -> ()>, affine_map<(i) -> (i)>",
+        '"parallel"',
+        "f64, tensor<2xf64>",
+        """^bb0(%p: f64, %out: f64):
+        %r = arith.addf %p, %out : f64
+        linalg.yield %r : f64""",
+    )
+    (result,) = interpret(module, 0.1, torch.zeros(2, dtype=torch.float64))
+    assert result.tolist() == [0.1, 0.1]
+
+
 def test_elements_wrap_at_their_width() -> None:
     module = _generic(
         "affine_map<(i) -> (i)>, affine_map<(i) -> (i)>",

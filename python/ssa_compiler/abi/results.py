@@ -26,6 +26,7 @@ __all__ = [
     "OutputObject",
     "OutputOptional",
     "OutputPairs",
+    "OutputParts",
     "OutputRows",
     "OutputSpec",
     "OutputTuple",
@@ -115,6 +116,13 @@ class OutputColumns:
     columns: tuple[OutputSpec, ...]
     fields: tuple[str, ...] = ()
     type_name: str = ""
+
+
+@dataclass(frozen=True)
+class OutputParts(OutputColumns):
+    """A list of tensors of different lengths: a tensor of the rows of all, and lists of where those of each begin, and
+    of how many there are.
+    """
 
 
 @dataclass(frozen=True)
@@ -233,6 +241,9 @@ class ResultBuilder:
         return self._renewed[spec.index]
 
     def _container(self, spec: OutputList | OutputRows | OutputPairs | OutputColumns | OutputDict) -> Any:
+        if isinstance(spec, OutputParts):
+            rows, *bounds = map(self.build, spec.columns)
+            return [rows[start : start + count].clone() for start, count in zip(*bounds, strict=True)]
         if isinstance(spec, OutputColumns):
             rows = zip(*map(self.build, spec.columns), strict=True)
             return [_tuple(OutputTuple((), spec.fields, spec.type_name), row) for row in rows]

@@ -27,8 +27,8 @@ def rejected_line(function: Callable[..., Any]) -> int:
 def grows_in_a_loop(x: Tensor, n: Tensor) -> Tensor:
     out = [x]
     for _ in range(int(n)):  # rejected
-        out.append(torch.cat([out[-1], x]))
-    return torch.cat(out)
+        out.append(torch.cat([out[-1], x], 1))
+    return torch.cat(out, 1)
 
 
 def dtype_changes(x: Tensor, n: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from ...abi.results import (
     OutputObject,
     OutputOptional,
     OutputPairs,
+    OutputParts,
     OutputRows,
     OutputSpec,
     OutputTuple,
@@ -113,6 +114,11 @@ class Outputs:
             raise self._state.unsupported(f"{kind}() of a dict as a result; return list(d.{kind}())")
         if value.cell in self._state.heap.forms:
             form = self._state.heap.forms[value.cell]
+            if form.parts:
+                rows, *bounds = self._state.heap.contents[value.cell]
+                held = containers.is_growing(rows)
+                buffer = self._copy(self._state.heap.contents[rows.cell][0].buffer) if held else rows  # type: ignore[attr-defined]
+                return OutputParts(tuple(map(self.output, (buffer, *bounds))))
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
             return OutputColumns(columns, form.fields, form.type_name)
         if containers.is_growing(value):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...abi.results import TORCH_SIZE
 from ..values.diagnostics import ProgramRaises
-from ..values.dynamic_list_value import DynamicListValue, is_growing, is_scalar
+from ..values.dynamic_list_value import DynamicListValue, LengthChanges, is_growing, is_scalar
 from ..values.heap import DYNAMIC
 from ..values.plan import AnotherPlan
 from ..values.state import State
@@ -18,10 +18,12 @@ from .chosen_elements import ChosenElements
 from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
 from .dynamic_lists import DynamicLists
-from .equal_lists import equal_lists
+from .equal_lists import compared
 from .equal_views import EqualViews
 from .list_classes import ListClasses
+from .list_forms import in_parts
 from .list_values import ListValues
+from .ragged_lists import RaggedLists
 from .tuple_lists import TupleLists
 
 __all__ = ["Containers"]
@@ -47,7 +49,7 @@ class Containers:
         self.choose = choose
         self.growing = growing
         self.dicts, self.dynamic_dicts = Dicts(state, self), DynamicDicts(state, self, growing.choose)
-        self.tuple_lists = TupleLists(state, self)
+        self.tuple_lists, self.ragged_lists = TupleLists(state, self), RaggedLists(state, self, growing)
         self._forms = {form.cell: form for form in state.plan.forms}
         self.classes = ListClasses(state)
         self.values = ListValues(state, growing.scalars, growing.choose, self.elements, self.classes)
@@ -58,8 +60,8 @@ class Containers:
         """Make a list."""
         cell = self._new_cell()
         form = self._forms.get(cell)
-        if form is not None and form.columns:
-            elements = self.tuple_lists.new(form, elements)
+        if form is not None and (form.columns or form.parts):
+            elements = self.ragged_lists.new(elements) if form.parts else self.tuple_lists.new(form, elements)
             self.state.heap.forms[cell] = form
         self.state.heap.contents[cell] = tuple(elements)
         return ListRef(cell)
@@ -96,14 +98,18 @@ class Containers:
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a dict with dynamic keys; go through it in a loop"
             )
-        if value.cell in self.state.heap.forms and not self.tuple_lists.is_growing(value):
-            return self.tuple_lists.elements(value)
+        if value.cell in self.state.heap.forms and not self._formed(value).is_growing(value):
+            return self._formed(value).elements(value)
         if self.is_growing(value) or value.cell in self.state.heap.forms:
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
             )
         view = self.state.heap.views.get(value.cell)
         return self.dicts.viewed(view) if view is not None else self.state.heap.contents[value.cell]
+
+    def _formed(self, value: Any) -> TupleLists | RaggedLists:
+        """What implements a list that is made in another form."""
+        return self.ragged_lists if self.state.heap.forms[value.cell].parts else self.tuple_lists
 
     def extent(self, value: ListRef) -> Any:
         """Return what says how long a list is: comparable, and the same as long as it keeps its elements' number."""
@@ -114,7 +120,7 @@ class Containers:
             return self.state.heap.keys[cell]
         contents = self.state.heap.contents[value.cell]
         if value.cell in self.state.heap.forms:
-            return self.extent(contents[0])  # type: ignore[arg-type]
+            return self.extent(contents[-1])  # type: ignore[arg-type]
         if is_growing(contents):
             length = contents[0].length  # type: ignore[attr-defined]
             return length.ssa if isinstance(length, ScalarValue) else length.value
@@ -153,6 +159,9 @@ class Containers:
             raise self.state.unsupported(
                 f"{op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new one"
             )
+        if value.cell in self.state.heap.forms and self.state.heap.forms[value.cell].parts:
+            self.ragged_lists.stored(value, elements)
+            return
         if value.cell in self.state.heap.forms:
             columns = self.tuple_lists.split(self.tuple_lists.form(value), elements)
             for column, parts in zip(self.tuple_lists.columns(value), columns):
@@ -191,8 +200,8 @@ class Containers:
                 self.dynamic_dicts if self._has_dynamic_keys(target) else self.dicts, self._short(name), None
             )
         if getattr(target, "cell", ()) in self.state.heap.forms:
-            method = self.tuple_lists.method(self._short(name))
-            if method is not None or self.tuple_lists.is_growing(target):
+            method = self._formed(target).method(self._short(name))
+            if method is not None or self._formed(target).is_growing(target):
                 return method
         return getattr(self, f"_list_{self._short(name)}", None)
 
@@ -225,15 +234,13 @@ class Containers:
             return self.dynamic_dicts.shown(view, self._short(name), args[1:])
         if any(self.is_growing(argument) for argument in args[: 2 if self._short(name) in _OF_TWO_LISTS else 1]):
             if self._short(name) in _EQUALITY:
-                return [self._growing_equal(args[0], args[1], self._short(name))]
+                return [compared(self, args[0], args[1], self._short(name))]
             return self._call_growing(name, args)
         method = self._method(name, args[0])
         if method is None:
             raise self.state.unsupported_op(f"{name} on a {'dict' if isinstance(args[0], DictRef) else 'list'}")
         result = method(*args)
-        if result is None:
-            return []
-        return [result]
+        return [] if result is None else [result]
 
     # Lists whose length is dynamic.
 
@@ -251,7 +258,11 @@ class Containers:
             if self._short(name) in ("add", "slice"):
                 self.classes.made_of(result, *args[: 2 if self._short(name) == "add" else 1])
             return [] if result is None else [result]
-        changed, found = method(target.cell, contents[0], *args[1:])
+        try:
+            changed, found = method(target.cell, contents[0], *args[1:])
+        except LengthChanges:
+            in_parts(self.state, target.cell, [*contents, *args[1:]])
+            raise
         if changed is not None:
             self.store(target, (changed,), self._short(name))
         if found is None and self._short(name) in ("append", "set_item", "iadd"):
@@ -266,17 +277,6 @@ class Containers:
 
     def _growing_contains(self, value: Any, wanted: Value) -> Value:
         return self.growing.located(value, wanted)[0]
-
-    def _growing_equal(self, one: Any, other: Any, name: str) -> Value:
-        """`list == list`, or `!=`, of which one has a dynamic length."""
-        equal: Value = ConstValue(False)
-        if not self.classes.differ(one, other):
-            contents = [self.state.heap.contents[side.cell] for side in (one, other) if isinstance(side, ListRef)]
-            if len(contents) < 2:
-                raise self.growing.rejected()
-            like = next(held[0] for held in contents if is_growing(held))
-            equal = equal_lists(self.growing, *(self.growing.lifted(held, like) for held in contents))
-        return equal if name == "eq" else self.growing.scalars.negated(equal)
 
     def _growing_copy(self, value: Value) -> Value:
         return self.new_list([value])

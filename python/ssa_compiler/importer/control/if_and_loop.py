@@ -17,15 +17,17 @@ from torch_mlir import ir
 
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..containers.dynamic_lists import DynamicLists
+from ..containers.list_forms import in_columns, in_parts
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import ProgramRaises, Unjoinable
+from ..values.dynamic_list_value import is_growing
 from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract
 from ..values.lattice_join import join
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
-from .loop_lists import LoopLists, in_columns
+from .loop_lists import LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
 
 __all__ = ["Control", "Iteration"]
@@ -190,8 +192,11 @@ class Control:
         state.heap.contents = dict(before)
         changed = [cell for cell in before if not same_contents(first.heap[cell], second.heap[cell])]
         for cell in changed:
+            either = [*first.heap[cell], *second.heap[cell]]
             if len(first.heap[cell]) != len(second.heap[cell]):
-                in_columns(state, cell, [*first.heap[cell], *second.heap[cell]])
+                in_columns(state, cell, either)
+            if len(first.heap[cell]) != len(second.heap[cell]) or is_growing(either[:1]) or is_growing(either[-1:]):
+                in_parts(state, cell, either)
         values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
         joined = [

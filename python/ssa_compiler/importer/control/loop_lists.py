@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..containers.dynamic_lists import DynamicLists
-from ..values.diagnostics import OtherForm
+from ..containers.list_forms import in_columns, in_parts
 from ..values.dynamic_list_value import LengthChanges, is_growing
-from ..values.plan import Form
 from ..values.state import State
-from ..values.values import ConstValue, ScalarValue, Site, TupleValue, Value
+from ..values.values import ConstValue, ScalarValue, Site, Value
 
-__all__ = ["LoopLists", "in_columns"]
+__all__ = ["LoopLists"]
 
 _MOST_RESERVED = 1 << 16  # iterations known at import for which capacity is reserved in advance
 _READILY_UNROLLED = 64  # iterations of a loop that builds a list; with more, the list becomes a buffer if it can
@@ -84,6 +83,7 @@ class LoopLists:
             return False
         original = self._original.setdefault(cell, before[cell])
         in_columns(self.state, cell, [*original, *end])
+        in_parts(self.state, cell, [*original, *end])
         before[cell] = (self.growing.entered(original, end, self._more(added) if bounded else None),)
         if bounded:
             self._reserved[cell] = added
@@ -94,25 +94,6 @@ class LoopLists:
         emit: Any = self.growing.scalars.emit
         trips = emit("max", [self.trip, ConstValue(0)])
         return emit("mul", [trips, ConstValue(int(added))])
-
-
-def in_columns(state: State, cell: Site, elements: Sequence[Value]) -> None:
-    """Reject a list of dynamic length that has tuples in it so that it is made in columns, if it can be.
-
-    Raises:
-        OtherForm: it can.
-    """
-    first = next((element for element in elements if isinstance(element, TupleValue)), None)
-    heap = state.heap
-    if first is None or not first.elements or cell in heap.caller_owned or cell in heap.module_owned:
-        return
-    if cell in heap.frozen or cell in heap.keys or cell in heap.tuples or cell in heap.views:
-        return
-    text = (
-        "unsupported: a list of tuples whose length depends on run-time values; write the parts into lists of their own"
-    )
-    form = Form(cell, len(first.elements), first.fields, first.type_name)
-    raise OtherForm(text, state.locations.user(), form)
 
 
 def _same(a: Sequence[Value], b: Sequence[Value]) -> bool:

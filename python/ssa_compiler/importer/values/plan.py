@@ -25,12 +25,14 @@ class Form:
         columns: how many lists a list of tuples is; 0 for a dict, which is a list of keys and one of elements.
         fields: the names in the tuples, if these are named ones.
         type_name: their class.
+        parts: whether a list of tensors is one of their rows, with the place and the number of those of each.
     """
 
     cell: Any
     columns: int = 0
     fields: tuple[str, ...] = ()
     type_name: str = ""
+    parts: bool = False
 
 
 @dataclass(frozen=True)

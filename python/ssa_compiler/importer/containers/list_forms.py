@@ -1,0 +1,79 @@
+"""Lists that have to be made in another form, as their length turns out to be dynamic: of tuples, or of tensors of
+different lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..values.diagnostics import OtherForm
+from ..values.dynamic_list_value import DynamicListValue
+from ..values.plan import Form
+from ..values.state import State
+from ..values.symbols import expr_of
+from ..values.values import Site, TensorValue, TupleValue, Value
+
+__all__ = ["in_columns", "in_parts"]
+
+
+def in_columns(state: State, cell: Site, elements: Sequence[Value]) -> None:
+    """Reject a list of dynamic length that has tuples in it so that it is made in columns, if it can be.
+
+    Raises:
+        OtherForm: it can.
+    """
+    first = next((element for element in elements if isinstance(element, TupleValue)), None)
+    if first is None or not first.elements or not _is_own(state, cell):
+        return
+    text = (
+        "unsupported: a list of tuples whose length depends on run-time values; write the parts into lists of their own"
+    )
+    form = Form(cell, len(first.elements), first.fields, first.type_name)
+    raise OtherForm(text, state.locations.user(), form)
+
+
+def in_parts(state: State, cell: Site, elements: Sequence[Value]) -> None:
+    """Reject a list of dynamic length whose elements are tensors of different lengths so that it is made in parts, if
+    it can be.
+
+    Raises:
+        OtherForm: it can.
+    """
+    found = [_element(state, element) for element in elements]
+    tensors = [each for each in found if each is not None and each[2]]
+    if not found or len(tensors) != len(found) or not _is_own(state, cell):
+        return
+    kinds = {(dtype, device, sizes[1:]) for dtype, device, sizes in tensors}
+    lengths = {sizes[0] for _, _, sizes in tensors}
+    if len(kinds) > 1 or any(None in sizes for _, _, sizes in kinds) or (len(lengths) == 1 and None not in lengths):
+        return
+    text = (
+        "unsupported: a list whose length depends on run-time values, of tensors of different lengths; concatenate them "
+        "in the loop, and keep their lengths"
+    )
+    raise OtherForm(text, state.locations.user(), Form(cell, parts=True))
+
+
+def _is_own(state: State, cell: Site) -> bool:
+    """Whether a list is the program's own, in no other form yet."""
+    heap = state.heap
+    if cell in heap.caller_owned or cell in heap.module_owned or cell in heap.forms:
+        return False
+    return not (cell in heap.frozen or cell in heap.keys or cell in heap.tuples or cell in heap.views)
+
+
+def _element(state: State, value: Value) -> tuple[torch.dtype, torch.device, tuple[Any, ...]] | None:
+    """The dtype, device and sizes of an element, None for a size that cannot be computed in the current scope; None if
+    the element is no tensor.
+    """
+    if isinstance(value, DynamicListValue) and value.kind is torch.Tensor:
+        fake, shape = value.buffer.fake, value.buffer.fake.shape[1:]
+    elif isinstance(value, TensorValue):
+        fake, shape = value.fake, value.fake.shape
+    else:
+        return None
+    sizes = [expr_of(size) for size in shape]
+    return fake.dtype, fake.device, tuple(expr if state.emitter.visible(expr) else None for expr in sizes)

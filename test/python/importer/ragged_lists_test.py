@@ -60,17 +60,6 @@ def at_the_end(x, n: int):
     return torch.cat(copied), torch.cat(parts), len(copied), len(parts)
 
 
-def written(x, n: int):
-    """A list holds tensors, no copies of them."""
-    parts: list[Tensor] = []
-    for k in range(n):
-        y = x[x[:, 0] > k].clone()
-        parts.append(y)
-        y += 1
-    parts[0].mul_(2)
-    return torch.cat(parts)
-
-
 def nested(x, n: int):
     """A loop in a loop, which leaves both."""
     done: list[Tensor] = []
@@ -140,21 +129,207 @@ def test_nothing_to_concatenate_is_an_error():
         compiled(X, 0)
 
 
-def differ(x, n: int):
+def grown(x, n: int):
     parts: list[Tensor] = []
     for k in range(n):
-        parts.append(x[x[:, 0] > k] if k % 2 == 0 else x[:k].t())
+        parts.append(x[x[:, 0] > k] * (k + 1))
+    return parts
+
+
+def replaced(x, n: int, at: int):
+    parts = grown(x, n)
+    parts[at] = x[:2] + 5
+    return torch.cat(parts), len(parts), parts
+
+
+def inserted(x, n: int, at: int):
+    parts = grown(x, n)
+    parts.insert(at, x[:2] + 5)
+    return torch.cat(parts), len(parts), parts
+
+
+def removed(x, n: int, at: int):
+    parts = grown(x, n)
+    found = parts.pop(at)
+    del parts[0]
+    parts.append(x * 3)
+    return parts, found
+
+
+def sliced(x, n: int, at: int):
+    parts = grown(x, n)
+    some = parts[at:]
+    some.append(x * 2)
+    return [p * 1 for p in some], [p * 1 for p in parts[:at]], parts[1:-1], torch.cat(some)
+
+
+@pytest.mark.parametrize("program", [replaced, inserted, removed, sliced])
+def test_elements_at_any_place(program):
+    places = [(X, n, at) for n in (0, 1, 2, 4) for at in (0, 1, -1, -2, 3, 9, -9)]
+    check(torch.jit.script(program), (X, 3, 1), *places)
+
+
+def joined(x, n: int):
+    parts = grown(x, n)
+    alike: list[Tensor] = []
+    for k in range(n):
+        alike.append(x * k)
+    first = [x * 5, x[:0] * 1] + parts + alike  # noqa: RUF005 (TorchScript has no unpacking)
+    parts.extend(alike)
+    parts += [x[1:] * 9]
+    parts.extend(parts)
+    alike.extend(parts)
+    return torch.cat(first), torch.cat(parts), torch.cat(alike), [len(first), len(parts), len(alike)]
+
+
+def changed_in_a_loop(x, n: int):
+    parts = grown(x, n)
+    for k in range(n):
+        parts.insert(k // 2, x[: k % 4] + k)
+        parts[-1] = parts[0] + 1
+        if k % 3 == 2:
+            del parts[1]
+    return parts, torch.cat(parts)
+
+
+def empty_elements(x, n: int):
+    parts: list[Tensor] = []
+    for k in range(n):
+        parts.append(x[x[:, 0] > k + 3])
+    kept = parts[1:]
+    kept.append(x[:0])
+    return torch.cat(kept), len(kept), parts
+
+
+def chosen(x, n: int):
+    parts = grown(x, n)
+    others = grown(x * 2, n)
+    either = parts if n > 1 else others
+    return torch.cat(either + [x * 1]), len(either)  # noqa: RUF005 (TorchScript has no unpacking)
+
+
+@pytest.mark.parametrize("program", [joined, changed_in_a_loop, empty_elements, chosen])
+def test_lists_that_are_joined_and_changed(program):
+    check(torch.jit.script(program), *((X, n) for n in (3, 0, 1, 2, 6)))
+
+
+def stacked(x, n: int, last: int):
+    parts: list[Tensor] = []
+    for k in range(n):
+        parts.append(x[x[:, 0] > (last if k == 2 else 1)] * (k + 1))
+    return torch.stack(parts), torch.stack(parts, 1), torch.stack(parts, -1), torch.cat(parts, 1)
+
+
+def test_stacked_where_lengths_are_equal():
+    counts = [(3, 1), (0, 1), (1, 1), (2, 4), (3, 4), (5, 2)]
+    checked = check(torch.jit.script(stacked), *((X, n, last) for n, last in counts))
+    found = [type(error).__name__ for error in checked.errors]
+    assert found == ["NoneType", "RuntimeError", "NoneType", "NoneType", "RuntimeError", "RuntimeError"]
+
+
+def of_other_shapes(x, n):
+    parts: list[Tensor] = []
+    for k in range(int(n)):
+        parts.append(x[:, : k % 3])
+    return torch.cat(parts, 1)
+
+
+def of_other_types(x, n):
+    parts = grown(x, int(n))
+    parts.append(x.long())
+    return len(parts)
+
+
+def backwards(x, n):
+    parts = grown(x, int(n))
+    parts.reverse()
+    return parts
+
+
+def written(x, n):
+    """A list holds tensors, no copies of them."""
+    parts: list[Tensor] = []
+    for k in range(int(n)):
+        y = x[x[:, 0] > k].clone()
+        parts.append(y)
+        y += 1
     return torch.cat(parts)
 
 
-def stacked(x, n: int):
+def written_in_the_list(x, n):
+    first = x.clone()
+    parts = [first]
+    for k in range(int(n)):
+        parts.append(x[:k] * 2)
+    parts[0].add_(1)
+    return parts, first
+
+
+def written_twice_there(x, n):
     parts: list[Tensor] = []
-    for k in range(n):
+    for k in range(int(n)):
+        y = x[x[:, 0] > k]
+        parts.append(y)
+        parts.append(y)
+    parts[0].add_(1)
+    return parts
+
+
+def written_after_it_is_put_there(x, n):
+    parts = grown(x, int(n))
+    y = x * 2
+    parts[0] = y
+    y += 1
+    return parts
+
+
+def written_in_another_list(x, n):
+    parts = grown(x, int(n))
+    others = [x * 1]
+    others.extend(parts)
+    parts[0] += 1
+    return others
+
+
+def of_the_caller(x, parts: list[Tensor]):
+    for k in range(int(x[0, 0])):
         parts.append(x[x[:, 0] > k])
-    return torch.stack(parts)
+    return len(parts)
 
 
-@pytest.mark.parametrize("program", [differ, stacked, written])
-def test_others_are_unsupported(program):
-    with pytest.raises(errors.SsaCompilerError):
-        ssa_compiler.compile(torch.jit.script(program), (X, 3))
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        (of_other_shapes, 2),
+        (of_other_types, 2),
+        (backwards, 2),
+        (written, 6),
+        (written_in_the_list, 1),
+        (written_twice_there, 4),
+        (written_after_it_is_put_there, 4),
+        (written_in_another_list, 4),
+    ],
+)
+def test_others_are_unsupported(program, line):
+    with pytest.raises(errors.SsaCompilerError, match="unsupported: ") as found:
+        check(program, (X, torch.tensor(3)))
+    assert found.value.location.line == program.__code__.co_firstlineno + line
+
+
+def test_a_list_of_the_callers_is_unsupported():
+    with pytest.raises(errors.SsaCompilerError, match="list"):
+        check(torch.jit.script(of_the_caller), (X, [X * 1]))
+
+
+def written_alone(x, n: int):
+    """Nobody else has the tensors that are written."""
+    parts = grown(x, n)
+    for part in parts:
+        part.mul_(3)
+    parts[0].add_(1)
+    parts[-1][:1] = 9
+    return parts, torch.cat(parts)
+
+
+def test_elements_are_written():
+    check(torch.jit.script(written_alone), *((X, n) for n in (3, 0, 1, 2, 6)))

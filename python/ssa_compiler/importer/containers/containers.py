@@ -159,13 +159,8 @@ class Containers:
             raise self.state.unsupported(
                 f"{op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new one"
             )
-        if value.cell in self.state.heap.forms and self.state.heap.forms[value.cell].parts:
-            self.ragged_lists.stored(value, elements)
-            return
         if value.cell in self.state.heap.forms:
-            columns = self.tuple_lists.split(self.tuple_lists.form(value), elements)
-            for column, parts in zip(self.tuple_lists.columns(value), columns):
-                self.store(column, parts, op)
+            self._formed(value).stored(value, elements, op)
             return
         self.state.heap.places[value.cell] = self.state.locations.user()
         before = self.state.heap.contents[value.cell]
@@ -232,9 +227,14 @@ class Containers:
         view = self.state.heap.views.get(getattr(args[0], "cell", ()))
         if view is not None and self.state.heap.has_dynamic_keys(view.cell):
             return self.dynamic_dicts.shown(view, self._short(name), args[1:])
-        if any(self.is_growing(argument) for argument in args[: 2 if self._short(name) in _OF_TWO_LISTS else 1]):
-            if self._short(name) in _EQUALITY:
-                return [compared(self, args[0], args[1], self._short(name))]
+        short, is_ragged = self._short(name), self.ragged_lists.is_in_parts
+        if short in ("add", "extend", "iadd") and is_ragged(args[1]) and not is_ragged(args[0]):
+            made = self.ragged_lists.with_ragged(short, args[0], args[1])  # type: ignore[arg-type]
+            return [self.classes.made_of(made, *args)]
+        operands = args[: 2 if short in _OF_TWO_LISTS else 1]
+        if any(map(self.is_growing, operands)) and not is_ragged(args[0]):
+            if short in _EQUALITY:
+                return [compared(self, args[0], args[1], short)]
             return self._call_growing(name, args)
         method = self._method(name, args[0])
         if method is None:

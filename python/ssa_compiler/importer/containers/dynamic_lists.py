@@ -155,8 +155,8 @@ class DynamicLists:
 
     # Elements.
 
-    def _position(self, value: DynamicListValue, index: Value) -> Value:
-        """Return an index counted from the start, checked."""
+    def position(self, value: DynamicListValue, index: Value) -> Value:
+        """Emit an index counted from the start, checked."""
         state, length = self.state, _expr(value.length)
         expr = _expr(index)
         state.check(sympy.Lt(expr, length), _OUT_OF_RANGE)
@@ -206,13 +206,13 @@ class DynamicLists:
         return None, value.length
 
     def _getitem(self, cell: Site, value: DynamicListValue, index: Value) -> tuple[None, Value]:
-        return None, self._row(value, self._position(value, index))
+        return None, self._row(value, self.position(value, index))
 
     def set_item(
         self, cell: Site, value: DynamicListValue, index: Value, element: Value
     ) -> tuple[DynamicListValue, None]:
         """Emit the list with another element in one place."""
-        position = self._position(value, index)
+        position = self.position(value, index)
         return DynamicListValue(put(self.state, value, element, position), value.length, value.kind), None
 
     def appended(self, value: DynamicListValue, element: Value, has_capacity: bool) -> DynamicListValue:
@@ -234,7 +234,7 @@ class DynamicLists:
         contents = self._contents(other)
         if is_growing(contents):
             self.capacity.add(cell, math.inf)
-            return self._joined(value, contents[0]), None  # type: ignore[arg-type]
+            return self.joined(value, contents[0]), None  # type: ignore[arg-type]
         self.capacity.add(cell, len(contents))
         for element in contents:
             value = self.appended(value, element, cell in self.capacity.reserved)
@@ -242,7 +242,8 @@ class DynamicLists:
 
     _iadd = _extend
 
-    def _joined(self, value: DynamicListValue, other: DynamicListValue) -> DynamicListValue:
+    def joined(self, value: DynamicListValue, other: DynamicListValue) -> DynamicListValue:
+        """Emit the list with the elements of another one behind its own."""
         common_element(self.state, [value, other])
         rows, count = self.rows(other), self.scalars.emit("add", [value.length, other.length])
         value = self.reserve(value, count)
@@ -312,13 +313,13 @@ class DynamicLists:
             raise self.state.unsupported(
                 "a step in a slice of a list whose length depends on run-time values; stack it first"
             )
-        first, last = (self._clamped(value, bound, default) for bound, default in ((start, _ZERO), (end, value.length)))
+        first, last = (self.clamped(value, bound, default) for bound, default in ((start, _ZERO), (end, value.length)))
         last = self.scalars.emit("max", [first, last])
         part = self.rows(value, first, last)
         return DynamicListValue(part, self._number(expr_of(part.fake.shape[0])), value.kind)
 
-    def _clamped(self, value: DynamicListValue, bound: Value, default: Value) -> Value:
-        """A bound of a slice, from 0 to the length."""
+    def clamped(self, value: DynamicListValue, bound: Value, default: Value) -> Value:
+        """Emit a bound of a slice, from 0 to the length."""
         if isinstance(bound, ConstValue) and bound.value is None:
             return default
         emit, expr = self.scalars.emit, _expr(bound)
@@ -408,6 +409,10 @@ class DynamicLists:
 
     def _cat(self, cell: Site, value: DynamicListValue, dim: Value = _ZERO) -> tuple[None, Value]:
         self._not_empty(value, "ValueError: torch.cat(): expected a non-empty list of Tensors")
+        return None, self.concatenated(value, dim)
+
+    def concatenated(self, value: DynamicListValue, dim: Value) -> Value:
+        """A new tensor in which the elements, of which there are some, are behind one another."""
         rank = value.buffer.fake.dim() - 1
         if rank == 0:
             raise ProgramRaises("RuntimeError: zero-dimensional tensor (at position 0) cannot be concatenated")
@@ -416,7 +421,7 @@ class DynamicLists:
         sizes = [self._number(expr_of(size)) for size in stacked.fake.shape]
         merged = self.scalars.emit("mul", [sizes[along], sizes[along + 1]])
         shape: list[Any] = [*sizes[:along], merged, *sizes[along + 2 :]]
-        return None, self.tensors.call_arguments(torch.ops.aten.view.default, [stacked, shape])[0]
+        return self.tensors.call_arguments(torch.ops.aten.view.default, [stacked, shape])[0]
 
     _concat = _concatenate = _cat
 

@@ -16,7 +16,12 @@ from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import Site, TensorValue, TupleValue, Value
 
-__all__ = ["in_columns", "in_parts"]
+__all__ = ["DIFFERENT_LENGTHS", "in_columns", "in_parts", "is_own"]
+
+DIFFERENT_LENGTHS = (
+    "a list whose length depends on run-time values, of tensors of different lengths; concatenate them in the loop, and "
+    "keep their lengths"
+)
 
 
 def in_columns(state: State, cell: Site, elements: Sequence[Value]) -> None:
@@ -26,7 +31,7 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value]) -> None:
         OtherForm: it can.
     """
     first = next((element for element in elements if isinstance(element, TupleValue)), None)
-    if first is None or not first.elements or not _is_own(state, cell):
+    if first is None or not first.elements or not is_own(state, cell):
         return
     text = (
         "unsupported: a list of tuples whose length depends on run-time values; write the parts into lists of their own"
@@ -44,20 +49,16 @@ def in_parts(state: State, cell: Site, elements: Sequence[Value]) -> None:
     """
     found = [_element(state, element) for element in elements]
     tensors = [each for each in found if each is not None and each[2]]
-    if not found or len(tensors) != len(found) or not _is_own(state, cell):
+    if not found or len(tensors) != len(found) or not is_own(state, cell):
         return
     kinds = {(dtype, device, sizes[1:]) for dtype, device, sizes in tensors}
     lengths = {sizes[0] for _, _, sizes in tensors}
     if len(kinds) > 1 or any(None in sizes for _, _, sizes in kinds) or (len(lengths) == 1 and None not in lengths):
         return
-    text = (
-        "unsupported: a list whose length depends on run-time values, of tensors of different lengths; concatenate them "
-        "in the loop, and keep their lengths"
-    )
-    raise OtherForm(text, state.locations.user(), Form(cell, parts=True))
+    raise OtherForm(f"unsupported: {DIFFERENT_LENGTHS}", state.locations.user(), Form(cell, parts=True))
 
 
-def _is_own(state: State, cell: Site) -> bool:
+def is_own(state: State, cell: Site) -> bool:
     """Whether a list is the program's own, in no other form yet."""
     heap = state.heap
     if cell in heap.caller_owned or cell in heap.module_owned or cell in heap.forms:

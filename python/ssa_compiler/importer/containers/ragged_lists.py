@@ -2,7 +2,8 @@
 two lists that say where those of each begin, and how many there are.
 
 Such a list is a plain one until its length turns out to be dynamic; then the program is imported again with that list
-in parts (`Form`). An element that is read is a view of the rows.
+in parts (`Form`). An element that is read is a view of the rows, which are those of the elements in their order, the
+last one's at the end.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import sympy
 import torch
 
-from ..values.diagnostics import ProgramRaises
+from ..values.diagnostics import OtherForm, ProgramRaises
 from ..values.dynamic_list_value import DynamicListValue, Element, common_element, is_growing, promote, put_rows
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, TensorValue, Value
 from .dynamic_lists import DynamicLists
+from .list_forms import DIFFERENT_LENGTHS, is_own
 
 __all__ = ["RaggedLists"]
 
-_ZERO, _ONE, _LAST = ConstValue(0), ConstValue(1), ConstValue(-1)
+_ZERO, _ONE, _LAST, _NONE = ConstValue(0), ConstValue(1), ConstValue(-1), ConstValue(None)
 _LEAST = 4  # rows of a buffer whose final size is not known
 
 
@@ -42,15 +45,16 @@ class RaggedLists:
 
     def __init__(self, state: State, containers: _Containers, growing: DynamicLists) -> None:
         self.state, self.containers, self.growing = state, containers, growing
+        self._emit, self._symbolic = growing.scalars.emit, growing.tensors.symbolic
 
     def new(self, elements: Sequence[Value]) -> tuple[ListRef, ...]:
         """Make the lists of rows, of their places and of their numbers."""
         lists = tuple(self.containers.new_list([]) for _ in range(3))
         for element in elements:
-            self._add(lists, element)
+            self._put(lists, element)
         return lists
 
-    def stored(self, target: Any, elements: Sequence[Value]) -> None:
+    def stored(self, target: Any, elements: Sequence[Value], op: str) -> None:
         """Give a list other elements."""
         self._clear(target)
         for element in elements:
@@ -66,124 +70,364 @@ class RaggedLists:
 
     def method(self, name: str) -> Callable[..., Value | None] | None:
         """Return what implements an op; None if nothing does."""
-        return getattr(self, f"_{name}", None)
+        return getattr(self, _METHODS[name]) if name in _METHODS else None
+
+    def is_in_parts(self, value: Value) -> bool:
+        """Whether a value is such a list."""
+        form = self.state.heap.forms.get(value.cell) if isinstance(value, ListRef) else None
+        return form is not None and form.parts
+
+    def with_ragged(self, name: str, target: ListRef, other: Value) -> ListRef:
+        """Emit `+`, `+=` or `extend` of another list and one in parts.
+
+        Raises:
+            OtherForm: the list that is extended has to be in parts as well.
+        """
+        if name == "add":
+            made = self._made(*self.new([]))
+            self._extend(made, target)
+            self._extend(made, other)
+            return made
+        if is_own(self.state, target.cell):
+            raise OtherForm(
+                f"unsupported: {DIFFERENT_LENGTHS}", self.state.locations.user(), Form(target.cell, parts=True)
+            )
+        raise self.state.unsupported(DIFFERENT_LENGTHS)
+
+    # Parts.
 
     def _lists(self, target: Any) -> tuple[ListRef, ...]:
         """The list of rows, and those of their places and numbers."""
         return self.state.heap.contents[target.cell]  # type: ignore[return-value]
+
+    def _made(self, *lists: Value) -> ListRef:
+        """A new list of these parts."""
+        cell = self.state.site()
+        self.state.heap.contents[cell], self.state.heap.forms[cell] = lists, Form(cell, parts=True)
+        return ListRef(cell)
 
     def _rows(self, target: Any) -> DynamicListValue | None:
         """All rows; None if there has been no element."""
         contents = self.state.heap.contents[self._lists(target)[0].cell]
         return contents[0] if is_growing(contents) else None  # type: ignore[return-value]
 
-    def _add(self, lists: Sequence[ListRef], element: Value) -> None:
+    def _present(self, target: Any) -> DynamicListValue:
+        """All rows of a list that has elements."""
+        value = self._rows(target)
+        assert value is not None  # without any, there is none at an index
+        return value
+
+    def _ints(self, target: ListRef) -> DynamicListValue:
+        """A list of places or numbers as one of dynamic length."""
+        return self.growing.lifted(self.state.heap.contents[target.cell], _ZERO)
+
+    def _at(self, target: ListRef, index: Value) -> Value:
+        return self.containers.call("aten::__getitem__", [target, index])[0]
+
+    def _put(self, lists: Sequence[ListRef], element: Value) -> None:
         """Put a tensor behind the others."""
-        state, emit = self.state, self.growing.scalars.emit
-        if not isinstance(element, TensorValue) or element.fake.dim() == 0:
-            raise state.unsupported("a list of dynamic length with tensors of different lengths and other values")
         rows, places, numbers = lists
-        fake, contents = element.fake, state.heap.contents[rows.cell]
-        sizes = [expr_of(size) for size in fake.shape[1:]]
-        known = tuple(int(e) if e.is_Integer else e if state.emitter.visible(e) else None for e in sizes)
-        like = Element(torch.Tensor, fake.dtype, fake.device, known)
+        contents = self.state.heap.contents[rows.cell]
+        like = self._like(element)
         if is_growing(contents):
             value: DynamicListValue = contents[0]  # type: ignore[assignment]
-            common_element(state, [value, like])
+            common_element(self.state, [value, like])
         else:
-            value = promote(state, (), common_element(state, [like]), kept=_LEAST)
-        place, number = value.length, self.growing.tensors.symbolic(expr_of(fake.shape[0]))
-        end = emit("add", [place, number])
+            value = promote(self.state, (), common_element(self.state, [like]), kept=_LEAST)
+        place, number = value.length, self._symbolic(expr_of(element.fake.shape[0]))  # type: ignore[attr-defined]
+        end = self._emit("add", [place, number])
         value = self.growing.reserve(value, end)
-        state.storages.use(element, "append")
-        element.merged = True
-        buffer = put_rows(state, value, element, _expr(place), _expr(end))
-        self.growing.capacity.add(rows.cell, math.inf)
-        self.containers.store(rows, (DynamicListValue(buffer, end, torch.Tensor),), "append")
+        self._store_rows(rows, self._with_rows(value, element, place, end), end)
         self.containers.call("aten::append", [places, place])
         self.containers.call("aten::append", [numbers, number])
 
-    def _symbol(self, name: str, value: Value) -> Any:
-        """An int of one of the lists, which is not negative."""
+    def _like(self, element: Value) -> Element:
+        """What the rows of an element are like."""
+        if not isinstance(element, TensorValue) or element.fake.dim() == 0:
+            raise self.state.unsupported("a list of dynamic length with tensors of different lengths and other values")
+        sizes = [expr_of(size) for size in element.fake.shape[1:]]
+        known = tuple(int(e) if e.is_Integer else e if self.state.emitter.visible(e) else None for e in sizes)
+        return Element(torch.Tensor, element.fake.dtype, element.fake.device, known)
+
+    def _with_rows(self, value: DynamicListValue, element: Any, begin: Value, end: Value) -> TensorValue:
+        """Emit the buffer with an element's rows from `begin` up to `end`."""
+        self.state.storages.use(element, "append")
+        element.merged = True
+        return put_rows(self.state, value, element, _expr(begin), _expr(end))
+
+    def _store_rows(self, rows: ListRef, buffer: TensorValue, length: Value) -> None:
+        self.growing.capacity.add(rows.cell, math.inf)
+        self.containers.store(rows, (DynamicListValue(buffer, length, torch.Tensor),), "append")
+
+    def _natural(self, name: str, value: Value) -> Value:
+        """An int that is not negative, however it was computed."""
         if isinstance(value, ConstValue):
-            return value.value
+            return value
         assert isinstance(value, ScalarValue)
         symbols, emitter = self.state.symbols, self.state.emitter
         symbol = symbols.integer((name, value.sym.node.expr), low=0)
         if emitter.scope.definition(symbol.node.expr) is None:
             emitter.define(symbol.node.expr, lambda: value.ssa)
-        return symbol
+        return self._symbolic(symbol.node.expr)
+
+    def _part(self, value: DynamicListValue, begin: Value, count: Value) -> TensorValue:
+        """Emit a view of `count` rows from `begin` on."""
+        first, number = self._natural("place of rows", begin), self._natural("number of rows", count)
+        fake, symbols = value.buffer.fake, self.state.symbols
+        with symbols.mode, symbols.transaction():
+            sizes = (symbols.to_symint(_expr(number)), *fake.shape[1:])
+            out = fake.as_strided(sizes, fake.stride(), symbols.to_symint(_expr(first)) * fake.stride()[0])
+        return self.growing.tensors.views.slice(value.buffer, 0, first, self._emit("add", [first, number]), out)
+
+    def _moved(self, places: ListRef, by: Value) -> ListRef:
+        """A new list of the places, each so much further."""
+        contents = self.state.heap.contents[places.cell]
+        if not is_growing(contents):
+            return self.containers.new_list([self._emit("add", [place, by]) for place in contents])
+        value: DynamicListValue = contents[0]  # type: ignore[assignment]
+        (moved,) = self.growing.tensors.call_arguments(torch.ops.aten.add.Scalar, [self.growing.rows(value), by, _ONE])
+        return self.containers.new_list([DynamicListValue(moved, value.length, int)])
+
+    def _either(self, condition: Value, then: Callable[[], list[Value]], otherwise: list[Value]) -> list[Value]:
+        if isinstance(condition, ConstValue):
+            return then() if condition.value else otherwise
+        return self.growing.choose(condition, then, lambda: otherwise)
+
+    def _span(self, places: ListRef, numbers: ListRef) -> tuple[Value, Value]:
+        """Where the rows of the first of these elements begin and those of the last one end; 0 and 0 without any."""
+
+        def found() -> list[Value]:
+            end = self._emit("add", [self._at(places, _LAST), self._at(numbers, _LAST)])
+            return [self._at(places, _ZERO), end]
+
+        some = self._emit("gt", [self._length(numbers), _ZERO])
+        begin, end = self._either(some, found, [_ZERO, _ZERO])
+        return self._natural("place of rows", begin), self._natural("end of rows", end)
+
+    def _length(self, numbers: ListRef) -> Value:
+        return self.containers.call("aten::len", [numbers])[0]
 
     # Ops.
 
     def _len(self, target: Any) -> Value:
-        return self.containers.call("aten::len", [self._lists(target)[1]])[0]
+        return self._length(self._lists(target)[1])
 
     def _getitem(self, target: Any, index: Value) -> Value:
         _, places, numbers = self._lists(target)
-        (start,), (number,) = (self.containers.call("aten::__getitem__", [each, index]) for each in (places, numbers))
-        value = self._rows(target)
-        assert value is not None  # without elements there is none at that index
-        first, count = self._symbol("place of rows", start), self._symbol("number of rows", number)
-        fake = value.buffer.fake
-        with self.state.symbols.mode, self.state.symbols.transaction():
-            out = fake.as_strided((count, *fake.shape[1:]), fake.stride(), first * fake.stride()[0])
-        symbolic = self.growing.tensors.symbolic
-        begin = symbolic(expr_of(first))
-        end = self.growing.scalars.emit("add", [begin, symbolic(expr_of(count))])
-        return self.growing.tensors.views.slice(value.buffer, 0, begin, end, out)
+        begin, count = self._at(places, index), self._at(numbers, index)
+        return self._part(self._present(target), begin, count)
 
     def _append(self, target: Any, element: Value) -> Value:
-        self._add(self._lists(target), element)
+        self._put(self._lists(target), element)
         return target
 
-    def _extend(self, target: Any, other: Value) -> None:
-        for element in self.containers.elements(other):
-            self._append(target, element)
+    def _extend(self, target: Any, other: Any) -> None:
+        if not self.is_in_parts(other) and not self.containers.is_growing(other):
+            for element in self.containers.elements(other):
+                self._append(target, element)
+            return
+        other_rows, other_places, other_numbers = self._parts_of(other)
+        if other_rows is None:
+            return
+        rows, places, numbers = self._lists(target)
+        value = self._rows(target)
+        if value is None:
+            value = promote(self.state, (), common_element(self.state, [other_rows]), kept=_LEAST)
+        moved = self._moved(other_places, value.length)
+        joined = self.growing.joined(value, other_rows)
+        self._store_rows(rows, joined.buffer, joined.length)
+        self.containers.call("aten::extend", [places, moved])
+        self.containers.call("aten::extend", [numbers, other_numbers])
+
+    def _parts_of(self, other: ListRef) -> tuple[DynamicListValue | None, ListRef, ListRef]:
+        """The rows, places and numbers of a list, which may be one of tensors of equal lengths."""
+        if self.is_in_parts(other):
+            _, places, numbers = self._lists(other)
+            return self._rows(other), places, numbers
+        value: DynamicListValue = self.state.heap.contents[other.cell][0]  # type: ignore[assignment]
+        if value.kind is not torch.Tensor or value.buffer.fake.dim() < 2:
+            raise self.state.unsupported("a list of dynamic length with tensors of different lengths and other values")
+        op, count = self.growing.tensors.call_arguments, value.length
+        number, *others = (self._symbolic(expr_of(size)) for size in value.buffer.fake.shape[1:])
+        total = self._emit("mul", [count, number])
+        (rows,) = op(torch.ops.aten.view.default, [self.growing.rows(value), [total, *others]])
+        (order,) = op(torch.ops.aten.arange.default, [count, ConstValue(4), _NONE, _NONE, _NONE])
+        (places,) = op(torch.ops.aten.mul.Scalar, [order, number])
+        (numbers,) = op(torch.ops.aten.full.default, [[count], number, ConstValue(4), _NONE, _NONE, _NONE])
+        ints = (self.containers.new_list([DynamicListValue(each, count, int)]) for each in (places, numbers))
+        return DynamicListValue(rows, total, torch.Tensor), *ints  # type: ignore[return-value]
 
     def _iadd(self, target: Any, other: Value) -> Value:
         self._extend(target, other)
         return target
 
+    def _add(self, target: Any, other: Value) -> Value:
+        made = self._copy(target)
+        self._extend(made, other)
+        return made
+
     def _clear(self, target: Any) -> None:
         for each in self._lists(target):
             self.containers.call("aten::clear", [each])
 
+    def _copy(self, target: Any) -> Value:
+        return self._made(*(self.containers.call("aten::copy", [each])[0] for each in self._lists(target)))
+
+    def _slice(self, target: Any, start: Value, end: Value, step: Value = _ONE) -> Value:
+        if not isinstance(step, ConstValue) or step.value != 1:
+            raise self.state.unsupported(
+                "a step in a slice of a list of tensors of different lengths; take its elements in a loop"
+            )
+        _, *ints = self._lists(target)
+        places, numbers = (self.containers.call("aten::slice", [each, start, end, step])[0] for each in ints)
+        value = self._rows(target)
+        if value is None:
+            return self._made(*(self.containers.new_list([]) for _ in range(3)))
+        first, last = self._span(places, numbers)  # type: ignore[arg-type]
+        count = self._natural("number of rows", self._emit("sub", [last, first]))
+        rows = DynamicListValue(self._part(value, first, count), count, torch.Tensor)
+        moved = self._moved(places, self._emit("neg", [first]))  # type: ignore[arg-type]
+        return self._made(self.containers.new_list([rows]), moved, numbers)
+
+    def _reverse(self, target: Any) -> None:
+        raise self.state.unsupported("reverse of a list of tensors of different lengths; go through it backwards")
+
+    # One element in the place of another, or of none.
+
+    def _set_item(self, target: Any, index: Value, element: Value) -> Value:
+        self._like(element)
+        position = self._position(target, index, "IndexError: list assignment index out of range")
+        self._replace(target, position, _ONE, element)
+        return target
+
+    def _insert(self, target: Any, index: Value, element: Value) -> None:
+        self._like(element)
+        if self._rows(target) is None:
+            self._append(target, element)
+            return
+        numbers = self._ints(self._lists(target)[2])
+        self._replace(target, self.growing.clamped(numbers, index, _ZERO), _ZERO, element)
+
     def _pop(self, target: Any, index: Value = _LAST) -> Value:
-        if not isinstance(index, ConstValue) or index.value != -1:
-            raise self.state.unsupported("pop anywhere but at the end of a list of tensors of different lengths")
         rows, places, numbers = self._lists(target)
+        if not isinstance(index, ConstValue) or index.value != -1:
+            position = self._position(target, index, "IndexError: pop index out of range")
+            element = self._getitem(target, position)
+            self._replace(target, position, _ONE, None)
+            return element
+        if self._rows(target) is None:
+            raise ProgramRaises("IndexError: pop from empty list")
         element = self._getitem(target, index)
         (start,) = self.containers.call("aten::pop", [places, index])
         self.containers.call("aten::pop", [numbers, index])
-        value = self._rows(target)
-        assert value is not None
-        self.containers.store(rows, (DynamicListValue(value.buffer, start, value.kind),), "pop")
+        self.containers.store(rows, (DynamicListValue(self._present(target).buffer, start, torch.Tensor),), "pop")
         return element
 
-    def _copy(self, target: Any) -> Value:
-        cell = self.state.site()
-        form: Form = self.state.heap.forms[target.cell]
-        copies = [self.containers.call("aten::copy", [each])[0] for each in self._lists(target)]
-        self.state.heap.contents[cell], self.state.heap.forms[cell] = tuple(copies), form
-        return ListRef(cell)
+    def _delete(self, target: Any, index: Value) -> None:
+        position = self._position(target, index, "IndexError: list assignment index out of range")
+        self._replace(target, position, _ONE, None)
 
-    _list = _copy
+    def _position(self, target: Any, index: Value, message: str) -> Value:
+        """An index counted from the start, checked."""
+        if self._rows(target) is None:
+            raise ProgramRaises(message)
+        return self.growing.position(self._ints(self._lists(target)[2]), index)
+
+    def _replace(self, target: Any, position: Value, old: Value, element: Value | None) -> None:
+        """Put an element, or none, in the place of as many as `old` says, 0 or 1."""
+        emit, value = self._emit, self._present(target)
+        rows, places, numbers = self._lists(target)
+        after = emit("add", [position, old])
+        before, behind = ([_NONE, position], [after, _NONE])
+        inside = emit("lt", [position, self._length(numbers)])
+        (found,) = self._either(inside, lambda: [self._at(places, position)], [value.length])
+        begin = self._natural("place of rows", found)
+        removed = self._at(numbers, position) if old is _ONE else _ZERO
+        number = _ZERO if element is None else self._symbolic(expr_of(element.fake.shape[0]))  # type: ignore[attr-defined]
+        end, stop = emit("add", [begin, removed]), emit("add", [begin, number])
+        rest = self._natural("number of rows", emit("sub", [value.length, end]))
+        total = emit("add", [stop, rest])
+        like: list[Value | Element] = [value] if element is None else [value, self._like(element)]
+        made = promote(self.state, (), common_element(self.state, like), capacity=_expr(total))
+        pieces = [(self._part(value, _ZERO, begin), _ZERO, begin), (self._part(value, end, rest), stop, total)]
+        for piece in pieces if element is None else [*pieces, (element, begin, stop)]:
+            made = DynamicListValue(self._with_rows(made, *piece), total, torch.Tensor)
+        moved = {id(places): emit("sub", [number, removed]), id(numbers): _ZERO}
+        for each, own in ((places, begin), (numbers, number)):
+            (left,) = self.containers.call("aten::slice", [each, *before, _ONE])
+            (right,) = self.containers.call("aten::slice", [each, *behind, _ONE])
+            if element is not None:
+                self.containers.call("aten::append", [left, own])
+            self.containers.call("aten::extend", [left, self._moved(right, moved[id(each)])])  # type: ignore[arg-type]
+            self.growing.capacity.add(each.cell, math.inf)
+            self.containers.store(each, self.state.heap.contents[left.cell], "setitem")  # type: ignore[attr-defined]
+        self._store_rows(rows, made.buffer, total)
+
+    # Tensors made of lists.
 
     def _cat(self, target: Any, dim: Value = _ZERO) -> Value:
-        value, message = self._rows(target), "ValueError: torch.cat(): expected a non-empty list of Tensors"
+        value = self._not_empty(target, "ValueError: torch.cat(): expected a non-empty list of Tensors")
+        if self.state.dim(dim, value.buffer.fake.dim()) == 0:
+            return self.growing.stacked(value)
+        alike = "RuntimeError: Sizes of tensors must match except in the dimension of cat"
+        return self.growing.concatenated(self._equal(target, value, alike), dim)
+
+    def _stack(self, target: Any, dim: Value = _ZERO) -> Value:
+        value = self._not_empty(target, "RuntimeError: stack expects a non-empty TensorList")
+        along = self.state.dim(dim, value.buffer.fake.dim() + 1)
+        alike = "RuntimeError: stack expects each tensor to be equal size"
+        return self.growing.stacked(self._equal(target, value, alike), along)
+
+    def _not_empty(self, target: Any, message: str) -> DynamicListValue:
+        """All rows of a list that is checked to have elements."""
+        value = self._rows(target)
         if value is None:
             raise ProgramRaises(message)
-        if self.state.dim(dim, value.buffer.fake.dim()) != 0:
-            raise self.state.unsupported("cat of tensors of different lengths along another dimension")
-        count = self._len(target)
-        self.growing.scalars.require(self.growing.scalars.emit("gt", [count, _ZERO]), message)
-        return self.growing.stacked(value)
+        self.growing.scalars.require(self._emit("gt", [self._len(target), _ZERO]), message)
+        return value
 
-    _concat = _concatenate = _cat
+    def _equal(self, target: Any, value: DynamicListValue, message: str) -> DynamicListValue:
+        """Emit the list, which has elements, as one of tensors of equal lengths, which is checked."""
+        tensors, scalars, numbers = self.growing.tensors, self.growing.scalars, self._lists(target)[2]
+        count, number = self._length(numbers), self._natural("number of rows", self._at(numbers, _ZERO))
+        (same,) = tensors.call_arguments(torch.ops.aten.eq.Scalar, [self.growing.rows(self._ints(numbers)), number])
+        (every,) = tensors.call_arguments(torch.ops.aten.all.default, [same])
+        scalars.require(scalars.item(every, bool), message)
+        rows = self._part(value, _ZERO, self._emit("mul", [count, number]))
+        fake, symbols = rows.fake, self.state.symbols
+        with symbols.mode, symbols.transaction():
+            sizes = [symbols.to_symint(_expr(each)) for each in (count, number)]
+            strides = (sizes[1] * fake.stride()[0], *fake.stride())
+            out = fake.as_strided((*sizes, *fake.shape[1:]), strides, fake.storage_offset())
+        shape = [count, number, *(self._symbolic(expr_of(size)) for size in fake.shape[1:])]
+        view: Any = tensors.views.view(torch.ops.aten.view.default, [rows, shape], out, rows)
+        return DynamicListValue(view, count, torch.Tensor)
+
+
+_METHODS = {
+    "len": "_len",
+    "getitem": "_getitem",
+    "append": "_append",
+    "extend": "_extend",
+    "iadd": "_iadd",
+    "add": "_add",
+    "clear": "_clear",
+    "copy": "_copy",
+    "list": "_copy",
+    "slice": "_slice",
+    "set_item": "_set_item",
+    "insert": "_insert",
+    "pop": "_pop",
+    "reverse": "_reverse",
+    "Delete": "_delete",
+    "cat": "_cat",
+    "concat": "_cat",
+    "concatenate": "_cat",
+    "stack": "_stack",
+}
 
 
 def _expr(value: Value) -> Any:
     """The expression of an int."""
     assert isinstance(value, (ConstValue, ScalarValue))
-    return expr_of(value.sym) if isinstance(value, ScalarValue) else expr_of(value.value)
+    return expr_of(value.sym) if isinstance(value, ScalarValue) else sympy.Integer(value.value)

@@ -22,6 +22,7 @@ class _Containers(Protocol):
     def is_growing(self, value: Value) -> bool: ...
     def elements(self, value: Value) -> tuple[Value, ...]: ...
     def new_list(self, elements: Sequence[Value]) -> ListRef: ...
+    def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
     def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
 
 
@@ -46,6 +47,11 @@ class TupleLists:
                 "a list of dynamic length with tuples that may be None; keep a flag in the tuple"
             )
         return [[element.elements[place] for element in elements] for place in range(form.columns)]  # type: ignore[attr-defined]
+
+    def stored(self, target: Any, elements: Sequence[Value], op: str) -> None:
+        """Give a list other elements."""
+        for column, parts in zip(self.columns(target), self.split(self.form(target), elements)):
+            self.containers.store(column, parts, op)
 
     def form(self, target: Any) -> Form:
         """How a list is made."""
@@ -97,6 +103,26 @@ class TupleLists:
         for column, (part,) in zip(self.columns(target), self.split(self.form(target), [element])):
             self.containers.call("aten::append", [column, part])
         return target
+
+    def _extend(self, target: Any, other: Any) -> None:
+        for column, more in zip(self.columns(target), self._columns_of(target, other)):
+            self.containers.call("aten::extend", [column, more])
+
+    def _iadd(self, target: Any, other: Any) -> Value:
+        self._extend(target, other)
+        return target
+
+    def _add(self, target: Any, other: Any) -> Value:
+        made = self._copy(target)
+        self._extend(made, other)
+        return made
+
+    def _columns_of(self, target: Any, other: Any) -> Sequence[ListRef]:
+        """The columns of a list that this one gets the elements of."""
+        form, own = self.state.heap.forms.get(getattr(other, "cell", ())), self.form(target)
+        if form is not None and form.columns == own.columns and form.type_name == own.type_name:
+            return self.columns(other)
+        return [self.containers.new_list(each) for each in self.split(own, self.containers.elements(other))]
 
     def _set_item(self, target: Any, index: Value, element: Value) -> Value:
         for column, (part,) in zip(self.columns(target), self.split(self.form(target), [element])):

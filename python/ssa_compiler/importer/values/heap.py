@@ -70,7 +70,8 @@ class Heap:
         module_owned: cells of lists and dicts of the module that were read as constants, with the attribute's name if
             it can be an argument (`ImportPlan.held`), "" otherwise.
         caller_owned: those of the caller, with where they come from.
-        forms: lists of tuples that are columns: they hold a list for each place in the tuples.
+        forms: lists that are made in another form: they hold a list for each place in tuples, or the lists of which
+            `ragged_lists` makes one.
         places: where lists, dicts and attributes were changed last, by cell.
         frozen: cells whose identity was lost at a join; changing them is rejected.
         object_number: which object a value is: the number of an argument of `@main`, `ANOTHER` for any other.

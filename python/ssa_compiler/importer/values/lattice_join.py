@@ -195,7 +195,7 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         type_name = a.value.type_name if isinstance(a.value, ObjectRef) else ""
         type_name = state.heap.tuples.get(cell, type_name)
         form = state.heap.forms.get(cell)
-        keys = state.heap.keys.get(cell, ()) if form is None else (form,)
+        keys = state.heap.keys.get(cell, ()) if form is None else (replace(form, cell=None),)
         return Elements(kind, elements, type_name=type_name, keys=keys)
     return a
 

@@ -112,8 +112,53 @@ def in_a_branch(x: Tensor, n: int) -> list[tuple[int, int]]:
     return out
 
 
+def joined(x: Tensor, n: int) -> tuple[list[tuple[int, float]], int]:
+    out: list[tuple[int, float]] = []
+    more = [(7, 0.5)]
+    for i in range(n):
+        out.append((i, float(x[i % 5])))
+        more.append((-i, 1.5))
+    out.extend(more)
+    out += [(8, 2.5)]
+    return more + out, len(out)
+
+
+def as_tensors(x: Tensor, n: int) -> tuple[Tensor, ...]:
+    ints = [(0, 1)]
+    mixed = [(0, 1.5)]
+    nested = [((0, True), (False, 1))]
+    tensors = [(x[0], x[1])]
+    for i in range(n):
+        ints.append((i, i * i))
+        mixed.append((i, i * 0.5))
+        nested.append(((i, i > 1), (i > 2, -i)))
+        tensors.append((x[i % 5], x[0]))
+    doubles = torch.tensor(mixed, dtype=torch.float64)
+    return torch.tensor(ints), torch.tensor(mixed), doubles, torch.tensor(nested), torch.tensor(tensors)
+
+
+def as_tensors_of_their_dtype(x: Tensor, n: int) -> Tensor:
+    out = [x[0].half()]
+    for i in range(n):
+        out.append(x[i % 5].half())
+    return torch.tensor(out)
+
+
 @pytest.mark.parametrize(
-    "program", [found, gone_through, stack_of_pairs, breadth_first, named, nested, parts, in_a_branch]
+    "program",
+    [
+        joined,
+        as_tensors,
+        as_tensors_of_their_dtype,
+        found,
+        gone_through,
+        stack_of_pairs,
+        breadth_first,
+        named,
+        nested,
+        parts,
+        in_a_branch,
+    ],
 )
 def test_lists_of_tuples(program: Any) -> None:
     check(program, *[(X, n) for n in COUNTS])
@@ -127,7 +172,27 @@ def sorted_list(x: Tensor, n: int) -> list[tuple[int, int]]:
     return out
 
 
+def of_none(x: Tensor, n: int) -> Tensor:
+    out: list[tuple[int, int]] = []
+    for i in range(n):
+        out.append((i, 1))
+    return torch.tensor(out, dtype=torch.long)
+
+
+def of_tensors(x: Tensor, n: int) -> Tensor:
+    out: list[Tensor] = []
+    for i in range(int(x[n])):
+        out.append(x[:1] * i)
+    return torch.tensor(out)
+
+
 def test_what_is_rejected() -> None:
+    compiled = ssa_compiler.compile(of_none, (X, 2))
+    assert compiled(X, 1).tolist() == [[0, 1]]
+    with pytest.raises(ssa_compiler.SsaCompilerError, match=r"torch\.tensor of an empty list"):
+        compiled(X, 0)
+    with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"torch\.tensor of a list .* stack it first"):
+        import_program(of_tensors, (X, 2))
     with pytest.raises(ssa_compiler.UnsupportedOpError, match="aten::sort on a list"):
         import_program(sorted_list, (X, 2))
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from ...abi.results import TORCH_SIZE
 from ..values.diagnostics import ProgramRaises
-from ..values.dynamic_list_value import DynamicListValue, LengthChanges, is_growing, is_scalar
+from ..values.dynamic_list_value import LengthChanges, is_growing, is_scalar
 from ..values.heap import DYNAMIC
 from ..values.plan import AnotherPlan
 from ..values.state import State
-from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, TupleValue, Value, in_words
+from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TupleValue, Value, in_words
 from .chosen_elements import ChosenElements
 from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
@@ -209,12 +209,6 @@ class Containers:
         """Return what runs the op `name` on lists of which one has a length that is dynamic."""
         short = self._short(name)
         return getattr(self, f"_growing_{short}", None) or self.growing.method(short)
-
-    def tensor(self, value: ListRef) -> TensorValue:
-        """Emit the numbers in a list whose length is dynamic as a new tensor."""
-        (contents,) = self.state.heap.contents[value.cell]
-        assert isinstance(contents, DynamicListValue)
-        return self.growing.stacked(contents)
 
     def call(self, name: str, args: Sequence[Value]) -> list[Value]:
         """Run the op `name` (`aten::append`, ...), whose first argument is a list or dict.

@@ -25,6 +25,7 @@ from ..values.heap import TUPLE
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, DictRef, ListRef, OptionalValue, ScalarValue, TensorValue, TupleValue, Value
+from .list_tensors import ListTensors
 from .nested_tensors import NestedValue
 from .promotion import check_number, check_written
 
@@ -86,6 +87,7 @@ class Metadata:
     def __init__(self, state: State, tensors: TensorOps, scalars: ScalarOps, containers: Containers) -> None:
         self.state, self.tensors, self.scalars, self.containers = state, tensors, scalars, containers
         self.number_tensors = NumberTensors(state, scalars)
+        self.list_tensors = ListTensors(state, tensors, containers)
         tensors.literal = self.literal
 
     def call(self, kind: str, node: Any, arguments: Sequence[Value]) -> list[Value] | None:
@@ -290,8 +292,8 @@ class Metadata:
             return self.tensors.call(torch.ops.aten.to.dtype, operands)[0]
         wanted = dtype.value if isinstance(dtype, ConstValue) else None
         number = {v: k for k, v in DTYPE_NUMBERS.items()}
-        if isinstance(data, ListRef) and self.containers.is_growing(data):
-            return self._of_growing(data, wanted)
+        if (made := self.list_tensors.call(data, wanted)) is not None:
+            return made
         leaves, shape = self._nested(data)
         leaves = [self._leaf(leaf, wanted) for leaf in leaves]
         return self.tensor(leaves, shape, None if wanted is None else number[wanted])
@@ -304,19 +306,6 @@ class Metadata:
         if self.scalars.are_numbers([number]) and isinstance(dtype, ConstValue) and dtype.value is not None:
             none, op = ConstValue(None), torch.ops.aten.scalar_tensor.default
             check_written(self.tensors, self.scalars, op, [number, dtype, none, none, none], 0)
-
-    def _of_growing(self, data: ListRef, dtype: int | None) -> Value:
-        """A list of numbers whose length is dynamic."""
-        made = self.containers.tensor(data)
-        if dtype is None and made.fake.is_floating_point():
-            dtype = DTYPE_NUMBERS[torch.get_default_dtype()]
-        elif dtype is None:
-            # PyTorch makes a float tensor of an empty list.
-            message = "unsupported: torch.tensor of an empty list of run-time length without a dtype; give the dtype"
-            self.state.check(sympy.Gt(expr_of(made.fake.shape[0]), 0), message)
-        number = ConstValue(DTYPE_NUMBERS[made.fake.dtype] if dtype is None else dtype)
-        flag = ConstValue(False)
-        return self.tensors.call(torch.ops.aten.to.dtype, [made, number, flag, flag, ConstValue(None)])[0]
 
     def _leaf(self, leaf: Value, wanted: int | None) -> Value:
         """An element of a tensor literal: a number, also if it is a tensor that is passed for one."""

@@ -144,7 +144,9 @@ class RaggedLists:
     def _like(self, element: Value) -> Element:
         """What the rows of an element are like."""
         if not isinstance(element, TensorValue) or element.fake.dim() == 0:
-            raise self.state.unsupported("a list of dynamic length with tensors of different lengths and other values")
+            raise self.state.unsupported(
+                "a list of dynamic length with tensors of different lengths and others; keep these in a list of their own"
+            )
         sizes = [expr_of(size) for size in element.fake.shape[1:]]
         known = tuple(int(e) if e.is_Integer else e if self.state.emitter.visible(e) else None for e in sizes)
         return Element(torch.Tensor, element.fake.dtype, element.fake.device, known)
@@ -246,7 +248,9 @@ class RaggedLists:
             return self._rows(other), places, numbers
         value: DynamicListValue = self.state.heap.contents[other.cell][0]  # type: ignore[assignment]
         if value.kind is not torch.Tensor or value.buffer.fake.dim() < 2:
-            raise self.state.unsupported("a list of dynamic length with tensors of different lengths and other values")
+            raise self.state.unsupported(
+                "a list of dynamic length with tensors of different lengths and others; keep these in a list of their own"
+            )
         op, count = self.growing.tensors.call_arguments, value.length
         number, *others = (self._symbolic(expr_of(size)) for size in value.buffer.fake.shape[1:])
         total = self._emit("mul", [count, number])

@@ -19,7 +19,7 @@ from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramEr
 from ..containers.dynamic_lists import DynamicLists
 from ..containers.list_forms import in_columns, in_parts
 from ..tensors.scalar_ops import ScalarOps
-from ..values.diagnostics import ProgramRaises, Unjoinable
+from ..values.diagnostics import OtherForm, ProgramRaises, Unjoinable
 from ..values.dynamic_list_value import is_growing
 from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract
@@ -291,8 +291,10 @@ class Control:
             state.heap.contents, self.growing.capacity.added = before, added
             try:
                 return self._unrolled(0, known, list(initial), body, iteration)
-            except (UnsupportedOpError, UnsupportedProgramError):
-                raise rejection from None
+            except (UnsupportedOpError, UnsupportedProgramError) as other:
+                plain = other.plain() if isinstance(other, Unjoinable) else other
+                # What asks for a list in another form may be all that is in the way.
+                raise (other if isinstance(plain, OtherForm) else rejection) from None
 
     def _fixed_point(
         self, site: Site, trip: Value, condition: Value, initial: Sequence[Value], before: Heap, body: Any

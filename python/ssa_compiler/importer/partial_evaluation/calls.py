@@ -32,6 +32,7 @@ from .displays import listed, spread
 from .effects import has_effects
 from .float_parameters import with_floats
 from .interfaces import Arguments, ExpressionEvaluator, Result
+from .named_tuples import typed_class
 from .number_functions import of_numbers
 from .presence import no_attribute
 from .rejections import NeedsKnownError, NotCompiledError
@@ -384,7 +385,15 @@ class Calls:
         if is_plain_class(kind) or is_written_out(kind):
             return self.scope.program.functions.construct(self.scope, kind, self.arguments(node), node)
         node.func = self.expressions.expression(callee, node)
-        return self.as_it_is(node, ObjectValue(kind))
+        if not hasattr(kind, "_fields"):
+            return self.as_it_is(node, ObjectValue(kind))
+        arguments = self.arguments(node)
+        self.place(node, arguments)
+        given = dict(zip(getattr(kind, "_fields"), arguments.positional)) | dict(arguments.named)  # noqa: B009
+        typed = typed_class(kind, {name: result.value for name, result in given.items()})
+        if typed is not kind:
+            node.func = ast.copy_location(ast.Name(self.scope.program.constant_name(typed), ast.Load()), node)
+        return Result(node, ObjectValue(typed))
 
     def _tensor_type(self, node: ast.Call, dtype: torch.dtype) -> Result:
         """`torch.LongTensor([1, 2])` as `torch.tensor([1, 2], dtype=torch.long)`."""

@@ -8,6 +8,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,8 @@ __all__ = ["Samples", "schema_results"]
 
 _REAL_ELEMENTS = 1 << 16
 """How large the arguments of an op may be that is computed, as the shape of its result depends on values."""
+_SOME = 2
+"""The length of a list of which none is known."""
 _VIEWS = frozenset(
     "view reshape expand expand_as view_as reshape_as permute unflatten flatten squeeze unsqueeze".split()
 )
@@ -88,6 +91,8 @@ class Samples:
         if any(map(_has_unknown_length, (*args, *kwargs.values()))):
             # What a function makes of three sizes has another rank than what it makes of two.
             found = schema_results(name)
+            if function in (torch.tensor, torch.as_tensor) and (made := self._of_numbers(args[0], kwargs)) is not None:
+                return made
             return _listed(self._vague(function, args, kwargs), name) if isinstance(found, Unknown) else found
         for given in (args, *_of_other_numbers(args, kwargs)):
             for make in (self._fake, self._real):
@@ -103,6 +108,16 @@ class Samples:
         is_part = known == TensorValue() and name in _VIEWS and not any(map(_is_dtype, given))
         return TensorValue(args[0].dtype) if is_part and isinstance(args[0], TensorValue) else known
 
+    def _of_numbers(self, data: Value, kwargs: Mapping[str, Value]) -> TensorValue | None:
+        """The tensor that torch.tensor makes of a list of numbers, or of lists or tuples of them; None of others."""
+        kinds, shape = _kinds_in(data)
+        dtype = kwargs.get("dtype", Known(None))
+        if shape is None or not isinstance(dtype, Known):
+            return None
+        with self._mode:
+            made = torch.tensor([kind() for kind in kinds], dtype=dtype.object)
+            return TensorValue(made.dtype, len(shape), torch.empty(shape, dtype=made.dtype))
+
     def _vague(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """What kind of result a function has for tensors of which nothing, or only the dtype, is known."""
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, TensorValue)]
@@ -117,6 +132,10 @@ class Samples:
                 except Exception:  # noqa: BLE001 - as above
                     continue
                 return _without_samples(one, typed or one == other)
+        sampled = [value for value in tensors if value.sample is not None]
+        if sampled and len(sampled) == len(args) + len(kwargs):  # whose sizes may be others
+            plain = [replace(value, sample=None) for value in args]  # type: ignore[type-var]
+            return self._vague(function, plain, {key: replace(v, sample=None) for key, v in kwargs.items()})  # type: ignore[type-var]
         return UNKNOWN
 
     def _of_rank(
@@ -233,6 +252,22 @@ def _has_unknown_length(value: Value) -> bool:
         and value.sample is None
         and (isinstance(value.element, (Scalar, Unknown)) or value.length is None)
     )
+
+
+def _kinds_in(value: Value) -> tuple[set[type], tuple[int, ...] | None]:
+    """The types of the numbers in nested lists and tuples, and a shape that they may have, None if they have none."""
+    kind = type(value.object) if isinstance(value, Known) else value.kind if isinstance(value, Scalar) else None
+    if kind in (bool, int, float, complex):
+        return {kind}, ()
+    if isinstance(value, ListValue) and value.element is not None:
+        parts = [_kinds_in(value.element)] * (_SOME if value.length is None else value.length)
+    elif isinstance(value, TupleValue):
+        parts = list(map(_kinds_in, value.elements))
+    else:
+        return set(), None
+    shapes = {shape for _, shape in parts}
+    (shape,) = shapes if len(shapes) == 1 else (None,)
+    return set().union(*(kinds for kinds, _ in parts)), None if shape is None else (len(parts), *shape)
 
 
 def _listed(value: Value, name: str) -> Value:

@@ -338,7 +338,8 @@ def _joined_alike(a: Value, b: Value, sample: Callable[[torch.Tensor], Any]) -> 
     """`joined`, of two values of one class."""
     if isinstance(a, TensorValue) and isinstance(b, TensorValue):
         dtype, rank = a.dtype if a.dtype == b.dtype else None, a.rank if a.rank == b.rank else None
-        return TensorValue(dtype, rank, a.sample if dtype is not None and rank is not None else None)
+        sample = b.sample if a.sample is None else a.sample
+        return TensorValue(dtype, rank, sample if dtype is not None and rank is not None else None)
     if isinstance(a, ListValue) and isinstance(b, ListValue):
         length = a.length if a.length == b.length else None
         return ListValue(_either(a.element, b.element, sample), a.places | b.places, a.is_tuple or b.is_tuple, length)

@@ -333,3 +333,15 @@ def written_alone(x, n: int):
 
 def test_elements_are_written():
     check(torch.jit.script(written_alone), *((X, n) for n in (3, 0, 1, 2, 6)))
+
+
+def of_other_strides(x, n):
+    alike: list[Tensor] = []
+    for _ in range(int(n)):
+        alike.append(x[:2].t())
+    return alike[0].is_contiguous(), alike[0].stride(0)
+
+
+def test_strides_that_the_list_does_not_keep_are_unsupported():
+    with pytest.raises(errors.SsaCompilerError, match="layout depends"):
+        check(of_other_strides, (X, torch.tensor(3)))

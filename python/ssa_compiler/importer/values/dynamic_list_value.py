@@ -205,9 +205,22 @@ def _zeros(state: State, element: Element, rows: Any) -> TensorValue:
 
 def _holding(state: State, ssa: Any, fake: torch.Tensor, held: Sequence[TensorValue]) -> TensorValue:
     """A tensor that may be any of `held`: at no offset that is known."""
-    storages = frozenset([state.site()]).union(*(value.storages for value in held))
+    own = state.site()
+    if any(_has_other_strides(value.fake) for value in held):
+        state.layouts.held.add(own)
+    storages = frozenset([own]).union(*(value.storages for value in held))
     maybe = tuple(dict.fromkeys(question for value in held for question in value.maybe))
     return TensorValue(ssa, fake, storages, object(), sympy.Integer(0), maybe, absolute=False, chosen=True)
+
+
+def _has_other_strides(fake: torch.Tensor) -> bool:
+    """Whether a tensor has other strides than a contiguous one."""
+    expected = sympy.Integer(1)
+    for size, stride in zip(map(expr_of, reversed(fake.shape)), map(expr_of, reversed(fake.stride()))):
+        if size != 1 and stride != expected:
+            return True
+        expected *= size
+    return False
 
 
 def _emit(state: State, schema: str, fake: torch.Tensor, operands: Sequence[Any]) -> Any:

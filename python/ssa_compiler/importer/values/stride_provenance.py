@@ -65,6 +65,7 @@ class Layouts:
     Attributes:
         reasons: the op that needs the strides of an argument or parameter, by storage.
         exact: the storages of which also strides that lead nowhere matter, those of dimensions of size 1.
+        held: the storages that stand for tensors of other strides, which a list of dynamic length has copied.
 
     Args:
         state: the state of the import.
@@ -74,6 +75,7 @@ class Layouts:
     def __init__(self, state: _Import, run: Callable[[Any, list[Any]], Any]) -> None:
         self.reasons: dict[Site, str] = {}
         self.exact: set[Site] = set()
+        self.held: set[Site] = set()
         self._state, self._run = state, run
         self._makers: dict[Site, _Maker] = {}
         self._origins: dict[Site, frozenset[Site]] = {}
@@ -129,6 +131,8 @@ class Layouts:
         return value.fake.dim() > 1 and any(map(self._is_ambiguous, map(made_at, value.storages)))
 
     def _is_ambiguous(self, storage: Site) -> bool:
+        if storage in self.held:
+            return True
         if storage[0] in _OUTER or storage not in self._makers:
             return False
         if storage not in self._ambiguous:

@@ -343,8 +343,11 @@ class RaggedLists:
         rows, places, numbers = self._lists(target)
         after = emit("add", [position, old])
         before, behind = ([_NONE, position], [after, _NONE])
-        inside = emit("lt", [position, self._length(numbers)])
-        (found,) = self._either(inside, lambda: [self._at(places, position)], [value.length])
+        if old is _ONE:
+            found = self._at(places, position)
+        else:
+            inside = emit("lt", [position, self._length(numbers)])
+            (found,) = self._either(inside, lambda: [self._at(places, position)], [value.length])
         begin = self._natural("place of rows", found)
         removed = self._at(numbers, position) if old is _ONE else _ZERO
         number = _ZERO if element is None else self._symbolic(expr_of(element.fake.shape[0]))  # type: ignore[attr-defined]

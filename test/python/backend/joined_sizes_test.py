@@ -39,6 +39,26 @@ def largest(x: Tensor, n: int) -> Tensor:
     return found[found[:, -1].sort(descending=True)[1][:3]]
 
 
+def queue(x: Tensor, n: int) -> tuple[Tensor, int, list[Tensor]]:
+    """Lists that are made anew in each trip: of nothing, if the list is empty."""
+    waiting = [x * 1, x * 2, x * 3]
+    total = torch.zeros(())
+    k = 0
+    while k < n:
+        first = waiting.pop(0)
+        total = total + first.sum()
+        k += 1
+        if k % 2 == 0:
+            waiting.append(first[:1] * 2)
+        waiting.append(x * 2)
+    return total, k, waiting
+
+
+def test_a_static_size_of_one_branch() -> None:
+    """The cast to a dynamic size was taken for hidden, as there was a barrier in front of it."""
+    check(queue, *((X[:4, :2], n) for n in (1, 0, 2, 3, 5)))
+
+
 def test_what_is_computed_of_tensors_of_such_sizes_lies_in_their_memory() -> None:
     """IREE took the bytes that they need of a block for none, and wrote behind its end."""
     check(rows, *((X, n) for n in (10, 1, 2, 18, 0)))

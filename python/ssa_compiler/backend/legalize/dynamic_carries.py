@@ -20,13 +20,16 @@ where it knows the place of what comes from the other branch, or enters the loop
 (`iree-util-optimize-int-arithmetic`). It does so with the size of the block, too, also for tensors of known sizes: one
 that is as large as the block seems to be, it takes for the block. A tensor behind a barrier is a buffer of its own, and
 begins at its first byte.
+
+What a branch yields, or a loop begins with, has a size that is known there if it is a tensor of static sizes behind a
+cast, whatever barrier is in front of that. It is made a tensor of hidden sizes.
 """
 
 from __future__ import annotations
 
 from iree.compiler import ir
 
-from ..ir.bindings import LOOPS, build, is_behind_barrier, walk
+from ..ir.bindings import CASTS, LOOPS, build, definer, is_behind_barrier, walk
 from ..ir.copies import barrier, dynamic_sizes
 from ..ir.types import is_dynamic, is_tensor
 
@@ -118,16 +121,52 @@ def hide_places(module: ir.Module) -> int:
     count = 0
     for op in [op for op in walk(module.operation) if op.name in LOOPS or op.name == "scf.yield"]:
         for number, value in list(enumerate(op.operands))[_BOUNDS if op.name == "scf.for" else 0 :]:
-            if (is_tensor(value) or _is_number(value.type)) and not is_behind_barrier(value):
-                op.operands[number] = _hidden(value, ir.InsertionPoint(op))
+            fixed = _static_root(value)
+            if fixed is not None or ((is_tensor(value) or _is_number(value.type)) and not is_behind_barrier(value)):
+                op.operands[number] = _hidden(value, fixed, ir.InsertionPoint(op))
                 count += 1
     return count
 
 
-def _hidden(value: ir.Value, where: ir.InsertionPoint) -> ir.Value:
+def _static_root(value: ir.Value) -> ir.Value | None:
+    """The tensor of static sizes that one of dynamic sizes is a cast of; None if it is none."""
+    if not is_tensor(value) or not is_dynamic(value):
+        return None
+    root = value
+    while (op := definer(root)) is not None and op.name in CASTS:
+        root = op.operands[0]
+        if is_tensor(root) and not is_dynamic(root):
+            return root
+    return None
+
+
+def _hidden(value: ir.Value, fixed: ir.Value | None, where: ir.InsertionPoint) -> ir.Value:
+    """A value behind a barrier; of a cast of a tensor of static sizes, `fixed`, the sizes are behind barriers, too."""
+    if fixed is not None:
+        return barrier(_with_hidden_sizes(fixed, ir.RankedTensorType(value.type), where), where)
     if is_tensor(value):
         return barrier(value, where)
     return build("util.optimization_barrier", [value.type], [value], where).results[0]
+
+
+def _with_hidden_sizes(fixed: ir.Value, type_: ir.RankedTensorType, where: ir.InsertionPoint) -> ir.Value:
+    """A tensor of static sizes as one of dynamic sizes that nothing is known of."""
+    index, known = ir.IndexType.get(fixed.context), ir.RankedTensorType(fixed.type).shape
+    sizes, static = [], []
+    for dim, size in enumerate(known):
+        if type_.is_dynamic_dim(dim):
+            number = build("arith.constant", [index], [], where, {"value": ir.IntegerAttr.get(index, size)}).results[0]
+            sizes.append(build("util.optimization_barrier", [index], [number], where).results[0])
+        static.append(ir.ShapedType.get_dynamic_size() if type_.is_dynamic_dim(dim) else size)
+    if 0 in known:  # a slice that begins behind the last element is none
+        return build("tensor.empty", [type_], sizes, where).results[0]
+    attributes: dict[str, ir.Attribute] = {
+        "static_offsets": ir.DenseI64ArrayAttr.get([0] * len(known), fixed.context),
+        "static_sizes": ir.DenseI64ArrayAttr.get(static, fixed.context),
+        "static_strides": ir.DenseI64ArrayAttr.get([1] * len(known), fixed.context),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(sizes), 0], fixed.context),
+    }
+    return build("tensor.extract_slice", [type_], [fixed, *sizes], where, attributes).results[0]
 
 
 def _is_number(type_: ir.Type) -> bool:

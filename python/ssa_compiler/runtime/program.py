@@ -57,6 +57,8 @@ class Program:
         self.signature = signature
         self._detach = detach
         self._device = device_for(driver)
+        # What is kept of other sizes than this program's takes up room.
+        self._device.hal.allocator.trim()
         self._host = CallbackHost(callbacks, self._device) if callbacks else None
         vm = instance()
         modules = [rt.create_hal_module(vm, self._device.hal)]

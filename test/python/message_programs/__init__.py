@@ -4,7 +4,7 @@ The line that the message is about ends in `# rejected`. Annotations are evaluat
 ignored functions as they are.
 """
 
-from . import ops, tuples, values
+from . import lists, ops, tuples, values
 from .registry import PROGRAMS
 
-__all__ = ["PROGRAMS", "ops", "tuples", "values"]
+__all__ = ["PROGRAMS", "lists", "ops", "tuples", "values"]

@@ -5,7 +5,7 @@ different lengths.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -14,14 +14,24 @@ from ..values.dynamic_list_value import DynamicListValue
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import Site, TensorValue, TupleValue, Value
+from ..values.values import ListRef, Site, TensorValue, TupleValue, Value
 
-__all__ = ["DIFFERENT_LENGTHS", "in_columns", "in_parts", "is_own"]
+__all__ = ["DIFFERENT_LENGTHS", "ListContainers", "in_columns", "in_parts", "is_own"]
 
 DIFFERENT_LENGTHS = (
     "a list whose length depends on run-time values, of tensors of different lengths; concatenate them in the loop, and "
     "keep their lengths"
 )
+
+
+class ListContainers(Protocol):
+    """What lists in another form need of `containers.Containers`."""
+
+    def is_growing(self, value: Value) -> bool: ...
+    def elements(self, value: Value) -> tuple[Value, ...]: ...
+    def new_list(self, elements: Sequence[Value]) -> ListRef: ...
+    def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
+    def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
 
 
 def in_columns(state: State, cell: Site, elements: Sequence[Value]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import sympy
 import torch
@@ -22,7 +22,7 @@ from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, TensorValue, Value
 from .dynamic_lists import DynamicLists
-from .list_forms import DIFFERENT_LENGTHS, is_own
+from .list_forms import DIFFERENT_LENGTHS, ListContainers, is_own
 
 __all__ = ["RaggedLists"]
 
@@ -30,20 +30,10 @@ _ZERO, _ONE, _LAST, _NONE = ConstValue(0), ConstValue(1), ConstValue(-1), ConstV
 _LEAST = 4  # rows of a buffer whose final size is not known
 
 
-class _Containers(Protocol):
-    """What such lists need of `containers.Containers`."""
-
-    def is_growing(self, value: Value) -> bool: ...
-    def elements(self, value: Value) -> tuple[Value, ...]: ...
-    def new_list(self, elements: Sequence[Value]) -> ListRef: ...
-    def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
-    def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
-
-
 class RaggedLists:
     """Implements such lists; the methods are named like the ops."""
 
-    def __init__(self, state: State, containers: _Containers, growing: DynamicLists) -> None:
+    def __init__(self, state: State, containers: ListContainers, growing: DynamicLists) -> None:
         self.state, self.containers, self.growing = state, containers, growing
         self._emit, self._symbolic = growing.scalars.emit, growing.tensors.symbolic
 

@@ -7,29 +7,20 @@ list in columns (`Form`). A column is a list as any, of a length that is dynamic
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ..values.plan import Form
 from ..values.state import State
 from ..values.values import ListRef, TupleValue, Value
+from .list_forms import ListContainers
 
 __all__ = ["TupleLists"]
-
-
-class _Containers(Protocol):
-    """What lists of tuples need of `containers.Containers`."""
-
-    def is_growing(self, value: Value) -> bool: ...
-    def elements(self, value: Value) -> tuple[Value, ...]: ...
-    def new_list(self, elements: Sequence[Value]) -> ListRef: ...
-    def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
-    def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
 
 
 class TupleLists:
     """Implements such lists; the methods are named like the ops."""
 
-    def __init__(self, state: State, containers: _Containers) -> None:
+    def __init__(self, state: State, containers: ListContainers) -> None:
         self.state, self.containers = state, containers
 
     def new(self, form: Form, elements: Sequence[Value]) -> tuple[Value, ...]:

@@ -331,8 +331,7 @@ def compile_one(
     artifact = found.artifact
     if options.strict and (sites := [site for site in artifact.callbacks if not is_message(site.op)]):
         raise _not_native(sites)
-    # Not "local-task": with it, loops whose tensors are replaced gave wrong results in 1 of 100 calls
-    # (docs/Backend.md).
+    # Not "local-task", with which loops that replace tensors were wrong in 1 of 100 calls (docs/Backend.md).
     driver = "cuda" if chosen.kind == "cuda" else "local-sync"
     detach = options.gradients == "detach"
     return Specialisation(found.imported, found.stages, artifact, found.signature, driver, seconds, reason, detach)
@@ -437,10 +436,11 @@ def tensors_in(values: Sequence[Any]) -> list[torch.Tensor]:
 
 def _device_target(source: Source, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     """Return the target for the device that the arguments and the model's parameters lie on."""
+    import torch
+
     tensors = [*tensors_in([*args, *kwargs.values()]), *source.tensors()]
     kinds = sorted({tensor.device.type for tensor in tensors if tensor.dim() or tensor.device.type != "cpu"})
-    if not kinds:
-        return "cpu"
+    kinds = kinds or ["cuda" if torch.get_default_device().type == "cuda" else "cpu"]
     if len(kinds) > 1:
         raise ArgumentValueError(
             f"the example inputs and parameters lie on several devices ({', '.join(kinds)}): move them to one"

@@ -46,6 +46,7 @@ from .argument_specs import (
 )
 from .assumptions import DistinctStorage, FlagOff, NotInferred, SameObject, StorageAsExample, StridesAsExample
 from .container_writeback import ChangedContainer
+from .default_device import callers_default_device
 from .module_guards import ModuleFacts
 from .module_state import AttributeSpec, ContainerSpec, ParameterSpec, RebindingSpec
 from .object_guards import ObjectFacts
@@ -116,7 +117,7 @@ class ImportedProgram:
     facts: ModuleFacts | None = None
     objects: ObjectFacts | None = None
     default_dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
-    default_device: str = field(default_factory=lambda: torch.get_default_device().type)
+    default_device: str = field(default_factory=lambda: callers_default_device().type)
     autocast: tuple[torch.dtype | None, ...] = field(default_factory=lambda: autocast_dtypes())
     grad_mode: bool | None = None
     recorded: frozenset[int] = frozenset()

@@ -14,6 +14,7 @@ __all__ = [
     "choice_numbers",
     "growing_class",
     "is_dict_of_names",
+    "is_ordered",
     "later_keys",
     "record_class",
     "record_keys",
@@ -22,6 +23,7 @@ __all__ = [
 _KEYS = "_ssa_compiler_keys"
 _NUMBERS = "_ssa_compiler_numbers"
 _LATER = "_ssa_compiler_later"
+_ORDERED = "_ssa_compiler_ordered"
 _ENCODED = "_ssa_compiler_key_"
 
 
@@ -40,14 +42,15 @@ def attribute_name(key: str) -> str:
 
 
 @cache
-def record_class(keys: tuple[str, ...], kinds: tuple[str, ...]) -> type:
+def record_class(keys: tuple[str, ...], kinds: tuple[str, ...], ordered: bool = False) -> type:
     """Return the class that stands for dicts with certain keys.
 
     Args:
         keys: the keys, in their order, for each of which there is an attribute (`attribute_name`).
         kinds: what tells dicts with these keys apart: the types of their elements.
+        ordered: whether it stands for OrderedDicts.
     """
-    return type("record", (), {"__module__": __name__, _KEYS: keys})
+    return type("record", (), {"__module__": __name__, _KEYS: keys, _ORDERED: ordered})
 
 
 @cache
@@ -58,7 +61,8 @@ def growing_class(kind: type, later: tuple[str, ...]) -> type:
         kind: the class of those that have none of them.
         later: these keys, in the order in which a dict gets them: attributes that are None until then.
     """
-    return type("record", (), {"__module__": __name__, _KEYS: record_keys(kind), _LATER: later})
+    known = {_KEYS: record_keys(kind), _LATER: later, _ORDERED: is_ordered(kind)}
+    return type("record", (), {"__module__": __name__, **known})
 
 
 @cache
@@ -83,6 +87,11 @@ def record_keys(kind: type | None) -> tuple[str, ...] | None:
     """Return the keys of the dicts that a class stands for; None if it stands for none."""
     found: tuple[str, ...] | None = getattr(kind, _KEYS, None)
     return found
+
+
+def is_ordered(kind: type | None) -> bool:
+    """Whether the dicts that a class stands for are OrderedDicts."""
+    return bool(getattr(kind, _ORDERED, False))
 
 
 def later_keys(kind: type | None) -> tuple[str, ...]:

@@ -52,11 +52,18 @@ class OutputLeaf:
         kind: torch.Tensor, int, float or bool.
         renewed: the user gets another tensor object that shows the same memory (`return x.detach()`), one for all
             leaves of this number.
+        device: where eager has it, "cpu", if the program computes it elsewhere; "" otherwise.
     """
 
     index: int
     kind: type
     renewed: bool = False
+    device: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the user gets the result of `@main` itself."""
+        return not self.renewed and not self.device
 
 
 @dataclass(frozen=True)
@@ -103,10 +110,19 @@ class OutputRows:
 
 @dataclass(frozen=True)
 class OutputDict:
-    """A dict, built anew by each call, in this order; without those of the keys `later` whose elements are None."""
+    """A dict, built anew by each call, in this order.
+
+    Attributes:
+        items: its keys and what describes its elements.
+        later: keys that are left out if their elements are None.
+        ordered: whether it is an OrderedDict.
+        like: where the argument is of whose class it is, as of `OutputArgument`; None for none.
+    """
 
     items: tuple[tuple[Any, OutputSpec], ...]
     later: frozenset[str] = field(default=frozenset(), kw_only=True)
+    ordered: bool = field(default=False, kw_only=True)
+    like: tuple[Step, ...] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -127,10 +143,14 @@ class OutputParts(OutputColumns):
 
 @dataclass(frozen=True)
 class OutputPairs:
-    """A dict whose keys are dynamic: a list of these, and a list of its elements."""
+    """A dict whose keys are dynamic: a list of these, and a list of its elements; `ordered` and `like` as of
+    `OutputDict`.
+    """
 
     keys: OutputSpec
     elements: OutputSpec
+    ordered: bool = False
+    like: tuple[Step, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -211,7 +231,7 @@ class ResultBuilder:
 
     def __init__(self, results: Sequence[Any], values: Sequence[Any] = ()) -> None:
         self._results, self._values = results, values
-        self._renewed: dict[int, torch.Tensor] = {}
+        self._renewed: dict[OutputLeaf, torch.Tensor] = {}
         self._made: dict[int, Any] = {}
 
     def build(self, spec: OutputSpec) -> Any:
@@ -234,11 +254,12 @@ class ResultBuilder:
         return self._made[id(spec)]
 
     def _leaf(self, spec: OutputLeaf) -> Any:
-        if not spec.renewed:
+        if spec.is_plain:
             return self._results[spec.index]
-        if spec.index not in self._renewed:
-            self._renewed[spec.index] = self._results[spec.index].detach()
-        return self._renewed[spec.index]
+        if spec not in self._renewed:
+            result = self._results[spec.index]
+            self._renewed[spec] = result.to(spec.device) if spec.device else result.detach()
+        return self._renewed[spec]
 
     def _container(self, spec: OutputList | OutputRows | OutputPairs | OutputColumns | OutputDict) -> Any:
         if isinstance(spec, OutputParts):
@@ -248,7 +269,7 @@ class ResultBuilder:
             rows = zip(*map(self.build, spec.columns), strict=True)
             return [_tuple(OutputTuple((), spec.fields, spec.type_name), row) for row in rows]
         if isinstance(spec, OutputPairs):
-            return dict(zip(self.build(spec.keys), self.build(spec.elements), strict=True))
+            return self._dict(spec, dict(zip(self.build(spec.keys), self.build(spec.elements), strict=True)))
         if isinstance(spec, OutputList):
             return [self.build(element) for element in spec.elements]
         if isinstance(spec, OutputObject):
@@ -258,9 +279,22 @@ class ResultBuilder:
             return made
         if isinstance(spec, OutputDict):
             made = {key: self.build(element) for key, element in spec.items}
-            return {key: value for key, value in made.items() if value is not None or key not in spec.later}
+            there = {key: value for key, value in made.items() if value is not None or key not in spec.later}
+            return self._dict(spec, there)
         rows = self._results[spec.buffer.index][: self.build(spec.length)]
         return [row.clone() for row in rows] if spec.of_tensors else rows.tolist()
+
+    def _dict(self, spec: OutputDict | OutputPairs, items: dict[Any, Any]) -> dict[Any, Any]:
+        """Give a dict its class."""
+        if spec.like is None:
+            return collections.OrderedDict(items) if spec.ordered else items
+        argument = find_argument(spec.like, self._values)
+        if type(argument) is dict:
+            return items
+        made = argument.copy()  # a subclass may need more than the items
+        made.clear()
+        made.update(items)
+        return made
 
 
 def _tuple(spec: OutputTuple, elements: tuple[Any, ...]) -> Any:
@@ -281,13 +315,13 @@ def returns_arguments(spec: OutputSpec) -> bool:
     if isinstance(spec, OutputOptional):
         return returns_arguments(spec.value)
     if isinstance(spec, OutputDict):
-        return any(returns_arguments(element) for _, element in spec.items)
+        return spec.like is not None or any(returns_arguments(element) for _, element in spec.items)
     if isinstance(spec, (OutputList, OutputTuple)):
         return any(map(returns_arguments, spec.elements))
     if isinstance(spec, OutputColumns):
         return any(map(returns_arguments, spec.columns))
     if isinstance(spec, OutputPairs):
-        return returns_arguments(spec.elements)
+        return spec.like is not None or returns_arguments(spec.elements)
     return isinstance(spec, OutputArgument)
 
 

@@ -90,11 +90,11 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
 
 def _picker(results: OutputSpec) -> Callable[[Sequence[Any]], Any] | None:
     """Return how a result is taken from `@main`'s where it is one of them, or a tuple of some; None otherwise."""
-    if isinstance(results, OutputLeaf) and not results.renewed:
+    if isinstance(results, OutputLeaf) and results.is_plain:
         return operator.itemgetter(results.index)
     if not isinstance(results, OutputTuple) or results.fields or results.type_name:
         return None
-    leaves = [element for element in results.elements if isinstance(element, OutputLeaf) and not element.renewed]
+    leaves = [element for element in results.elements if isinstance(element, OutputLeaf) and element.is_plain]
     if len(leaves) != len(results.elements) or len(leaves) < 2:  # an itemgetter of one returns no tuple
         return None
     return operator.itemgetter(*(leaf.index for leaf in leaves))

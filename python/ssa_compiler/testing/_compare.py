@@ -108,6 +108,8 @@ def compare_values(
             return f"{name}: expected {len(expected)} elements, got {len(actual)}"
         pairs = [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(expected, actual, strict=True))]
     elif isinstance(expected, dict):
+        if isinstance(actual, dict) and type(actual) is not type(expected):
+            return f"{name}: expected a {type(expected).__name__}, got a {type(actual).__name__}"
         if not isinstance(actual, dict) or list(expected) != list(actual):
             return f"{name}: expected keys {list(expected)}, got {list(actual) if isinstance(actual, dict) else actual}"
         pairs = [(f"{name}[{key!r}]", expected[key], actual[key]) for key in expected]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from ...abi.records import attribute_name, choice_numbers, later_keys, record_keys
+from ...abi.default_device import callers_default_device
+from ...abi.records import attribute_name, choice_numbers, is_ordered, later_keys, record_keys
 from ...abi.results import (
     OutputArgument,
     OutputChoice,
@@ -73,7 +75,7 @@ class Outputs:
             if id(value) in self._state.originals:  # the caller's object: it gets its new shape after the call
                 return self.leaf(self._state.originals[id(value)][1].ssa, torch.Tensor)
             if not value.renewed:
-                leaf = self.leaf(value.ssa, torch.Tensor)
+                leaf = replace(self.leaf(value.ssa, torch.Tensor), device=self._elsewhere(value))
                 self.leaves.setdefault(id(value), (value, leaf))
                 return leaf
             if any(before.ssa == value.ssa for _, before in self._state.originals.values()):
@@ -96,6 +98,16 @@ class Outputs:
             f"a result that is {in_words(value)}; return tensors, numbers, strings known at import, or containers of them"
         )
 
+    def _elsewhere(self, value: TensorValue) -> str:
+        """Where eager has a tensor on the CPU, in a program that computes on a GPU: "cpu"; "" otherwise.
+
+        Such a tensor meets none of the others in the program, for that raises. So it does not matter where it is.
+        """
+        if value.fake.device.type != "cpu":
+            return ""
+        own = {owner.fake.device.type for owner in self._state.storages.owners.values()}
+        return "cpu" if "cuda" in (*own, callers_default_device().type) else ""
+
     def _container(self, value: DictRef | ListRef) -> OutputSpec:
         """A list, dict or object, which has one spec however many places of the result it is in."""
         containers = self._containers
@@ -104,11 +116,14 @@ class Outputs:
         if path := self._state.heap.module_owned.get(value.cell):  # what is returned is the module's own object
             raise AnotherPlan.holding(path)
         if self._state.heap.has_dynamic_keys(value.cell):
-            return OutputPairs(*map(self.output, self._state.heap.contents[value.cell]))
+            keys, found = map(self.output, self._state.heap.contents[value.cell])
+            return OutputPairs(keys, found, **self._dict_class(value))
         if isinstance(value, DictRef):
             parts = [self.output(element) for element in containers.elements(value)]
             items = tuple(zip(map(unnumbered, self._state.heap.keys[value.cell]), parts))
-            return self._object(value, items) if isinstance(value, ObjectRef) else OutputDict(items)
+            if isinstance(value, ObjectRef):
+                return self._object(value, items)
+            return OutputDict(items, **self._dict_class(value))
         if value.cell in self._state.heap.views:
             kind = self._state.heap.views[value.cell].kind
             raise self._state.unsupported(f"{kind}() of a dict as a result; return list(d.{kind}())")
@@ -128,6 +143,16 @@ class Outputs:
         elements = tuple(self.output(element) for element in containers.elements(value))
         return containers.classes.described(value, elements)
 
+    def _dict_class(self, value: DictRef | ListRef) -> dict[str, Any]:
+        """The class of a dict, as `OutputDict` describes it."""
+        found = self._state.heap.dict_classes.get(value.cell)
+        if isinstance(found, tuple):
+            return {"like": found}
+        if found not in (None, OrderedDict):
+            kind = found.__name__ if isinstance(found, type) else "dict in some runs and an OrderedDict in others"
+            raise self._state.unsupported(f"a result that is a {kind}; return dict(...) of it")
+        return {"ordered": found is OrderedDict}
+
     def _object(self, value: ObjectRef, items: tuple[tuple[str, OutputSpec], ...]) -> OutputSpec:
         kind = python_class(value.type_name)
         if kind is None:
@@ -139,7 +164,7 @@ class Outputs:
         if (keys := record_keys(kind)) is not None:
             of_name = {attribute_name(key): key for key in (*keys, *later_keys(kind))}
             items = tuple((of_name[name], element) for name, element in items)
-            return OutputDict(items, later=frozenset(later_keys(kind)))
+            return OutputDict(items, later=frozenset(later_keys(kind)), ordered=is_ordered(kind))
         return OutputObject(items, kind)
 
     def rows(self, value: Any) -> OutputSpec:

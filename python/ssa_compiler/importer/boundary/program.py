@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ...abi.convention import ImportedProgram
+from ...abi.default_device import own_tensors_on_cpu
 from ...errors import ArgumentTypeError, SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..fake.fake_run import run
 from ..isolation.process_state import quiet
@@ -78,7 +79,7 @@ def import_program(
             raise rejection.plain() if isinstance(rejection, Unjoinable) else rejection
         return program
 
-    with quiet():
+    with quiet(), own_tensors_on_cpu():
         opened = open_for_example(model, args, kwargs)
         try:
             return imported(opened)

@@ -71,6 +71,7 @@ class Containers:
         cell = self.state.site()
         self.state.heap.frozen.discard(cell)
         self.state.heap.tuples.pop(cell, None)
+        self.state.heap.dict_classes.pop(cell, None)
         return cell
 
     def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef:

@@ -128,9 +128,15 @@ class Dicts:
         return ConstValue(self._position(target, key) is not None)
 
     def copy(self, target: Any) -> Value:
-        return self.containers.new_dict(self.state.heap.keys[target.cell], self._elements(target))
+        heap, made = self.state.heap, self.dict(target)
+        owned = heap.caller_owned.get(target.cell)
+        kind = owned.route if owned is not None else heap.dict_classes.get(target.cell)
+        if kind is not None:
+            heap.dict_classes[made.cell] = kind
+        return made
 
-    dict = copy
+    def dict(self, target: Any) -> DictRef:
+        return self.containers.new_dict(self.state.heap.keys[target.cell], self._elements(target))
 
     # Views.
 

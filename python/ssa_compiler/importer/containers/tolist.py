@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -50,6 +51,8 @@ def to_list(tensors: TensorOps, scalars: ScalarOps, containers: Containers, valu
     dtype, copies = ConstValue(DTYPE_NUMBERS[SCALAR_DTYPES[kind]]), ConstValue(True)
     contiguous = ConstValue(torch.contiguous_format)
     (buffer,) = tensors.call(torch.ops.aten.to.dtype, [value, dtype, ConstValue(False), copies, contiguous])
+    with state.symbols.mode, torch.no_grad():
+        buffer = replace(buffer, fake=buffer.fake.cpu())  # numbers are on no device
     return containers.new_list([DynamicListValue(buffer, tensors.symbolic(expr_of(fake.shape[0])), kind)])
 
 

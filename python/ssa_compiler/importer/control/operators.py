@@ -15,6 +15,7 @@ from ...abi.results import TORCH_SIZE
 from ...semantics import autocast
 from ..containers.classes import Classes, compare_enums
 from ..containers.containers import Containers
+from ..containers.dict_classes import note_class
 from ..containers.dynamic_lists import DynamicLists
 from ..fake.empty_tensor_errors import check_sizes
 from ..ir.locations import highlighted, is_augmented_assignment, is_call, is_item_assignment
@@ -23,7 +24,7 @@ from ..ir.schemas import dtype_result, find_op, in_place_of
 from ..ir.torchscript_enums import python_argument
 from ..ops.autocast import check_dtypes, converted_operands
 from ..ops.bool_operands import call_with_bools, converted_bools
-from ..ops.devices import check_devices
+from ..ops.devices import check_devices, on_default_device
 from ..ops.effectful_ops import run_later
 from ..ops.implicit_conversions import IMPLICIT, Implicit, converts_item
 from ..ops.library_ops import OpPrograms
@@ -141,6 +142,8 @@ class Operators(Blocks):
                 return [Uninitialized(str(output.type())) for output in node.outputs()]
         try:
             results = self._operator(node, kind, arguments)
+            if kind == "aten::dict" and not self.state.scripted and isinstance(results[0], DictRef):
+                note_class(self.state, node, self.modules.python_function(self._calls[-1]), results[0])
             if (
                 len(results) == 1
                 and isinstance(results[0], ConstValue)
@@ -154,7 +157,10 @@ class Operators(Blocks):
     def _operator(self, node: Any, kind: str, arguments: list[Value]) -> list[Value]:
         if (compared := compare_enums(kind, arguments)) is not None:
             return [compared]
+        if kind == "aten::dict" and not arguments:
+            return [self.containers.new_dict((), ())]
         check_devices(self.state, self.modules.root, node, arguments)
+        arguments = on_default_device(node, arguments)
         first = arguments[0] if arguments else NONE
         if self._from_python[-1] and not self.state.in_library:
             source = self.modules.python_function(self._calls[-1])

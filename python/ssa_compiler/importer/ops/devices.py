@@ -11,12 +11,13 @@ from typing import Any
 
 import torch
 
+from ...abi.default_device import callers_default_device
 from ..torchscript.models import state_tensors
 from ..values.diagnostics import ProgramRaises
 from ..values.state import State
 from ..values.values import ConstValue, Value
 
-__all__ = ["check_default_device", "check_devices"]
+__all__ = ["check_default_device", "check_devices", "on_default_device"]
 
 _ERRORS = (AssertionError, NotImplementedError, ImportError, RuntimeError)
 """What PyTorch raises for a device that it does not have."""
@@ -53,6 +54,26 @@ def check_devices(state: State, root: Any, node: Any, arguments: Sequence[Value]
             raise state.unsupported_op(f"{kind} in pinned memory; pin the result")
 
 
+def on_default_device(node: Any, arguments: list[Value]) -> list[Value]:
+    """Name the default device where an op makes a tensor from no other and names none.
+
+    `torch.set_default_device` and `with torch.device(...)` change what PyTorch's Python functions are given, not what
+    its operators do.
+    """
+    default = callers_default_device()
+    if default.type == "cpu" or "Device? device" not in (text := node.schema()):
+        return arguments
+    specs = torch._C.parse_schema(text).arguments
+    if any("Tensor" in str(spec.type) for spec in specs):
+        return arguments
+    return [
+        ConstValue(default)
+        if spec.name == "device" and isinstance(value, ConstValue) and value.value is None
+        else value
+        for spec, value in zip(specs, arguments, strict=True)
+    ]
+
+
 def _may_pin(arguments: Sequence[Value], node: Any) -> bool:
     pins = any(isinstance(argument, ConstValue) and argument.value is True for argument in arguments)
     return pins and "pin_memory" in node.schema()
@@ -72,7 +93,8 @@ def _ask(state: State, wanted: dict[str, Any]) -> None:
 def _own_types(state: State, root: Any) -> set[str]:
     """The types of the devices that the program's arguments and parameters are on."""
     tensors = [value.fake for value in state.storages.owners.values()] + list(state_tensors(root))
-    return {tensor.device.type for tensor in tensors if tensor.dim() or tensor.device.type != "cpu"} or {"cpu"}
+    own = {tensor.device.type for tensor in tensors if tensor.dim() or tensor.device.type != "cpu"}
+    return own or {"cuda" if callers_default_device().type == "cuda" else "cpu"}
 
 
 def check_default_device(state: State, root: Any) -> None:
@@ -81,6 +103,6 @@ def check_default_device(state: State, root: Any) -> None:
     Raises:
         UnsupportedProgramError: they are made elsewhere.
     """
-    default, own = torch.get_default_device().type, _own_types(state, root)
+    default, own = callers_default_device().type, _own_types(state, root)
     if default not in (*own, "cpu"):
         raise state.unsupported(f"the default device {default}; make it {' or '.join(sorted(own))}")

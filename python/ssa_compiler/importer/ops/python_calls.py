@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -249,7 +250,8 @@ class PythonCalls:
             parts = tuple(self._argument(element, leaves, name) for element in self.containers.elements(value))
             if isinstance(value, ListRef):
                 return self.containers.classes.described(value, parts)
-            return OutputDict(tuple(zip(self.state.heap.keys[value.cell], parts)))
+            ordered = self.state.heap.dict_classes.get(value.cell) is OrderedDict
+            return OutputDict(tuple(zip(self.state.heap.keys[value.cell], parts)), ordered=ordered)
         raise self.state.unsupported_op(
             f"the ignored function '{name}', which is given {in_words(value)}; pass tensors, numbers, strings, or "
             "tuples, lists and dicts of them"

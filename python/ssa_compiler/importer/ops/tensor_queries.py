@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -110,9 +111,9 @@ class Metadata:
         if kind == "aten::tensor":
             if not highlighted(node):
                 self._check_stored(arguments)
-            return [self._tensor(arguments)]
+            return [self.placed(self._tensor(arguments), arguments)]
         if kind == "aten::as_tensor" and not isinstance(first, (TensorValue, OptionalValue)):
-            return [self._tensor(arguments)]
+            return [self.placed(self._tensor(arguments), arguments)]
         if kind == "aten::__range_length" or kind == "aten::__derive_index":
             counts = range_length if kind == "aten::__range_length" else derived_index
             return [counts(self.scalars, *arguments)]
@@ -282,6 +283,14 @@ class Metadata:
         return self.state.scalar(int, self.state.emitter.expression(expr), size)
 
     # Tensor literals.
+
+    def placed(self, made: Value, arguments: Sequence[Value]) -> Value:
+        """Return a new tensor, made on the CPU, on the device that `torch.tensor` was asked for."""
+        named = [a.value for a in arguments if isinstance(a, ConstValue) and isinstance(a.value, torch.device)]
+        if not named or not isinstance(made, TensorValue) or made.fake.device.type == named[0].type:
+            return made
+        with self.state.symbols.mode, torch.no_grad():
+            return replace(made, fake=made.fake.to(named[0]))
 
     def _tensor(self, arguments: Sequence[Value]) -> Value:
         data, dtype = arguments[0], arguments[1]

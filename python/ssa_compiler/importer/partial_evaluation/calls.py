@@ -381,7 +381,9 @@ class Calls:
         if dtype is not None and len(node.args) == 1:
             return self._tensor_type(node, dtype)
         if kind is collections.OrderedDict and not node.args and not node.keywords:
-            return self.expressions.evaluate(ast.copy_location(ast.Dict([], []), node))
+            display = ast.copy_location(ast.Dict([], []), node)
+            display.ordered = self.expressions.expression(callee, node)  # type: ignore[attr-defined]
+            return self.expressions.evaluate(display)
         if is_plain_class(kind) or is_written_out(kind):
             return self.scope.program.functions.construct(self.scope, kind, self.arguments(node), node)
         node.func = self.expressions.expression(callee, node)

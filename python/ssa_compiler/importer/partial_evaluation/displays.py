@@ -140,7 +140,11 @@ def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
     node.keys = [expressions.expression(key, part) for key, part in zip(keys, node.keys)]  # type: ignore[arg-type]
     node.values = [expressions.expression(value, part) for (_, value), part in zip(pairs, node.values)]
     value = DictValue(key, element, frozenset([place]))
-    return Result(_annotated(expressions, node, value), value)
+    annotated = _annotated(expressions, node, value)
+    if (made_by := getattr(node, "ordered", None)) is not None:  # without elements
+        call = ast.copy_location(ast.Call(made_by, [], []), node)
+        annotated = call if annotated is node else expressions.scope.program.annotated(call, value)
+    return Result(annotated, value)
 
 
 def _named(pairs: Sequence[tuple[Result, Result]]) -> dict[Any, Result]:

@@ -82,17 +82,20 @@ def is_wanted(program: Evaluated, keys: Iterable[Any], element: Value | None, pl
     return mixed or any((_WANTED, place) in program.elements for place in places)
 
 
-def record_of(program: Evaluated, parts: Mapping[str, Value], place: Any = None) -> ObjectValue:
+def record_of(
+    program: Evaluated, parts: Mapping[str, Value], place: Any = None, *, ordered: bool = False
+) -> ObjectValue:
     """Return what is known of a dict whose elements are known by key, and note that they are its elements.
 
     Args:
         program: the program.
         parts: what the elements are.
         place: where it is made, which tells empty dicts apart.
+        ordered: whether it is an OrderedDict.
     """
     kinds = tuple(annotation(program.widened(value)) or type(value).__name__ for value in parts.values())
     kinds = kinds if parts else (str(place),)
-    made = program.classes.value(record_class(tuple(parts), kinds))
+    made = program.classes.value(record_class(tuple(parts), kinds, ordered))
     for name, value in parts.items():
         program.classes.learn(made.kind, attribute_name(name), value)
     return made
@@ -120,7 +123,8 @@ def passed(program: Evaluated, parts: Mapping[str, Value]) -> ObjectValue:
 def make(scope: Scope, parts: Mapping[str, Result], where: ast.AST) -> Result:
     """Make a record of results, which are evaluated in this order."""
     program = scope.program
-    value = record_of(program, {name: result.value for name, result in parts.items()}, scope.place(where))
+    values, ordered = {name: result.value for name, result in parts.items()}, hasattr(where, "ordered")
+    value = record_of(program, values, scope.place(where), ordered=ordered)
     call = ast.Call(ast.copy_location(ast.Name(value.name or "", ast.Load()), where), [], [])
     call.is_pure = True  # type: ignore[attr-defined]
     for name, result in parts.items():

@@ -66,6 +66,8 @@ class Heap:
         keys: keys of each dict cell; `DYNAMIC`, that very object, if they are dynamic.
         tuples: cells of lists that are no lists in eager, or not always: `TUPLE`, `EITHER`, `UNKNOWN` or
             `abi.results.TORCH_SIZE`.
+        dict_classes: dicts that are no plain ones in eager, or not always: their class, where the argument is of whose
+            class they are, or `EITHER`.
         views: lists that show the keys or elements of a dict.
         module_owned: cells of lists and dicts of the module that were read as constants, with the attribute's name if
             it can be an argument (`ImportPlan.held`), "" otherwise.
@@ -81,6 +83,7 @@ class Heap:
         self.contents: dict[Site, tuple[Value, ...]] = {}
         self.keys: dict[Site, tuple[Any, ...]] = {}
         self.tuples: dict[Site, str] = {}
+        self.dict_classes: dict[Site, type | tuple[Step, ...] | str] = {}
         self.views: dict[Site, View] = {}
         self.module_owned: dict[Site, str] = {}
         self.caller_owned: dict[Site, CallerContainer] = {}

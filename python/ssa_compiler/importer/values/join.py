@@ -155,6 +155,8 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         state.heap.frozen.add(site)
         if a.kind is dict:
             state.heap.keys[site] = a.keys
+            if a.fields:
+                state.heap.dict_classes[site] = a.fields[0]
             return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)
         if a.type_name:
             state.heap.tuples[site] = a.type_name

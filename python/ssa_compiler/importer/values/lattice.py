@@ -90,12 +90,13 @@ class Elements(Abstract):
     """A tuple, list or dict whose elements are joined one by one.
 
     The contents of a list whose length is dynamic are one element of kind `DynamicListValue`, whose own
-    elements are the buffer and the length, and whose `type_name` is the kind of the list's elements.
+    elements are the buffer and the length, and whose `type_name` is the kind of the list's elements. A dict of another
+    class than dict has that as its field (`Heap.dict_classes`).
     """
 
     kind: type
     elements: tuple[Abstract, ...]
-    fields: tuple[str, ...] = ()
+    fields: tuple[Any, ...] = ()
     type_name: str = ""
     keys: tuple[Any, ...] = ()
 

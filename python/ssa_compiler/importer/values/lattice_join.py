@@ -194,9 +194,11 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         kind = list if isinstance(a.value, ListRef) else dict
         type_name = a.value.type_name if isinstance(a.value, ObjectRef) else ""
         type_name = state.heap.tuples.get(cell, type_name)
+        found = state.heap.dict_classes.get(cell)
+        fields = () if found is None else (found,)
         form = state.heap.forms.get(cell)
         keys = state.heap.keys.get(cell, ()) if form is None else (replace(form, cell=None),)
-        return Elements(kind, elements, type_name=type_name, keys=keys)
+        return Elements(kind, elements, fields, type_name, keys)
     return a
 
 
@@ -274,7 +276,8 @@ def _join_elements(
                 f"a tuple of one class or of another, depending on {_a(what)} with run-time values; unpack it first"
             )
         joined = tuple(join(state, x, y, what, heap_a, heap_b) for x, y in zip(a.elements, b.elements))
-        return replace(a, elements=joined, type_name=_class(a, b))
+        fields = a.fields if a.fields == b.fields else (EITHER,)
+        return replace(a, elements=joined, fields=fields, type_name=_class(a, b))
     if a.kind is b.kind and a.kind in (list, tuple):
         return _join_lengths(state, a, b, what)
     name = "a dict that changes its keys" if a.kind is dict else "a list that changes its length"

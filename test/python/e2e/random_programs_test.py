@@ -1,4 +1,4 @@
-"""Random programs: every stage under the interpreter for 300 of them, the compiled program for 50 of these.
+"""Random programs: every stage under the interpreter for 200 of them, the compiled program for 50 of these.
 
 The fuzzer's own command line runs them. Longer searches: `python -m ssa_compiler.testing.fuzz` (docs/Fuzzing.md).
 """
@@ -14,7 +14,7 @@ from ssa_compiler.testing.fuzz.record import Record
 from ssa_compiler.testing.fuzz.score import format_score
 
 COMPILED = range(50)  # they run under the interpreter, too
-INTERPRETED = range(50, 300)
+INTERPRETED = range(50, 200)
 # The goal is 1 % of many programs; of these few, each rejection counts for nearly half of that.
 MOST_REJECTED = 0.02
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import torch
 from torch import Tensor
 
@@ -49,3 +54,19 @@ def test_what_is_kept_is_bounded() -> None:
     del results
     statistics = allocator.statistics
     assert statistics["device_bytes_allocated"] - statistics["device_bytes_freed"] <= 256 * MIB
+
+
+def test_a_result_may_outlive_the_runtime(tmp_path: Path) -> None:
+    """When the interpreter ends, a tensor in another module goes after everything of this package."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import threading, torch\n"
+        "from ssa_compiler import compile\n"
+        "def doubles(x):\n"
+        "    return x * 2\n"
+        "threading.kept = compile(doubles, (torch.ones(3),))(torch.ones(3))\n"
+        "print(threading.kept.tolist())\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (0, "[2.0, 2.0, 2.0]\n")

@@ -45,6 +45,9 @@ class _NotCompiled:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--interpreted", action="store_true", help="compile nothing; skip what needs a compiled program")
+    parser.addoption(
+        "--target", default="cpu", help="what `check` compiles programs for: cpu, or cuda where there is a GPU"
+    )
     parser.addoption("--partially-evaluated", action="store_true", help="evaluate every program partially")
 
 
@@ -67,6 +70,14 @@ def _interpreted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
         monkeypatch.setattr(harness, "NOT_COMPILED", _NotCompiled())
         monkeypatch.setattr(backend, "compile_module", lambda *_, **__: pytest.skip("it compiles"), raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile programs for the device that is asked for."""
+    from ssa_compiler.testing import harness
+
+    monkeypatch.setattr(harness, "TARGET", request.config.getoption("--target"))
 
 
 @pytest.fixture(autouse=True)

@@ -120,6 +120,7 @@ class CallbackHost:
         fresh = torch.empty(value.shape, dtype=expected, device=value.device)
         fresh.copy_(value)
         assert fresh.data_ptr() % ALIGNMENT == 0
+        self._device.wait_for_pytorch()
         return self._device.view(fresh).ref
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TargetError
@@ -22,7 +22,14 @@ ALIGNMENT = 64
 # Memory of results and temporaries that is kept for the next ones of the same size: pieces of at most so many bytes,
 # which together are no more than that and one piece, and so many of them. The system gives fresh memory page by page: a
 # tensor of 64 MiB takes four times as long.
-_KEPT = "128mib;128mib;64"
+_KEPT = "caching:*=128mib;128mib;64"
+# On CUDA there are pools for tensors, for numbers on their way to the host, and for those on their way to the GPU,
+# which take a millisecond to allocate. They have no limit, as IREE frees twice what exceeds one, or is trimmed; but
+# tensors have few sizes (`backend/legalize/gpu_memory.py`).
+_KEPT_ON_CUDA = "caching:" + ",".join(
+    f"{heap}=*;*;65536"
+    for heap in ("DEVICE_LOCAL", "DEVICE_LOCAL|HOST_VISIBLE", "HOST_LOCAL", "HOST_LOCAL|HOST_CACHED")
+)
 
 _lock = new_lock()
 
@@ -41,6 +48,7 @@ class Device:
 
     Attributes:
         driver: "local-sync", "local-task" or "cuda".
+        torch_type, torch_name: what PyTorch calls it, without and with its number.
         hal: the `iree.runtime.HalDevice`.
     """
 
@@ -50,13 +58,20 @@ class Device:
 
         self.driver = driver
         try:
-            kept = [f"caching:*={_KEPT}"] if driver != "cuda" else None
-            self.hal = rt.get_driver(driver).create_default_device(allocators=kept)
+            if driver == "cuda":
+                # What is allocated in the order of a stream cannot be exported as a tensor.
+                rt.flags.parse_flags("--cuda_async_allocations=false")
+            kept = _KEPT_ON_CUDA if driver == "cuda" else _KEPT
+            self.hal = rt.get_driver(driver).create_default_device(allocators=[kept])
+            # A result that is left when the interpreter ends gives its memory back to the device: it has to be there.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.hal))
         except Exception as error:
             raise TargetError(f"no device for the IREE driver '{driver}' on this machine: {error}") from error
         cuda = driver == "cuda"
         self.torch_type = "cuda" if cuda else "cpu"
         self._code = 2 if cuda else 1
+        self.torch_name = "cuda:0" if cuda else "cpu"
+        self._stream = partial(torch.cuda.current_stream, 0) if cuda else None
         self._import = self.hal.from_dlpack_capsule
         self._export = self.hal.create_dlpack_capsule
         self._to_dlpack = torch._C._to_dlpack
@@ -86,6 +101,15 @@ class Device:
                 raise
             # Without elements it is contiguous whatever its strides are, which IREE does not see.
             return self._import(self._to_dlpack(tensor.new_empty(tensor.shape)))
+
+    def wait_for_pytorch(self) -> None:
+        """Wait for what PyTorch has been asked to compute, before IREE reads its tensors or writes into them.
+
+        Both use streams of their own on CUDA, and neither waits for the other's. IREE's calls return when their results
+        are there, so that PyTorch need not wait.
+        """
+        if self._stream is not None:
+            self._stream().synchronize()
 
     def viewer(self, dtype: torch.dtype | None) -> Callable[[torch.Tensor], Any]:
         """Return `view` for tensors of one dtype, without what that dtype does not need."""
@@ -133,6 +157,11 @@ class Device:
         """Return a tensor over a buffer view's memory, which it keeps alive."""
         tensor = self._from_dlpack(self._export(view, self._code, 0))
         return tensor if tensor.dtype is dtype else tensor.view(dtype)
+
+    def trim(self) -> None:
+        """Give memory back that is kept for tensors."""
+        if self.torch_type == "cpu":
+            self.hal.allocator.trim()
 
 
 @cache

@@ -57,8 +57,9 @@ class Program:
         self.signature = signature
         self._detach = detach
         self._device = device_for(driver)
+        self._on_gpu = driver == "cuda"
         # What is kept of other sizes than this program's takes up room.
-        self._device.hal.allocator.trim()
+        self._device.trim()
         self._host = CallbackHost(callbacks, self._device) if callbacks else None
         vm = instance()
         modules = [rt.create_hal_module(vm, self._device.hal)]
@@ -75,7 +76,7 @@ class Program:
         self._is_inference = torch.is_inference_mode_enabled
         self._is_grad_enabled = torch.is_grad_enabled
         self._strided = torch.strided
-        self._is_there = operator.attrgetter(f"is_{self._device.torch_type}")
+        self._is_there = _is_on_first_gpu if self._on_gpu else operator.attrgetter("is_cpu")
         # A shape that is fixed is compared at once; of others `_check` looks at each size.
         self._arguments = tuple(
             (info, info.dtype, None if None in info.shape else info.shape, self._view_maker(info))
@@ -130,6 +131,8 @@ class Program:
             inputs = self._list(len(leaves))
             spans = self._push(inputs, leaves, used)
             outputs = self._list(len(signature.results))
+            if self._on_gpu:
+                self._device.wait_for_pytorch()
             try:
                 self._invoke(self._function, inputs, outputs)
             except (RuntimeError, ValueError, IndexError, TypeError) as error:
@@ -182,7 +185,7 @@ class Program:
             except AttributeError:
                 fits = False
             if not fits:
-                self._check(info, leaf)
+                leaf = used[number] = self._checked(info, leaf)
             address = leaf.data_ptr()
             if not address and leaf.numel():
                 raise ArgumentValueError(
@@ -208,6 +211,13 @@ class Program:
             self._check_written(leaves, used, spans)
         return spans
 
+    def _checked(self, info: ArgumentInfo, leaf: Any) -> torch.Tensor:
+        """Check one tensor argument; one without dimensions may be on the CPU, unless the program writes it."""
+        if self._on_gpu and not info.written and _is_number(leaf):
+            leaf = leaf.to(self._device.torch_type)
+        self._check(info, leaf)
+        return leaf
+
     def _check(self, info: ArgumentInfo, leaf: Any) -> None:
         """Check one tensor argument."""
         import torch
@@ -223,9 +233,9 @@ class Program:
             expected = tuple("?" if size is None else size for size in info.shape)
             text = f"{name}: expected shape {expected}, got {tuple(leaf.shape)}".replace("'?'", "?")
             raise ArgumentValueError(text).as_mismatch()
-        if leaf.device.type != self._device.torch_type:
+        if not self._is_there(leaf):
             raise ArgumentValueError(
-                f"{name}: expected a tensor on {self._device.torch_type}, got one on {leaf.device}; "
+                f"{name}: expected a tensor on {self._device.torch_name}, got one on {leaf.device}; "
                 "compile with example inputs on that device, or move the tensor"
             ).as_mismatch()
         if leaf.layout is not self._strided:
@@ -342,6 +352,18 @@ def _push_scalar(inputs: Any, info: ArgumentInfo, leaf: Any) -> None:
         raise ArgumentTypeError(
             f"argument '{info.name}': expected a 64-bit {info.kind}, got {type(leaf).__name__} {leaf!r}"
         ) from None
+
+
+def _is_on_first_gpu(tensor: torch.Tensor) -> bool:
+    """Whether IREE's default device for CUDA, and its stream, can use a tensor's memory."""
+    return tensor.is_cuda and tensor.get_device() == 0
+
+
+def _is_number(leaf: Any) -> bool:
+    """Whether an argument is a tensor without dimensions on the CPU, which ops on a GPU take as a number."""
+    import torch
+
+    return isinstance(leaf, torch.Tensor) and not leaf.dim() and leaf.device.type == "cpu"
 
 
 def _dense(tensor: torch.Tensor) -> torch.Tensor:

@@ -23,6 +23,7 @@ import torch
 from ..errors import ArgumentError
 from ._calls import Call
 from ._compare import Outcome, StageMismatch, compare_outcomes, compare_values, leaves
+from ._devices import copied_to, factories_on
 from ._interpreted import LINALG, Interpreted, InterpretedLinalg, attempt
 from ._module_state import module_state
 from ._rejections import rejected_at_call
@@ -48,6 +49,8 @@ Model = Callable[..., Any]
 COMPILED = "compiled"
 NOT_COMPILED: Any = None
 """What stands for the compiled program where none was asked for; if it is not None, `check` compiles nothing."""
+TARGET = "cpu"
+"""What `check` compiles for if it is not told."""
 VERIFY_VARIABLE = "SSA_COMPILER_VERIFY_KERNELS"
 """Not empty: programs that are one kernel run with each access to memory checked (`verified_kernels`), and their linalg
 stage under the interpreter.
@@ -97,7 +100,7 @@ def check(
     rtol: float | None = None,
     atol: float | None = None,
     compiled: bool = True,
-    target: str = "cpu",
+    target: str | None = None,
     options: Mapping[str, Any] | None = None,
     rejections: bool = False,
     exact: bool = False,
@@ -112,7 +115,8 @@ def check(
         rtol: relative tolerance of floating-point values; by default one that fits the dtype.
         atol: absolute tolerance.
         compiled: also compile the program with IREE and run it.
-        target: target of the compiled program.
+        target: target of the compiled program, "cpu" or "cuda"; `TARGET` if None. For "cuda" it gets copies of the
+            arguments and of the module there; eager and the interpreter run on the CPU.
         options: further keyword arguments of `ssa_compiler.compile`.
         rejections: allow input sets that a call of the compiled program rejects, because they do not fit what it was
             compiled for (another string, a written argument that shares memory). They run on no side; that the compiled
@@ -134,8 +138,8 @@ def check(
         raise ValueError("expected at least one input set")
     oracle = _copy(model)
     compiled &= not lenient and NOT_COMPILED is None
-    runner = _Compiled(model, sets[0], target, dict(options or {})) if compiled else None
-    if runner is not None and not isinstance(model, torch.nn.Module):
+    runner = _Compiled(model, sets[0], target or TARGET, dict(options or {})) if compiled else None
+    if runner is not None and runner.device == "cpu" and not isinstance(model, torch.nn.Module):
         checked = Checked(runner.program.imported, dict(runner.program.stages))
     else:  # ignored methods run on the module that was imported: the compiled program's is its own
         shapes = (options or {}).get("dynamic_shapes")
@@ -313,23 +317,32 @@ class _Compiled:
     def __init__(self, model: Model, example: Call, target: str, options: dict[str, Any]) -> None:
         import ssa_compiler
 
-        self._model = _copy(model)
-        args, kwargs = copy.deepcopy((example.args, example.kwargs))
+        self.device = target.partition(":")[0]
+        on_cpu = self.device == "cpu"
+        self._model = _copy(model) if on_cpu else self._moved(model)
+        args, kwargs = self._moved((example.args, example.kwargs))
         if kwargs:
             options["example_kwargs"] = kwargs
         options.setdefault("max_specialisations", 1)  # all input sets run on one artefact
         options.setdefault("cache", False)  # what is checked is what this compiler makes
-        with untouched(self._model, args, kwargs):
+        with untouched(self._model, args, kwargs), factories_on(self.device):
             self.program = ssa_compiler.compile(self._model, args, target=target, **options)
         if os.environ.get(VERIFY_VARIABLE):
             from .verified_kernels import verify_kernels
 
             verify_kernels(self.program)
 
+    def _moved(self, value: Any) -> Any:
+        return copy.deepcopy(value) if self.device == "cpu" else copied_to(self.device, value)
+
     def run(self, call: Call, seed: int) -> Outcome:
-        args, kwargs = copy.deepcopy((call.args, call.kwargs))
-        outcome = attempt(Outcome(arguments=(args, kwargs)), lambda: self.program(*args, **kwargs), seed)
+        args, kwargs = self._moved((call.args, call.kwargs))
+        with factories_on(self.device):
+            outcome = attempt(Outcome(arguments=(args, kwargs)), lambda: self.program(*args, **kwargs), seed)
         outcome.state = module_state(self._model)
+        if self.device != "cpu":  # with one copy, what shares memory goes on to do so
+            seen = (outcome.result, outcome.arguments, outcome.state)
+            outcome.result, outcome.arguments, outcome.state = copied_to("cpu", seen)
         return outcome
 
     def restore(self, state: Mapping[str, Any]) -> None:

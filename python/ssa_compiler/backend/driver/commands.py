@@ -13,10 +13,12 @@ from ..toolchain.targets import Target
 
 __all__ = [
     "FIRST_HALF",
+    "FROM_COMMANDS",
     "MACHINE",
     "PRINT_FLAGS",
     "PRINT_MACHINE",
     "SECOND_HALF",
+    "TO_COMMANDS",
     "compiler_path",
     "stream_ir",
     "write_bytecode",
@@ -31,6 +33,9 @@ PRINT_FLAGS = (
 # iree-compile runs in two halves, so that no kernel is compiled for a program that is not verified.
 FIRST_HALF = ("--compile-to=stream", "--emit-mlir-bytecode")
 SECOND_HALF = ("--compile-from=stream",)
+# For CUDA the second half stops where the kernels are compiled and the host's commands are still those of the HAL.
+TO_COMMANDS = ("--compile-to=hal", "--emit-mlir-bytecode")
+FROM_COMMANDS = ("--compile-from=hal",)
 # What the register allocation of IREE's virtual machine gets.
 MACHINE = re.compile(r"^// -----// IR Dump After MaterializeRefDiscardsPass[^\n]*\n(.*?^\})$", re.MULTILINE | re.DOTALL)
 PRINT_MACHINE = ("--mlir-print-ir-after=iree-vm-materialize-ref-discards", "--mlir-elide-elementsattrs-if-larger=4")

@@ -33,6 +33,8 @@ from ..kernels.stubs import insert_bodies
 from ..legalize.await_barriers import hide_awaited
 from ..legalize.dynamic_carries import branch_to_tensors, carry_sizes, hide_places, loosen_loops
 from ..legalize.effect_order import keep_order, order_assertions
+from ..legalize.gpu_dispatches import correct_dispatches, skip_empty_launches, widen_summands
+from ..legalize.gpu_memory import round_allocations
 from ..legalize.opaque_ranges import hide_joined_integers
 from ..legalize.while_arguments import align_whiles
 from ..toolchain.artifact import Artifact
@@ -43,11 +45,22 @@ from ..verify.kernel_limits import find_overloaded, find_untranslated
 from ..verify.offset_alignment import correct_alignments
 from ..verify.register_moves import find_bad_moves
 from ..verify.register_rewrite import find_shared_registers, rewrite_moves
+from ..verify.shared_memory import find_races
 from ..verify.workgroup_ordinals import restore_ordinals
 from ..workarounds.constants import hide_constants
 from ..workarounds.scalar_floats import keep_floats
 from ..workarounds.stores import clamp_stores
-from .commands import FIRST_HALF, MACHINE, PRINT_FLAGS, PRINT_MACHINE, SECOND_HALF, compiler_path, write_bytecode
+from .commands import (
+    FIRST_HALF,
+    FROM_COMMANDS,
+    MACHINE,
+    PRINT_FLAGS,
+    PRINT_MACHINE,
+    SECOND_HALF,
+    TO_COMMANDS,
+    compiler_path,
+    write_bytecode,
+)
 from .module_at_work import ModuleAtWork, Violation
 from .repairs import Repairs
 
@@ -65,6 +78,11 @@ _REACH = 16
 
 class Compilation(ModuleAtWork):
     """Compiles one module."""
+
+    @property
+    def _for_gpu(self) -> bool:
+        """Whether the program gets what is done for GPUs; tests look at it on the CPU, too."""
+        return self._target.kind == "cuda"
 
     def run(self) -> Artifact:
         if self._kernel_maker is None:
@@ -98,6 +116,8 @@ class Compilation(ModuleAtWork):
     def _prepare_dispatches(self) -> None:
         """Rewrite what IREE's scheduling gets wrong, and copy what it must not update in place."""
         start = time.perf_counter()
+        if self._for_gpu:
+            widen_summands(self._module)
         order_assertions(self._module)
         clamp_stores(self._module)
         loosen_loops(self._module)
@@ -279,18 +299,34 @@ class Compilation(ModuleAtWork):
         _logger.debug("attempt %d: repaired %d workloads, %d alignments", number, workloads, alignments)
         overloaded = find_overloaded(checked, module)
         hide_joined_integers(module)
+        if self._for_gpu:
+            correct_dispatches(module)
+            round_allocations(module)
         insert_bodies(module, [kernel.executable for kernel in self._kernels])
         write_bytecode(module, scheduled)
         self._seconds["verify"] += time.perf_counter() - start
         if overloaded:
-            self._unload(attempt, overloaded)
+            self._split_kernels(attempt, overloaded, "it has more operands than IREE takes")
             return None
+        flags = SECOND_HALF
+        if self._for_gpu:
+            made = self._folder / f"commands{number}.mlirbc"
+            if self._compile(attempt, number, scheduled, made, (*SECOND_HALF, *TO_COMMANDS), checked) is None:
+                return None
+            commands = ir.Module.parse(made.read_bytes(), self._context)
+            skip_empty_launches(commands)
+            write_bytecode(commands, made)
+            scheduled, flags = made, FROM_COMMANDS
         output = self._folder / f"program{number}.vmfb"
-        completed = self._compile(attempt, number, scheduled, output, (*SECOND_HALF, *PRINT_MACHINE), checked)
+        completed = self._compile(attempt, number, scheduled, output, (*flags, *PRINT_MACHINE), checked)
         if completed is None:
             return None
         start = time.perf_counter()
-        output = self._with_right_moves(scheduled, output, completed)
+        races = find_races(checked, output.read_bytes()) if self._for_gpu else []
+        if races:
+            self._isolate_ops(attempt, races, "its threads read what others write, without a barrier")
+            return None
+        output = self._with_right_moves(scheduled, flags, output, completed)
         self._seconds["verify"] += time.perf_counter() - start
         return output
 
@@ -340,8 +376,15 @@ class Compilation(ModuleAtWork):
             raise self._failure(attempt, command, completed)
         return None
 
-    def _with_right_moves(self, scheduled: Path, output: Path, completed: Completed) -> Path:
-        """Return the compiled program, or another one where IREE's virtual machine would move values wrongly."""
+    def _with_right_moves(self, source: Path, flags: tuple[str, ...], output: Path, completed: Completed) -> Path:
+        """Return the compiled program, or another one where IREE's virtual machine would move values wrongly.
+
+        Args:
+            source: what it was compiled from.
+            flags: which part of iree-compile that was.
+            output: the compiled program.
+            completed: what was printed.
+        """
         # local-sync, which runs CPU programs, does one thing after the other.
         in_order = self._target.kind == "cpu"
         printed = MACHINE.findall(completed.stderr)
@@ -353,8 +396,8 @@ class Compilation(ModuleAtWork):
             return output
         _logger.debug("%d wrong moves: %s", len(wrong), wrong)
         machine, repaired, again = (self._folder / name for name in ("machine.mlir", "repaired.mlir", "repaired.vmfb"))
-        command = [compiler_path(), str(scheduled), *self._flags, *SECOND_HALF, "--compile-to=vm", "-o", str(machine)]
-        self._run(command, scheduled)
+        command = [compiler_path(), str(source), *self._flags, *flags, "--compile-to=vm", "-o", str(machine)]
+        self._run(command, source)
         text = rewrite_moves(machine.read_text(encoding="utf-8"))
         repaired.write_text(text, encoding="utf-8")
         command = [compiler_path(), str(repaired), *self._flags, "--compile-from=vm", "-o", str(again)]

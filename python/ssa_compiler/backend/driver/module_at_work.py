@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from iree.compiler import ir
@@ -105,7 +106,7 @@ class ModuleAtWork:
 
     def _set_attributes(self, module: ir.Module) -> None:
         """Give a module the attributes that all have."""
-        given = {**self._target.module_attributes, "stream.topology": _TOPOLOGY, "tssa.types": _TYPES}
+        given = {"stream.topology": _TOPOLOGY, "tssa.types": _TYPES}
         for name, value in given.items():
             module.operation.attributes[name] = ir.Attribute.parse(value, self._context)
 
@@ -222,12 +223,21 @@ class ModuleAtWork:
             "iree-compile", shown, trimmed, source=attempt.text, dump_dir=self._dump_dir, location=location
         )
 
-    def _unload(self, attempt: Attempt, kernels: list[list[int]]) -> None:
-        """Split kernels that have too many operands, given by the lines they come from."""
-        whole = [ops for lines in kernels if not self._repairs.split(ops := self._ops(attempt, lines))]
-        if len(whole) == len(kernels) and not self._call_back_last(whole, "it has more operands than IREE takes"):
+    def _split_kernels(self, attempt: Attempt, kernels: list[list[int]], reason: str) -> None:
+        """Split kernels that IREE makes wrongly, given by the lines they come from and what is wrong with them."""
+        self._mend_kernels(attempt, kernels, self._repairs.split, reason)
+
+    def _isolate_ops(self, attempt: Attempt, kernels: list[list[int]], reason: str) -> None:
+        """Give the last ops of kernels that IREE makes wrongly kernels of their own; see `_split_kernels`."""
+        self._mend_kernels(attempt, kernels, self._repairs.isolate, reason)
+
+    def _mend_kernels(
+        self, attempt: Attempt, kernels: list[list[int]], mend: Callable[[list[ir.Operation]], int], reason: str
+    ) -> None:
+        whole = [ops for lines in kernels if not mend(ops := self._ops(attempt, lines))]
+        if len(whole) == len(kernels) and not self._call_back_last(whole, reason):
             raise ToolError(
-                "a kernel of this program has more operands than IREE takes, and cannot be split; please report it",
+                f"a kernel of this program cannot be split: {reason}; please report it",
                 reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
             )
 

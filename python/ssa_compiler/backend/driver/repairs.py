@@ -14,11 +14,13 @@ from ..buffers.buffer_reuse import updated_operand
 from ..buffers.copy_insertion import users
 from ..buffers.read_hoisting import read_before_update
 from ..callbacks.callbacks import torch_operator
-from ..ir.bindings import CASTS, LOOPS, cast_root, defining_block, walk
+from ..ir.bindings import CASTS, LOOPS, cast_root, definer, defining_block, walk
 from ..ir.copies import after, barrier, opaque_copy
 from ..ir.types import is_any_tensor
 
 __all__ = ["Repairs"]
+
+_LIST = "torch.prim.ListConstruct"
 
 
 class Repairs:
@@ -88,6 +90,14 @@ class Repairs:
         """Put barriers between the first and the second half of ops that were fused; returns how many."""
         made_tensors = [op for op in ops if any(map(is_any_tensor, op.results)) and op.name not in CASTS]
         return self._separate(made_tensors[: len(made_tensors) // 2], "split")
+
+    def isolate(self, ops: list[ir.Operation]) -> int:
+        """Put barriers between the last of ops that were fused and what computes its operands; returns how many."""
+        last = next((op for op in reversed(ops) if torch_operator(op) not in (None, "prim::ListConstruct")), None)
+        if last is None:
+            return 0
+        lists = [maker for value in last.operands if (maker := definer(value)) is not None and maker.name == _LIST]
+        return self._hide_operands([last, *lists])
 
     def hide_starts(self) -> int:
         """Put a barrier in front of each tensor that enters a loop; returns how many.

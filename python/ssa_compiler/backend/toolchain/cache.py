@@ -201,7 +201,7 @@ def digest_of(text: str, target: Target, timeout_s: float, kernel_maker: str | N
         kernel_maker: the ssa-opt executable that makes kernels; None if none are made.
     """
     depends: list[Any] = [_surroundings(), text, target.kind, target.architecture, list(target.flags)]
-    depends += [sorted(target.module_attributes.items()), timeout_s, memory_limit()]
+    depends += [timeout_s, memory_limit()]
     depends += [_content(kernel_maker) if kernel_maker is not None else ""]
     return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Targets: which device a program is compiled for, and the iree-compile flags and module attributes that say so.
+"""Targets: which device a program is compiled for, and the flags of iree-compile that say so.
 
 CPU code is for the machine at hand. CUDA code is compiled without a GPU. IREE's own flag knows architectures up to
 sm_89; for sm_90 the executable target is written out, with `iree_codegen.target_info` for the architecture.
@@ -38,15 +38,11 @@ class Target:
         kind: "cpu" or "cuda".
         architecture: CUDA architecture such as "sm_80"; "" on the CPU.
         flags: iree-compile flags.
-        module_attributes: attributes of the module, name to text.
     """
 
     kind: str
     architecture: str
     flags: tuple[str, ...]
-    module_attributes: dict[str, str]
-
-    __hash__ = object.__hash__
 
 
 # Constants are computed in the program, not by iree-compile, whose computations cannot be checked, and not when the
@@ -80,7 +76,7 @@ def resolve_target(target: str, *, architecture: str | None = None, data_tiling:
         ]
         if data_tiling:
             flags += ["--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"]
-        return Target("cpu", "", tuple(flags), {})
+        return Target("cpu", "", tuple(flags))
     if kind != "cuda":
         raise TargetError(f"unknown target {target!r}: expected 'auto', 'cpu', 'cuda' or 'cuda:sm_80' to 'cuda:sm_90'")
     chosen = named or architecture or _present_architecture() or "sm_80"
@@ -92,13 +88,9 @@ def resolve_target(target: str, *, architecture: str | None = None, data_tiling:
         executable = (
             f'#hal.executable.target<"cuda", "cuda-nvptx-fb", {{iree_codegen.target_info = {_EXPLICIT[chosen]}}}>'
         )
-        return Target(
-            "cuda",
-            chosen,
-            _COMMON,
-            {"hal.device.targets": f'[#hal.device.target<"cuda", [{executable}]> : !hal.device]'},
-        )
-    return Target("cuda", chosen, (*_COMMON, "--iree-hal-target-backends=cuda", f"--iree-cuda-target={chosen}"), {})
+        device = f'__device_0=#hal.device.target<"cuda", [{executable}]> : !hal.device'
+        return Target("cuda", chosen, (*_COMMON, f"--iree-hal-target-device={device}"))
+    return Target("cuda", chosen, (*_COMMON, "--iree-hal-target-backends=cuda", f"--iree-cuda-target={chosen}"))
 
 
 def _present_architecture() -> str | None:

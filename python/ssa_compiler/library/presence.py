@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PRESENT"]
+__all__ = ["PRESENT", "optional"]
 
 
 def _with_type(value, message):
@@ -28,6 +28,11 @@ def _assigned(value, message):
 def _with_key(value, message):
     if value is None:
         raise KeyError(message)
+    return value
+
+
+def optional(value):
+    """Return a value as one that may be None, which its type says."""
     return value
 
 

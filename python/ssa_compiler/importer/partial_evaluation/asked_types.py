@@ -26,6 +26,7 @@ from .values import (
     TupleValue,
     Unknown,
     is_none,
+    is_set,
 )
 
 __all__ = ["get_attribute", "has_attribute_of", "is_callable", "is_instance"]
@@ -49,6 +50,8 @@ def is_instance(calls: CallEvaluator, node: ast.Call) -> Result | None:
     kind = value.kind if isinstance(value, (Scalar, ObjectValue)) else _CLASSES.get(type(value))
     if records.is_record(value):
         kind = dict
+    if is_set(value):
+        kind = set
     if isinstance(value, ListValue) and value.is_tuple:
         kind = tuple
     if kind is None:

@@ -285,10 +285,11 @@ class Assignments:
             target.id = self.scope.bind(name, self.scope.program.widened(value), target)
         elif isinstance(target, (ast.Tuple, ast.List)):
             parts = elements_of(value) or ()
+            other = value.element if isinstance(value, ListValue) and value.element is not None else UNKNOWN
             for number, part in enumerate(target.elts):
                 if isinstance(part, ast.Starred):
                     raise NotCompiledError("a starred target of a loop")
-                self.bind_target(part, parts[number] if number < len(parts) else UNKNOWN)
+                self.bind_target(part, parts[number] if number < len(parts) else other)
 
     def _place(self, target: ast.expr, value: Value | None) -> Any:
         """Evaluate where a value is stored: an attribute or an element."""
@@ -408,6 +409,8 @@ class Assignments:
     def _updated(self, node: ast.AugAssign, before: Result, result: Result) -> Value:
         """What `before op= result` is."""
         left, right = self.expressions.present(before), self.expressions.present(result)
+        if isinstance(left.value, TensorValue) and not isinstance(node.op, ast.MatMult):
+            return left.value  # an operation in place changes neither the dtype nor the shape
         nodes = [copy.deepcopy(each.node) or ast.copy_location(ast.Constant(None), node) for each in (left, right)]
         made = ast.copy_location(ast.BinOp(nodes[0], node.op, nodes[1]), node)
         return self.expressions.operated(made, left, right).value

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedProgramError
-from . import asked_types, records
+from . import asked_types, records, sets
 from .comprehensions import rename
 from .displays import shown
 from .effects import has_effects, may_raise
@@ -21,7 +21,7 @@ from .interfaces import Arguments, CallEvaluator, Result
 from .iterators import following
 from .new_nodes import with_places
 from .number_functions import of_numbers
-from .objects import call_special, is_object
+from .objects import call_special, decides, is_object, truth
 from .ordering import extreme, ordered
 from .ranges import of_range
 from .rejections import NotCompiledError, OrderError
@@ -60,7 +60,7 @@ _FOLDED = (
     zip,
     enumerate,
 )
-_OTHERS = frozenset("set frozenset iter hash id vars dir globals locals bytes bytearray memoryview object".split())
+_OTHERS = frozenset("frozenset iter hash id vars dir globals locals bytes bytearray memoryview object".split())
 """Functions of which TorchScript has no values."""
 _OF_NONE = frozenset("bool str repr print isinstance hasattr getattr callable id type map filter zip enumerate".split())
 """Functions that take None, or lists with it."""
@@ -72,6 +72,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     name = getattr(function, "__name__", "")
     if getattr(builtins, name, None) is not function:
         return None
+    if name == "set":
+        return sets.make(calls, node)
     if name in _OTHERS:
         raise NotCompiledError(f"{name}()")
     if name in ("reversed", "len") and (ranged := of_range(calls.scope, node)) is not None:
@@ -85,6 +87,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         raise OrderError(f"{name}() of what has effects")
     if name in _READING:
         node.args = [records.as_keys(calls.expressions, part) for part in node.args]
+    if name in ("sorted", "min", "max"):
+        node.args = [sets.as_keys(calls, part) for part in node.args]
     special = _special(name)
     if special is not None:
         saved, hoisted = calls.scope.save(), len(calls.scope.before)
@@ -111,6 +115,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         reject_tuple_keys(value)
     if name in ("str", "repr") and len(values) == 1 and not arguments.named:
         return _text(calls, node, arguments.positional[0])
+    if name == "bool" and len(values) == 1 and is_object(values[0]) and decides(values[0]):
+        return truth(calls, arguments.positional[0], node)
     if name == "round" and len(values) == 2 and (made := of_numbers(calls, node, round, arguments)) is not None:
         return made
     calls.place(node, arguments, copied=True)

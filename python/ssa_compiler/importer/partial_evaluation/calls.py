@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import builtin_calls, dtype_limits, inherited, known_objects, methods, objects, records
+from . import builtin_calls, dtype_limits, inherited, known_objects, methods, objects, records, untyped_fields
 from .callees import (
     forward_of,
     is_left_to_python,
@@ -384,6 +384,8 @@ class Calls:
             display = ast.copy_location(ast.Dict([], []), node)
             display.ordered = self.expressions.expression(callee, node)  # type: ignore[attr-defined]
             return self.expressions.evaluate(display)
+        if untyped_fields.is_untyped(kind):
+            return untyped_fields.make(self, node, kind, self.arguments(node))
         if is_plain_class(kind) or is_written_out(kind):
             return self.scope.program.functions.construct(self.scope, kind, self.arguments(node), node)
         node.func = self.expressions.expression(callee, node)

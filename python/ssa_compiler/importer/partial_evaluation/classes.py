@@ -41,6 +41,7 @@ from .values import (
     annotation,
     guards_of,
     is_none,
+    is_set,
     joined,
 )
 
@@ -169,6 +170,10 @@ class Classes:
             for kind in _kinds(value, self)
             for name in self._names(kind)
         )
+
+    def has_set(self, value: Value | None) -> bool:
+        """Whether a value is a set, or an object or container that may hold one."""
+        return any(is_set(ObjectValue(kind)) for kind in _kinds(value, self))
 
     def add_key(self, kind: type, key: str) -> None:
         """Note that a record may get a key after it was made."""

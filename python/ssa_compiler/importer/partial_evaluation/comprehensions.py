@@ -12,6 +12,7 @@ from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
 from .parameters import all_parameters
 from .rejections import NeedsKnownError, NotCompiledError
+from .rows import over_rows
 from .values import ListValue
 
 __all__ = ["comprehension", "rename"]
@@ -20,7 +21,8 @@ __all__ = ["comprehension", "rename"]
 def comprehension(expressions: ExpressionEvaluator, node: Any) -> Result:
     """Evaluate a comprehension, as TorchScript takes it, or as a loop in front of the statement."""
     scope = expressions.scope
-    if len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp):
+    is_simple = len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp)
+    if is_simple and not over_rows(expressions, copy.deepcopy(node.generators[0])):
         saved, hoisted = scope.save(), len(scope.before)
         try:
             made = _as_it_is(expressions, copy.deepcopy(node))

@@ -189,11 +189,14 @@ def narrowed(variables: dict[str, Result], test: ast.expr, *, holds: bool) -> di
             variables = narrowed(variables, part, holds=holds)
         return variables
     if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1:
-        found = variables.get(test.left.id)
+        name = Scope.variable_of(test.left.id)
+        found = variables.get(name)
         is_none_test = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
-        if found is not None and is_none_test and isinstance(found.value, OptionalValue):
+        if found is None or not isinstance(found.node, ast.Name) or found.node.id != test.left.id:
+            return variables
+        if is_none_test and isinstance(found.value, OptionalValue):
             if isinstance(test.ops[0], ast.IsNot) is holds:
-                variables[test.left.id] = Result(found.node, found.value.element)
+                variables[name] = Result(found.node, found.value.element)
     return variables
 
 

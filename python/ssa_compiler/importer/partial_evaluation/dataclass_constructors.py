@@ -18,7 +18,7 @@ from .new_nodes import with_places
 from .objects import constructor
 from .rejections import NotCompiledError
 from .scope import Scope, literal
-from .values import Unknown, field_of
+from .values import annotation, field_of
 
 __all__ = ["dataclass_constructor", "is_written_out"]
 
@@ -31,7 +31,7 @@ def is_written_out(kind: type) -> bool:
     if not dataclasses.is_dataclass(kind) or "__slots__" in vars(kind) or not isinstance(init, types.FunctionType):
         return False
     has_factory = any(each.default_factory is not dataclasses.MISSING for each in dataclasses.fields(kind))
-    return has_factory or any(isinstance(field_of(kind, each.name), Unknown) for each in dataclasses.fields(kind))
+    return has_factory or any(annotation(field_of(kind, each.name)) is None for each in dataclasses.fields(kind))
 
 
 def dataclass_constructor(scope: Scope, kind: type, arguments: Arguments, call: ast.Call) -> Definition:

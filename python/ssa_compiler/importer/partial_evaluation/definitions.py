@@ -262,11 +262,12 @@ def type_key(value: Value) -> str:
     if isinstance(value, ObjectValue):
         return f"{kind} {value.kind.__qualname__} {id(value.kind)}"
     if isinstance(value, TupleValue):
-        return f"{kind}({', '.join(map(type_key, value.elements))})"
+        return f"{kind}({', '.join(map(type_key, value.elements))}) {value.names} {id(value.kind)}"
     if isinstance(value, Known):
         return f"{kind} {identity_of(value)}"
     parts = [getattr(value, name, None) for name in ("key", "element", "dtype", "rank", "length", "is_tuple", "names")]
     places = sorted(map(str, getattr(value, "places", ())))
+    parts += [f"{key}: {type_key(each)}" for key, each in getattr(value, "parts", ())]
     return f"{kind}({[type_key(each) if isinstance(each, Value) else each for each in parts]}{places})"
 
 

@@ -30,6 +30,7 @@ from .values import (
     elements_of,
     guards_of,
     is_none,
+    is_set,
     joined,
     key_type,
     widened,
@@ -343,6 +344,8 @@ def shown(expressions: ExpressionEvaluator, result: Result, node: ast.expr) -> a
         NotCompiledError: it is a tuple of dynamic length, which is a list or shape to TorchScript.
     """
     value = result.value
+    if is_set(value):
+        raise NotCompiledError("the text of a set")
     if not isinstance(value, ListValue) or not value.is_tuple or isinstance(value.sample, torch.Size):
         return expressions.expression(result, node, copied=True)
     if value.length is None:

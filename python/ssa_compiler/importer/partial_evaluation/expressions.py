@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import attributes, displays, dtype_limits, later_keys, objects, records
+from . import attributes, displays, dtype_limits, later_keys, objects, records, sets
 from .comprehensions import comprehension
 from .conditions import Conditions
 from .effects import has_effects, may_raise
@@ -55,6 +55,7 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+_ORDERINGS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _OF_DTYPES = ("is_floating_point", "is_complex")
 """What a dtype is asked in Python, and a tensor in TorchScript."""
 
@@ -327,6 +328,9 @@ class Expressions(Conditions):
             kind = type(node.ops[0])
             if (called := self._compared(node, kind, results)) is not None:
                 return called
+            if kind in _ORDERINGS:
+                results = [self.present(result) for result in results]
+                values = [result.value for result in results]
             if effects and is_none(values[0]):
                 raise OrderError("a comparison of what returns None")
             if kind in (ast.In, ast.NotIn) and isinstance(values[1], DictValue):
@@ -371,8 +375,12 @@ class Expressions(Conditions):
             return self.known(node, Known((self.scope.use(left.value) in keys) is (kind is ast.In)))
         if any(records.is_record(result.value) for result in results) and kind in (ast.Eq, ast.NotEq):
             raise NotCompiledError("a comparison of dicts whose elements are of several types")
-        if kind is ast.In and objects.is_object(right.value):
-            return objects.call_special(self.calls, "__contains__", right, [left], node)
+        if kind in (ast.In, ast.NotIn) and objects.is_object(right.value):
+            found = objects.call_special(self.calls, "__contains__", right, [left], node)
+            if found is None or kind is ast.In:
+                return found
+            absent = ast.UnaryOp(ast.Not(), self.expression(found, node))
+            return Result(ast.copy_location(absent, node), Scalar(bool))
         if not objects.is_object(left.value) or kind not in objects.SPECIAL:
             return None
         return objects.call_special(self.calls, objects.SPECIAL[kind], left, [right], node)
@@ -404,6 +412,12 @@ class Expressions(Conditions):
 
     def _dict(self, node: ast.Dict) -> Result:
         return displays.dict_display(self, node)
+
+    def _set(self, node: ast.Set) -> Result:
+        return sets.make(self.calls, sets.display(node))
+
+    def _setcomp(self, node: ast.SetComp) -> Result:
+        return sets.make(self.calls, sets.display(node))
 
     def _listcomp(self, node: ast.ListComp) -> Result:
         return comprehension(self, node)

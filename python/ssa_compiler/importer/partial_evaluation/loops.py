@@ -91,7 +91,7 @@ class Loops(UnrolledLoops):
             keys = ast.copy_location(ast.Call(ast.copy_location(keys, node), [], []), node)
             return Iteration(keys, value.key if value.key is not None else NEVER)
         if isinstance(value, TensorValue):
-            return Iteration(left, self._expressions.samples.result(lambda tensor: tensor[0], [value], {}))
+            return Iteration(left, self._expressions.samples.result(_row_of, [value], {}))
         if left is None:
             raise NotCompiledError("a loop over what TorchScript has no type for")
         return Iteration(left, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
@@ -347,6 +347,11 @@ class Loops(UnrolledLoops):
                 continue
             self._store_nothing(name, OptionalValue(result.value), node)
             scope.variables[name] = unset(scope, name)
+
+
+def _row_of(tensor: torch.Tensor) -> torch.Tensor:
+    """What a loop over a tensor goes through, though the example may have none."""
+    return tensor[0] if tensor.shape[0] else tensor.new_empty(tensor.shape[1:])
 
 
 def _row(results: Sequence[Result]) -> Result:

@@ -35,6 +35,7 @@ from .definitions import Specialised
 from .dependences import Dependences
 from .extra_arguments import ExtraArguments
 from .functions import Functions
+from .passed_dicts import with_parts
 from .rejections import NeedsKnownError, NotCompiledError, RejectionError
 from .scope import Scope, placed, type_expression
 from .states import States
@@ -122,8 +123,7 @@ class Program(Dependences):
         if value is not None:
             place = "attribute", name
             general = value if is_none(value) else self.widened(value)
-            known = self.elements.get(place)
-            self.elements[place] = general if known is None else unified(self, known, general)
+            self.elements[place] = unified(self, self.elements.get(place), general)
 
     def change(self, value: Value) -> bool:
         """Note that the program changes what a list or dict holds; whether it is an attribute of the model."""
@@ -224,7 +224,7 @@ class Program(Dependences):
         if isinstance(value, DictValue) and len({tuple(each) for each in examples}) == 1:
             if records.is_wanted(self, examples[0], element, places):
                 return records.passed(self, {key: self._part([e[key] for e in examples]) for key in examples[0]})
-        return dataclasses.replace(value, element=element, places=places)
+        return with_parts(self, dataclasses.replace(value, element=element, places=places), examples, self._part)
 
     def _part(self, examples: Sequence[Any]) -> Value:
         """Return what is known of an element of dicts that are passed: strings are those of the example."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import logging
 import types
 import typing
@@ -39,6 +40,10 @@ _REAL_ELEMENTS = 1 << 16
 """How large the arguments of an op may be that is computed, as the shape of its result depends on values."""
 _SOME = 2
 """The length of a list of which none is known."""
+_OF_ANY_LENGTH = frozenset("cat concat concatenate hstack stack vstack".split())
+"""Functions of lists of tensors whose result has the same rank and dtype however many there are."""
+_OF_RANKS = frozenset("where meshgrid nonzero_numpy broadcast_tensors".split())
+"""Functions that return so many tensors as ranks and numbers of arguments say, whatever the sizes are."""
 _VIEWS = frozenset(
     "view reshape expand expand_as view_as reshape_as permute unflatten flatten squeeze unsqueeze".split()
 )
@@ -88,6 +93,8 @@ class Samples:
         """
         if any(isinstance(value, Never) for value in (*args, *kwargs.values())):
             return NEVER
+        if name in _OF_ANY_LENGTH and args and _are_tensors(args[0]):
+            args = [dataclasses.replace(args[0], length=args[0].length or 1), *args[1:]]  # type: ignore[type-var, attr-defined]
         if any(map(_has_unknown_length, (*args, *kwargs.values()))):
             # What a function makes of three sizes has another rank than what it makes of two.
             found = schema_results(name)
@@ -163,6 +170,10 @@ class Samples:
     def module_result(self, module: torch.nn.Module, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """Return what a module of PyTorch's returns; it is not changed."""
         found = self.result(lambda *values, **named: self._twin(module)(*values, **named), args, kwargs)
+        if isinstance(module, (torch.nn.RNNBase, torch.nn.RNNCellBase)) and not _has_dtypes(found):
+            # What is known of the state may not fit the input; the types are the same whatever state there is.
+            stateless = self.result(lambda value: self._twin(module)(value), args[:1], {})
+            found = stateless if _has_dtypes(stateless) else found
         return _declared(module) if isinstance(found, Unknown) else found
 
     def _twin(self, module: torch.nn.Module) -> torch.nn.Module:
@@ -218,7 +229,7 @@ class Samples:
         if isinstance(value, ListValue) and value.sample is not None:
             return list(value.sample)
         if isinstance(value, ListValue):
-            return [self._sample(value.element)] if value.element is not None else []
+            return [self._sample(value.element)] * (value.length or 1) if value.element is not None else []
         if isinstance(value, TupleValue):
             return tuple(map(self._sample, value.elements))
         if isinstance(value, DictValue) and value.key is not None and value.element is not None:
@@ -237,6 +248,18 @@ def _of_other_numbers(args: Sequence[Value], kwargs: Mapping[str, Value]) -> lis
     if kwargs or not all(kind in (bool, int, float, complex) for kind in kinds):
         return []
     return [[Scalar(kind) for kind in kinds if kind is not None]]
+
+
+def _has_dtypes(value: Value) -> bool:
+    """Whether the dtypes of tensors, and of those in tuples, are known."""
+    if isinstance(value, TupleValue):
+        return all(map(_has_dtypes, value.elements))
+    return isinstance(value, TensorValue) and value.dtype is not None
+
+
+def _are_tensors(value: Value) -> bool:
+    """Whether a value is a list of tensors that have a sample."""
+    return isinstance(value, ListValue) and isinstance(value.element, TensorValue) and value.element.sample is not None
 
 
 def _is_dtype(value: Value) -> bool:
@@ -280,7 +303,7 @@ def _listed(value: Value, name: str) -> Value:
     element: Value | None = None
     for each in value.elements:
         element = joined(element, each, lambda tensor: None)
-    return ListValue(element, is_tuple=True)
+    return ListValue(element, is_tuple=True, length=len(value.elements) if name in _OF_RANKS else None)
 
 
 @contextmanager

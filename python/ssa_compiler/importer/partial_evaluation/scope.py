@@ -9,7 +9,7 @@ import enum
 import inspect
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ import torch
 
 from ...errors import SourceLocation
 from ..torchscript.function_scope import Names
-from . import unions
+from . import optional_variables, unions
 from .constants import is_constant
 from .effects import has_effects
 from .interfaces import Evaluated, Result
@@ -192,12 +192,12 @@ class Scope:
         current = self.variables.get(name)
         stored = current.node.id if current is not None and self.is_stored(name, current) else name
         if text is not None:
-            matching = [
-                each for each in known if each in (text, f"Optional[{text}]", text.removeprefix("Optional[")[:-1])
-            ]
+            matching = [each for each in known if each in optional_variables.alike(self, name, text)]
             matching = matching or [each for each in known if fits(text, each)]
             if not matching:
-                known.append(text)
+                known += [text, *optional_variables.also_of(self, name, text)]
+            elif current is not None and not unions.is_several(self, name):
+                optional_variables.find_stored(self, name, value, text, matching[0])
             stored = self.stored_name(name, known.index(matching[0] if matching else text))
         self.variables[name] = Result(ast.copy_location(ast.Name(stored, ast.Load()), node), value)
         return stored
@@ -206,7 +206,8 @@ class Scope:
         """Return the variable of TorchScript's for a type of a variable."""
         return name if number == 0 else f"{_TYPED}{number}_{name}"
 
-    def variable_of(self, stored: str) -> str:
+    @staticmethod
+    def variable_of(stored: str) -> str:
         """Return the variable that one of TorchScript's is for."""
         found = re.fullmatch(rf"{_TYPED}\d+_(.*)", stored)
         return found[1] if found else stored
@@ -325,19 +326,26 @@ class Scope:
         """Return a copy of the variables."""
         return dict(self.variables)
 
-    def merge(self, arms: list[dict[str, Result]], node: ast.AST, *, stores: bool = False) -> None:
+    def merge(
+        self, arms: list[dict[str, Result]], node: ast.AST, *, stores: bool = False, start: Container[str] | None = None
+    ) -> None:
         """Let variables be what they are after one of several arms.
 
         Args:
             arms: the variables at the end of each.
             node: what has the arms.
             stores: whether an arm that leaves a variable known will store it where another does.
+            start: the variables where the arms fork; None if the arms have no others.
         """
         if arms:
             names = set.intersection(*(set(arm) for arm in arms))
-            self.variables = {name: self._merged(name, [arm[name] for arm in arms], node, stores) for name in names}
+            self.variables = {
+                name: self._merged(name, [arm[name] for arm in arms], node, stores, start) for name in names
+            }
 
-    def _merged(self, name: str, found: list[Result], node: ast.AST, stores: bool) -> Result:
+    def _merged(
+        self, name: str, found: list[Result], node: ast.AST, stores: bool, start: Container[str] | None
+    ) -> Result:
         value: Value | None = None
         for result in found:
             value = result.value if value is None else joined(value, result.value, self.program.samples.of)
@@ -347,6 +355,8 @@ class Scope:
             for place in self.nothing.get(name, ()):
                 self.program.learn(place, value)
         stored = [self.stored_as(name, result) for result in found]
+        if isinstance(value, OptionalValue) and not unions.is_several(self, name):
+            optional_variables.find_out(self, name, found, value, start)
         if all(result.value is found[0].value for result in found) and len(set(stored)) == 1:
             return found[0]
         for result in found if isinstance(value, Unknown) else ():
@@ -355,6 +365,8 @@ class Scope:
                     self.program.learn(place, TensorValue())
         others = [result for result, id_ in zip(found, stored) if id_ is None]
         kept = {id_ for id_ in stored if id_ is not None}
+        if (optional := optional_variables.joined_variable(self, name, found, value)) is not None:
+            kept = {optional}
         if len(kept) != 1 or any(isinstance(result.value, UnionValue) for result in found):
             return unions.merged(self, name, found) or MIXED
         if any(not stores or not _is_literal(result) for result in others):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..torchscript.function_scope import is_iterator
-from . import records, unions
+from . import optional_variables, records, unions
 from .assignments import Assignments
 from .conditions import as_condition, is_left_out, narrowed
 from .effects import has_effects, must_be_decomposed
@@ -19,6 +19,7 @@ from .loops import Loops
 from .order import decomposed, mark
 from .presence import learn_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError, RejectionError
+from .rows import over_rows
 from .scope import Scope, literal
 from .tuple_keys import dict_key
 from .unification import unified
@@ -63,6 +64,8 @@ class Statements(Assignments):
             raise NotCompiledError("a statement of another kind, such as try")
         if isinstance(node, (ast.For, ast.While)) and node.orelse:
             return self.block(without_else(node, self.scope.name()))
+        if isinstance(node, ast.For):
+            node.body = [*over_rows(self.expressions, node), *node.body]
         scope, is_step = self.scope, getattr(node, "is_step", False)
         mark(node)
         part = copy.deepcopy(_evaluated_part(node))
@@ -123,8 +126,12 @@ class Statements(Assignments):
         self.scope.is_dead, self.scope.present = not arms, frozenset.intersection(*left) if left else present
         self.scope.variables = start
         learn_unset(self.scope, arms, node)
-        self.scope.merge(arms, node, stores=len(arms) == 2)
+        self.scope.merge(arms, node, stores=len(arms) == 2, start=start)
         self._store_what_differs(node, arms)
+        if len(arms) == 1 and any(
+            isinstance(each[-1], (ast.Break, ast.Continue)) for each in (node.body, node.orelse) if each
+        ):
+            optional_variables.let_be_present(self.scope, start)
         return [node]
 
     def _store_what_differs(self, node: ast.If, arms: list[dict[str, Result]]) -> None:
@@ -154,6 +161,9 @@ class Statements(Assignments):
             if self.scope.before:
                 raise OrderError("a condition of a loop that takes statements")
             test = self.expressions.expression(found, node.test)
+            before = self.scope.variables
+            self.scope.variables = narrowed(dict(before), test, holds=True)
+            optional_variables.let_be_present(self.scope, before)
             return self.block(copy.deepcopy(node.body))
 
         node.body = self.loops.repeated(once, node)

@@ -83,6 +83,9 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         return Result(node, ListValue(value.element, is_tuple=value.is_tuple, length=length, sample=part))
     if isinstance(value, DictValue):
         expressions.scope.program.ask(value, index.value)
+        if isinstance(index.value, Known) and (known := [v for k, v in value.parts if k == index.value.object]):
+            expressions.scope.use(index.value)
+            return Result(node, known[0])
         return Result(node, value.element if value.element is not None else NEVER)
     if isinstance(value, TensorValue):
         made = expressions.samples.result(operator.getitem, [value, index.value], {}, "select")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...abi.records import choice_class
+from . import optional_variables
 from .interfaces import Result, StatementEvaluator, Written
 from .new_nodes import with_places
 from .rejections import NotCompiledError
@@ -143,6 +144,7 @@ def _notes(scope: Any, targets: Sequence[ast.AST], where: ast.AST) -> list[ast.s
     out: list[ast.stmt] = []
     for stored in dict.fromkeys(name.id for name in names if isinstance(name.ctx, ast.Store)):
         name = scope.variable_of(stored)
+        out += optional_variables.notes(scope, stored, where)
         if is_several(scope, name):
             out.append(_assigned(f"{_KIND}{name}", str(scope.number_of(stored)), where))
     return out
@@ -181,7 +183,7 @@ def declared(scope: Any, parameters: Sequence[str], body: Sequence[ast.stmt], wh
             value = scope.program.annotated_as(nothing, kind)
             first.append(ast.copy_location(ast.Assign([store], value), where))
         first.append(_assigned(f"{_KIND}{name}", "0", where))
-    return [*first, *body]
+    return [*first, *optional_variables.declared(scope, parameters, where), *body]
 
 
 def alternatives(scope: Any, value: UnionValue, where: ast.AST) -> list[tuple[int, Result]]:

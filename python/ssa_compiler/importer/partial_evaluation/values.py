@@ -40,6 +40,7 @@ __all__ = [
     "fits",
     "guards_of",
     "is_none",
+    "is_set",
     "is_something",
     "joined",
     "key_type",
@@ -149,19 +150,25 @@ class ListValue(Value):
 
 @dataclass(frozen=True)
 class TupleValue(Value):
-    """A tuple, with what its elements are, and their names if they have any."""
+    """A tuple, with what its elements are, their names if they have any, and its class if that is `named_tuples`'."""
 
     elements: tuple[Value, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
+    kind: type | None = None
 
 
 @dataclass(frozen=True)
 class DictValue(Value):
-    """A dict, as `ListValue`."""
+    """A dict, as `ListValue`.
+
+    Attributes:
+        parts: what there is by keys that are known, of a dict that the program is passed and does not change.
+    """
 
     key: Value | None
     element: Value | None
     places: frozenset[Any] = field(default=frozenset(), compare=False)
+    parts: tuple[tuple[str, Value], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -169,6 +176,10 @@ class OptionalValue(Value):
     """None, or an `element`."""
 
     element: Value
+
+
+_NOTHING = OptionalValue(TensorValue())
+"""What is known of None, where that is an example."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +229,13 @@ def is_none(value: Value) -> bool:
     return isinstance(value, Known) and value.object is None
 
 
+def is_set(value: Value | None) -> bool:
+    """Whether a value is a set, see `sets`."""
+    from ...library.sets import Set  # with the library comes what a program from the cache does not need
+
+    return isinstance(value, ObjectValue) and issubclass(value.kind, Set)
+
+
 def is_something(value: Value) -> bool:
     """Whether a value is not None for sure."""
     return isinstance(value, (TensorValue, Scalar, ListValue, TupleValue, DictValue, ObjectValue, Closure)) or (
@@ -235,7 +253,7 @@ def value_of(thing: Any, sample: Callable[[torch.Tensor], Any]) -> Value:
     if isinstance(thing, torch.Tensor):
         return TensorValue(thing.dtype, thing.dim(), sample(thing))
     if thing is None:
-        return OptionalValue(TensorValue())
+        return _NOTHING
     if isinstance(thing, (*_SCALARS, torch.device, torch.dtype)):
         return Scalar(type(thing), thing)
     if isinstance(thing, torch.Size):
@@ -347,7 +365,10 @@ def _joined_alike(a: Value, b: Value, sample: Callable[[torch.Tensor], Any]) -> 
         key, element = _either(a.key, b.key, sample), _either(a.element, b.element, sample)
         return DictValue(key, element, a.places | b.places)
     if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.elements) == len(b.elements):
-        return TupleValue(tuple(joined(x, y, sample) for x, y in zip(a.elements, b.elements)))
+        elements = tuple(joined(x, y, sample) for x, y in zip(a.elements, b.elements))
+        if a.kind is not b.kind:
+            return UNKNOWN
+        return TupleValue(elements, a.names if a.names == b.names else (), a.kind)
     return a if a == b else UNKNOWN
 
 
@@ -356,9 +377,12 @@ def _either(a: Value | None, b: Value | None, sample: Callable[[torch.Tensor], A
 
 
 def _common(values: Iterable[Value]) -> Value | None:
+    given = list(values)
     found: Value | None = None
-    for value in values:
-        found = joined(found, value, lambda tensor: None)
+    for value in given:
+        found = found if value == _NOTHING else joined(found, value, lambda tensor: None)
+    if _NOTHING in given:
+        return _NOTHING if found is None else joined(found, Known(None), lambda tensor: None)
     return found
 
 
@@ -381,6 +405,8 @@ def annotation(value: Value | None) -> str | None:
         element = annotation(value.element)
         kind = "List" if isinstance(value, ListValue) else "Optional"
         return None if element is None else f"{kind}[{element}]"
+    if isinstance(value, TupleValue) and value.kind is not None:
+        return declared_name(value.kind)
     if isinstance(value, TupleValue):
         elements = [annotation(element) for element in value.elements]
         return None if None in elements or not elements else f"Tuple[{', '.join(filter(None, elements))}]"

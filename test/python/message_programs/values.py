@@ -158,7 +158,11 @@ def reverses(x: Tensor, n: int):
     return items
 
 
-@rejected(X, 3, says="squeeze of a dimension whose size is dynamic; select it instead")
+@rejected(
+    X,
+    3,
+    says="squeeze of a dimension whose size is dynamic, and decides the rank; name other dimensions, or select it",
+)
 def squeezes(x: Tensor, k: int):
     return x[:k].squeeze(0)  # rejected
 

@@ -14,7 +14,17 @@ from typing import Any
 from .interfaces import Arguments, Result
 from .values import OptionalValue, Value, annotation, is_none
 
-__all__ = ["alike", "also_of", "declared", "find_out", "find_stored", "is_optional", "joined_variable", "let_be_present", "notes"]
+__all__ = [
+    "alike",
+    "also_of",
+    "declared",
+    "find_out",
+    "find_stored",
+    "is_optional",
+    "joined_variable",
+    "let_be_present",
+    "notes",
+]
 
 _OPTIONAL = "Optional["
 

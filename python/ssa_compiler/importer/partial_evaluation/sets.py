@@ -7,7 +7,7 @@ import ast
 from .interfaces import CallEvaluator, Result
 from .new_nodes import with_places
 from .rejections import NotCompiledError
-from .values import DictValue, Known, Scalar, TupleValue, Value, is_set
+from .values import DictValue, Known, Scalar, TupleValue, Value, annotation, is_set
 
 __all__ = ["as_keys", "display", "make"]
 
@@ -30,7 +30,8 @@ def make(calls: CallEvaluator, node: ast.Call) -> Result:
     kind = known.object if isinstance(known, Known) else type("set", (Set if node.args else EmptySet,), {})
     program.elements[place] = Known(kind)
     elements = program.classes.attribute(kind, _ELEMENTS)
-    if isinstance(elements, DictValue) and elements.key is not None and not _is_exact(elements.key):
+    key = elements.key if isinstance(elements, DictValue) else None
+    if key is not None and annotation(key) is not None and not _is_exact(key):
         raise NotCompiledError("a set of other elements than ints, strings and tuples of these")
     return program.functions.construct(scope, kind, calls.arguments(node), node)
 

@@ -149,7 +149,10 @@ class Views:
         for dim in self.squeezed(base, dims):
             size = expr_of(base.fake.shape[dim])
             if not size.is_Integer and self.state.decided(sympy.Eq(size, 1), "aten::squeeze") is None:
-                raise self.state.unsupported("squeeze of a dimension whose size is dynamic; select it instead")
+                raise self.state.unsupported(
+                    "squeeze of a dimension whose size is dynamic, and decides the rank; "
+                    "name other dimensions, or select it"
+                )
 
     def _offset(self, op: Any, args: list[Argument], out: torch.Tensor, base: TensorValue) -> sympy.Expr:
         """The storage offset of a view; where FakeTensors made up a symbol for it, in terms of the index."""

@@ -1,5 +1,5 @@
-"""Named tuples of which some fields have types that TorchScript does not take, `Optional[list]`: to TorchScript they are
-of another class, whose fields have the types of what the program puts there.
+"""Named tuples some of whose fields have types that TorchScript does not take, `Optional[list]`: to TorchScript they
+are of another class, whose fields have the types of what the program puts there.
 """
 
 from __future__ import annotations

@@ -439,12 +439,3 @@ def replaces_in_list(x: Tensor, rows: list[Tensor]):
 @rejected(X, 2, says="as_strided of the result of .* which aliases or copies depending on a run-time size; call")
 def storage_behind_a_copy(x: Tensor, k: int):
     return x[:, :k].contiguous().as_strided([2], [1])  # rejected
-
-
-@rejected(X, says=r"a result that is a dict in some runs and an OrderedDict in others; return dict\(...\) of it")
-def ordered_or_not(x: Tensor):
-    found: dict[str, Tensor] = collections.OrderedDict()
-    found["x"] = x  # rejected
-    if bool(x.sum() > 0):
-        found = {"x": x + 1}
-    return found

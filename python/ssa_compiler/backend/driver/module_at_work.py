@@ -225,16 +225,16 @@ class ModuleAtWork:
 
     def _split_kernels(self, attempt: Attempt, kernels: list[list[int]], reason: str) -> None:
         """Split kernels that IREE makes wrongly, given by the lines they come from and what is wrong with them."""
-        self._mend_kernels(attempt, kernels, self._repairs.split, reason)
+        self._change_kernels(attempt, kernels, self._repairs.split, reason)
 
     def _isolate_ops(self, attempt: Attempt, kernels: list[list[int]], reason: str) -> None:
         """Give the last ops of kernels that IREE makes wrongly kernels of their own; see `_split_kernels`."""
-        self._mend_kernels(attempt, kernels, self._repairs.isolate, reason)
+        self._change_kernels(attempt, kernels, self._repairs.isolate, reason)
 
-    def _mend_kernels(
-        self, attempt: Attempt, kernels: list[list[int]], mend: Callable[[list[ir.Operation]], int], reason: str
+    def _change_kernels(
+        self, attempt: Attempt, kernels: list[list[int]], change: Callable[[list[ir.Operation]], int], reason: str
     ) -> None:
-        whole = [ops for lines in kernels if not mend(ops := self._ops(attempt, lines))]
+        whole = [ops for lines in kernels if not change(ops := self._ops(attempt, lines))]
         if len(whole) == len(kernels) and not self._call_back_last(whole, reason):
             raise ToolError(
                 f"a kernel of this program cannot be split: {reason}; please report it",

@@ -341,6 +341,8 @@ class PythonCalls:
                 return OutputList(tuple(describe(element) for element in value))
             if isinstance(value, dict):
                 return OutputDict(tuple((key, describe(element)) for key, element in value.items()))
+            if isinstance(value, (set, frozenset)) and any(isinstance(element, torch.Tensor) for element in value):
+                raise self.state.unsupported_op("a set of tensors that Python returns; return a list or tuple")
             return OutputConstant(value)
 
         return describe(outcome), facts, kinds, leaves

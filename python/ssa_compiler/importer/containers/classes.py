@@ -15,7 +15,6 @@ import torch
 
 from ...abi.records import record_keys
 from ...abi.results import TORCH_SIZE
-from ..ir.named_tuples import name_of_class
 from ..ir.typed_tuples import plain_name
 from ..values.heap import TUPLE
 from ..values.plan import AnotherPlan
@@ -157,7 +156,7 @@ def named_tuple_type(kind: Any) -> tuple[tuple[str, ...], str]:
     text = kind.str()
     if text.startswith("("):
         return (), ""
-    name = name_of_class(plain_name(kind.annotation_str))
+    name = plain_name(kind.annotation_str)
     return _fields(text), name.removeprefix("__torch__.") if name.startswith("__torch__.") else ""
 
 

@@ -1,22 +1,23 @@
-"""Names of the classes that stand for a class of named tuples without declared types, one for each set of types."""
+"""Names of the classes with declared types that stand for a class of named tuples, one for each set of types."""
 
 from __future__ import annotations
 
+import itertools
 import re
 
 __all__ = ["plain_name", "typed_name"]
 
 _SUFFIX = "__ssa_compiler_typed_"
+_NUMBERS = itertools.count()
 
 
-def typed_name(name: str, number: int) -> str:
-    """Return the name of such a class.
+def typed_name(name: str) -> str:
+    """Return a name, which nothing else has, for such a class.
 
     Args:
         name: that of the class that it stands for.
-        number: which one it is.
     """
-    return f"{name}{_SUFFIX}{number}"
+    return f"{name}{_SUFFIX}{next(_NUMBERS)}"
 
 
 def plain_name(name: str) -> str:

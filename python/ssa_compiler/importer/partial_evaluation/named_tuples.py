@@ -38,7 +38,7 @@ def typed_class(kind: type, given: Mapping[str, Value]) -> type:
         return kind
     if (kind, types) not in _MADE:
         space = {"__annotations__": dict(zip(fields, types)), "__module__": kind.__module__, "__slots__": ()}
-        _MADE[kind, types] = type(typed_name(kind.__name__, len(_MADE)), (kind,), space)
+        _MADE[kind, types] = type(typed_name(kind.__name__), (kind,), space)
     return _MADE[kind, types]
 
 

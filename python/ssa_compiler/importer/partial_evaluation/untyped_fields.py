@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ..ir.named_tuples import typed_name
+from ..ir.typed_tuples import typed_name
 from .declared_classes import declared_class, declared_name, declared_types
 from .interfaces import Arguments, Result
 from .rejections import NotCompiledError

@@ -14,7 +14,7 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ..callbacks.callbacks import torch_operator
-from ..ir.bindings import build, converted, definer, walk
+from ..ir.bindings import build, constant_number, converted, definer, walk
 from ..ir.copies import barrier
 from ..ir.types import element_of
 
@@ -83,7 +83,7 @@ def skip_empty_launches(commands: ir.Module) -> int:
     launches = [
         op
         for op in walk(commands.operation)
-        if op.name == _LAUNCH and any(_constant(count) is None for count in list(op.operands)[_COUNTS])
+        if op.name == _LAUNCH and any(constant_number(count) is None for count in list(op.operands)[_COUNTS])
     ]
     for launch in launches:
         _launch_if_there_are_any(launch)
@@ -102,11 +102,6 @@ def _launch_if_there_are_any(launch: ir.Operation) -> None:
     block = branch.regions[0].blocks.append()
     end = build("scf.yield", [], [], ir.InsertionPoint(block))
     launch.move_before(end)
-
-
-def _constant(value: ir.Value) -> int | None:
-    op = definer(value)
-    return ir.IntegerAttr(op.attributes["value"]).value if op is not None and op.name == "arith.constant" else None
 
 
 def _combination(generic: ir.Operation, number: int) -> ir.Operation | None:

@@ -105,8 +105,9 @@ class Outputs:
         """
         if value.fake.device.type != "cpu":
             return ""
-        own = {owner.fake.device.type for owner in self._state.storages.owners.values()}
-        return "cpu" if "cuda" in (*own, callers_default_device().type) else ""
+        owners = self._state.storages.owners.values()
+        on_gpu = callers_default_device().type == "cuda" or any(owner.fake.device.type == "cuda" for owner in owners)
+        return "cpu" if on_gpu else ""
 
     def _container(self, value: DictRef | ListRef) -> OutputSpec:
         """A list, dict or object, which has one spec however many places of the result it is in."""

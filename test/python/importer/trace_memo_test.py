@@ -33,16 +33,16 @@ def nest(depth: int, *, around: str, body: str) -> list[str]:
 
 @pytest.fixture
 def evaluations(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], int]:
-    """Counts how many ops an import evaluates, those included that are memoised."""
+    """Counts how many ops an import evaluates, those included that are memoised or have a rule."""
     count = 0
-    original = fake_run.memoised
+    original = fake_run.trace_by_rule
 
-    def counted(*args: Any) -> Trace:
+    def counted(*args: Any) -> Trace | None:
         nonlocal count
         count += 1
         return original(*args)
 
-    monkeypatch.setattr(fake_run, "memoised", counted)
+    monkeypatch.setattr(fake_run, "trace_by_rule", counted)
 
     def count_of(function: Any) -> int:
         nonlocal count
@@ -83,6 +83,7 @@ def test_calls_add(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if NIGHTLY or crc32(name.encode()) % 5 == 1])
 def test_memoised_traces_are_those_of_fresh_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_memo, "_traces", {})
+    monkeypatch.setattr(fake_run, "trace_by_rule", lambda *_: None)
     program = PROGRAMS[name]
     arguments = next(iter(program.calls()))
     first = import_program(program.make(), tuple(arguments))

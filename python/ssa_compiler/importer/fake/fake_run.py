@@ -37,6 +37,7 @@ from .concrete_probe import agrees_on_examples, copied_as_by_eager, outcome_on_e
 from .concrete_run import Untried, has_fake_kernel, try_op
 from .decompose import decomposition, is_followed
 from .dim_errors import dimension_error, number_error
+from .shape_rules import trace_by_rule
 from .trace import Record, Trace, has_negative_size
 from .trace_memo import memoised
 from .unannotated_writes import replacement
@@ -263,6 +264,10 @@ def _run(state: State, op: Any, args: Sequence[Any], dispatcher: AbstractContext
         raise ProgramRaises(text)
     if not has_fake_kernel(op):
         return _unseen(state, op, args)
+    if is_built_in(op.name()) and not stands_in and isinstance(dispatcher, nullcontext):
+        found = trace_by_rule(state.symbols, state.emitter, op, [*positional, *keywords.values()])
+        if found is not None:
+            return found
     state.sizes.place = (op.name(), state.locations.user())
 
     def ran() -> Trace:

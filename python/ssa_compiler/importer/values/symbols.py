@@ -96,6 +96,9 @@ class _ShapeEnv(ShapeEnv):
     def _log_create_unbacked_symbol(self, *args: Any, **kwargs: Any) -> None:
         pass
 
+    def _log_guard(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
 
 class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     """FakeTensorMode without the wrapper by which torch.compile leaves each of its calls out of what it compiles.

@@ -1,0 +1,174 @@
+"""Sizes and strides of FakeTensors, compared and made without asking about symbols.
+
+PyTorch's own comparisons of symbolic sizes prove, guess or require; each takes a millisecond. Two sizes are the same here
+if they are the same expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import sympy
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, in_kernel_invocation_manager
+from torch.utils._sympy.functions import Max
+
+from ..values.symbols import COUNTS, Symbols
+
+__all__ = [
+    "broadcast",
+    "contiguous_strides",
+    "is_contiguous",
+    "is_plain",
+    "is_static",
+    "made",
+    "nests",
+    "on_meta",
+    "product",
+    "same_size",
+    "total",
+    "viewed",
+]
+
+
+def is_plain(fake: Any, symbols: Symbols) -> bool:
+    """Whether there is nothing to a tensor but its metadata: no known elements, no counts, no gradient."""
+    return (
+        type(fake) is FakeTensor
+        and fake.fake_mode is symbols.mode
+        and fake.constant is None
+        and fake.layout is torch.strided
+        and not fake.requires_grad
+        and not fake.is_conj()
+        and not fake.is_neg()
+        and all(getattr(fake, memo, None) is None for memo in COUNTS)
+    )
+
+
+def _key(size: Any) -> Any:
+    return size if type(size) is int else size.node.expr
+
+
+def same_size(a: Any, b: Any) -> bool:
+    """Whether two sizes are the same expression."""
+    return a is b or _key(a) == _key(b)
+
+
+def broadcast(shapes: Sequence[Sequence[Any]]) -> list[Any] | None:
+    """Return the shape that shapes are broadcast to; None where two sizes of a dimension are not known to fit.
+
+    Args:
+        shapes: sizes, ints or SymInts.
+    """
+    rank = max(map(len, shapes))
+    result: list[Any] = [1] * rank
+    for shape in shapes:
+        for dim, size in enumerate(shape, rank - len(shape)):
+            before = result[dim]
+            if type(size) is int and size == 1:
+                continue
+            if type(before) is int and before == 1:
+                result[dim] = size
+            elif not same_size(before, size):
+                return None
+    return result
+
+
+@lru_cache(8192)
+def _contiguous(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
+    strides: list[Any] = []
+    stride: Any = 1
+    for size in reversed(sizes):
+        strides.append(stride)
+        stride = stride * (max(size, 1) if type(size) is int else Max(1, size))
+    return tuple(reversed(strides))
+
+
+@lru_cache(8192)
+def _product(sizes: tuple[Any, ...]) -> Any:
+    return sympy.Mul(*sizes)
+
+
+def product(sizes: Sequence[Any], symbols: Symbols) -> Any:
+    """Return the product of sizes, an int or a SymInt."""
+    return symbols.to_symint(_product(tuple(map(_key, sizes))))
+
+
+def total(sizes: Sequence[Any], symbols: Symbols) -> Any:
+    """Return the sum of sizes, an int or a SymInt."""
+    return symbols.to_symint(_total(tuple(map(_key, sizes))))
+
+
+@lru_cache(8192)
+def _total(sizes: tuple[Any, ...]) -> Any:
+    return sympy.Add(*sizes)
+
+
+def contiguous_strides(sizes: Sequence[Any], symbols: Symbols) -> tuple[Any, ...]:
+    """Return the strides of a contiguous tensor, ints or SymInts."""
+    found = _contiguous(tuple(map(_key, sizes)))
+    return tuple(stride if type(stride) is int else symbols.to_symint(stride) for stride in found)
+
+
+def is_contiguous(fake: torch.Tensor) -> bool:
+    """Whether the strides of a tensor are those of a contiguous one, of dimensions of one element as well."""
+    return tuple(map(_key, fake.stride())) == _contiguous(tuple(map(_key, fake.shape)))
+
+
+def nests(fake: torch.Tensor, *, expanded: bool = False) -> bool:
+    """Whether each dimension's stride is known to span the dimensions behind it, as in slices of contiguous tensors.
+
+    TensorIterator then keeps the dimensions in their order, and its results are contiguous.
+
+    Args:
+        fake: a tensor.
+        expanded: whether dimensions of stride 0 are left out.
+    """
+    return _nests(tuple(map(_key, fake.shape)), tuple(map(_key, fake.stride())), expanded)
+
+
+@lru_cache(8192)
+def _nests(sizes: tuple[Any, ...], strides: tuple[Any, ...], expanded: bool) -> bool:
+    span: Any = 1
+    for size, stride in zip(reversed(sizes), reversed(strides)):
+        if stride == 0 and expanded:
+            continue
+        if not _at_least(stride, span):
+            return False
+        span = stride * (max(size, 1) if type(size) is int else Max(1, size))
+    return True
+
+
+def _at_least(stride: Any, span: Any) -> bool:
+    """Whether a stride is a span, or known to be larger: both are products of numbers and sizes, each at least 1."""
+    own, others = (sympy.sympify(value).as_coeff_mul() for value in (stride, span))
+    return bool(own[0] >= others[0]) and all(own[1].count(factor) >= others[1].count(factor) for factor in others[1])
+
+
+def is_static(fake: torch.Tensor) -> bool:
+    """Whether all numbers of a tensor's layout are known."""
+    return all(type(number) is int for number in (*fake.shape, *fake.stride(), fake.storage_offset()))
+
+
+def on_meta(fake: torch.Tensor) -> torch.Tensor:
+    """Return a tensor without elements of a known layout, which ops take without FakeTensorMode."""
+    return torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype, device="meta")
+
+
+def made(
+    symbols: Symbols, sizes: Sequence[Any], strides: Sequence[Any], dtype: torch.dtype, device: torch.device
+) -> FakeTensor:
+    """Return a new tensor, as FakeTensorMode makes it."""
+    with in_kernel_invocation_manager(symbols.mode), symbols.env.suppress_guards():
+        element = torch.empty_strided(tuple(sizes), tuple(strides), dtype=dtype, device="meta")
+    return FakeTensor(symbols.mode, element, device)
+
+
+def viewed(symbols: Symbols, fake: FakeTensor, sizes: Sequence[Any], strides: Sequence[Any], offset: Any) -> FakeTensor:
+    """Return a view of a tensor."""
+    with in_kernel_invocation_manager(symbols.mode), symbols.env.suppress_guards():
+        element = torch.empty(0, dtype=fake.dtype, device="meta")
+        element.set_(fake.untyped_storage(), offset, tuple(sizes), tuple(strides))
+    return FakeTensor(symbols.mode, element, fake.fake_device)

@@ -15,11 +15,8 @@ from typing import Any
 import torch
 
 from ..ir.emitter import Emitter
-from ..values.symbols import Symbols
-from .decompose import is_compiled
-from .fake_layout import (
+from ..values.fake_layout import (
     broadcast,
-    contiguous_strides,
     is_contiguous,
     is_plain,
     is_static,
@@ -28,6 +25,8 @@ from .fake_layout import (
     same_size,
     total,
 )
+from ..values.symbols import Symbols
+from .decompose import is_compiled
 from .trace import Record, Trace
 from .view_rules import COMPOSITES, VIEWS, Rule
 
@@ -53,7 +52,7 @@ def trace_by_rule(symbols: Symbols, emitter: Emitter, op: Any, args: Sequence[An
     rule = _rule(op)
     if rule is None or torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
         return None
-    if op not in COMPOSITES and not is_compiled(emitter, op):
+    if op not in COMPOSITES and op not in _WHERE and not is_compiled(emitter, op):
         return None
     tensors = _tensors(args)
     if not tensors or not all(is_plain(tensor, symbols) for tensor in tensors):
@@ -138,7 +137,7 @@ def _small(tensors: Sequence[Any]) -> bool:
 
 def _pointwise(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     """An elementwise op. Where no operand has its dimensions in another order, the result is contiguous."""
-    tensors = [value for value in args if isinstance(value, torch.Tensor)]
+    tensors = _tensors(args)
     sizes = broadcast([tensor.shape for tensor in tensors])
     if sizes is None:
         return None
@@ -148,8 +147,8 @@ def _pointwise(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     example = _on_examples(op, args, layouts=not contiguous)
     if example is None or example.dim() != len(sizes):
         return None
-    strides = contiguous_strides(sizes, symbols) if contiguous else example.stride()
-    out = made(symbols, sizes, strides, example.dtype, tensors[0].fake_device)
+    strides = None if contiguous else example.stride()
+    out = made(symbols, sizes, example.dtype, tensors[0].fake_device, strides)
     return Trace(out, [Record(op, list(args), out)])
 
 
@@ -186,7 +185,7 @@ def _clone(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     contiguous = memory_format is torch.contiguous_format
     if not contiguous and not (memory_format in (None, torch.preserve_format) and is_contiguous(source)):
         return None
-    out = made(symbols, source.shape, contiguous_strides(source.shape, symbols), source.dtype, source.fake_device)
+    out = made(symbols, source.shape, source.dtype, source.fake_device)
     return Trace(out, [Record(op, list(args), out)])
 
 
@@ -204,7 +203,7 @@ def _cat(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
         return None
     sizes = list(first.shape)
     sizes[dim] = total([each.shape[dim] for each in tensors], symbols)
-    out = made(symbols, sizes, contiguous_strides(sizes, symbols), first.dtype, first.fake_device)
+    out = made(symbols, sizes, first.dtype, first.fake_device)
     return Trace(out, [Record(op, list(args), out)])
 
 
@@ -219,7 +218,9 @@ def _index(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     given = [indices[number] for number in places]
     if last - first + 1 != len(places) or last >= source.dim():
         return None
-    if any(index.dtype not in _INDICES for index in given) or not all(map(nests, (source, *given))):
+    if any(index.dtype not in _INDICES for index in given) or not all(map(nests, given)):
+        return None
+    if not nests(source, without=places):
         return None
     if any(type(size) is int and size == 0 for size in source.shape[first : last + 1]):
         return None
@@ -227,13 +228,13 @@ def _index(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     if read is None:
         return None
     sizes = [*source.shape[:first], *read, *source.shape[last + 1 :]]
-    out = made(symbols, sizes, contiguous_strides(sizes, symbols), source.dtype, source.fake_device)
+    out = made(symbols, sizes, source.dtype, source.fake_device)
     return Trace(out, [Record(op, list(args), out)])
 
 
 def _reduction(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     """A reduction: eager says, on one element, which dimensions stay, and on none whether it needs elements."""
-    source = args[0]
+    source: Any = args[0]
     names = [argument.name for argument in op._schema.arguments]
     if sum(isinstance(value, torch.Tensor) for value in args) != 1 or not isinstance(source, torch.Tensor):
         return None
@@ -252,11 +253,47 @@ def _reduction(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     sizes: list[Any] = [1 if dim in gone else size for dim, size in enumerate(source.shape) if keeps or dim not in gone]
     if example.dim() != len(sizes):
         return None
-    out = made(symbols, sizes, contiguous_strides(sizes, symbols), example.dtype, source.fake_device)
+    out = made(symbols, sizes, example.dtype, source.fake_device)
     return Trace(out, [Record(op, list(args), out)])
 
 
+def _like(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
+    """A new tensor like another one, `zeros_like` and alike."""
+    named = dict(zip((argument.name for argument in op._schema.arguments), args))
+    source, dtype = named["self"], named["dtype"]
+    if any(named[name] is not None for name in ("layout", "device", "pin_memory", "memory_format")):
+        return None
+    if not is_contiguous(source):
+        return None
+    out = made(symbols, source.shape, dtype or source.dtype, source.fake_device)
+    return Trace(out, [Record(op, list(args), out)])
+
+
+def _where_scalar(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
+    """`where` of a number makes a tensor of it, of the common dtype."""
+    (number,) = (place for place in (1, 2) if not isinstance(args[place], torch.Tensor))
+    scalar, other = args[number], args[3 - number]
+    if (
+        type(scalar) not in (int, float)
+        or torch.result_type(_example(other.dtype, (1,) * other.dim()), scalar) != other.dtype
+    ):
+        return None
+    constant = made(symbols, [], other.dtype, other.fake_device)
+    making = [scalar, other.dtype, torch.strided, other.fake_device, None]
+    given = [args[0], constant, other] if number == 1 else [args[0], other, constant]
+    found = _pointwise(symbols, _aten.where.self, given)
+    if found is not None:
+        found.records.insert(0, Record(_aten.scalar_tensor.default, making, constant))
+    return found
+
+
+_WHERE: dict[Any, Rule] = {_aten.where.ScalarSelf: _where_scalar, _aten.where.ScalarOther: _where_scalar}
 _OTHERS: dict[Any, Rule] = {
+    **_WHERE,
+    _aten.zeros_like.default: _like,
+    _aten.ones_like.default: _like,
+    _aten.empty_like.default: _like,
+    _aten.full_like.default: _like,
     _aten.copy_.default: _copy_into,
     _aten.clone.default: _clone,
     _aten.cat.default: _cat,

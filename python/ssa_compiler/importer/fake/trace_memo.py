@@ -23,6 +23,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 
 from ..values.argument_sizes import ArgumentSizes
+from ..values.fake_layout import empty_on_meta
 from ..values.symbols import COUNTS, Symbols
 from .trace import Record, Trace
 
@@ -306,7 +307,7 @@ class _Template:
         sizes, strides, offset, dtype, _, conjugated, negated = looks
         sizes, strides = symbolic.numbers(sizes), symbolic.numbers(strides)
         if place not in storages and self._bytes[place] is None:
-            made = torch.empty_strided(sizes, strides, dtype=dtype, device="meta")
+            made = empty_on_meta(sizes, strides, dtype)
             storages[place] = made.untyped_storage()
         else:
             if place not in storages:

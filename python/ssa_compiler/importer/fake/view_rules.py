@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import sympy
 import torch
 
+from ..values.fake_layout import contiguous_strides, is_contiguous, is_static, made, on_meta, product, same_size, viewed
 from ..values.symbols import Symbols, expr_of
-from .fake_layout import contiguous_strides, is_contiguous, is_static, made, on_meta, product, same_size, viewed
 from .trace import Record, Trace
 
 __all__ = ["COMPOSITES", "VIEWS", "Rule"]
@@ -38,9 +39,9 @@ def _select(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     if dim is None or type(index) is not int:
         return None
     size, strides = source.shape[dim], list(source.stride())
-    if type(size) is not int or not -size <= index < size:
+    if type(size) is int and not -size <= index < size:
         return None
-    offset = source.storage_offset() + index % size * strides[dim]
+    offset = source.storage_offset() + (index if index >= 0 else size + index) * strides[dim]
     sizes = [*source.shape[:dim], *source.shape[dim + 1 :]]
     return _view(symbols, op, args, sizes, strides[:dim] + strides[dim + 1 :], offset)
 
@@ -81,7 +82,7 @@ def _permuted(symbols: Symbols, op: Any, args: Sequence[Any], order: Sequence[An
     if None in dims or sorted(dims) != list(range(source.dim())):  # type: ignore[type-var]
         return None
     sizes, strides = source.shape, source.stride()
-    return _view(symbols, op, args, [sizes[dim] for dim in dims], [strides[dim] for dim in dims])  # type: ignore[index]
+    return _view(symbols, op, args, [sizes[dim] for dim in dims], [strides[dim] for dim in dims])
 
 
 def _permute(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
@@ -107,8 +108,8 @@ def _expand(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     strides: list[Any] = []
     for number, size in enumerate(wanted):
         before = source.shape[number - added] if number >= added else 1
-        keeps = number >= added and (type(size) is int and size == -1 or same_size(size, before))
-        if not keeps and (type(size) is int and size < 0 or type(before) is not int or before != 1):
+        keeps = number >= added and ((type(size) is int and size == -1) or same_size(size, before))
+        if not keeps and ((type(size) is int and size < 0) or type(before) is not int or before != 1):
             return None
         if not keeps and type(size) is not int and not symbols.bounds(expr_of(size))[0] >= 0:
             return None  # it may be -1, for the size that is there
@@ -166,7 +167,8 @@ def reshaped(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     if is_contiguous(source):
         return _view(symbols, view, given, sizes, contiguous_strides(sizes, symbols))
     if not is_static(source):
-        return None
+        guesses = _apart(symbols, source, sizes)
+        return None if guesses is None else _copied(symbols, source, sizes, guesses)
     try:
         strides = on_meta(source).view(sizes).stride()
     except RuntimeError:
@@ -174,12 +176,32 @@ def reshaped(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     return _view(symbols, view, given, sizes, strides)
 
 
-def _copied(symbols: Symbols, source: Any, sizes: Sequence[Any]) -> Trace:
-    strides = contiguous_strides(source.shape, symbols)
-    copy = made(symbols, source.shape, strides, source.dtype, source.fake_device)
+def _apart(symbols: Symbols, source: torch.Tensor, sizes: Sequence[Any]) -> list[Any] | None:
+    """What makes a reshape a copy: it merges two dimensions whose elements do not lie behind each other.
+
+    Returns:
+        Conditions, as guesses where they are not known; None if no such dimensions are found.
+    """
+    dims = [(size, step) for size, step in zip(source.shape, source.stride()) if not (type(size) is int and size == 1)]
+    ends = [product(sizes[number:], symbols) for number in range(len(sizes) + 1)]
+    for number, ((outer, step), (inner, stride)) in enumerate(itertools.pairwise(dims), 1):
+        behind = product([size for size, _ in dims[number:]], symbols)
+        span = product([stride, inner], symbols)
+        if same_size(step, span) or any(same_size(behind, end) for end in ends):
+            continue
+        conditions = [sympy.Ne(expr_of(step), expr_of(span))]
+        conditions += [sympy.Ne(expr_of(behind), expr_of(end)) for end in ends]
+        conditions += [sympy.Ne(expr_of(each), 1) for each in (outer, inner)]
+        conditions += [sympy.Ne(expr_of(each), 0) for each in source.shape]
+        return [each for each in conditions if each.free_symbols]
+    return None
+
+
+def _copied(symbols: Symbols, source: Any, sizes: Sequence[Any], guesses: Sequence[Any] = ()) -> Trace:
+    copy = made(symbols, source.shape, source.dtype, source.fake_device)
     copying = Record(_aten.clone.default, [source, torch.contiguous_format], copy)
     out = viewed(symbols, copy, sizes, contiguous_strides(sizes, symbols), 0)
-    return Trace(out, [copying, Record(_aten._unsafe_view.default, [copy, list(sizes)], out)])
+    return Trace(out, [copying, Record(_aten._unsafe_view.default, [copy, list(sizes)], out)], list(guesses))
 
 
 def _flatten(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
@@ -199,7 +221,7 @@ def _flatten(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
 def _movedim(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     source, *numbers = args
     before, after = (_dim(number, source.dim()) for number in numbers)
-    if before is None or after is None or before == after:
+    if before is None or after is None:
         return None
     order = [dim for dim in range(source.dim()) if dim != before]
     order.insert(after, before)
@@ -214,8 +236,7 @@ def _contiguous(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
         return Trace(source, [])
     if not is_static(source):
         return None
-    strides = contiguous_strides(source.shape, symbols)
-    out = made(symbols, source.shape, strides, source.dtype, source.fake_device)
+    out = made(symbols, source.shape, source.dtype, source.fake_device)
     return Trace(out, [Record(_aten.clone.default, [source, memory_format], out)])
 
 
@@ -225,13 +246,12 @@ def _to_dtype(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
         return None
     if dtype == source.dtype and not copy:
         return Trace(source, [])
-    if is_contiguous(source):
-        strides = contiguous_strides(source.shape, symbols)
-    elif is_static(source):
+    strides: Sequence[int] | None = None
+    if not is_contiguous(source):
+        if not is_static(source):
+            return None
         strides = on_meta(source).to(dtype, copy=True).stride()
-    else:
-        return None
-    out = made(symbols, source.shape, strides, dtype, source.fake_device)
+    out = made(symbols, source.shape, dtype, source.fake_device, strides)
     given = [source, dtype, None, None, None, non_blocking, memory_format]
     return Trace(out, [Record(_aten._to_copy.default, given, out)])
 

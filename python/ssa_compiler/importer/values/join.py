@@ -16,6 +16,7 @@ import torch
 
 from ..ir.emitter import DTYPE_NUMBERS
 from .dynamic_list_value import DynamicListValue, Element, is_growing, promote
+from .fake_layout import made
 from .lattice import KINDS, Abstract, AnyScalar, AnyTensor, Elements, Missing, NoneOr, Same, is_growing_abstract
 from .state import State
 from .symbols import expr_of
@@ -181,8 +182,7 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
             state.emitter.define(expr_of(stride), partial(_found, next_ssa()))
     else:
         strides = [symbols.to_symint(stride) for stride in a.strides]
-    with symbols.mode, symbols.transaction():
-        fake = torch.empty_strided(sizes, strides, dtype=a.dtype, device=a.device)
+    fake = made(symbols, sizes, a.dtype, a.device, strides)
     state.define_sizes(ssa, fake)
     if a.root is None:
         start = sympy.sympify(a.offset) if a.absolute else sympy.Integer(0)

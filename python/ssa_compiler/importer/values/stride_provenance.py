@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from ...errors import UnsupportedOpError
 from ..ir.locations import Locations
 from ..ir.torchscript_enums import python_argument
+from . import fake_layout
 from .argument_sizes import ArgumentSizes
 from .plan import AnotherPlan
 from .symbols import Symbols, expr_of
@@ -318,9 +319,17 @@ def other_layouts(symbols: Symbols, fake: torch.Tensor) -> list[torch.Tensor]:
     key = (fake.shape, fake.dtype, fake.device)
     found = symbols.layouts.get(key)
     if found is None:
-        with symbols.mode, torch.no_grad():
-            found = symbols.layouts[key] = [make() for make in _layouts(fake)]
+        found = symbols.layouts[key] = [
+            _laid_out(symbols, fake, make()) for make in _layouts(fake_layout.on_meta(fake))
+        ]
     return found
+
+
+def _laid_out(symbols: Symbols, fake: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """A FakeTensor in the layout of a tensor, with the dtype and device of another one."""
+    length = like.untyped_storage().nbytes() // like.element_size()
+    whole = fake_layout.made(symbols, [length], fake.dtype, fake.device)
+    return fake_layout.viewed(symbols, whole, like.shape, like.stride(), 0)
 
 
 def _layouts(like: torch.Tensor) -> list[Callable[[], torch.Tensor]]:

@@ -8,7 +8,7 @@ not hold in another branch. Guesses (`guard_or_false`) are returned as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,6 +131,7 @@ class Symbols:
         self._memo: dict[Any, Any] = {}
         self.layouts: dict[Any, list[torch.Tensor]] = {}
         self.at_most_one: set[sympy.Expr] = set()
+        self._answers: dict[Any, tuple[list[Any], Any]] = {}
 
     def integer(self, key: Any, low: int | None = None, high: int | None = None) -> torch.SymInt:
         """Return the SymInt of `key`; `low` and `high` are bounds that it is known to keep (inclusive)."""
@@ -190,8 +191,13 @@ class Symbols:
 
     def bounds(self, expr: Any) -> tuple[Any, Any]:
         """Return sure lower and upper bounds of an integer expression (sympy numbers, perhaps infinite)."""
-        found = bound_sympy(sympy.sympify(expr), self.env.var_to_range)
-        return found.lower, found.upper
+        expr, ranges = sympy.sympify(expr), self.env.var_to_range
+
+        def bounded() -> tuple[Any, Any]:
+            found = bound_sympy(expr, ranges)
+            return found.lower, found.upper
+
+        return self._while_known("bounds", expr, bounded)
 
     def known(self, relation: Any) -> bool | None:
         """Return True or False if a boolean expression is decided by the bounds of its symbols, None if it is not."""
@@ -199,8 +205,23 @@ class Symbols:
             return True
         if relation is False or relation is sympy.false:
             return False
-        decided = self.env._maybe_evaluate_static(relation)
-        return None if decided is None else bool(decided)
+        env = self.env
+
+        def decide() -> bool | None:
+            decided = env._maybe_evaluate_static(relation)
+            return None if decided is None else bool(decided)
+
+        if env.replacements or env.axioms or env.divisible:
+            return decide()
+        return self._while_known("relation", relation, decide)
+
+    def _while_known(self, question: str, expr: Any, answer: Callable[[], Any]) -> Any:
+        """Return the answer to a question about an expression; an earlier one while its symbols have their ranges."""
+        ranges = [self.env.var_to_range.get(symbol) for symbol in expr.free_symbols]
+        found = self._answers.get((question, expr))
+        if found is None or len(found[0]) != len(ranges) or any(a is not b for a, b in zip(found[0], ranges)):
+            found = self._answers[question, expr] = ranges, answer()
+        return found[1]
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

@@ -1,7 +1,7 @@
 """Sizes and strides of FakeTensors, compared and made without asking about symbols.
 
-PyTorch's own comparisons of symbolic sizes prove, guess or require; each takes a millisecond. Two sizes are the same here
-if they are the same expression.
+PyTorch's own comparisons of symbolic sizes prove, guess or require; each takes a millisecond. Here two sizes are the
+same if they are the same expression.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, in_kernel_invocation_manager
 from torch.utils._sympy.functions import Max
 
-from ..values.symbols import COUNTS, Symbols
+from .symbols import COUNTS, Symbols
 
 __all__ = [
     "broadcast",
     "contiguous_strides",
+    "empty_on_meta",
     "is_contiguous",
     "is_plain",
     "is_static",
@@ -76,13 +77,17 @@ def broadcast(shapes: Sequence[Sequence[Any]]) -> list[Any] | None:
     return result
 
 
+def _at_least_one(size: Any) -> Any:
+    return max(size, 1) if type(size) is int else Max(1, size)  # type: ignore[no-untyped-call]
+
+
 @lru_cache(8192)
 def _contiguous(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
     strides: list[Any] = []
     stride: Any = 1
     for size in reversed(sizes):
         strides.append(stride)
-        stride = stride * (max(size, 1) if type(size) is int else Max(1, size))
+        stride = stride * _at_least_one(size)
     return tuple(reversed(strides))
 
 
@@ -117,7 +122,7 @@ def is_contiguous(fake: torch.Tensor) -> bool:
     return tuple(map(_key, fake.stride())) == _contiguous(tuple(map(_key, fake.shape)))
 
 
-def nests(fake: torch.Tensor, *, expanded: bool = False) -> bool:
+def nests(fake: torch.Tensor, *, expanded: bool = False, without: Sequence[int] = ()) -> bool:
     """Whether each dimension's stride is known to span the dimensions behind it, as in slices of contiguous tensors.
 
     TensorIterator then keeps the dimensions in their order, and its results are contiguous.
@@ -125,8 +130,10 @@ def nests(fake: torch.Tensor, *, expanded: bool = False) -> bool:
     Args:
         fake: a tensor.
         expanded: whether dimensions of stride 0 are left out.
+        without: other dimensions that are left out.
     """
-    return _nests(tuple(map(_key, fake.shape)), tuple(map(_key, fake.stride())), expanded)
+    layout = [pair for dim, pair in enumerate(zip(fake.shape, fake.stride())) if dim not in without]
+    return _nests(tuple(_key(size) for size, _ in layout), tuple(_key(stride) for _, stride in layout), expanded)
 
 
 @lru_cache(8192)
@@ -137,7 +144,7 @@ def _nests(sizes: tuple[Any, ...], strides: tuple[Any, ...], expanded: bool) -> 
             continue
         if not _at_least(stride, span):
             return False
-        span = stride * (max(size, 1) if type(size) is int else Max(1, size))
+        span = stride * _at_least_one(size)
     return True
 
 
@@ -158,17 +165,36 @@ def on_meta(fake: torch.Tensor) -> torch.Tensor:
 
 
 def made(
-    symbols: Symbols, sizes: Sequence[Any], strides: Sequence[Any], dtype: torch.dtype, device: torch.device
+    symbols: Symbols,
+    sizes: Sequence[Any],
+    dtype: torch.dtype,
+    device: torch.device,
+    strides: Sequence[Any] | None = None,
 ) -> FakeTensor:
-    """Return a new tensor, as FakeTensorMode makes it."""
+    """Return a new tensor, as FakeTensorMode makes it.
+
+    Args:
+        symbols: the symbols of this import.
+        sizes: ints and SymInts.
+        dtype: of its elements.
+        device: where eager has it.
+        strides: ints and SymInts; None for a contiguous tensor.
+    """
     with in_kernel_invocation_manager(symbols.mode), symbols.env.suppress_guards():
-        element = torch.empty_strided(tuple(sizes), tuple(strides), dtype=dtype, device="meta")
+        element = empty_on_meta(sizes, strides, dtype)
     return FakeTensor(symbols.mode, element, device)
+
+
+def empty_on_meta(sizes: Sequence[Any], strides: Sequence[Any] | None, dtype: torch.dtype) -> torch.Tensor:
+    """Return a new tensor without elements; contiguous if there are no strides."""
+    if strides is None or tuple(map(_key, strides)) == _contiguous(tuple(map(_key, sizes))):
+        return torch.empty(tuple(sizes), dtype=dtype, device="meta")
+    # For sizes that are symbols, PyTorch asks a dozen questions about such strides.
+    return torch.empty_strided(tuple(sizes), tuple(strides), dtype=dtype, device="meta")
 
 
 def viewed(symbols: Symbols, fake: FakeTensor, sizes: Sequence[Any], strides: Sequence[Any], offset: Any) -> FakeTensor:
     """Return a view of a tensor."""
     with in_kernel_invocation_manager(symbols.mode), symbols.env.suppress_guards():
-        element = torch.empty(0, dtype=fake.dtype, device="meta")
-        element.set_(fake.untyped_storage(), offset, tuple(sizes), tuple(strides))
+        element = torch.as_strided(fake, tuple(sizes), tuple(strides), offset)
     return FakeTensor(symbols.mode, element, fake.fake_device)

@@ -13,7 +13,7 @@ from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import LengthChanges
 from ..values.join import operands, rebuild, types
-from ..values.lattice import Abstract, abstract, is_growing_abstract
+from ..values.lattice import Abstract, AnyScalar, AnyTensor, Same, abstract, is_growing_abstract
 from ..values.lattice_join import from_earlier_iterations, join
 from ..values.state import State
 from ..values.values import ConstValue, ScalarValue, Site, TupleValue, Value
@@ -149,8 +149,7 @@ class LoopPass:
             for cell in self.before
             if cell not in self.cells and not same_contents(self.before[cell], self.end[cell])
         ]
-        writes = self.body_writes if state.storages.has_maybe else set()
-        self.next_written = self.written | writes
+        self.next_written = self.written | self._writes_seen_at_the_head()
         return (
             self.next_head == self.head
             and self.next_contents == self.contents
@@ -158,6 +157,16 @@ class LoopPass:
             and not entered
             and self.next_written == self.written
         )
+
+    def _writes_seen_at_the_head(self) -> set[Site]:
+        """The storages that an iteration writes, and that something at the head of the next one may alias."""
+        writes = self.body_writes & self.state.storages.questioned
+        carried = (*self.next_head, *self.next_contents)
+        if not all(isinstance(a, (Same, AnyScalar)) or (isinstance(a, AnyTensor) and not a.maybe) for a in carried):
+            return writes
+        # Of what an iteration made itself, the next one has at most tensors that surely alias it, or do not.
+        body = (*self.site, "body")
+        return {storage for storage in writes if storage[: len(body)] != body}
 
     def _join(self, a: Abstract, entry: Value, output: Value) -> Abstract:
         """Join the knowledge at the head with one output of the body; what the body passes through changes nothing."""

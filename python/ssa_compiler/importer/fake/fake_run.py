@@ -31,6 +31,7 @@ from ..ir.torchscript_enums import python_argument
 from ..isolation.process_state import own_numbers
 from ..values.argument_sizes import MakeStatic
 from ..values.diagnostics import ProgramRaises
+from ..values.fake_layout import shares_storage
 from ..values.plan import AnotherPlan
 from ..values.state import State
 from .concrete_probe import agrees_on_examples, copied_as_by_eager, outcome_on_examples, shaped_as_on_examples
@@ -43,7 +44,7 @@ from .trace_memo import memoised
 from .unannotated_writes import replacement
 from .undecided import own_kernel, without_guards
 
-__all__ = ["ask_eager", "run", "same_view", "shares_storage"]
+__all__ = ["ask_eager", "run"]
 
 _CANNOT = (
     GuardOnDataDependentSymNode,
@@ -428,25 +429,3 @@ def _raised(error: Exception) -> ProgramRaises:
 def _first_line(error: Exception) -> str:
     lines = [line for line in str(error).splitlines() if line.strip()]
     return lines[0].strip() if lines else type(error).__name__
-
-
-def shares_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether two FakeTensors share storage."""
-    return a.untyped_storage()._cdata == b.untyped_storage()._cdata
-
-
-def same_view(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether two FakeTensors are the same view of one storage."""
-
-    def facts(tensor: torch.Tensor) -> tuple[Any, ...]:
-        numbers = (*tensor.shape, *tensor.stride(), tensor.storage_offset())
-        return tuple(n.node.expr if isinstance(n, torch.SymInt) else n for n in numbers)
-
-    return (
-        shares_storage(a, b)
-        and a.dtype == b.dtype
-        and a.dim() == b.dim()
-        and facts(a) == facts(b)
-        and a.is_conj() == b.is_conj()
-        and a.is_neg() == b.is_neg()
-    )

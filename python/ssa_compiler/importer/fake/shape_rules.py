@@ -234,9 +234,9 @@ def _index(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
 
 def _reduction(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     """A reduction: eager says, on one element, which dimensions stay, and on none whether it needs elements."""
-    source: Any = args[0]
+    source, *others = _tensors(args)
     names = [argument.name for argument in op._schema.arguments]
-    if sum(isinstance(value, torch.Tensor) for value in args) != 1 or not isinstance(source, torch.Tensor):
+    if others or source is not args[0]:
         return None
     dims, keeps = (args[names.index(name)] if name in names else None for name in ("dim", "keepdim"))
     numbers = dims if isinstance(dims, list) else [] if dims is None else [dims]
@@ -287,9 +287,14 @@ def _where_scalar(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | Non
     return found
 
 
+def _where(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
+    return _pointwise(symbols, op, args) if args[0].dtype is torch.bool else None
+
+
 _WHERE: dict[Any, Rule] = {_aten.where.ScalarSelf: _where_scalar, _aten.where.ScalarOther: _where_scalar}
 _OTHERS: dict[Any, Rule] = {
     **_WHERE,
+    _aten.where.self: _where,
     _aten.zeros_like.default: _like,
     _aten.ones_like.default: _like,
     _aten.empty_like.default: _like,

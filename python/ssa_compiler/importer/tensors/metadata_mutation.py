@@ -21,9 +21,10 @@ import torch
 from torch_mlir import ir
 
 from ...errors import UnsupportedOpError
-from ..fake.fake_run import run, same_view
+from ..fake.fake_run import run
 from ..ir.emitter import DTYPE_NUMBERS
 from ..ir.schemas import functional_of
+from ..values.fake_layout import same_view
 from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.symbols import expr_of

@@ -9,10 +9,10 @@ from typing import Any
 import sympy
 import torch
 
-from ..fake.fake_run import same_view
 from ..ir.emitter import DTYPE_NUMBERS
 from ..ir.torchscript_enums import MEMORY_FORMATS
 from ..values.dynamic_list_value import DynamicListValue
+from ..values.fake_layout import same_view
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, TupleValue, Value, in_words

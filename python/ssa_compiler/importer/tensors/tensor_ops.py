@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 from ...errors import SsaCompilerError, UnsupportedOpError
 from ..fake.convolution_errors import check_elements
 from ..fake.decompose import is_not_lowered
-from ..fake.fake_run import run, same_view, shares_storage
+from ..fake.fake_run import run
 from ..fake.inferred_sizes import with_inferred_size
 from ..fake.trace import Record, Trace
 from ..fake.unannotated_writes import writes_unannotated
@@ -25,6 +25,7 @@ from ..fake.unused_vectors import without_unused_vectors
 from ..ir.schemas import MAY_RETURN_ARGUMENT, registered_name, with_numbers
 from ..values.argument_sizes import MakeStatic
 from ..values.diagnostics import ProgramRaises
+from ..values.fake_layout import same_view, shares_storage
 from ..values.state import State
 from ..values.stride_provenance import other_layouts
 from ..values.symbols import COUNTS

@@ -30,7 +30,7 @@ class NumberTensors:
     def note(self, tensor: TensorValue, number: Value) -> None:
         """Note the int that a new tensor holds."""
         if self._scalars.kind(number) is int:
-            self._state.storages.has_maybe = True  # so that loops say what they write
+            self._state.storages.questioned |= set(map(made_at, tensor.storages))
             self._numbers[id(tensor)] = (tensor, number, self._state.storages.clock)
 
     def of(self, tensor: Value) -> Value | None:

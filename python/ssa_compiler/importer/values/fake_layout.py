@@ -29,6 +29,8 @@ __all__ = [
     "on_meta",
     "product",
     "same_size",
+    "same_view",
+    "shares_storage",
     "total",
     "viewed",
 ]
@@ -198,3 +200,25 @@ def viewed(symbols: Symbols, fake: FakeTensor, sizes: Sequence[Any], strides: Se
     with in_kernel_invocation_manager(symbols.mode), symbols.env.suppress_guards():
         element = torch.as_strided(fake, tuple(sizes), tuple(strides), offset)
     return FakeTensor(symbols.mode, element, fake.fake_device)
+
+
+def shares_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two FakeTensors share storage."""
+    return a.untyped_storage()._cdata == b.untyped_storage()._cdata
+
+
+def same_view(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two FakeTensors are the same view of one storage."""
+
+    def facts(tensor: torch.Tensor) -> tuple[Any, ...]:
+        numbers = (*tensor.shape, *tensor.stride(), tensor.storage_offset())
+        return tuple(n.node.expr if isinstance(n, torch.SymInt) else n for n in numbers)
+
+    return (
+        shares_storage(a, b)
+        and a.dtype == b.dtype
+        and a.dim() == b.dim()
+        and facts(a) == facts(b)
+        and a.is_conj() == b.is_conj()
+        and a.is_neg() == b.is_neg()
+    )

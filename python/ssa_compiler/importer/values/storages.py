@@ -33,7 +33,8 @@ class Storages:
             matters, the size of the storage, in elements, and the op.
         owners: the tensor that a storage was made with, by root.
         lengths: how many elements the storages of the caller's tensors hold, by root; the others hold one tensor each.
-        has_maybe: whether a tensor may alias another, depending on what only a run decides.
+        questioned: the storages of which it matters when they were written: what a tensor may alias, depending on what
+            only a run decides, and what holds a number of the program.
     """
 
     def __init__(self, diagnostics: Diagnostics) -> None:
@@ -50,7 +51,7 @@ class Storages:
         self.storage_reasons: dict[Site, tuple[int, int | None, str]] = {}
         self.owners: dict[Any, TensorValue] = {}
         self.lengths: dict[Any, int] = {}
-        self.has_maybe = False
+        self.questioned: set[Site] = set()
 
     def records_gradients(self) -> bool:
         """Whether eager records gradients here; where it depends on the caller, calls check that."""
@@ -154,8 +155,8 @@ class Storages:
             interferes: see `MaybeAlias`.
             alike: likewise.
         """
-        self.has_maybe = True
         value.maybe += tuple(dict.fromkeys(question for source in sources for question in source.maybe))
         storages = frozenset().union(*(source.storages for source in sources))
+        self.questioned |= set(map(made_at, storages))
         place = self._diagnostics.locations.user()
         value.maybe += (MaybeAlias(storages, self.clock, op, place, retry, interferes, alike),)

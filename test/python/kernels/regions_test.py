@@ -279,3 +279,19 @@ def test_a_loop_knows_the_sizes_of_arguments() -> None:
     inputs = [(torch.rand(count, 64), n) for count, n in ((4, 3), (1, 0), (16, 1))]
     checked = check(BesideIgamma(), *inputs, options={"dynamic_shapes": {"x": {0: rows}, "n": None}})
     assert checked.compiled.explain().kernels == 1
+
+
+def many_results(x: Tensor, n: int) -> list[Tensor]:
+    y = torch.igamma(x.abs(), x.abs())
+    found = [y]
+    for k in range(40):  # written out: a list in a loop of known trips
+        row = y[k % 4].clone()
+        for i in range(n):
+            row[i % 3] += float(k)
+        found.append(row)
+    return found
+
+
+def test_a_part_with_too_many_results_is_cut_in_two() -> None:
+    x = torch.randn(4, 3)
+    assert kernels_of(many_results, (x, 2), (x, 0), (x, 1), (x, 7)) == 2

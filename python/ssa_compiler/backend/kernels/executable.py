@@ -14,14 +14,16 @@ from ...abi.kernel_interface import KernelInterface
 from ..verify.kernel_limits import MOST_BINDINGS, MOST_CONSTANTS
 from .kernel_call import Argument, Callee, call_loop, call_program, host_names
 
-__all__ = ["OperandLimitError", "assemble"]
+__all__ = ["MOST_TENSORS", "OperandLimitError", "assemble"]
 
 _HEADER = re.compile(r"^  func\.func @main\(.*$", re.MULTILINE)
 _SIZES = "main.sizes"
 """The function of `--place-scratch` that computes the sizes of results and scratch memory."""
 _SSA_NAME = re.compile(r"%[\w$.-]+")
-_MOST_SCALARS, _MOST_BUFFERS = MOST_CONSTANTS // 2, MOST_BINDINGS - 2
-"""Numbers of 64 bits; buffers beside scratch memory and the status."""
+_MOST_SCALARS = MOST_CONSTANTS // 2
+"""Numbers of 64 bits."""
+MOST_TENSORS = MOST_BINDINGS - 2
+"""Buffers beside scratch memory and the status."""
 _ALIGNMENT = 64
 """Of scratch memory, in bytes; nothing is known of where the caller's tensors begin but that it suits their
 elements.
@@ -78,7 +80,7 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...]) -> st
     buffers = [argument for argument in [*callee.given, *callee.with_role(*roles)] if argument.is_buffer]
     if len(numbers) > _MOST_SCALARS:
         raise OperandLimitError(f"{len(numbers)} numbers and dynamic sizes among its arguments")
-    if (tensors := len([buffer for buffer in buffers if buffer.role not in ("scratch", "status")])) > _MOST_BUFFERS:
+    if (tensors := len([buffer for buffer in buffers if buffer.role not in ("scratch", "status")])) > MOST_TENSORS:
         raise OperandLimitError(f"{tensors} tensors among its arguments and results")
     # Indirect: a command buffer that refers to no buffer of one call is recorded once.
     flags = [f'"{"ReadOnly|" if buffer.role == "input" else ""}Indirect"' for buffer in buffers]

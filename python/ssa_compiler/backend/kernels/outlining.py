@@ -12,7 +12,7 @@ from iree.compiler import ir
 
 from ..ir.bindings import ancestor_in_block, build, cast_root, defining_block, main_function, walk
 from ..ir.copies import builtin_type
-from ..ir.types import element_of
+from ..ir.types import element_of, is_any_tensor
 from ..workarounds.constants import hide_constants
 from .kernels import Kernel, NoKernelError
 from .linalg_ready import make_lowerable
@@ -69,6 +69,11 @@ class Outlined:
             types = [argument.type for argument in body.arguments]
             function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, returned))
             function.attributes["arg_attrs"] = ir.ArrayAttr.get([_known_sizes(value) for value in self._passed])
+
+    @property
+    def tensors(self) -> int:
+        """How many tensors the function takes and returns."""
+        return sum(map(is_any_tensor, [*self._passed, *self._results]))
 
     def text(self) -> str:
         """The function, for `form_kernel`."""

@@ -4,11 +4,13 @@ A part is a run of ops of one block, loops and branches with all that is in them
 takes: as long as possible. One that qualifies is taken out into a function of its own, which becomes a kernel like a
 whole program (`kernels`), and its dispatch takes the place of the ops. Where a long run does not, the parts of it
 between matrix products and ops whose result has as many elements as data says are tried, then each loop, then what is
-in the loops. What a part uses from around it becomes an argument, but for constants, which are copied.
+in the loops; a part with more arguments and results than a kernel takes is cut in two. What a part uses from around it
+becomes an argument, but for constants, which are copied.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 
@@ -16,8 +18,9 @@ import torch
 from iree.compiler import ir
 
 from ..callbacks.callbacks import is_callback, overload_of, torch_operator
-from ..ir.bindings import LOOPS, main_function, walk
+from ..ir.bindings import LOOPS, ancestor_in_block, definer, main_function, walk
 from ..ir.types import element_of, is_any_tensor
+from .executable import MOST_TENSORS, OperandLimitError
 from .kernels import Kernel, NoKernelError, form_kernel
 from .library_calls import is_kernel_op
 from .outlining import COPIED, Outlined, erase_unused, needs
@@ -67,22 +70,33 @@ class _Former:
         self.kernels: list[Kernel] = []
         self.reasons: list[str] = []
         self._ssa_opt, self._timeout_s = ssa_opt, timeout_s
+        self._tried = 0
+        self._overloaded = False  # whether the part tried last had too many arguments and results
 
     def visit(self, block: ir.Block) -> None:
         """Make kernels of the parts of a block."""
         ops = [view.operation for view in block.operations]
         outside = [op for op in ops if _stays_outside(op)]
         for run in _runs(ops, _stays_outside):
-            if self._forms(run):
-                continue
-            for part in _runs(run, _divides) if any(map(_divides, run)) else [run]:
-                if len(part) < len(run) and self._forms(part):
-                    continue
-                for op in part:
-                    if not ((op.name in LOOPS or is_kernel_op(op)) and self._forms([op], alone=True)):
-                        self._look_into(op)
+            if any(map(_divides, run)):
+                if not self._forms(run):
+                    for part in _runs(run, _divides):
+                        self._visit_part(part)
+            else:
+                self._visit_part(run)
         for op in outside:
             self._look_into(op)
+
+    def _visit_part(self, part: list[ir.Operation]) -> None:
+        if self._forms(part):
+            return
+        if self._overloaded and len(part) > 1:
+            for half in _halves(part):
+                self._visit_part(half)
+            return
+        for op in part:
+            if not ((op.name in LOOPS or is_kernel_op(op)) and self._forms([op], alone=True)):
+                self._look_into(op)
 
     def _look_into(self, op: ir.Operation) -> None:
         for region in op.regions:
@@ -92,15 +106,19 @@ class _Former:
     def _forms(self, ops: Sequence[ir.Operation], *, alone: bool = False) -> bool:
         """Make a kernel of ops, and put its dispatch in their place, if that can be."""
         must = any(map(is_kernel_op, ops))
+        self._overloaded = False
         if not alone and (len(ops) < 2 or not _is_worthwhile(ops)):
             return False
-        if not (alone and must) and len(self.kernels) + len(self.reasons) >= _MOST_TRIED:
+        if not (alone and must) and self._tried >= _MOST_TRIED:
             return False
         try:
             self.kernels.append(_take_out(ops, f"kernel_{len(self.kernels)}", self._ssa_opt, self._timeout_s))
         except NoKernelError as error:
+            self._overloaded = isinstance(error.__cause__, OperandLimitError)
+            self._tried += not self._overloaded
             self.reasons.append(str(error))
             return False
+        self._tried += 1
         return True
 
 
@@ -113,6 +131,60 @@ def _runs(ops: Sequence[ir.Operation], breaks: Callable[[ir.Operation], bool]) -
         elif not op.name.startswith(COPIED) and (runs[-1] or _has_tensors(op)):
             runs[-1].append(op)
     return [trimmed for run in runs if (trimmed := _without_numbers(run))]
+
+
+def _halves(part: list[ir.Operation]) -> list[list[ir.Operation]]:
+    """Cut a part so that neither half has more arguments and results than it must."""
+    size = len(part)
+    places = {op: number for number, op in enumerate(part)}
+    block = part[0].block
+    # How many tensors more go into or out of each half if the cut is at a place than if it is before it.
+    left, right = [0] * (size + 1), [0] * (size + 1)
+    read: dict[ir.Value, list[int]] = {}  # from around the part
+    for number, op in enumerate(part):
+        for value in {
+            value for inner in (op, *walk(op)) for operand in inner.operands for value in _tensors_of(operand)
+        }:
+            if ancestor_in_block(_owner(value), block) not in places:
+                read.setdefault(value, []).append(number)
+        for value in filter(is_any_tensor, op.results):
+            users = [places.get(ancestor_in_block(user, block)) for user in _users(value)]
+            outside, last = None in users, max((user for user in users if user is not None), default=number)
+            left[number + 1] += 1
+            left[size if outside else last + 1] -= 1
+            right[number + 1] += 1 - outside
+            right[last + 1] -= 1
+            right[0] += outside
+    for numbers in read.values():
+        left[numbers[0] + 1] += 1
+        right[0] += 1
+        right[numbers[-1] + 1] -= 1
+    lefts, rights = itertools.accumulate(left), itertools.accumulate(right)
+    costs = [max(pair) for pair in zip(lefts, rights)]
+    cut = min(range(1, size), key=lambda place: (costs[place], abs(place - size // 2)))
+    return [trimmed for half in (part[:cut], part[cut:]) if (trimmed := _without_numbers(half))]
+
+
+def _tensors_of(value: ir.Value) -> list[ir.Value]:
+    """A tensor, or the tensors of a list."""
+    if is_any_tensor(value):
+        return [value]
+    maker = definer(value)
+    if maker is None or not maker.name.startswith(COPIED):
+        return []
+    return [tensor for operand in maker.operands for tensor in _tensors_of(operand)]
+
+
+def _owner(value: ir.Value) -> ir.Operation:
+    """The op that makes a value, or whose region it is an argument of."""
+    return definer(value) or value.owner.owner.operation
+
+
+def _users(value: ir.Value) -> list[ir.Operation]:
+    """The ops that use a value, by itself or in a list."""
+    users = [use.owner.operation for use in value.uses]
+    listed = [op for op in users if op.name.startswith(COPIED)]
+    return [op for op in users if op not in listed] + [op for made in listed for op in _users(made.results[0])]
 
 
 def _without_numbers(run: list[ir.Operation]) -> list[ir.Operation]:
@@ -173,6 +245,9 @@ def _take_out(
     if any(is_callback(part) for op in ops for part in (op, *walk(op))):
         raise NoKernelError("a part of it runs in PyTorch")
     outlined = Outlined(ops)
+    if outlined.tensors > MOST_TENSORS:
+        reason = f"{outlined.tensors} tensors among its arguments and results"
+        raise NoKernelError(reason) from OperandLimitError(reason)
     kernel = form_kernel(outlined.text(), ops[0].context, name=name, whole=False, ssa_opt=ssa_opt, timeout_s=timeout_s)
     outlined.replace_by(kernel)
     return kernel

@@ -33,3 +33,14 @@ LIBRARY.impl("order", torch.empty_like, "Meta")  # type: ignore[no-untyped-call]
 LIBRARY.define("smallest(Tensor keys, SymInt k) -> Tensor")  # type: ignore[no-untyped-call]
 LIBRARY.impl("smallest", _smallest, "CPU")  # type: ignore[no-untyped-call]
 LIBRARY.impl("smallest", _smallest_shape, "Meta")  # type: ignore[no-untyped-call]
+
+
+def _places(flags: Tensor) -> Tensor:
+    found = flags.nonzero().view(-1)
+    return torch.nn.functional.pad(found, (0, flags.size(0) - found.size(0)))
+
+
+# The places of true elements, and zeros: as many as there are elements. The backend makes them of `nonzero`.
+LIBRARY.define("places(Tensor flags) -> Tensor")  # type: ignore[no-untyped-call]
+LIBRARY.impl("places", _places, "CPU")  # type: ignore[no-untyped-call]
+LIBRARY.impl("places", lambda flags: flags.new_empty([flags.size(0)], dtype=torch.int64), "Meta")  # type: ignore[no-untyped-call]

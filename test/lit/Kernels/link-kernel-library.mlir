@@ -31,6 +31,24 @@ func.func private @ssa_compiler.order(tensor<?xi64>) -> tensor<?xi64>
 
 // -----
 
+// One loop over the elements finds the places of the true ones; another one
+// fills what is left.
+// CHECK-LABEL: func.func @places
+// CHECK-NOT: call
+// CHECK: scf.for
+// CHECK-NEXT: tensor.extract
+// CHECK: arith.select
+// CHECK: scf.for
+func.func @places(%flags: tensor<100xi1>) -> tensor<100xi64> {
+  %any = tensor.cast %flags : tensor<100xi1> to tensor<?xi1>
+  %places = func.call @ssa_compiler.places(%any) : (tensor<?xi1>) -> tensor<?xi64>
+  %result = tensor.cast %places : tensor<?xi64> to tensor<100xi64>
+  return %result : tensor<100xi64>
+}
+func.func private @ssa_compiler.places(tensor<?xi1>) -> tensor<?xi64>
+
+// -----
+
 // A function that is named after an op stands for it.
 // CHECK-LABEL: func.func @ops
 // CHECK-SAME: (%[[X:.*]]: f64, %[[N:.*]]: i64)

@@ -295,3 +295,21 @@ def many_results(x: Tensor, n: int) -> list[Tensor]:
 def test_a_part_with_too_many_results_is_cut_in_two() -> None:
     x = torch.randn(4, 3)
     assert kernels_of(many_results, (x, 2), (x, 0), (x, 1), (x, 7)) == 2
+
+
+def chosen_between_callbacks(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    y = torch.igamma(x.abs(), x.abs())
+    for i in range(n):
+        y[i % 4] = y[i % 4] * 0.5 + x[0]
+    places = (y > x).nonzero().squeeze(1)
+    z = x[places] * 2
+    for _ in range(n):
+        z = z * 0.5 + y[places]
+    return torch.igamma(z.abs(), z.abs()), places
+
+
+@pytest.mark.parametrize("sign", [-1.0, 0.0, 1.0])
+def test_nonzero_is_part_of_a_kernel(sign: float) -> None:
+    """All, some or none are chosen; the host takes as many places as there are of those that the kernel made."""
+    x = torch.full((6,), sign) if sign else torch.tensor([3.0, -1.0, 0.0, float("nan"), -2.0, 5.0])
+    assert kernels_of(chosen_between_callbacks, (x, 2), (x, 0), (x, 1), (-x, 9)) == 2

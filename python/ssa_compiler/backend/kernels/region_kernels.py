@@ -20,6 +20,7 @@ from iree.compiler import ir
 from ..callbacks.callbacks import is_callback, overload_of, torch_operator
 from ..ir.bindings import LOOPS, ancestor_in_block, definer, main_function, walk
 from ..ir.types import element_of, is_any_tensor
+from .counted_places import count_places, takes_counted
 from .executable import MOST_TENSORS, OperandLimitError
 from .kernels import Kernel, NoKernelError, form_kernel
 from .library_calls import is_kernel_op
@@ -51,6 +52,7 @@ def form_regions(
     Returns:
         The kernels; why other parts are none.
     """
+    count_places(module)
     former = _Former(ssa_opt, timeout_s)
     former.visit(main_function(module).regions[0].blocks[0])
     if former.kernels:
@@ -221,6 +223,8 @@ def _divides(op: ir.Operation) -> bool:
     It is a product of matrices, at which IREE's own kernels are quicker, or an op whose result has as many elements as
     data says, which the host makes before a kernel is called.
     """
+    if takes_counted(op):
+        return True
     name = torch_operator(op) or ""
     overload = overload_of(name) if name and not name.startswith("aten::index.") else None
     resizes = overload is not None and torch.Tag.dynamic_output_shape in overload.tags

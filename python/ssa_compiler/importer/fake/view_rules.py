@@ -36,12 +36,13 @@ def _dim(dim: Any, rank: int) -> int | None:
 def _select(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     source, number, index = args
     dim = _dim(number, source.dim())
-    if dim is None or type(index) is not int:
+    if dim is None or type(index) not in (int, torch.SymInt):
         return None
     size, strides = source.shape[dim], list(source.stride())
-    if type(size) is int and not -size <= index < size:
-        return None
-    offset = source.storage_offset() + (index if index >= 0 else size + index) * strides[dim]
+    low, high = symbols.bounds(expr_of(index))
+    if (low < 0 <= high) or (type(size) is int and not (-size <= high and low < size)):
+        return None  # what it counts from is not known; or it is out of range
+    offset = source.storage_offset() + (index if low >= 0 else size + index) * strides[dim]
     sizes = [*source.shape[:dim], *source.shape[dim + 1 :]]
     return _view(symbols, op, args, sizes, strides[:dim] + strides[dim + 1 :], offset)
 

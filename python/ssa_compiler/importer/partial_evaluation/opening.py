@@ -6,7 +6,7 @@ import inspect
 import logging
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.jit._recursive as recursive
@@ -17,9 +17,10 @@ from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
 from .classes import is_plain_class
-from .extra_arguments import extra_arguments
-from .program import Program, evaluated
 from .rejections import NotCompiledError, RejectionError
+
+if TYPE_CHECKING:
+    from .program import Program
 
 __all__ = ["open_for_example", "prefer_partial_evaluation"]
 
@@ -187,6 +188,9 @@ def _opened_as(
         args: positional arguments.
         kwargs: keyword arguments.
     """
+    from .extra_arguments import extra_arguments  # few programs need these modules, and they take time to load
+    from .program import evaluated
+
     extra = extra_arguments(inspect.unwrap(function), first, args, kwargs)
     program, made, fixed = evaluated(function, owner, name, extra)
     scripted = _scripted(program, made.function, owner, model)

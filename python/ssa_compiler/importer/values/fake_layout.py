@@ -198,7 +198,9 @@ def empty_on_meta(sizes: Sequence[Any], strides: Sequence[Any] | None, dtype: to
 def viewed(symbols: Symbols, fake: FakeTensor, sizes: Sequence[Any], strides: Sequence[Any], offset: Any) -> FakeTensor:
     """Return a view of a tensor."""
     with in_kernel_invocation_manager(symbols.mode), symbols.env.suppress_guards():
-        element = torch.as_strided(fake, tuple(sizes), tuple(strides), offset)
+        # Of a FakeTensor, PyTorch loads torch.distributed to see whether it is one of its own.
+        element = torch.empty(0, dtype=fake.dtype, device="meta")
+        element = element.set_(fake.untyped_storage(), 0, (0,), (1,)).as_strided(tuple(sizes), tuple(strides), offset)
     return FakeTensor(symbols.mode, element, fake.fake_device)
 
 

@@ -180,7 +180,8 @@ class Compilation(ModuleAtWork):
         attempt = Attempt(module, kernel.executable, kernel.stub)
         source, scheduled, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "mlirbc", "vmfb"))
         source.write_text(attempt.source, encoding="utf-8")
-        flags = (*self._flags, *KERNEL_FLAGS)
+        # There is no op of torch's in it: the function takes and returns tensors, and waits for its one dispatch.
+        flags = (*self._flags, "--iree-input-type=none", *KERNEL_FLAGS)
         seconds = dict(self._seconds)
 
         def run(given: Path, made: Path, *more: str) -> Completed:

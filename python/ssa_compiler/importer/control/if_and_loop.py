@@ -27,6 +27,7 @@ from ..values.lattice_join import join
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
+from .loop_forecast import forecast
 from .loop_lists import LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
 
@@ -88,6 +89,7 @@ class Control:
         self.run_block = run_block
         self.growing = growing(self.choose)
         self._heads: dict[Site, list[Abstract]] = {}
+        self._written: dict[Site, set[Site]] = {}
 
     # Branches.
 
@@ -301,32 +303,38 @@ class Control:
     ) -> list[Value]:
         """Import a loop's body until what is known at its head holds at its end."""
         # What is known at the head: the carried values, then the contents of lists that the body changes.
-        head = self._foreseen(site, initial, before)
+        plain = [abstract(value) for value in initial]
+        head = self._foreseen(site, plain, before)
+        if head == plain:
+            head = forecast(self.state, site, initial, plain, before, body)
         cells: list[Site] = []
         contents: list[Abstract] = []
-        written: set[Site] = set()
+        written = set(self._written.get(site, ()))
         lists = LoopLists(self.state, self.growing, trip)
         parts = LoopParts(self.state, self.scalars, self.growing, self.run_block)
         for _ in range(_MOST_PASSES + _PASSES_FOR_EACH * len(initial)):  # what changes may go from one to the next
-            again = LoopPass(parts, site, trip, condition, list(initial), before, head, cells, contents, written, lists)
+            again = LoopPass(
+                parts, site, trip, condition, list(initial), before, head, cells, contents, written, lists, plain
+            )
             again.run(body)
             if again.settled():
-                self._heads[site] = again.head
+                self._heads[site], self._written[site] = again.head, again.written
                 return again.finish()
             head, cells, contents, written = again.widened()
+            plain = head
             self.emitter.discard(again.operation)
         raise self.state.defect("a loop whose carried values find no common type")
 
-    def _foreseen(self, site: Site, initial: Sequence[Value], before: Heap) -> list[Abstract]:
+    def _foreseen(self, site: Site, plain: Sequence[Abstract], before: Heap) -> list[Abstract]:
         """What to assume at the head of a loop first: what it came to when the loop around it was imported before.
 
         A loop of depth d would be imported 2 ** d times otherwise. Tensors of which more is known, such as views, begin
         with all that is known of them.
         """
-        head = [abstract(value) for value in initial]
+        head = list(plain)
         for number, earlier in enumerate(self._heads.get(site, ())):
-            plain = isinstance(earlier, AnyTensor) and not earlier.maybe and earlier.root is None
-            if plain or isinstance(earlier, AnyScalar):
+            simple = isinstance(earlier, AnyTensor) and not earlier.maybe and earlier.root is None
+            if simple or isinstance(earlier, AnyScalar):
                 try:
                     head[number] = join(self.state, head[number], earlier, "loop", before, before)
                 except SsaCompilerError:  # this time something else is carried

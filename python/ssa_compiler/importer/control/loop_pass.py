@@ -45,7 +45,10 @@ class LoopParts:
 
 
 class LoopPass:
-    """One import of a loop's body, under an assumption about what it carries."""
+    """One import of a loop's body, under an assumption about what it carries.
+
+    `plain` is what is surely known at the head, of which the assumption may be a forecast.
+    """
 
     def __init__(
         self,
@@ -60,8 +63,9 @@ class LoopPass:
         contents: list[Abstract],
         written: set[Site],
         lists: LoopLists,
+        plain: list[Abstract],
     ) -> None:
-        self.lists = lists
+        self.lists, self.plain = lists, plain
         self.parts, self.site, self.trip, self.condition = parts, site, trip, condition
         self.state, self.emitter = parts.state, parts.state.emitter
         self.initial, self.before, self.head = initial, before, head
@@ -135,6 +139,9 @@ class LoopPass:
         state.heap.contents = dict(self.before)
         entered = self.lists.enter(self.before, self.end, self.added)
         self.next_head = [self._join(a, value, output) for a, value, output in zip(self.head, self.entry, self.outputs)]
+        for number, (a, b, known) in enumerate(zip(self.head, self.next_head, self.plain)):
+            if a is not known and a != b:  # a forecast that was wrong is forgotten
+                self.next_head[number] = self._join(known, self.entry[number], self.outputs[number])
         for a, b in zip(self.head, self.next_head):
             if self.lists.unroll and is_growing_abstract(b) and not is_growing_abstract(a):
                 raise LengthChanges("unsupported: a list that changes its length", location=state.locations.user())

@@ -120,8 +120,22 @@ def contiguous_strides(sizes: Sequence[Any], symbols: Symbols) -> tuple[Any, ...
 
 
 def is_contiguous(fake: torch.Tensor) -> bool:
-    """Whether the strides of a tensor are those of a contiguous one, of dimensions of one element as well."""
-    return tuple(map(_key, fake.stride())) == _contiguous(tuple(map(_key, fake.shape)))
+    """Whether the strides of a tensor are those of a contiguous one, of dimensions of one element as well.
+
+    If it may have no elements, it is contiguous then, whatever its strides.
+    """
+    strides, wanted = tuple(map(_key, fake.stride())), _contiguous(tuple(map(_key, fake.shape)))
+    return strides == wanted or tuple(map(_of_some, strides)) == tuple(map(_of_some, wanted))
+
+
+def _without_one(*args: Any) -> Any:
+    return sympy.Mul(*args) if 1 in args else Max(*args)  # type: ignore[no-untyped-call]
+
+
+@lru_cache(8192)
+def _of_some(stride: Any) -> Any:
+    """A stride where no size is 0: without the `Max(1, size)` of contiguous tensors."""
+    return stride if type(stride) is int else stride.replace(Max, _without_one)
 
 
 def nests(fake: torch.Tensor, *, expanded: bool = False, without: Sequence[int] = ()) -> bool:
@@ -152,7 +166,7 @@ def _nests(sizes: tuple[Any, ...], strides: tuple[Any, ...], expanded: bool) -> 
 
 def _at_least(stride: Any, span: Any) -> bool:
     """Whether a stride is a span, or known to be larger: both are products of numbers and sizes, each at least 1."""
-    own, others = (sympy.sympify(value).as_coeff_mul() for value in (stride, span))
+    own, others = (sympy.sympify(_of_some(value)).as_coeff_mul() for value in (stride, span))
     return bool(own[0] >= others[0]) and all(own[1].count(factor) >= others[1].count(factor) for factor in others[1])
 
 

@@ -282,7 +282,7 @@ class Control:
         added = dict(self.growing.capacity.added)
         try:
             with self.emitter.attempt():
-                results = self._fixed_point(site, trip, condition, initial, dict(before), body)
+                results = self._as_loop(site, trip, condition, initial, before, body)
                 iteration.check(None)
                 return results
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
@@ -298,15 +298,37 @@ class Control:
                 # What asks for a list in another form may be all that is in the way.
                 raise (other if isinstance(plain, OtherForm) else rejection) from None
 
-    def _fixed_point(
+    def _as_loop(
         self, site: Site, trip: Value, condition: Value, initial: Sequence[Value], before: Heap, body: Any
     ) -> list[Value]:
-        """Import a loop's body until what is known at its head holds at its end."""
-        # What is known at the head: the carried values, then the contents of lists that the body changes.
+        """Import a loop as a loop; without a forecast if it is rejected with one, for the message."""
+        state, added = self.state, dict(self.growing.capacity.added)
         plain = [abstract(value) for value in initial]
         head = self._foreseen(site, plain, before)
         if head == plain:
-            head = forecast(self.state, site, initial, plain, before, body)
+            head = forecast(state, site, initial, plain, before, body)
+            if head != plain:
+                try:
+                    with self.emitter.attempt():
+                        return self._fixed_point(site, trip, condition, initial, dict(before), body, plain, head)
+                except (UnsupportedOpError, UnsupportedProgramError):
+                    state.heap.contents, self.growing.capacity.added = dict(before), added
+                    head = plain
+        return self._fixed_point(site, trip, condition, initial, dict(before), body, plain, head)
+
+    def _fixed_point(
+        self,
+        site: Site,
+        trip: Value,
+        condition: Value,
+        initial: Sequence[Value],
+        before: Heap,
+        body: Any,
+        plain: list[Abstract],
+        head: list[Abstract],
+    ) -> list[Value]:
+        """Import a loop's body until what is known at its head holds at its end."""
+        # What is known at the head: the carried values, then the contents of lists that the body changes.
         cells: list[Site] = []
         contents: list[Abstract] = []
         written = set(self._written.get(site, ()))

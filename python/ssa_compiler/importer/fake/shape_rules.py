@@ -22,6 +22,7 @@ from ..values.fake_layout import (
     is_static,
     made,
     nests,
+    on_meta,
     same_size,
     total,
 )
@@ -35,7 +36,7 @@ __all__ = ["trace_by_rule"]
 _aten = torch.ops.aten
 _EXAMPLES = {torch.SymInt: 2, torch.SymFloat: 0.5, torch.SymBool: True}
 _CONSTANTS = (bool, int, float, str, type(None), torch.dtype, *_EXAMPLES)
-_LARGEST = 1 << 14
+_LARGEST = 1 << 17
 """Elements of tensors on which eager is asked for the strides of a result."""
 _ERRORS = (RuntimeError, TypeError, ValueError, IndexError, ZeroDivisionError)
 
@@ -154,9 +155,10 @@ def _pointwise(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
 
 def _pointwise_in_place(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     target, *others = [value for value in args if isinstance(value, torch.Tensor)]
-    if args[0] is not target or not nests(target) or not _fits(target, others) or _overlaps(target, others):
+    if args[0] is not target or not _fits(target, others) or _overlaps(target, others):
         return None
-    if _on_examples(op, args) is None:
+    known = not nests(target)
+    if (known and not _small([target, *others])) or _on_examples(op, args, layouts=known) is None:
         return None
     return Trace(target, [Record(op, list(args), target)])
 
@@ -182,10 +184,14 @@ def _copy_into(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
 
 def _clone(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     source, memory_format = args
-    contiguous = memory_format is torch.contiguous_format
-    if not contiguous and not (memory_format in (None, torch.preserve_format) and is_contiguous(source)):
+    strides = None
+    if memory_format is not torch.contiguous_format and not is_contiguous(source):
+        if not is_static(source):
+            return None
+        strides = on_meta(source).clone(memory_format=memory_format).stride()
+    elif memory_format not in (None, torch.preserve_format, torch.contiguous_format):
         return None
-    out = made(symbols, source.shape, source.dtype, source.fake_device)
+    out = made(symbols, source.shape, source.dtype, source.fake_device, strides)
     return Trace(out, [Record(op, list(args), out)])
 
 

@@ -18,6 +18,7 @@ from ..fake.fake_run import run
 from ..ir.schemas import written_arguments
 from ..tensors.overlap import check_write
 from ..tensors.tensor_ops import TensorOps
+from ..values import fake_layout
 from ..values.values import ConstValue, TensorValue, TupleValue, Value, tensor_values
 
 __all__ = ["OpPrograms"]
@@ -165,8 +166,7 @@ class OpPrograms:
         if order != sorted(order):
             numbers: list[Value] = [ConstValue(dim) for dim in order]
             (value,) = tensors.call_arguments(permute, [value, numbers])
-        with state.symbols.mode, state.symbols.transaction(), torch.no_grad():
-            fake = clone(value.fake, memory_format=torch.contiguous_format)
+        fake = fake_layout.made(state.symbols, value.fake.shape, value.fake.dtype, value.fake.device)
         operands = [value, ConstValue(torch.contiguous_format)]
         made = state.fresh(tensors.emit(clone, operands, [state.type_of(fake)])[0], fake)
         state.storages.owners[made.root] = made

@@ -8,6 +8,7 @@ not hold in another branch. Guesses (`guard_or_false`) are returned as well.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,8 +16,9 @@ from typing import Any
 
 import sympy
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv, SLoc  # type: ignore[attr-defined]
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._sympy.value_ranges import bound_sympy
 
 from ..isolation.partial_dynamo import defer_dynamo
@@ -111,7 +113,31 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self.dispatch(func, types, args, kwargs or {})
+        if _DISTRIBUTED in sys.modules:
+            return self.dispatch(func, types, args, kwargs or {})
+        with _WITHOUT_DISTRIBUTED:
+            return self.dispatch(func, types, args, kwargs or {})
+
+
+class _Undispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Does what FakeTensors do by themselves while no mode is active.
+
+    Where a tensor of a class of its own is given to an op, and no mode takes the op, PyTorch loads torch.distributed to
+    see whether it is a DTensor, which takes a tenth of a second.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None:
+            return func(*args, **(kwargs or {}))  # FakeTensorMode, whose turn is after all others, takes it
+        return FakeTensor.__torch_dispatch__(func, types, args, kwargs or {})
+
+
+_DISTRIBUTED = "torch.distributed.tensor"
+_WITHOUT_DISTRIBUTED = _Undispatched()  # type: ignore[no-untyped-call]
 
 
 class Symbols:

@@ -14,7 +14,17 @@ from ..values.heap import Heap
 from ..values.modules import NO_TENSOR, Modules, NewObject
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import DictRef, ListRef, OptionalValue, Site, TensorValue, TupleValue, Value, tensor_values
+from ..values.values import (
+    ChosenRef,
+    DictRef,
+    ListRef,
+    OptionalValue,
+    Site,
+    TensorValue,
+    TupleValue,
+    Value,
+    tensor_values,
+)
 from .outputs import Outputs
 
 __all__ = ["Attributes"]
@@ -148,8 +158,8 @@ def _tensors_in(heap: Heap, value: Value, seen: set[Site]) -> Iterator[TensorVal
     elif isinstance(value, DynamicListValue):
         if value.kind is torch.Tensor:
             yield value.buffer
-    elif isinstance(value, TupleValue):
-        for element in value.elements:
+    elif isinstance(value, (ChosenRef, TupleValue)):
+        for element in value.choices if isinstance(value, ChosenRef) else value.elements:
             yield from _tensors_in(heap, element, seen)
     elif isinstance(value, (ListRef, DictRef)) and value.cell not in seen:
         seen.add(value.cell)

@@ -32,6 +32,7 @@ from ..tensors.tensor_ops import TensorOps
 from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.values import (
+    ChosenRef,
     ConstValue,
     DictRef,
     ListRef,
@@ -90,6 +91,10 @@ class Outputs:
             if value.cell not in self._specs:
                 self._specs[value.cell] = self._container(value)
             return self._specs[value.cell]
+        if isinstance(value, ChosenRef):
+            number = self.leaf(value.number.ssa, int)
+            items = [("number", number), *((str(n), self.output(each)) for n, each in enumerate(value.choices))]
+            return OutputChoice(tuple(items), tuple(self._state.heap.number(each.cell) for each in value.choices))
         if isinstance(value, TupleValue):
             return OutputTuple(tuple(self.output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):

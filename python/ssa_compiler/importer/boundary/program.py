@@ -19,7 +19,7 @@ from ..torchscript.models import OpenedModel, has_own_functions
 from ..values.argument_sizes import ArgumentSizes, MakeStatic
 from ..values.diagnostics import OtherForm, Unjoinable
 from ..values.dynamic_shapes import SizeRequest, requested_sizes
-from ..values.plan import AnotherPlan, ImportPlan
+from ..values.plan import AnotherPlan, Form, ImportPlan
 from ..values.state import State
 from .examples import bind_examples
 from .single_import import ProgramImport
@@ -121,6 +121,7 @@ class _Importer:
         self.scalars: list[str] = []
         self.requests: dict[tuple[str, int], SizeRequest] = {}
         self.lenient = False
+        self._forms: dict[Any, frozenset[Form]] = {}  # found necessary, by what else is decided
 
     def ask(self, dynamic_shapes: Any, lenient: bool) -> None:
         """Take what the user wants of the sizes of arguments; see `import_program`."""
@@ -192,8 +193,11 @@ class _Importer:
             The program, or why it is rejected.
         """
         fixed = dict.fromkeys(self.opened.fixed, "it chooses parts of the program")
-        self.plan = replace(self.plan, constants={**fixed, **constants}, forms=frozenset())
+        decided = frozenset(constants), self.plan.splits, self.plan.opaque, frozenset(self.plan.static)
+        forms = self._forms.get(decided, frozenset())
+        self.plan = replace(self.plan, constants={**fixed, **constants}, forms=forms)
         while True:
+            self._forms[decided] = self.plan.forms
             state = State(self.plan, ArgumentSizes(self.requests, self.plan.static), run)
             try:
                 return ProgramImport(self.opened, state).run(*self.examples), None

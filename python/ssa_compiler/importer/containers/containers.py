@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...abi.results import TORCH_SIZE
-from ..values.diagnostics import ProgramRaises
+from ..values.diagnostics import OtherForm, ProgramRaises
 from ..values.dynamic_list_value import LengthChanges, is_growing, is_scalar
 from ..values.heap import DYNAMIC
-from ..values.plan import AnotherPlan
+from ..values.plan import REFERENCES, AnotherPlan, form_key
 from ..values.state import State
-from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TupleValue, Value, in_words
+from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, TupleValue, Value, in_words
 from .chosen_elements import ChosenElements
 from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
@@ -31,7 +31,8 @@ __all__ = ["Containers"]
 _ONE, _LAST, _FALSE = ConstValue(1), ConstValue(-1), ConstValue(False)
 _EQUALITY = ("eq", "ne")
 _OF_TWO_LISTS = ("add", "extend", "iadd", *_EQUALITY)
-_MOST_REPEATED = 1 << 16  # elements of `list * int`
+_RETURNS_ITSELF = ("append", "set_item", "iadd", "imul")
+_MOST_APART = 64  # elements of a list without a buffer that are compared with a dynamic index
 
 
 class Containers:
@@ -59,7 +60,7 @@ class Containers:
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
         cell = self._new_cell()
-        form = self._forms.get(cell)
+        form = self._forms.get(form_key(cell))
         if form is not None and (form.columns or form.parts):
             elements = self.ragged_lists.new(elements) if form.parts else self.tuple_lists.new(form, elements)
             self.state.heap.forms[cell] = form
@@ -78,7 +79,7 @@ class Containers:
         """Make a dict; a later equal key wins."""
         cell = self._new_cell()
         items = dict(zip(keys, elements))
-        if cell in self._forms:
+        if form_key(cell) in self._forms:
             self.state.heap.contents[cell] = self.dynamic_dicts.new(tuple(items), tuple(items.values()))
             self.state.heap.keys[cell] = DYNAMIC
             return DictRef(cell)
@@ -157,8 +158,11 @@ class Containers:
                 "other elements than tensors, numbers and strings; compile the unscripted module, or change a copy"
             )
         if value.cell in self.state.heap.frozen:
-            raise self.state.unsupported(
-                f"{op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new one"
+            raise OtherForm(
+                f"unsupported: {op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new "
+                "one",
+                self.state.locations.user(),
+                REFERENCES,
             )
         if value.cell in self.state.heap.forms:
             self._formed(value).stored(value, elements, op)
@@ -180,9 +184,9 @@ class Containers:
         return value.value
 
     def _index(self, index: int, length: int, what: str = "list index") -> int:
-        if not -length <= index < length:
-            raise ProgramRaises(f"IndexError: {what} out of range")
-        return index % length
+        if -length <= index < length:
+            return index % length
+        raise ProgramRaises(f"IndexError: {what} out of range")
 
     def knows(self, name: str, target: Value) -> bool:
         """Whether the op `name` on this list or dict is implemented here."""
@@ -240,18 +244,20 @@ class Containers:
     # Lists whose length is dynamic.
 
     def _call_growing(self, name: str, args: Sequence[Value]) -> list[Value]:
+        target, short = args[0], self._short(name)
+        if short in ("iadd", "imul") and self.classes.is_tuple(target):
+            name, short = f"aten::{short[1:]}", short[1:]
         method = self._growing_method(name)
-        target = args[0]
         if method is None or not isinstance(target, ListRef):
             raise self.state.unsupported_op(f"{name} on a list whose length depends on run-time values; stack it first")
         contents = self.state.heap.contents[target.cell]
         if not is_growing(contents):
             other = self.state.heap.contents[args[1].cell]  # type: ignore[attr-defined]
             contents = (self.growing.lifted(contents, other[0]),)
-        if getattr(self, f"_growing_{self._short(name)}", None) is not None:
+        if getattr(self, f"_growing_{short}", None) is not None:
             result = method(contents[0], *args[1:])
-            if self._short(name) in ("add", "slice"):
-                self.classes.made_of(result, *args[: 2 if self._short(name) == "add" else 1])
+            if short in ("add", "mul", "slice"):
+                self.classes.made_of(result, *args[: 2 if short == "add" else 1])
             return [] if result is None else [result]
         try:
             changed, found = method(target.cell, contents[0], *args[1:])
@@ -259,10 +265,10 @@ class Containers:
             in_parts(self.state, target.cell, [*contents, *args[1:]])
             raise
         if changed is not None:
-            self.store(target, (changed,), self._short(name))
-        if found is None and self._short(name) in ("append", "set_item", "iadd"):
-            found = target
-        return [] if found is None else [found]
+            self.store(target, (changed,), short)
+        if found is None:
+            return [target] if short in _RETURNS_ITSELF else []
+        return [found]
 
     def located(self, target: ListRef, wanted: Value) -> tuple[Value, Value]:
         """Return whether a list has an element, and its place if it is there once, 0 if not at all."""
@@ -283,6 +289,9 @@ class Containers:
 
     def _growing_slice(self, value: Any, start: Value, end: Value, step: Value = _ONE) -> Value:
         return self.new_list([self.growing.sliced(value, start, end, step)])
+
+    def _growing_mul(self, value: Any, count: Value) -> Value:
+        return self.new_list([self.growing.repeated(value, count)])
 
     # Lists.
 
@@ -311,18 +320,14 @@ class Containers:
         """`target[index] = element` at a dynamic position."""
         if self.chosen.is_put_back(target, index, element):
             return target
-        if target.cell not in self.state.heap.caller_owned or not all(map(is_scalar, [element, *elements])):
-            lifted = self.growing.lifted(elements, element)
-            changed, _ = self.growing.set_item((), lifted, index, element)
-            self.store(target, (changed,), "setitem")
+        apart = target.cell in self.state.heap.caller_owned and all(map(is_scalar, [element, *elements]))
+        if not apart and len(elements) <= _MOST_APART:  # of what is no tensor or number there is no buffer
+            apart = not all(isinstance(each, TensorValue) or is_scalar(each) for each in (element, *elements))
+        if apart:
+            self.store(target, self.values.replaced_at(index, element, elements), "setitem")
             return target
-        # A list of the caller's keeps its elements apart.
-        inside = self.values.between(index, -len(elements), len(elements))
-        self.values.require(inside, "IndexError: list assignment index out of range")
-        for position, before in enumerate(elements):
-            here = [ConstValue(position), ConstValue(position - len(elements))]
-            elements[position] = self.values.replaced(index, here, element, before)
-        self.store(target, elements, "setitem")
+        changed, _ = self.growing.set_item((), self.growing.lifted(elements, element), index, element)
+        self.store(target, (changed,), "setitem")
         return target
 
     def _list_extend(self, target: Value, other: Value) -> None:
@@ -376,10 +381,11 @@ class Containers:
         return target
 
     def _repeated(self, target: Value, count: Value) -> tuple[Value, ...]:
-        elements, times = self.elements(target), self.constant(count, "list * int")
-        if len(elements) * times > _MOST_REPEATED:
-            raise self.state.unsupported(f"a list of {len(elements) * times} elements; use a tensor")
-        return elements * times
+        elements = self.elements(target)
+        if isinstance(count, ScalarValue):
+            lifted = self.growing.lifted(elements, elements[0]) if elements else None
+            return () if lifted is None else (self.growing.repeated(lifted, count),)
+        return self.values.repeated(elements, self.constant(count, "list * int"))
 
     def _list_slice(self, target: Value, start: Value, end: Value, step: Value = _ONE) -> Value:
         if any(isinstance(bound, ScalarValue) for bound in (start, end)):

@@ -250,6 +250,20 @@ class DynamicLists:
         buffer = put_rows(self.state, value, rows, _expr(value.length), _expr(count))
         return DynamicListValue(buffer, count, value.kind)
 
+    def repeated(self, value: DynamicListValue, count: Value) -> DynamicListValue:
+        """Emit a new list: the numbers in this one, so many times."""
+        if value.kind is torch.Tensor:
+            raise self.state.unsupported("list * int with tensors and a dynamic int; append them in a loop")
+        emit, rows = self.scalars.emit, self.rows(value)
+        times: Any = emit("max", [count, _ZERO])
+        length = emit("mul", [value.length, times])
+        (made,) = self.tensors.call_arguments(torch.ops.aten.repeat.default, [rows, [times]])
+        return DynamicListValue(made, length, value.kind)
+
+    def _imul(self, cell: Site, value: DynamicListValue, count: Value) -> tuple[DynamicListValue | None, Value | None]:
+        self.capacity.add(cell, math.inf)
+        return self.repeated(value, count), None
+
     def _reverse(self, cell: Site, value: DynamicListValue) -> tuple[DynamicListValue | None, Value | None]:
         if cell in self.capacity.reserved:
             # The buffer loses the capacity that the loop has made.

@@ -24,6 +24,7 @@ from .list_classes import ListClasses
 
 __all__ = ["ListValues"]
 
+_MOST_REPEATED = 1 << 16  # elements of `list * int`
 _MOST_SORTED = 16
 """Dynamic elements that are sorted by exchanging neighbours: the work grows with the square."""
 
@@ -163,6 +164,21 @@ class ListValues:
         """Return an element if an index is one of some places, else what was there before."""
         here = self._any([self.scalars.emit("eq", [index, place]) for place in places])
         return self._select(here, element, before)
+
+    def replaced_at(self, index: Value, element: Value, elements: Sequence[Value]) -> list[Value]:
+        """Return the elements of a list with another one at a dynamic place, which is checked."""
+        count = len(elements)
+        self.require(self.between(index, -count, count), "IndexError: list assignment index out of range")
+        return [
+            self.replaced(index, [ConstValue(place), ConstValue(place - count)], element, before)
+            for place, before in enumerate(elements)
+        ]
+
+    def repeated(self, elements: tuple[Value, ...], times: int) -> tuple[Value, ...]:
+        """`elements * times`."""
+        if len(elements) * times > _MOST_REPEATED:
+            raise self.state.unsupported(f"a list of {len(elements) * times} elements; use a tensor")
+        return elements * times
 
     # Searching.
 

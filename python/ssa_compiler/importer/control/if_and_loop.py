@@ -24,6 +24,7 @@ from ..values.dynamic_list_value import is_growing
 from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract
 from ..values.lattice_join import join
+from ..values.plan import UNROLLED
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
@@ -366,7 +367,7 @@ class Control:
     def _unrolled(self, position: int, trip: int, values: list[Value], body: Any, iteration: Iteration) -> list[Value]:
         """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""
         while position < trip:
-            with self.state.at(("unrolled", position)):
+            with self.state.at((UNROLLED, position)):
                 again, *values = self.run_block(body, [ConstValue(position), *values])
             position += 1
             iteration.check(again)

@@ -26,6 +26,7 @@ from ..ops.autocast import check_dtypes, converted_operands
 from ..ops.bool_operands import call_with_bools, converted_bools
 from ..ops.devices import check_devices, on_default_device
 from ..ops.effectful_ops import run_later
+from ..ops.float_sums import sum_of_floats
 from ..ops.implicit_conversions import IMPLICIT, Implicit, converts_item
 from ..ops.library_ops import OpPrograms
 from ..ops.masks import as_fill, as_stored, masks_as_positions, plain_masks
@@ -191,6 +192,8 @@ class Operators(Blocks):
             first = arguments[0]
         generic_list = schema.arguments and str(schema.arguments[0].type) in ("List[t]", "List[Tensor]", "List[str]")
         if isinstance(first, DictRef) or (isinstance(first, ListRef) and (generic_list or not has_tensor)):
+            if (total := sum_of_floats(self.containers, kind, first, self._call)) is not None:
+                return [total]
             if not (has_tensor and not generic_list) and self.containers.knows(kind, first):
                 augmented = kind in _LISTS_AUGMENTED and is_augmented_assignment(highlighted(node))
                 return self.containers.call(f"{kind}_" if augmented else kind, arguments)

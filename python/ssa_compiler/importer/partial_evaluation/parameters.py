@@ -102,7 +102,8 @@ def signature_of(function: Any, node: Any) -> inspect.Signature:
                 else text in (kind.__name__, f"Optional[{kind.__name__}]")
             )
             is_mutable = isinstance(default, (list, dict, set))  # which each call passes
-            if is_mutable or (not fits and kind in (bool, int, float, str, type(None))):
+            other_tuple = kind is tuple and text.startswith("Tuple[") and text != _type_of(default)
+            if is_mutable or other_tuple or (not fits and kind in (bool, int, float, str, type(None))):
                 parameter = parameter.replace(default=inspect.Parameter.empty)
         made.append(parameter)
     required = inspect.Parameter.empty
@@ -116,6 +117,11 @@ def signature_of(function: Any, node: Any) -> inspect.Signature:
     added = [name for name in annotations if name not in signature.parameters]  # the module that it is a method of
     place = made[0].kind if made and made[0].kind is inspect.Parameter.POSITIONAL_ONLY else _POSITIONAL
     return signature.replace(parameters=[*(inspect.Parameter(name, place) for name in added), *made])
+
+
+def _type_of(value: Any) -> str:
+    """The type of a tuple of numbers and strings, as annotations write it."""
+    return f"Tuple[{', '.join(map(_type_of, value))}]" if isinstance(value, tuple) else type(value).__name__
 
 
 def _spelt_out(signature: inspect.Signature, node: Any) -> inspect.Signature:

@@ -75,6 +75,7 @@ class Heap:
         forms: lists that are made in another form: they hold a list for each place in tuples, or the lists of which
             `ragged_lists` makes one.
         places: where lists, dicts and attributes were changed last, by cell.
+        numbers: what numbers say which of several containers one is, by cell.
         frozen: cells whose identity was lost at a join; changing them is rejected.
         object_number: which object a value is: the number of an argument of `@main`, `ANOTHER` for any other.
     """
@@ -89,6 +90,7 @@ class Heap:
         self.caller_owned: dict[Site, CallerContainer] = {}
         self.forms: dict[Site, Form] = {}
         self.places: dict[Site, SourceLocation | None] = {}
+        self.numbers: dict[Site, int] = {}
         self.frozen: set[Site] = set()
         self.object_number: Callable[[Value], int] = lambda value: ANOTHER
         self._chosen: dict[int, tuple[Value, Value]] = {}  # by identity: values, and which objects they are
@@ -115,6 +117,10 @@ class Heap:
                     self._chosen[id(value)] = value, number
         known = ((value, self._chosen.get(id(value))) for value in elements)
         return tuple(ConstValue(self.object_number(value)) if found is None else found[1] for value, found in known)
+
+    def number(self, cell: Site) -> int:
+        """Return the number of a container, where run-time values say which of several one is."""
+        return self.numbers.setdefault(cell, len(self.numbers))
 
     def has_dynamic_keys(self, cell: Site) -> bool:
         """Whether a cell is a dict whose keys are dynamic."""

@@ -17,10 +17,11 @@ import torch
 from ..ir.emitter import DTYPE_NUMBERS
 from .dynamic_list_value import DynamicListValue, Element, is_growing, promote
 from .fake_layout import made
-from .lattice import KINDS, Abstract, AnyScalar, AnyTensor, Elements, Missing, NoneOr, Same, is_growing_abstract
+from .lattice import KINDS, Abstract, AnyRef, AnyScalar, AnyTensor, Elements, Missing, NoneOr, Same, is_growing_abstract
 from .state import State
 from .symbols import expr_of
 from .values import (
+    ChosenRef,
     ConstValue,
     DictRef,
     ListRef,
@@ -41,6 +42,8 @@ def passed(a: Abstract) -> Iterator[Abstract]:
     """Yield the leaves that are passed as SSA values, in order."""
     if isinstance(a, (AnyScalar, AnyTensor)):
         yield a
+    elif isinstance(a, AnyRef):
+        yield AnyScalar(int)
     elif isinstance(a, NoneOr):
         yield AnyScalar(bool)
         yield from passed(a.value)
@@ -75,6 +78,10 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
         return [ssa for part, element in zip(parts, a.elements) for ssa in operands(state, part, element, heap)]
     if isinstance(a, NoneOr):
         return _optional_operands(state, value, a, heap)
+    if isinstance(a, AnyRef):
+        if isinstance(value, ChosenRef):
+            return [value.number.ssa]
+        return [emitter.constant(state.heap.number(value.cell) if isinstance(value, (ListRef, DictRef)) else 0)]
     if isinstance(a, AnyScalar):
         if isinstance(value, ScalarValue):
             return [value.ssa]
@@ -142,6 +149,10 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         return Uninitialized(a.kind)
     if isinstance(a, AnyScalar):
         return state.opaque_scalar(a.kind, next_ssa(), site)
+    if isinstance(a, AnyRef):
+        number = state.opaque_scalar(int, next_ssa(), site)
+        assert isinstance(number, ScalarValue)
+        return ChosenRef(number, a.choices)
     if isinstance(a, NoneOr):
         present = state.opaque_scalar(bool, next_ssa(), site)
         assert isinstance(present, ScalarValue)
@@ -152,18 +163,7 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
         if a.kind is tuple:
             return TupleValue(elements, a.fields, a.type_name)
-        state.heap.contents[site] = elements
-        state.heap.frozen.add(site)
-        if a.kind is dict:
-            state.heap.keys[site] = a.keys
-            if a.fields:
-                state.heap.dict_classes[site] = a.fields[0]
-            return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)
-        if a.type_name:
-            state.heap.tuples[site] = a.type_name
-        if a.keys:
-            (state.heap.forms[site],) = a.keys
-        return ListRef(site)
+        return _rebuilt_container(state, a, site, elements)
     assert isinstance(a, AnyTensor)
     ssa = next_ssa()
     passed_offset = next_ssa() if a.carries_offset else None
@@ -193,6 +193,22 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         state.emitter.define(offset, lambda: passed_offset)
     start = sympy.sympify(offset)
     return TensorValue(ssa, fake, a.storages, a.root, start, a.maybe, absolute=a.absolute, chosen=True)
+
+
+def _rebuilt_container(state: State, a: Elements, site: Site, elements: tuple[Value, ...]) -> ListRef | DictRef:
+    """A copy of the list, dict or object that control flow chose."""
+    state.heap.contents[site] = elements
+    state.heap.frozen.add(site)
+    if a.kind is dict:
+        state.heap.keys[site] = a.keys
+        if a.fields:
+            state.heap.dict_classes[site] = a.fields[0]
+        return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)
+    if a.type_name:
+        state.heap.tuples[site] = a.type_name
+    if a.keys:
+        (state.heap.forms[site],) = a.keys
+    return ListRef(site)
 
 
 def _found(ssa: Any) -> Any:

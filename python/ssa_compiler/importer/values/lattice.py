@@ -11,11 +11,12 @@ import torch
 from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue
 from .state import State
 from .symbols import expr_of
-from .values import MaybeAlias, OptionalValue, Site, TensorValue, TupleValue, Uninitialized, Value
+from .values import DictRef, ListRef, MaybeAlias, OptionalValue, Site, TensorValue, TupleValue, Uninitialized, Value
 
 __all__ = [
     "KINDS",
     "Abstract",
+    "AnyRef",
     "AnyScalar",
     "AnyTensor",
     "Elements",
@@ -47,6 +48,13 @@ class AnyScalar(Abstract):
     """A scalar of this kind."""
 
     kind: type
+
+
+@dataclass(frozen=True)
+class AnyRef(Abstract):
+    """One of several lists, dicts or objects; which is passed as an int (`Heap.number`)."""
+
+    choices: tuple[ListRef | DictRef, ...]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from .heap import EITHER
 from .lattice import (
     KINDS,
     Abstract,
+    AnyRef,
     AnyScalar,
     AnyTensor,
     Elements,
@@ -23,10 +24,12 @@ from .lattice import (
     any_tensor,
     is_growing_abstract,
 )
+from .plan import REFERENCES
 from .state import State
 from .values import (
     EARLIER,
     SOME_STR,
+    ChosenRef,
     ConstValue,
     DictRef,
     ListRef,
@@ -128,6 +131,8 @@ def _same(a: Value, b: Value) -> bool:
         return bool(a.value == b.value) or repr(a.value) == repr(b.value)
     if isinstance(a, (ListRef, DictRef)):
         return a == b
+    if isinstance(a, ChosenRef) and isinstance(b, ChosenRef):
+        return bool(a.number.ssa == b.number.ssa) and a.choices == b.choices
     return False
 
 
@@ -185,6 +190,24 @@ def _describe(state: State, a: Abstract) -> str:
     return "an unset variable"
 
 
+def _choices(a: Abstract) -> tuple[ListRef | DictRef, ...]:
+    """The lists, dicts or objects that a value may be; none if it is something else."""
+    if isinstance(a, AnyRef):
+        return a.choices
+    if isinstance(a, Same) and isinstance(a.value, ChosenRef):
+        return a.value.choices
+    return (a.value,) if isinstance(a, Same) and isinstance(a.value, (ListRef, DictRef)) else ()
+
+
+def _references(state: State, a: Abstract, b: Abstract) -> AnyRef | None:
+    """The containers that two values may be, if all are from outside of both paths, and such ones may be changed."""
+    sides = _choices(a), _choices(b)
+    found = tuple(dict.fromkeys(sides[0] + sides[1]))
+    if not all(sides) or REFERENCES not in state.plan.forms:
+        return None
+    return AnyRef(found) if all(each.cell in state.heap.contents for each in found) else None
+
+
 def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> Abstract:
     """Turn a reference to a list or dict into its elements."""
     if isinstance(a, Same) and isinstance(a.value, (ListRef, DictRef)):
@@ -233,6 +256,8 @@ def join(
     if any(isinstance(x, NoneOr) or _is_none(x) for x in (a, b)):
         inner = [x.value if isinstance(x, NoneOr) else Missing("None") if _is_none(x) else x for x in (a, b)]
         return NoneOr(join(state, inner[0], inner[1], what, heap_a, heap_b))
+    if (references := _references(state, a, b)) is not None:
+        return references
     a, b = _opened(state, a, heap_a), _opened(state, b, heap_b)
     if isinstance(a, Elements) and isinstance(b, Elements):
         return _join_elements(state, a, b, what, heap_a, heap_b)
@@ -308,7 +333,7 @@ def _join_missing(state: State, other: Abstract, heap: dict[Site, tuple[Value, .
         other: what the path has.
         heap: contents of lists and dicts at the end of that path, which may have made them.
     """
-    if isinstance(other, (Missing, AnyScalar, AnyTensor)):
+    if isinstance(other, (Missing, AnyRef, AnyScalar, AnyTensor)):
         return other
     if (
         isinstance(other, Same)
@@ -326,6 +351,8 @@ def _join_missing(state: State, other: Abstract, heap: dict[Site, tuple[Value, .
             return other if state.emitter.reaches(other.value.ssa) else any_tensor(state, other.value)
         if isinstance(other.value, ScalarValue):
             return AnyScalar(other.value.kind)
+        if isinstance(other.value, ChosenRef):
+            return AnyRef(other.value.choices)
     # A constant, list or module that only one path has, as a tensor from outside of both: the other path never reads
     # it.
     return other

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["SHARED", "AnotherPlan", "Form", "ImportPlan"]
+__all__ = ["REFERENCES", "SHARED", "UNROLLED", "AnotherPlan", "Form", "ImportPlan", "form_key"]
+
+UNROLLED = "unrolled"
+"""`(UNROLLED, n)` stands in the path of a place for iteration n of a loop that is written out."""
 
 SHARED = "shared containers"
 """The decision that a container which is passed in two places is one."""
@@ -21,7 +24,7 @@ class Form:
     """The decision that a list or dict is made in another form, as its length or its keys are dynamic.
 
     Attributes:
-        cell: the list or dict.
+        cell: the list or dict, for all iterations of a loop that is written out.
         columns: how many lists a list of tuples is; 0 for a dict, which is a list of keys and one of elements.
         fields: the names in the tuples, if these are named ones.
         type_name: their class.
@@ -33,6 +36,21 @@ class Form:
     fields: tuple[str, ...] = ()
     type_name: str = ""
     parts: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cell", form_key(self.cell))
+
+
+def form_key(cell: Any) -> Any:
+    """Return what stands for a list or dict in all iterations of a loop that is written out."""
+    unrolled = lambda step: step[0] if isinstance(step, tuple) and step[0] == UNROLLED else step  # noqa: E731
+    return tuple(map(unrolled, cell)) if isinstance(cell, tuple) else cell
+
+
+REFERENCES = Form(("references",))
+"""The decision that what control flow chooses of several lists, dicts or objects is that one itself; otherwise it is a
+copy, which cannot be changed.
+"""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ __all__ = [
     "EARLIER",
     "NONE",
     "SOME_STR",
+    "ChosenRef",
     "ConstValue",
     "DictRef",
     "FunctionValue",
@@ -203,6 +204,19 @@ class ObjectRef(DictRef):
 
 
 @dataclass(eq=False)
+class ChosenRef(Value):
+    """One of several lists, dicts or objects.
+
+    Attributes:
+        number: a run-time int that says which, as `Heap.number` counts them.
+        choices: what it may be.
+    """
+
+    number: ScalarValue
+    choices: tuple[ListRef | DictRef, ...]
+
+
+@dataclass(eq=False)
 class ModuleValue(Value):
     """A (sub)module; `path` is its qualified name, empty for the root."""
 
@@ -264,6 +278,8 @@ _WORDS: tuple[tuple[type[Value], str], ...] = (
 
 def in_words(value: Value) -> str:
     """Say what a value is, as the user knows it."""
+    if isinstance(value, ChosenRef):
+        return in_words(value.choices[0])
     if isinstance(value, ObjectRef):
         return f"an object of class {value.short_name}"
     if isinstance(value, (ConstValue, ScalarValue)):

@@ -138,7 +138,12 @@ class OutputColumns:
 class OutputParts(OutputColumns):
     """A list of tensors of different lengths: a tensor of the rows of all, and lists of where those of each begin, and
     of how many there are.
+
+    Attributes:
+        of_tensors: whether its elements are tensors; lists of numbers otherwise.
     """
+
+    of_tensors: bool = field(default=True, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -264,7 +269,8 @@ class ResultBuilder:
     def _container(self, spec: OutputList | OutputRows | OutputPairs | OutputColumns | OutputDict) -> Any:
         if isinstance(spec, OutputParts):
             rows, *bounds = map(self.build, spec.columns)
-            return [rows[start : start + count].clone() for start, count in zip(*bounds, strict=True)]
+            parts = [rows[start : start + count] for start, count in zip(*bounds, strict=True)]
+            return [part.clone() if spec.of_tensors else part.tolist() for part in parts]
         if isinstance(spec, OutputColumns):
             rows = zip(*map(self.build, spec.columns), strict=True)
             return [_tuple(OutputTuple((), spec.fields, spec.type_name), row) for row in rows]

@@ -186,9 +186,9 @@ def test_state_of_modules():
         assert bank == own
 
 
-def grows_while_it_is_read(x, n: int):
+def grows_while_it_is_read(x):
     a, b = [1, 2], [3]
-    chosen = a if n > 1 else b
+    chosen = a if x[1] > 1 else b
     for each in a:
         if each < 9:
             chosen.append(9)
@@ -197,7 +197,7 @@ def grows_while_it_is_read(x, n: int):
 
 def test_a_list_that_changes_while_a_loop_goes_through_it():
     with pytest.raises(errors.UnsupportedProgramError, match="changes its length while a for loop goes through it"):
-        ssa_compiler.compile(grows_while_it_is_read, (PLACES, 1))
+        ssa_compiler.compile(grows_while_it_is_read, (PLACES,))
 
 
 def repeated(x, n: int):

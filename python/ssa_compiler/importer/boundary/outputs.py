@@ -64,6 +64,7 @@ class Outputs:
         self.returned: set[Site] = set()
         self.leaves: dict[int, tuple[TensorValue, OutputLeaf]] = {}
         self._renewed: dict[int, OutputLeaf] = {}
+        self._copied: list[Site] = []
         self._specs: dict[Site, OutputSpec] = {}
 
     def output(self, value: Value) -> OutputSpec:
@@ -117,6 +118,8 @@ class Outputs:
     def _container(self, value: DictRef | ListRef) -> OutputSpec:
         """A list, dict or object, which has one spec however many places of the result it is in."""
         containers = self._containers
+        if value.cell not in self._state.heap.forms:
+            self._check_identity(value, value.cell in self._state.heap.copied)
         if value.cell in self._state.heap.caller_owned:
             return OutputArgument(self._state.heap.caller_owned[value.cell].route)
         if path := self._state.heap.module_owned.get(value.cell):  # what is returned is the module's own object
@@ -136,10 +139,12 @@ class Outputs:
         if value.cell in self._state.heap.forms:
             form = self._state.heap.forms[value.cell]
             if form.parts:
+                self._check_identity(value, form.numbers is not None)
                 rows, *bounds = self._state.heap.contents[value.cell]
                 held = containers.is_growing(rows)
                 buffer = self._copy(self._state.heap.contents[rows.cell][0].buffer) if held else rows  # type: ignore[attr-defined]
-                return OutputParts(tuple(map(self.output, (buffer, *bounds))))
+                lists = tuple(map(self.output, (buffer, *bounds)))
+                return OutputParts(lists, of_tensors=form.numbers is None)
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
             return OutputColumns(columns, form.fields, form.type_name)
         if containers.is_growing(value):
@@ -148,6 +153,17 @@ class Outputs:
             return self.rows(self._state.heap.contents[value.cell][0])
         elements = tuple(self.output(element) for element in containers.elements(value))
         return containers.classes.described(value, elements)
+
+    def _check_identity(self, value: DictRef | ListRef, is_copied: bool) -> None:
+        """Reject lists that are one in eager in two places of the result, and copies here."""
+        heap, before = self._state.heap, self._copied
+        self._copied += is_copied * [value.cell]
+        copied = [heap.copied[cell] for cell in self._copied if cell in heap.copied]
+        if is_copied and (any(copied) or (copied and before)):
+            raise self._state.unsupported(
+                "a list of numbers that is in two places of the result, of which one is a list of dynamic length; "
+                "return list(...) of it"
+            )
 
     def _dict_class(self, value: DictRef | ListRef) -> dict[str, Any]:
         """The class of a dict, as `OutputDict` describes it."""

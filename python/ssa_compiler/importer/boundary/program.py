@@ -196,6 +196,7 @@ class _Importer:
         decided = frozenset(constants), self.plan.splits, self.plan.opaque, frozenset(self.plan.static)
         forms = self._forms.get(decided, frozenset())
         self.plan = replace(self.plan, constants={**fixed, **constants}, forms=forms)
+        joins = True  # whether branches could be joined as the program is
         while True:
             self._forms[decided] = self.plan.forms
             state = State(self.plan, ArgumentSizes(self.requests, self.plan.static), run)
@@ -208,10 +209,11 @@ class _Importer:
             except (UnsupportedOpError, UnsupportedProgramError) as rejection:
                 plain = rejection.plain() if isinstance(rejection, Unjoinable) else rejection
                 if isinstance(plain, OtherForm) and plain.form not in self.plan.forms:
+                    joins &= not isinstance(rejection, Unjoinable)
                     self.plan = replace(self.plan, forms=self.plan.forms | {plain.form})
                     continue
                 self.scalars = state.scalars
-                return None, rejection
+                return None, rejection if joins or isinstance(rejection, Unjoinable) else Unjoinable(rejection)
 
     def _has_to_be_dynamic(self, found: MakeStatic) -> UnsupportedProgramError | None:
         """Return the error for a size that the program needs to be static, and the user wants to be dynamic."""

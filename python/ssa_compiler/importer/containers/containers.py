@@ -62,7 +62,7 @@ class Containers:
         cell = self._new_cell()
         form = self._forms.get(form_key(cell))
         if form is not None and (form.columns or form.parts):
-            elements = self.ragged_lists.new(elements) if form.parts else self.tuple_lists.new(form, elements)
+            elements = self.ragged_lists.new(form, elements) if form.parts else self.tuple_lists.new(form, elements)
             self.state.heap.forms[cell] = form
         self.state.heap.contents[cell] = tuple(elements)
         return ListRef(cell)
@@ -71,6 +71,7 @@ class Containers:
         """Return the cell of a list or dict that is made here; in an earlier pass over a loop it was another one."""
         cell = self.state.site()
         self.state.heap.frozen.discard(cell)
+        self.state.heap.copied.pop(cell, None)
         self.state.heap.tuples.pop(cell, None)
         self.state.heap.dict_classes.pop(cell, None)
         return cell
@@ -159,8 +160,8 @@ class Containers:
             )
         if value.cell in self.state.heap.frozen:
             raise OtherForm(
-                f"unsupported: {op} on {in_words(value)} that an if or loop with run-time values chose or replaced; build a new "
-                "one",
+                f"unsupported: {op} on {in_words(value)} that an if or loop with run-time values chose or replaced; "
+                "build a new one",
                 self.state.locations.user(),
                 REFERENCES,
             )
@@ -266,9 +267,8 @@ class Containers:
             raise
         if changed is not None:
             self.store(target, (changed,), short)
-        if found is None:
-            return [target] if short in _RETURNS_ITSELF else []
-        return [found]
+        found = target if found is None and short in _RETURNS_ITSELF else found
+        return [] if found is None else [found]
 
     def located(self, target: ListRef, wanted: Value) -> tuple[Value, Value]:
         """Return whether a list has an element, and its place if it is there once, 0 if not at all."""

@@ -79,8 +79,12 @@ class Dicts:
         return ProgramRaises(f"KeyError: {self.constant_key(key)!r}")
 
     def _reject_in_region(self, target: Any, what: str, remedy: str) -> None:
-        if self.state.outside and target.cell in self.state.outside[-1]:
+        if self._is_outside(target):
             raise self.state.unsupported(f"{what} in an if or loop that depends on run-time values; {remedy}")
+
+    def _is_outside(self, target: Any) -> bool:
+        """Whether a branch or loop is imported that a dict is from outside of."""
+        return bool(self.state.outside) and target.cell in self.state.outside[-1]
 
     # Reading.
 
@@ -185,6 +189,8 @@ class Dicts:
         op = f"assignment to the attribute '{key.value}'" if is_object else "dict setitem"  # type: ignore[attr-defined]
         if position is None:
             noun = "attribute" if isinstance(target, ObjectRef) else "dict key"
+            if self._is_outside(target) and type(self.constant_key(key)) is int:
+                self._need_dynamic_keys(target)
             self._reject_in_region(target, f"a new {noun}", "set it to something before")
             self.containers.store(target, [*elements, element], op)
             self.state.heap.keys[target.cell] += (self.constant_key(key),)

@@ -131,7 +131,8 @@ class DynamicDicts:
         found, place = self._find(target, key)
 
         def replace() -> list[Value]:
-            if self.containers.is_growing(elements) or isinstance(place, ConstValue):
+            apart = not self.containers.is_growing(elements) and elements.cell not in self.state.heap.forms
+            if not apart or isinstance(place, ConstValue):
                 self._on(elements, "_set_item", place, element)
                 return []
             # Kept apart, so that the other branch may have one more.

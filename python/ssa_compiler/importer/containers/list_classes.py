@@ -17,6 +17,7 @@ from ..values.values import ListRef, TupleValue, Value
 __all__ = ["LIST", "ListClasses"]
 
 LIST = "list"
+_NUMBERS = {"IntType": int, "FloatType": float, "BoolType": bool}
 
 
 class ListClasses:
@@ -46,6 +47,13 @@ class ListClasses:
                 "make it list(...) in both"
             )
         return LIST if found == UNKNOWN else found
+
+    def declare(self, made: ListRef, kind: Any) -> None:
+        """Note what TorchScript says of a list of lists of numbers that is made."""
+        inner = kind.getElementType()
+        number = _NUMBERS.get(inner.getElementType().kind()) if inner.kind() == "ListType" else None
+        if number is not None:
+            self._state.heap.nested[made.cell] = number
 
     def is_tuple(self, value: Value) -> bool:
         """Whether a value is a tuple in eager."""

@@ -4,17 +4,17 @@ different lengths.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
 
 from ..values.diagnostics import OtherForm
-from ..values.dynamic_list_value import DynamicListValue
+from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import ListRef, Site, TensorValue, TupleValue, Value
+from ..values.values import ListRef, ScalarValue, Site, TensorValue, TupleValue, Value
 
 __all__ = ["DIFFERENT_LENGTHS", "ListContainers", "in_columns", "in_parts", "is_own"]
 
@@ -22,6 +22,9 @@ DIFFERENT_LENGTHS = (
     "a list whose length depends on run-time values, of tensors of different lengths; concatenate them in the loop, and "
     "keep their lengths"
 )
+
+
+Heap = Mapping[Site, tuple[Value, ...]]
 
 
 class ListContainers(Protocol):
@@ -50,13 +53,22 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value]) -> None:
     raise OtherForm(text, state.locations.user(), form)
 
 
-def in_parts(state: State, cell: Site, elements: Sequence[Value]) -> None:
-    """Reject a list of dynamic length whose elements are tensors of different lengths so that it is made in parts, if
-    it can be.
+def in_parts(state: State, cell: Site, elements: Sequence[Value], heap: Heap | None = None) -> None:
+    """Reject a list of dynamic length whose elements are tensors of different lengths, or lists of numbers, so that it
+    is made in parts, if it can be.
 
+    Args:
+        state: the interpretation.
+        cell: the list.
+        elements: what it may hold.
+        heap: the contents of lists, if they are others than the interpretation's now.
     Raises:
         OtherForm: it can.
     """
+    kind = _numbers(state, cell, elements, state.heap.contents if heap is None else heap)
+    if kind is not None and is_own(state, cell):
+        text = "unsupported: a list whose length depends on run-time values, of lists; keep their elements in one list"
+        raise OtherForm(text, state.locations.user(), Form(cell, parts=True, numbers=kind))
     found = [_element(state, element) for element in elements]
     tensors = [each for each in found if each is not None and each[2]]
     if not found or len(tensors) != len(found) or not is_own(state, cell):
@@ -66,6 +78,20 @@ def in_parts(state: State, cell: Site, elements: Sequence[Value]) -> None:
     if len(kinds) > 1 or any(None in sizes for _, _, sizes in kinds) or (len(lengths) == 1 and None not in lengths):
         return
     raise OtherForm(f"unsupported: {DIFFERENT_LENGTHS}", state.locations.user(), Form(cell, parts=True))
+
+
+def _numbers(state: State, cell: Site, elements: Sequence[Value], heap: Heap) -> type | None:
+    """What the numbers are in the lists of numbers in a list; None if its elements are something else."""
+    others = {*state.heap.tuples, *state.heap.views, *state.heap.forms}
+    if not all(isinstance(each, ListRef) and each.cell in heap and each.cell not in others for each in elements):
+        return None
+    kinds: set[Any] = set()
+    for part in (part for element in elements for part in heap[element.cell]):  # type: ignore[attr-defined]
+        kind = part.kind if isinstance(part, (DynamicListValue, ScalarValue)) else type(getattr(part, "value", None))
+        kinds.add(kind)
+    if elements and not kinds:
+        return state.heap.nested.get(cell)
+    return next(iter(kinds)) if len(kinds) == 1 and kinds <= SCALAR_DTYPES.keys() else None
 
 
 def is_own(state: State, cell: Site) -> bool:

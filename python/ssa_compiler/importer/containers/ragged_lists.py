@@ -1,5 +1,5 @@
-"""Lists of dynamic length whose elements are tensors of different lengths: the rows of all elements in one list, and
-two lists that say where those of each begin, and how many there are.
+"""Lists of dynamic length whose elements are tensors of different lengths, or lists of numbers: the rows of all
+elements in one list, and two lists that say where those of each begin, and how many there are.
 
 Such a list is a plain one until its length turns out to be dynamic; then the program is imported again with that list
 in parts (`Form`). An element that is read is a view of the rows, which are those of the elements in their order, the
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -23,6 +24,7 @@ from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, TensorValue, Value
 from .dynamic_lists import DynamicLists
 from .list_forms import DIFFERENT_LENGTHS, ListContainers, is_own
+from .number_lists import NumberLists
 
 __all__ = ["RaggedLists"]
 
@@ -35,13 +37,14 @@ class RaggedLists:
 
     def __init__(self, state: State, containers: ListContainers, growing: DynamicLists) -> None:
         self.state, self.containers, self.growing = state, containers, growing
+        self.numbers = NumberLists(state, containers, growing)
         self._emit, self._symbolic = growing.scalars.emit, growing.tensors.symbolic
 
-    def new(self, elements: Sequence[Value]) -> tuple[ListRef, ...]:
+    def new(self, form: Form, elements: Sequence[Value]) -> tuple[ListRef, ...]:
         """Make the lists of rows, of their places and of their numbers."""
         lists = tuple(self.containers.new_list([]) for _ in range(3))
         for element in elements:
-            self._put(lists, element)
+            self._put(lists, self.numbers.taken(form, element, form.cell))
         return lists
 
     def stored(self, target: Any, elements: Sequence[Value], op: str) -> None:
@@ -74,13 +77,16 @@ class RaggedLists:
             OtherForm: the list that is extended has to be in parts as well.
         """
         if name == "add":
-            made = self._made(*self.new([]))
+            form = self.state.heap.forms[other.cell]  # type: ignore[attr-defined]
+            made = self._made(form, *self.new(form, []))
             self._extend(made, target)
             self._extend(made, other)
             return made
         if is_own(self.state, target.cell):
             raise OtherForm(
-                f"unsupported: {DIFFERENT_LENGTHS}", self.state.locations.user(), Form(target.cell, parts=True)
+                f"unsupported: {DIFFERENT_LENGTHS}",
+                self.state.locations.user(),
+                replace(self.state.heap.forms[other.cell], cell=target.cell),  # type: ignore[attr-defined]
             )
         raise self.state.unsupported(DIFFERENT_LENGTHS)
 
@@ -90,10 +96,14 @@ class RaggedLists:
         """The list of rows, and those of their places and numbers."""
         return self.state.heap.contents[target.cell]  # type: ignore[return-value]
 
-    def _made(self, *lists: Value) -> ListRef:
+    def _form(self, target: Any) -> Form:
+        return self.state.heap.forms[target.cell]
+
+    def _made(self, form: Form, *lists: Value) -> ListRef:
         """A new list of these parts."""
         cell = self.state.site()
-        self.state.heap.contents[cell], self.state.heap.forms[cell] = lists, Form(cell, parts=True)
+        self.state.heap.contents[cell], self.state.heap.forms[cell] = lists, form
+        self.state.heap.copied.pop(cell, None)
         return ListRef(cell)
 
     def _rows(self, target: Any) -> DynamicListValue | None:
@@ -207,10 +217,11 @@ class RaggedLists:
     def _getitem(self, target: Any, index: Value) -> Value:
         _, places, numbers = self._lists(target)
         begin, count = self._at(places, index), self._at(numbers, index)
-        return self._part(self._present(target), begin, count)
+        part = self._part(self._present(target), begin, count)
+        return self.numbers.read(self._form(target), part, self._natural("number of rows", count))
 
     def _append(self, target: Any, element: Value) -> Value:
-        self._put(self._lists(target), element)
+        self._put(self._lists(target), self.numbers.taken(self._form(target), element, target.cell))
         return target
 
     def _extend(self, target: Any, other: Any) -> None:
@@ -221,6 +232,7 @@ class RaggedLists:
         other_rows, other_places, other_numbers = self._parts_of(other)
         if other_rows is None:
             return
+        self.numbers.share(target, other)
         rows, places, numbers = self._lists(target)
         value = self._rows(target)
         if value is None:
@@ -265,7 +277,10 @@ class RaggedLists:
             self.containers.call("aten::clear", [each])
 
     def _copy(self, target: Any) -> Value:
-        return self._made(*(self.containers.call("aten::copy", [each])[0] for each in self._lists(target)))
+        lists = (self.containers.call("aten::copy", [each])[0] for each in self._lists(target))
+        made = self._made(self._form(target), *lists)
+        self.numbers.share(target, made)
+        return made
 
     def _slice(self, target: Any, start: Value, end: Value, step: Value = _ONE) -> Value:
         if not isinstance(step, ConstValue) or step.value != 1:
@@ -276,12 +291,14 @@ class RaggedLists:
         places, numbers = (self.containers.call("aten::slice", [each, start, end, step])[0] for each in ints)
         value = self._rows(target)
         if value is None:
-            return self._made(*(self.containers.new_list([]) for _ in range(3)))
+            return self._made(self._form(target), *(self.containers.new_list([]) for _ in range(3)))
         first, last = self._span(places, numbers)  # type: ignore[arg-type]
         count = self._natural("number of rows", self._emit("sub", [last, first]))
         rows = DynamicListValue(self._part(value, first, count), count, torch.Tensor)
         moved = self._moved(places, self._emit("neg", [first]))  # type: ignore[arg-type]
-        return self._made(self.containers.new_list([rows]), moved, numbers)
+        made = self._made(self._form(target), self.containers.new_list([rows]), moved, numbers)
+        self.numbers.share(target, made)
+        return made
 
     def _reverse(self, target: Any) -> None:
         raise self.state.unsupported("reverse of a list of tensors of different lengths; go through it backwards")
@@ -289,12 +306,14 @@ class RaggedLists:
     # One element in the place of another, or of none.
 
     def _set_item(self, target: Any, index: Value, element: Value) -> Value:
+        element = self.numbers.taken(self._form(target), element, target.cell)
         self._like(element)
         position = self._position(target, index, "IndexError: list assignment index out of range")
         self._replace(target, position, _ONE, element)
         return target
 
     def _insert(self, target: Any, index: Value, element: Value) -> None:
+        element = self.numbers.taken(self._form(target), element, target.cell)
         self._like(element)
         if self._rows(target) is None:
             self._append(target, element)

@@ -126,6 +126,7 @@ class GraphImporter(Operators):
 
     def _prim_ListConstruct(self, node: Any) -> list[Value]:
         made = self.containers.new_list([self._lookup(value) for value in node.inputs()])
+        self.containers.classes.declare(made, node.output().type())
         if is_made_of_tuple(node):
             self.containers.classes.note(made, TUPLE if self._rewritten[self._calls[-1]] else UNKNOWN)
         return [made]

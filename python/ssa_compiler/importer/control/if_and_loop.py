@@ -199,7 +199,7 @@ class Control:
             if len(first.heap[cell]) != len(second.heap[cell]):
                 in_columns(state, cell, either)
             if len(first.heap[cell]) != len(second.heap[cell]) or is_growing(either[:1]) or is_growing(either[-1:]):
-                in_parts(state, cell, either)
+                in_parts(state, cell, either, {**first.heap, **second.heap})
         values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
         joined = [

@@ -64,12 +64,13 @@ class LoopLists:
                 continue
             if is_growing(before[cell]) or is_growing(end[cell]) or len(before[cell]) != len(end[cell]):
                 with self.state.at(("capacity", cell)):
-                    if self._enter_one(cell, before, end[cell], added.get(cell, 0)):
+                    if self._enter_one(cell, before, end, added.get(cell, 0)):
                         changed.add(cell)
         return changed
 
-    def _enter_one(self, cell: Site, before: Heap, end: Sequence[Value], added: float) -> bool:
-        plain = not is_growing(before[cell])
+    def _enter_one(self, cell: Site, before: Heap, end_heap: Heap, added: float) -> bool:
+        end = end_heap[cell]
+        plain, lists = not is_growing(before[cell]), {**end_heap, **before}
         # A list whose length one iteration does not know has to be a buffer in any case.
         if plain and self.unroll and not is_growing(end):
             raise LengthChanges(
@@ -83,7 +84,7 @@ class LoopLists:
             return False
         original = self._original.setdefault(cell, before[cell])
         in_columns(self.state, cell, [*original, *end])
-        in_parts(self.state, cell, [*original, *end])
+        in_parts(self.state, cell, [*original, *end], lists)
         before[cell] = (self.growing.entered(original, end, self._more(added) if bounded else None),)
         if bounded:
             self._reserved[cell] = added

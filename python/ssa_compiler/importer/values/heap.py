@@ -75,6 +75,9 @@ class Heap:
         forms: lists that are made in another form: they hold a list for each place in tuples, or the lists of which
             `ragged_lists` makes one.
         places: where lists, dicts and attributes were changed last, by cell.
+        nested: what the numbers are that lists in a list hold, where TorchScript says so.
+        copied: lists of numbers that are in lists in parts, which hold copies of them, and lists in parts of which
+            elements are in others as well; whether one may have an element twice.
         numbers: what numbers say which of several containers one is, by cell.
         frozen: cells whose identity was lost at a join; changing them is rejected.
         object_number: which object a value is: the number of an argument of `@main`, `ANOTHER` for any other.
@@ -90,6 +93,8 @@ class Heap:
         self.caller_owned: dict[Site, CallerContainer] = {}
         self.forms: dict[Site, Form] = {}
         self.places: dict[Site, SourceLocation | None] = {}
+        self.nested: dict[Site, type] = {}
+        self.copied: dict[Site, bool] = {}
         self.numbers: dict[Site, int] = {}
         self.frozen: set[Site] = set()
         self.object_number: Callable[[Value], int] = lambda value: ANOTHER

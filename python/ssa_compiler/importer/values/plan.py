@@ -29,6 +29,7 @@ class Form:
         fields: the names in the tuples, if these are named ones.
         type_name: their class.
         parts: whether a list of tensors is one of their rows, with the place and the number of those of each.
+        numbers: what the elements are lists of, if they are no tensors: int, float or bool.
     """
 
     cell: Any
@@ -36,6 +37,7 @@ class Form:
     fields: tuple[str, ...] = ()
     type_name: str = ""
     parts: bool = False
+    numbers: type | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cell", form_key(self.cell))

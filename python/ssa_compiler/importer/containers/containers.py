@@ -18,6 +18,7 @@ from .chosen_elements import ChosenElements
 from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
 from .dynamic_lists import DynamicLists
+from .dynamic_search import located
 from .equal_lists import compared
 from .equal_views import EqualViews
 from .list_classes import ListClasses
@@ -49,7 +50,7 @@ class Containers:
         self.state = state
         self.choose = choose
         self.growing = growing
-        self.dicts, self.dynamic_dicts = Dicts(state, self), DynamicDicts(state, self, growing.choose)
+        self.dicts, self.dynamic_dicts = Dicts(state, self), DynamicDicts(state, self, growing)
         self.tuple_lists, self.ragged_lists = TupleLists(state, self), RaggedLists(state, self, growing)
         self._forms = {form.cell: form for form in state.plan.forms}
         self.classes = ListClasses(state)
@@ -80,8 +81,8 @@ class Containers:
         """Make a dict; a later equal key wins."""
         cell = self._new_cell()
         items = dict(zip(keys, elements))
-        if form_key(cell) in self._forms:
-            self.state.heap.contents[cell] = self.dynamic_dicts.new(tuple(items), tuple(items.values()))
+        if (form := self._forms.get(form_key(cell))) is not None:
+            self.state.heap.contents[cell] = self.dynamic_dicts.new(form, tuple(items), tuple(items.values()))
             self.state.heap.keys[cell] = DYNAMIC
             return DictRef(cell)
         self.state.heap.contents[cell] = tuple(items.values())
@@ -270,14 +271,8 @@ class Containers:
         found = target if found is None and short in _RETURNS_ITSELF else found
         return [] if found is None else [found]
 
-    def located(self, target: ListRef, wanted: Value) -> tuple[Value, Value]:
-        """Return whether a list has an element, and its place if it is there once, 0 if not at all."""
-        if self.is_growing(target):
-            return self.growing.located(self.state.heap.contents[target.cell][0], wanted)  # type: ignore[arg-type]
-        return self.values.located(target, wanted)
-
     def _growing_contains(self, value: Any, wanted: Value) -> Value:
-        return self.growing.located(value, wanted)[0]
+        return located(self.growing, [value], [wanted])[0]
 
     def _growing_copy(self, value: Value) -> Value:
         return self.new_list([value])

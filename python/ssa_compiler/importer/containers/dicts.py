@@ -16,9 +16,21 @@ from ..values.diagnostics import OtherForm, ProgramRaises
 from ..values.heap import View
 from ..values.plan import Form
 from ..values.state import State
-from ..values.values import NONE, ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, Site, TupleValue, Value
+from ..values.values import (
+    NONE,
+    ConstValue,
+    DictRef,
+    ListRef,
+    ObjectRef,
+    RuntimeStr,
+    ScalarValue,
+    Site,
+    TupleValue,
+    Value,
+)
 from .chosen_elements import ChosenElements
 from .list_values import ListValues
+from .tuple_keys import key_ints
 
 __all__ = ["Dicts"]
 
@@ -57,13 +69,13 @@ class Dicts:
         return value
 
     def _position(self, target: Any, key: Value) -> int | None:
-        if isinstance(key, ScalarValue) and key.kind is int:
-            self._need_dynamic_keys(target)
+        if isinstance(key, RuntimeStr) or (isinstance(key, ScalarValue) and key.kind is int):
+            self._need_dynamic_keys(target, key)
         keys = self.state.heap.keys[target.cell]
         wanted = self.constant_key(key)
         return keys.index(wanted) if wanted in keys else None
 
-    def _need_dynamic_keys(self, target: Any) -> None:
+    def _need_dynamic_keys(self, target: Any, key: Value) -> None:
         """Reject a key that is dynamic so that the dict is made with dynamic keys, if it can be.
 
         Raises:
@@ -71,9 +83,15 @@ class Dicts:
         """
         heap, cell = self.state.heap, target.cell
         foreign = cell in heap.caller_owned or cell in heap.module_owned or cell in heap.frozen
-        if not (foreign or isinstance(target, ObjectRef) or any(type(key) is not int for key in heap.keys[cell])):
+        ints, keys = key_ints(key), heap.keys[cell]
+        if ints is not None:
+            fits = all(len(key_ints(ConstValue(each)) or ()) == len(ints) for each in keys)
+        else:
+            is_int = isinstance(key, ScalarValue) or type(getattr(key, "value", None)) is int
+            fits = is_int and all(type(each) is int for each in keys)
+        if fits and not (foreign or isinstance(target, ObjectRef)):
             text = "unsupported: dict access with a dynamic index or key; use a constant, or stack the elements"
-            raise OtherForm(text, self.state.locations.user(), Form(cell))
+            raise OtherForm(text, self.state.locations.user(), Form(cell, 0 if ints is None else len(ints)))
 
     def _missing(self, key: Value) -> ProgramRaises:
         return ProgramRaises(f"KeyError: {self.constant_key(key)!r}")
@@ -189,8 +207,8 @@ class Dicts:
         op = f"assignment to the attribute '{key.value}'" if is_object else "dict setitem"  # type: ignore[attr-defined]
         if position is None:
             noun = "attribute" if isinstance(target, ObjectRef) else "dict key"
-            if self._is_outside(target) and type(self.constant_key(key)) is int:
-                self._need_dynamic_keys(target)
+            if self._is_outside(target):
+                self._need_dynamic_keys(target, key)
             self._reject_in_region(target, f"a new {noun}", "set it to something before")
             self.containers.store(target, [*elements, element], op)
             self.state.heap.keys[target.cell] += (self.constant_key(key),)

@@ -1,4 +1,4 @@
-"""Dicts whose keys are dynamic ints: two lists, of the keys and of the elements, side by side.
+"""Dicts whose keys are dynamic ints, or tuples of ints: two lists, of the keys and of the elements, side by side.
 
 A dict is one of known keys (`dicts.py`) until the program asks for a key that is dynamic; then it is imported again
 with dynamic keys for that dict. Its lists may have a length that is dynamic, as any (`dynamic_lists.py`). A key is
@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from ..ir.tuple_keys import decoded
 from ..values.heap import DYNAMIC, View
+from ..values.plan import Form
 from ..values.state import State
 from ..values.values import NONE, ConstValue, DictRef, ListRef, ScalarValue, TupleValue, Value
-from .dynamic_lists import Choose
+from .dynamic_lists import DynamicLists
+from .dynamic_search import located
 from .list_values import ListValues
+from .tuple_keys import key_ints
 
 __all__ = ["DynamicDicts"]
 
@@ -27,7 +31,6 @@ class _Containers(Protocol):
 
     values: ListValues
 
-    def located(self, target: ListRef, wanted: Value) -> tuple[Value, Value]: ...
     def new_list(self, elements: Sequence[Value]) -> ListRef: ...
     def is_growing(self, value: Value) -> bool: ...
     def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
@@ -37,12 +40,30 @@ class _Containers(Protocol):
 class DynamicDicts:
     """Implements such dicts; the methods are named like the ops."""
 
-    def __init__(self, state: State, containers: _Containers, choose: Choose) -> None:
-        self.state, self.containers, self.choose = state, containers, choose
+    def __init__(self, state: State, containers: _Containers, growing: DynamicLists) -> None:
+        self.state, self.containers, self.growing = state, containers, growing
 
-    def new(self, keys: Sequence[Any], elements: Sequence[Value]) -> tuple[Value, ...]:
-        """Make the contents of a dict with dynamic keys."""
-        return self.containers.new_list([ConstValue(key) for key in keys]), self.containers.new_list(elements)
+    def new(self, form: Form, keys: Sequence[Any], elements: Sequence[Value]) -> tuple[Value, ...]:
+        """Make the contents of a dict with dynamic keys, which are tuples if the form has columns."""
+        if not form.columns:
+            return self.containers.new_list([ConstValue(key) for key in keys]), self.containers.new_list(elements)
+        cell, heap = self.state.site(), self.state.heap
+        heap.contents[cell] = tuple(
+            self.containers.new_list([ConstValue(key[place]) for key in keys]) for place in range(form.columns)
+        )
+        heap.forms[cell] = Form(cell, form.columns)
+        return ListRef(cell), self.containers.new_list(elements)
+
+    def _key(self, target: Any, key: Value) -> Value:
+        """A key as its list has it."""
+        form, ints = self.state.heap.forms.get(self._lists(target)[0].cell), key_ints(key)
+        if form is None:
+            return key
+        if ints is None or len(ints) != form.columns:
+            raise self.state.unsupported(
+                "a dict of which some keys are tuples of ints and others are not; keep one of each"
+            )
+        return TupleValue(ints)
 
     def _lists(self, target: Any) -> tuple[ListRef, ListRef]:
         keys, elements = self.state.heap.contents[target.cell]
@@ -55,10 +76,16 @@ class DynamicDicts:
 
     def _find(self, target: Any, key: Value) -> tuple[Value, Value]:
         """Return whether a dict has a key, and its place."""
+        key = self._key(target, key)
         kind = key.kind if isinstance(key, ScalarValue) else type(getattr(key, "value", None))
-        if kind is not int:
+        if kind is not int and not isinstance(key, TupleValue):
             raise self.state.defect("a dict that has dynamic keys and one that is no int")
-        return self.containers.located(self._lists(target)[0], key)
+        heap, keys = self.state.heap, self._lists(target)[0]
+        columns: Any = heap.contents[keys.cell] if keys.cell in heap.forms else (keys,)
+        if not any(map(self.containers.is_growing, columns)):
+            return self.containers.values.located(keys, key)
+        lists = [self.growing.lifted(heap.contents[column.cell], ConstValue(0)) for column in columns]
+        return located(self.growing, lists, key.elements if isinstance(key, TupleValue) else [key])
 
     def _at(self, target: Any, place: Value) -> Value:
         return self._on(self._lists(target)[1], "__getitem__", place)[0]
@@ -73,7 +100,8 @@ class DynamicDicts:
 
     def getitem(self, target: Any, key: Value) -> Value:
         found, place = self._find(target, key)
-        self.containers.values.require(found, f"KeyError: {key.value if isinstance(key, ConstValue) else 'the key'}")
+        shown = decoded(key.value) if isinstance(key, ConstValue) else "the key"
+        self.containers.values.require(found, f"KeyError: {shown}")
         return self._at(target, place)
 
     def get(self, target: Any, key: Value, default: Value = NONE) -> Value:
@@ -84,7 +112,7 @@ class DynamicDicts:
         if isinstance(condition, ConstValue):
             found: list[Value] = then() if condition.value else otherwise()
             return found
-        return self.choose(condition, then, otherwise)
+        return self.growing.choose(condition, then, otherwise)
 
     def copy(self, target: Any) -> Value:
         cell = self.state.site()
@@ -142,7 +170,7 @@ class DynamicDicts:
             return []
 
         def add() -> list[Value]:
-            self._on(keys, "append", key)
+            self._on(keys, "append", self._key(target, key))
             self._on(elements, "append", element)
             return []
 

@@ -386,21 +386,6 @@ class DynamicLists:
         (total,) = self.tensors.call_arguments(torch.ops.aten.sum.default, [self.rows(value), ConstValue(None)])
         return None, self.scalars.item(total, int)
 
-    def located(self, value: DynamicListValue, wanted: Value) -> tuple[Value, Value]:
-        """Return whether a list of ints has an element, and its place if it is there once, 0 if not at all."""
-        kind = wanted.kind if isinstance(wanted, ScalarValue) else type(getattr(wanted, "value", None))
-        if value.kind is not int or kind is not int:
-            raise self.rejected()
-        rows, op, none = self.rows(value), self.tensors.call_arguments, ConstValue(None)
-        (same,) = op(torch.ops.aten.eq.Scalar, [rows, wanted])
-        (found,) = op(torch.ops.aten.any.default, [same])
-        count = self.tensors.symbolic(expr_of(rows.fake.shape[0]))
-        missing: list[Any] = [none] * 4
-        (places,) = op(torch.ops.aten.arange.default, [count, *missing])
-        (places,) = op(torch.ops.aten.mul.Tensor, [places, same])
-        (place,) = op(torch.ops.aten.sum.default, [places, none])
-        return self.scalars.item(found, bool), self.scalars.item(place, int)
-
     # Tensors made of lists.
 
     def _not_empty(self, value: DynamicListValue, message: str) -> None:

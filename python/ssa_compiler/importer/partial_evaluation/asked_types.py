@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import copy
 import types
 import typing
@@ -12,6 +13,7 @@ import torch
 
 from . import records
 from .interfaces import CallEvaluator, Result
+from .library_classes import is_deque, is_set
 from .objects import has_attribute, is_object
 from .reading import MISSING, read
 from .rejections import NeedsKnownError, NotCompiledError
@@ -26,7 +28,6 @@ from .values import (
     TupleValue,
     Unknown,
     is_none,
-    is_set,
 )
 
 __all__ = ["get_attribute", "has_attribute_of", "is_callable", "is_instance"]
@@ -52,6 +53,8 @@ def is_instance(calls: CallEvaluator, node: ast.Call) -> Result | None:
         kind = dict
     if is_set(value):
         kind = set
+    if is_deque(value):
+        kind = collections.deque
     if isinstance(value, ListValue) and value.is_tuple:
         kind = tuple
     if kind is None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedProgramError
-from . import asked_types, records, sets
+from . import asked_types, deques, records, sets
 from .comprehensions import rename
 from .displays import shown
 from .effects import has_effects, may_raise
@@ -87,6 +87,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         raise OrderError(f"{name}() of what has effects")
     if name in _READING:
         node.args = [records.as_keys(calls.expressions, part) for part in node.args]
+    if name in _READING or name in ("sum", "map", "filter"):
+        node.args = [deques.as_list(calls.expressions, part) for part in node.args]
     if name in ("sorted", "min", "max"):
         node.args = [sets.as_keys(calls, part) for part in node.args]
     special = _special(name)

@@ -24,6 +24,7 @@ from ...abi.records import attribute_name, growing_class, record_keys
 from ..ir.tuple_keys import has_tuple_keys
 from .callees import is_of_torch
 from .declared_classes import declared_class
+from .library_classes import is_deque, is_set
 from .rejections import NotCompiledError
 from .values import (
     DEFAULTS,
@@ -41,7 +42,6 @@ from .values import (
     annotation,
     guards_of,
     is_none,
-    is_set,
     joined,
 )
 
@@ -172,8 +172,8 @@ class Classes:
         )
 
     def has_set(self, value: Value | None) -> bool:
-        """Whether a value is a set, or an object or container that may hold one."""
-        return any(is_set(ObjectValue(kind)) for kind in _kinds(value, self))
+        """Whether a value is a set or deque, or an object or container that may hold one."""
+        return any(is_set(each) or is_deque(each) for each in map(ObjectValue, _kinds(value, self)))
 
     def add_key(self, kind: type, key: str) -> None:
         """Note that a record may get a key after it was made."""

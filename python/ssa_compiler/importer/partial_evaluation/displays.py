@@ -14,6 +14,7 @@ from ...abi.records import can_be_record
 from . import records, tuple_keys
 from .hints import combined, hint, hints, is_tracked
 from .interfaces import ExpressionEvaluator, Result
+from .library_classes import is_deque, is_set
 from .rejections import NotCompiledError
 from .scope import placed
 from .unification import settle
@@ -30,7 +31,6 @@ from .values import (
     elements_of,
     guards_of,
     is_none,
-    is_set,
     joined,
     key_type,
     widened,
@@ -344,8 +344,8 @@ def shown(expressions: ExpressionEvaluator, result: Result, node: ast.expr) -> a
         NotCompiledError: it is a tuple of dynamic length, which is a list or shape to TorchScript.
     """
     value = result.value
-    if is_set(value):
-        raise NotCompiledError("the text of a set")
+    if is_set(value) or is_deque(value):
+        raise NotCompiledError("the text of a set or deque")
     if not isinstance(value, ListValue) or not value.is_tuple or isinstance(value.sample, torch.Size):
         return expressions.expression(result, node, copied=True)
     if value.length is None:

@@ -385,7 +385,7 @@ class Functions:
         if scope.returns_object and not request.is_getter and (request.is_root or not is_object):
             raise NotCompiledError("a function or module that is a result")
         if request.is_root and self._program.classes.has_set(scope.returned):
-            raise NotCompiledError("a set that is a result")
+            raise NotCompiledError("a set or deque that is a result")
         if request.is_root and (has_tuple_list(scope.returned) or self._program.classes.has_unset(scope.returned)):
             raise NotCompiledError("a result that TorchScript has no type for")
         node.args = parameters_of(definition.node.args, request.first, dynamic, node, is_root=request.is_root)

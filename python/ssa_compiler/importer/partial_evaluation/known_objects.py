@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 import inspect
 import types
 
 import torch
 
+from . import deques
 from .callees import is_of_torch
 from .classes import is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
@@ -21,6 +23,9 @@ __all__ = ["call", "holder_path"]
 def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     """Call an object that is no module; None if it is a function, or another object."""
     thing, path, program = callee.object, callee.path, calls.scope.program
+    if thing is collections.deque:
+        calls.scope.use(callee)
+        return deques.make(calls, node)
     if isinstance(thing, types.MethodType) and path is not None and not isinstance(thing.__self__, torch.nn.Module):
         program.depend(Known(thing.__func__, program.part_of(path, "__func__")))  # it may have one of its own later
     if path is None or not (program.is_elsewhere(path) or is_plain_class(type(thing))):

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from . import records
+from . import deques, records
 from .builtin_calls import mapped
 from .classes import is_plain_class
 from .displays import spread
@@ -17,6 +17,7 @@ from .effects import has_effects
 from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
 from .iterators import iterated
+from .library_classes import is_deque
 from .presence import unset
 from .ranges import of_range
 from .rejections import NeedsKnownError, NotCompiledError
@@ -69,6 +70,8 @@ class Loops(UnrolledLoops):
         return ""
 
     def _over(self, result: Result, node: ast.expr) -> Iteration:
+        if is_deque(result.value):
+            return self._over(self._expressions.evaluate(deques.items(result, node)), node)
         value = result.value
         if isinstance(value, Known) and not isinstance(value.object, torch.Tensor):
             return self._over_known(result, value, node)
@@ -213,6 +216,7 @@ class Loops(UnrolledLoops):
         """Evaluate a for loop without an else branch."""
         if (following := iterated(self._statements, node)) is not None:
             return following
+        deques.check_unchanged(self._expressions, node)
         node.iter = of_range(self.scope, node.iter) or node.iter
         if self._builtin(node.iter) == "map":
             return self._mapping(node)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from .interfaces import CallEvaluator, Result
+from .library_classes import is_set
 from .new_nodes import with_places
 from .rejections import NotCompiledError
-from .values import DictValue, Known, Scalar, TupleValue, Value, annotation, is_set
+from .values import DictValue, Known, Scalar, TupleValue, Value, annotation
 
 __all__ = ["as_keys", "display", "make"]
 

@@ -40,7 +40,6 @@ __all__ = [
     "fits",
     "guards_of",
     "is_none",
-    "is_set",
     "is_something",
     "joined",
     "key_type",
@@ -227,13 +226,6 @@ def guards_of(value: Any) -> frozenset[str]:
 def is_none(value: Value) -> bool:
     """Whether a value is None."""
     return isinstance(value, Known) and value.object is None
-
-
-def is_set(value: Value | None) -> bool:
-    """Whether a value is a set, see `sets`."""
-    from ...library.sets import Set  # with the library comes what a program from the cache does not need
-
-    return isinstance(value, ObjectValue) and issubclass(value.kind, Set)
 
 
 def is_something(value: Value) -> bool:

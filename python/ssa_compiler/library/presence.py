@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PRESENT", "optional"]
+__all__ = ["PRESENT", "optional", "tensors"]
 
 
 def _with_type(value, message):
@@ -29,6 +29,16 @@ def _with_key(value, message):
     if value is None:
         raise KeyError(message)
     return value
+
+
+def tensors(values):
+    """Return a list of tensors of one of which none may be None."""
+    made = []
+    for place, value in enumerate(values):
+        if value is None:
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got NoneType")
+        made.append(value)
+    return made
 
 
 def optional(value):

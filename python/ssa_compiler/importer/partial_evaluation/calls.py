@@ -34,7 +34,7 @@ from .float_parameters import with_floats
 from .interfaces import Arguments, ExpressionEvaluator, Result
 from .named_tuples import typed_class
 from .number_functions import of_numbers
-from .presence import no_attribute
+from .presence import no_attribute, operands
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import placed
 from .values import (
@@ -220,16 +220,7 @@ class Calls:
             name: the name of the operator.
             skip: how many operands come before.
         """
-        schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}") if name.isidentifier() else ()
-        given = [schema.arguments for schema in schemas]
-
-        def held(result: Result, position: int, key: str) -> Result:
-            if not isinstance(result.value, OptionalValue) or not schemas:
-                return result
-            found = [each for all_ in given for k, each in enumerate(all_) if k == position + skip or each.name == key]
-            optional = any(each.type.kind() == "OptionalType" for each in found)
-            return result if optional else self.expressions.present(result, TypeError, f"{name}(): an argument is None")
-
+        held = operands(self.scope, name, skip)
         positional = [held(result, position, "") for position, result in enumerate(arguments.positional)]
         return Arguments(positional, {key: held(each, -9, key) for key, each in arguments.named.items()})
 

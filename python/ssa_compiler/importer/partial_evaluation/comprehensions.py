@@ -13,7 +13,7 @@ from .new_nodes import with_places
 from .parameters import all_parameters
 from .rejections import NeedsKnownError, NotCompiledError
 from .rows import over_rows
-from .values import ListValue
+from .values import ListValue, is_none
 
 __all__ = ["comprehension", "rename"]
 
@@ -74,6 +74,8 @@ def _as_it_is(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result:
         element = expressions.evaluate(node.elt)
     finally:
         scope.conditional -= 1
+    if is_none(element.value):
+        raise NotCompiledError("a comprehension of which TorchScript takes the elements for nothing else than None")
     node.elt = expressions.expression(element, node.elt)
     places = frozenset([scope.place(node)])
     length = scope.program.length(places, iteration.length)

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import torch
 
 from . import unions
 from .interfaces import Arguments, Result
 from .rejections import NotCompiledError
-from .values import Known, OptionalValue, Unknown, Value, annotation, is_something
+from .values import Known, ListValue, OptionalValue, TensorValue, Unknown, Value, annotation, is_something
 
-__all__ = ["augmented", "declared_unset", "find_present", "learn_unset", "no_attribute", "required", "unset"]
+__all__ = [
+    "augmented",
+    "declared_unset",
+    "find_present",
+    "learn_unset",
+    "no_attribute",
+    "operands",
+    "required",
+    "unset",
+]
 
 _UNSET = "unset"
 
@@ -42,6 +53,47 @@ def required(scope: Any, result: Result, error: type[Exception], message: str) -
     text = Result(ast.copy_location(ast.Constant(message), result.node), Known(message))
     made = scope.program.functions.call(scope, PRESENT[error], Arguments([result, text], {}), call)
     return Result(made.node, result.value.element)
+
+
+def operands(scope: Any, name: str, skip: int) -> Callable[[Result, int, str], Result]:
+    """Return what makes of an argument of an operator one that is not None, nor a list with None in it.
+
+    Args:
+        scope: the function.
+        name: the operator.
+        skip: how many operands come before.
+    Returns:
+        A function of the argument, its position and its name, "" if it has none.
+    """
+    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}") if name.isidentifier() else ()
+    given = [schema.arguments for schema in schemas]
+
+    def held(result: Result, position: int, key: str) -> Result:
+        element = result.value.element if isinstance(result.value, ListValue) else None
+        of_tensors = isinstance(element, OptionalValue) and isinstance(element.element, TensorValue)
+        if not schemas or result.node is None or not (of_tensors or isinstance(result.value, OptionalValue)):
+            return result
+        found = [each for all_ in given for k, each in enumerate(all_) if k == position + skip or each.name == key]
+        if of_tensors:
+            takes = any(str(each.type) == "List[Tensor]" for each in found)
+            return _present_elements(scope, result) if takes else result
+        if any(each.type.kind() == "OptionalType" for each in found):
+            return result
+        return required(scope, result, TypeError, f"{name}(): an argument is None")
+
+    return held
+
+
+def _present_elements(scope: Any, result: Result) -> Result:
+    """A list of tensors that may be None as one of tensors, by an expression that raises if one is."""
+    from ...library.presence import tensors
+
+    if not isinstance(result.node, ast.expr):
+        return result
+    call = ast.copy_location(ast.Call(ast.copy_location(ast.Name("_", ast.Load()), result.node), [], []), result.node)
+    call.is_pure = True  # type: ignore[attr-defined]
+    made: Result = scope.program.functions.call(scope, tensors, Arguments([result], {}), call)
+    return made
 
 
 def find_present(scope: Any, target: ast.expr, value: Value) -> None:

@@ -1,0 +1,59 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""Lists of None that are filled later: `[None] * n`, `[None for _ in range(n)]`."""
+
+import pytest
+import torch
+
+from ssa_compiler.testing import check
+
+X = torch.tensor([1, 0, 2, 1, 3, 0])
+OTHERS = (torch.zeros(6, dtype=torch.long), torch.tensor([3, 2, 1, 0, 1, 2]))
+
+
+def stacked(x):
+    rows = [None] * len(x)
+    for i, v in enumerate(x.tolist()):
+        rows[i] = x * v
+    return torch.stack(rows), torch.stack(rows, dim=1)
+
+
+def backwards(x):
+    parts = [None for _ in range(3)]
+    for i in range(3):
+        parts[2 - i] = x[i : i + 1] * 2
+    return torch.cat(parts, dim=0), parts[0].sum()
+
+
+def under_a_condition(x):
+    """What is not filled is an error."""
+    rows = [None] * 2
+    for i in range(2):
+        if x[i] >= i:
+            rows[i] = x * 2
+    return torch.stack(rows)
+
+
+def slots(x):
+    """At places that are dynamic."""
+    times, found = [None for _ in range(len(x))], [None] * 4
+    for i in range(len(x)):
+        times[int(x[i])] = float(i)
+        found[int(x[i])] = x * i
+    total = x * 0
+    for each in found:
+        if each is not None:
+            total = total + each
+    return times, sum(t for t in times if t is not None), total
+
+
+def last_places(x):
+    last = [None] * 4
+    for i, v in enumerate(x.tolist()):
+        if last[v] is None or i > last[v]:
+            last[v] = i
+    return last, [each for each in last if each is not None]
+
+
+@pytest.mark.parametrize("program", [stacked, backwards, under_a_condition, slots, last_places])
+def test_lists_of_nones(program):
+    check(program, *((x,) for x in (X + 1, *OTHERS)[program is not under_a_condition :]), compiled=program is slots)

@@ -186,6 +186,69 @@ def test_state_of_modules():
         assert bank == own
 
 
+def made_in_a_branch(x, n: int):
+    found = 0
+    if x[n] > 0:
+        a, b = [1], [2]
+        chosen = a if x[n] > 1 else b
+        chosen.append(n)
+        found = sum(chosen) + len(a)
+    return found
+
+
+def none_or_one_of_two(x, n: int):
+    a, b = [1], [2]
+    chosen = None
+    if x[n] > 0:
+        chosen = a if x[n] > 1 else b
+    if chosen is not None:
+        chosen.append(3)
+    return a, b, chosen
+
+
+def exchanged(x, n: int):
+    a, b = {"n": 1}, {"n": 2}
+    chosen = a
+    for t in range(n):
+        chosen = a if x[t] > 0 else b
+        chosen["n"] += 1
+        a, b = b, a
+    return a, b, chosen
+
+
+@pytest.mark.parametrize("program", [made_in_a_branch, none_or_one_of_two, exchanged])
+def test_what_branches_and_loops_choose(program):
+    check(program, *((PLACES, n) for n in (3, 0, 1, 2)), compiled=False)
+
+
+def made_in_a_loop(x):
+    best = None
+    for t in range(int(x.sum())):
+        a, b = [t], [t + 10]
+        chosen = a if x[t % 6] > 0 else b
+        chosen.append(1)
+        if best is None or x[t % 6] > 1:
+            best = chosen
+    return best
+
+
+def replaced_in_a_loop(x):
+    best = [0]
+    for t in range(int(x.sum())):
+        a, b = [t], [t + 10]
+        chosen = a if x[t % 6] > 0 else b
+        chosen.append(1)
+        if x[t % 6] > 1:
+            best = chosen
+    return best
+
+
+@pytest.mark.parametrize("program", [made_in_a_loop, replaced_in_a_loop])
+def test_what_a_loop_makes_anew_is_not_chosen_behind_it(program):
+    with pytest.raises(errors.UnsupportedProgramError, match="make them in front of it"):
+        ssa_compiler.compile(program, (PLACES,))
+
+
 def grows_while_it_is_read(x):
     a, b = [1, 2], [3]
     chosen = a if x[1] > 1 else b

@@ -88,6 +88,17 @@ def test_a_key_that_is_not_there():
     check(missing, *((x,) for x in (OTHERS[0], X, OTHERS[1], torch.tensor([1, 0, 0, 0, 0, 0]))), compiled=False)
 
 
+def of_another_length(x):
+    """Such a key is not there."""
+    seen = {}
+    seen[(int(x[0]), 1)] = 3
+    return (1, 1, 1) in seen, seen.get((1, 1, 1), 7), (1, 1) in seen
+
+
+def test_a_key_of_another_length():
+    check(of_another_length, *((x,) for x in (X, *OTHERS)), compiled=False)
+
+
 def of_two_lengths(x):
     seen = {(1, 2): 0}
     seen[(int(x[0]), 1, 2)] = 3

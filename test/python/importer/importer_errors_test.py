@@ -350,18 +350,30 @@ class Counter:
         self.count = count
 
 
-def exchanged(x: Tensor, n: int) -> Tensor:
+def exchanged(x: Tensor, n: int) -> tuple[Tensor, int]:
     one, other = Counter(1), Counter(2)
     for _ in range(n):
         one, other = other, one
-        one.count = 3  # rejected
+        one.count += 3
+    return x + one.count, other.count
+
+
+def replaced(x: Tensor, n: int) -> Tensor:
+    one = Counter(1)
+    for _ in range(n):
+        one = Counter(one.count + 1)
+    one.count = 3  # rejected
     return x + one.count
+
+
+def test_objects_that_a_loop_exchanges_are_changed() -> None:
+    check(exchanged, *((X, n) for n in (3, 0, 1, 2)), compiled=False)
 
 
 def test_objects_are_named_in_the_users_words() -> None:
     message = "assignment to the attribute 'count' on an object of class Counter that an if or loop"
     with pytest.raises(errors.UnsupportedProgramError, match=message) as raised:
-        import_program(exchanged, (X, 3))
+        import_program(replaced, (X, 3))
     assert raised.value.location is not None
 
 

@@ -26,3 +26,11 @@ def ordered_or_not(x: Tensor):
     if bool(x.sum() > 0):
         found = {"x": x + 1}
     return found
+
+
+@rejected(X, says="a dict of which some keys are tuples of ints and others are not; keep one of each")
+def keys_of_two_lengths(x: Tensor):
+    found = {(1, 2): 0}
+    found[(int(x[0, 1]), 1)] = 3
+    found[(1, 2, 3)] = 4  # rejected
+    return found

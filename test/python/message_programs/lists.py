@@ -38,3 +38,41 @@ def tensor_of_rows(x: Tensor, n: int):
     for i in range(n):
         found.append(x[i, :1])
     return torch.tensor(found)  # rejected
+
+
+@rejected(
+    X, says="a list of numbers that is in two places of the result, of which one is a list of dynamic length; return"
+)
+def shown_twice(x: Tensor):
+    found: list[list[int]] = []
+    for k in range(int(x[0, 2])):  # rejected
+        found.append([k])
+    return found, found[0]
+
+
+@rejected(X, says="a list of dynamic length, of lists of numbers and others; keep these in a list of their own")
+def numbers_and_shapes(x: Tensor):
+    found: list[list[int]] = []
+    for k in range(int(x[0, 2])):
+        found.append([k])
+    found.append(x.shape)  # rejected
+    return found
+
+
+@rejected(X, says=r"list \* int with tensors and a dynamic int; append them in a loop")
+def repeats_a_tensor(x: Tensor):
+    return [x] * int(x[0, 2])  # rejected
+
+
+@rejected(
+    X, says="a list of several that an if or loop with run-time values makes, used behind it; make them in front of it"
+)
+def chosen_of_new_ones(x: Tensor):
+    best = [0]
+    for k in range(int(x[0, 2])):  # rejected
+        a, b = [k], [k + 1]
+        chosen = a if bool(x[k, 0] > 1) else b
+        chosen.append(1)
+        if bool(x[k, 1] > 1):
+            best = chosen
+    return best

@@ -76,6 +76,9 @@ class DynamicDicts:
 
     def _find(self, target: Any, key: Value) -> tuple[Value, Value]:
         """Return whether a dict has a key, and its place."""
+        form, ints = self.state.heap.forms.get(self._lists(target)[0].cell), key_ints(key)
+        if form is not None and ints is not None and len(ints) != form.columns:
+            return ConstValue(False), _ZERO
         key = self._key(target, key)
         kind = key.kind if isinstance(key, ScalarValue) else type(getattr(key, "value", None))
         if kind is not int and not isinstance(key, TupleValue):

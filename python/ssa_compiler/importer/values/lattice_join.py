@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ...errors import UnsupportedProgramError
 from ..ir.emitter import DTYPE_NAMES
 from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue, Element, LengthChanges, common_element
 from .heap import EITHER
@@ -41,6 +42,7 @@ from .values import (
     TensorValue,
     Uninitialized,
     Value,
+    in_words,
 )
 
 __all__ = ["from_earlier_iterations", "join"]
@@ -274,10 +276,20 @@ def join(
         if isinstance(a.value, (RuntimeStr, ConstValue)) and isinstance(b.value, (RuntimeStr, ConstValue)):
             if all(isinstance(getattr(v, "value", ""), str) for v in (a.value, b.value)) and not state.plan.splits:
                 return Same(SOME_STR)
+    chosen = next((each.value for each in (a, b) if isinstance(each, Same) and isinstance(each.value, ChosenRef)), None)
+    if chosen is not None:
+        raise _chosen_inside(state, chosen)
     numbers = {kind_a, kind_b} == {int, float}
     raise state.unsupported(
         f"a variable that is {_describe(state, a)} or {_describe(state, b)}, depending on {_a(what)} with run-time values; "
         + ("pass or assign a float from the start" if numbers else "make them alike with to() or reshape()")
+    )
+
+
+def _chosen_inside(state: State, value: Value) -> UnsupportedProgramError:
+    return state.unsupported(
+        f"{in_words(value)} of several that an if or loop with run-time values makes, used behind it; make them in front "
+        "of it"
     )
 
 
@@ -352,7 +364,9 @@ def _join_missing(state: State, other: Abstract, heap: dict[Site, tuple[Value, .
         if isinstance(other.value, ScalarValue):
             return AnyScalar(other.value.kind)
         if isinstance(other.value, ChosenRef):
-            return AnyRef(other.value.choices)
+            if all(each.cell in state.heap.contents for each in other.value.choices):
+                return AnyRef(other.value.choices)
+            raise _chosen_inside(state, other.value)
     # A constant, list or module that only one path has, as a tensor from outside of both: the other path never reads
     # it.
     return other

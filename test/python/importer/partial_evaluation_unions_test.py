@@ -214,3 +214,46 @@ def one_of_two(x, n):
 
 def test_and_gives_one_of_its_operands():
     check(one_of_two, *[(X, n) for n in (1, 2, 3)], compiled=False)
+
+
+def lead(x):
+    return max(x.sum(), 0.0)
+
+
+def hinge(x, margin=0.5):
+    hinge = [max(v - margin, x[0] * 0) for v in x]
+    total = 0.0
+    while max(total, -1.0) < 2 and len(hinge):
+        total = total + max(hinge.pop(), 0.125)
+    return total
+
+
+def highest(x, n: int):
+    best = 0.0
+    for i in range(n):
+        best = max(best, x[i])
+    return best
+
+
+def extremes(x, n: int):
+    a = x[:n]
+    y = max(min(a.sum(), n, 1.5), -2)
+    z = max((x.mean(), n))
+    w = min(x[0], x[1])
+    w += 1
+    return y * 2, z, x, w
+
+
+def ambiguous(x, n: int):
+    return max(x[:n], 0.0) if n else max(0.0, x)
+
+
+def test_min_and_max_return_a_tensor_or_a_number():
+    x = torch.tensor([-1.0, 2.0, 0.3, 4.0])
+    nan = float("nan")
+    check(lead, (x,), (-x,), (x * 0,))
+    check(hinge, (x,), (-x,), (x, 0.1))
+    check(highest, (x, 3), (x, 0), (x, 1), (-x, 4), (x, 4))
+    nans = torch.tensor([nan, 1, 2, 3]), torch.tensor([1, nan, 2, 3])
+    check(extremes, (x, 3), (x, 0), (x, 1), (-x, 4), (x, 4), (nans[0], 1), (nans[1], 2))
+    check(ambiguous, (x, 1), (-x, 1), (x, 4), (x, 0))

@@ -15,7 +15,7 @@ from typing import Any
 from ..torchscript.function_scope import is_iterator
 from .callees import is_super
 
-__all__ = ["before_in", "decomposed", "mark"]
+__all__ = ["before_in", "decomposed", "mark", "with_name"]
 
 _FIELDS: dict[type[ast.stmt], str] = {
     **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.Return, ast.Expr), "value"),
@@ -280,6 +280,25 @@ def mark(node: ast.AST) -> None:
     for part in ast.walk(node):
         if not hasattr(part, "token"):
             part.token = next(_TOKENS)  # type: ignore[attr-defined]
+
+
+def with_name(statement: ast.stmt, token: int, name: str) -> ast.stmt:
+    """Return a statement in which a variable stands for a part.
+
+    Args:
+        statement: the statement, which is changed.
+        token: that of the part.
+        name: the variable.
+    """
+
+    class Put(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            if getattr(node, "token", None) == token:
+                return ast.copy_location(ast.Name(name, ast.Load()), node)
+            return self.generic_visit(node)
+
+    made: ast.stmt = Put().visit(statement)
+    return made
 
 
 def before_in(whole: ast.AST, token: Any) -> list[ast.AST] | None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import ast
 import copy
 
+import torch
+
+from .hints import number_kind
 from .interfaces import CallEvaluator, Result
-from .values import TensorValue
+from .new_nodes import with_places
+from .rejections import StatementsError
+from .values import TensorValue, TupleValue
 
 __all__ = ["extreme", "ordered"]
 
@@ -26,13 +31,18 @@ def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
 
 def _written(calls: CallEvaluator, text: str, key: ast.expr, name: str, node: ast.AST) -> Result:
     """Hoist statements, in which `key` stands for a function, and return a variable."""
-    statements = ast.parse(text).body
+    return calls.written([_put(statement, "key", key) for statement in ast.parse(text).body], name, node)
+
+
+def _put(statement: ast.stmt, name: str, value: ast.expr) -> ast.stmt:
+    """A statement with an expression in place of a name."""
 
     class Put(ast.NodeTransformer):
         def visit_Name(self, found: ast.Name) -> ast.expr:
-            return copy.deepcopy(key) if found.id == "key" else found
+            return copy.deepcopy(value) if found.id == name else found
 
-    return calls.written([Put().visit(statement) for statement in statements], name, node)
+    made: ast.stmt = Put().visit(statement)
+    return made
 
 
 def _itself(node: ast.Call) -> ast.keyword:
@@ -54,8 +64,41 @@ def _are_tensors(calls: CallEvaluator, node: ast.Call) -> bool:
     return False
 
 
+def _choose(calls: CallEvaluator, node: ast.Call) -> None:
+    """Let `max(0.0, x)`, of tensors or of numbers of several types, be comparisons: it returns one of the
+    operands as it is.
+
+    Raises:
+        StatementsError: it has such operands.
+    """
+    if not node.args or node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
+        return
+    scope = calls.scope
+    saved, hoisted = scope.save(), len(scope.before)
+    values = [calls.expressions.evaluate(copy.deepcopy(each)).value for each in node.args]
+    scope.restore(saved)
+    del scope.before[hoisted:]
+    operands: list[ast.expr] = list(node.args)
+    if len(values) == 1 and isinstance(values[0], TupleValue):
+        values = [*values[0].elements]
+        operands = [ast.Subscript(node.args[0], ast.Constant(k), ast.Load()) for k in range(len(values))]
+    kinds = {torch.Tensor if isinstance(value, TensorValue) else number_kind(value) for value in values}
+    if len(values) < 2 or None in kinds or (len(kinds) == 1 and torch.Tensor not in kinds):
+        return
+    best, sign = scope.name(), "<" if ast.unparse(node.func) == "min" else ">"
+    made: list[ast.stmt] = []
+    for number, each in enumerate(operands):
+        text = f"{best} = _" if number == 0 else f"if _ {sign} {best}:\n    {best} = _"
+        (statement,) = ast.parse(text).body
+        for part in ast.walk(statement):
+            ast.copy_location(part, node)
+        made.append(with_places(_put(statement, "_", each), node))
+    raise StatementsError(made, best, node.token)  # type: ignore[attr-defined]
+
+
 def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """`min(items, key=f)`, `min(tensors)`: the first of the smallest."""
+    _choose(calls, node)
     if len(node.args) == 1 and not node.keywords and _are_tensors(calls, node):
         node.keywords.append(_itself(node))
     if (found := _keyed(calls, node)) is None:

@@ -58,7 +58,7 @@ from .values import (
 
 __all__ = ["Program", "evaluated"]
 
-_PASSES = 8
+_PASSES = 24
 _ALWAYS = (str, type(None))
 _WAYS: tuple[tuple[tuple[type, ...], bool], ...] = (
     (_ALWAYS, False),

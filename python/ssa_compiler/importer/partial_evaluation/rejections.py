@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
+
 from ...errors import SourceLocation
 
-__all__ = ["NeedsKnownError", "NotCompiledError", "OrderError", "RejectionError"]
+__all__ = ["NeedsKnownError", "NotCompiledError", "OrderError", "RejectionError", "StatementsError"]
 
 
 class RejectionError(Exception):
@@ -27,3 +30,19 @@ class NotCompiledError(RejectionError):
 
 class OrderError(NotCompiledError):
     """A statement has to be decomposed before it is evaluated."""
+
+
+class StatementsError(OrderError):
+    """An expression has to be written as statements that leave its value, of one of several types, in a variable.
+
+    Args:
+        statements: the statements, which read what the operands of the expression are.
+        name: the variable.
+        token: that of the expression, see `order.mark`.
+    """
+
+    def __init__(self, statements: Sequence[ast.stmt], name: str, token: int) -> None:
+        super().__init__("a value of one of several types")
+        self.statements = statements
+        self.name = name
+        self.token = token

@@ -16,9 +16,9 @@ from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
 from .loop_else import without_else
 from .loops import Loops
-from .order import decomposed, mark
+from .order import decomposed, mark, with_name
 from .presence import learn_unset
-from .rejections import NeedsKnownError, NotCompiledError, OrderError, RejectionError
+from .rejections import NeedsKnownError, NotCompiledError, OrderError, RejectionError, StatementsError
 from .rows import over_rows
 from .scope import Scope, literal
 from .tuple_keys import dict_key
@@ -81,9 +81,11 @@ class Statements(Assignments):
             scope.restore(saved)
             name = error.name
         except OrderError as error:
+            scope.restore(saved)
+            if is_step and isinstance(error, StatementsError):
+                return self.block([*error.statements, with_name(kept, error.token, error.name)])
             if is_step:
                 raise NotCompiledError(*error.args) from error
-            scope.restore(saved)
             name = ""
         finally:
             scope.before, scope.whole, scope.is_step = outer

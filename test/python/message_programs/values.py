@@ -426,9 +426,11 @@ def asks_for_contiguity(x: Tensor, k: int):
     return x + 1
 
 
-@rejected(torch.tensor(2), says=r"prim::min of a tensor that is passed for a number; read it with int\(x\), float\(x\)")
+@rejected(
+    torch.tensor(2), says=r"aten::divmod of a tensor that is passed for a number; read it with int\(x\), float\(x\)"
+)
 def tensor_for_number(x: Tensor):
-    return min(x, 3)  # rejected
+    return divmod(x, 3)[0]  # rejected
 
 
 @rejected(X, [X, X + 1], says="which a dynamic index or key chooses, of a list or dict of tensors that is an argument")

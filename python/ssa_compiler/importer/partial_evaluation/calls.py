@@ -28,7 +28,7 @@ from .callees import (
 from .classes import is_plain_class
 from .dataclass_constructors import is_written_out
 from .dispatch import dispatch
-from .displays import listed, spread
+from .displays import listed, ordered_display, spread
 from .effects import has_effects
 from .float_parameters import with_floats
 from .interfaces import Arguments, ExpressionEvaluator, Result
@@ -371,8 +371,7 @@ class Calls:
         dtype = _TENSOR_TYPES.get(kind.__name__) if kind.__module__ == "torch" else None
         if dtype is not None and len(node.args) == 1:
             return self._tensor_type(node, dtype)
-        if kind is collections.OrderedDict and not node.args and not node.keywords:
-            display = ast.copy_location(ast.Dict([], []), node)
+        if kind is collections.OrderedDict and (display := ordered_display(node)) is not None:
             display.ordered = self.expressions.expression(callee, node)  # type: ignore[attr-defined]
             return self.expressions.evaluate(display)
         if untyped_fields.is_untyped(kind):

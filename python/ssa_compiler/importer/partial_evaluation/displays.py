@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import operator
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ __all__ = [
     "list_display",
     "list_of",
     "listed",
+    "ordered_display",
     "shown",
     "tuple_display",
 ]
@@ -122,7 +124,8 @@ def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
     if any(_is_static(result.value) for result in parts):
         if all(isinstance(result.value, Known) for result in parts):
             guards = frozenset().union(*(guards_of(result.value) for result in parts))
-            return Result(None, Known({k.value.object: v.value.object for k, v in pairs}, None, guards))  # type: ignore[attr-defined]
+            made = {k.value.object: v.value.object for k, v in pairs}  # type: ignore[attr-defined]
+            return Result(None, Known(OrderedDict(made) if hasattr(node, "ordered") else made, None, guards))
         return records.make(expressions.scope, _named(pairs), node)
     program, place = expressions.scope.program, expressions.scope.place(node)
     key, element, sample = program.elements.get((place, "key")), program.elements.get(place), expressions.samples.of
@@ -135,17 +138,40 @@ def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
     for _, other in pairs:
         settle(program, other.value, element)
     if all(isinstance(k.value, Known) for k, _ in pairs):
-        if records.is_wanted(program, [k.value.object for k, _ in pairs], element, [place]):  # type: ignore[attr-defined]
+        is_ordered = bool(pairs) and hasattr(node, "ordered")
+        if is_ordered or records.is_wanted(program, [k.value.object for k, _ in pairs], element, [place]):  # type: ignore[attr-defined]
             return records.make(expressions.scope, _named(pairs), node)
     keys = [tuple_keys.dict_key(expressions, k, node) for k, _ in pairs]
     node.keys = [expressions.expression(key, part) for key, part in zip(keys, node.keys)]  # type: ignore[arg-type]
     node.values = [expressions.expression(value, part) for (_, value), part in zip(pairs, node.values)]
     value = DictValue(key, element, frozenset([place]))
     annotated = _annotated(expressions, node, value)
-    if (made_by := getattr(node, "ordered", None)) is not None:  # without elements
+    if (made_by := getattr(node, "ordered", None)) is not None:
+        if pairs:
+            raise NotCompiledError("an OrderedDict with elements and dynamic keys")
         call = ast.copy_location(ast.Call(made_by, [], []), node)
         annotated = call if annotated is node else expressions.scope.program.annotated(call, value)
     return Result(annotated, value)
+
+
+def ordered_display(node: ast.Call) -> ast.Dict | None:
+    """Return the display of what `OrderedDict(a=x)` or `OrderedDict([("a", x)])` holds; None if it is neither."""
+    is_display = len(node.args) == 1 and isinstance(node.args[0], (ast.List, ast.Tuple))
+    if node.args and not is_display:
+        return None
+    given = node.args[0].elts if is_display else []  # type: ignore[attr-defined]
+    keys, values = list[ast.expr](), list[ast.expr]()
+    for pair in given:
+        if not isinstance(pair, (ast.List, ast.Tuple)) or len(pair.elts) != 2:
+            return None
+        keys.append(pair.elts[0])
+        values.append(pair.elts[1])
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            return None
+        keys.append(ast.copy_location(ast.Constant(keyword.arg), node))
+        values.append(keyword.value)
+    return ast.copy_location(ast.Dict([*keys], values), node)
 
 
 def _named(pairs: Sequence[tuple[Result, Result]]) -> dict[Any, Result]:

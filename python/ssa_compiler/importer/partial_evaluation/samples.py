@@ -111,6 +111,7 @@ class Samples:
         found, vague = schema_results(name), self._vague(function, args, kwargs)
         knows_more = isinstance(vague, (TensorValue, TupleValue)) and type(vague) is type(found)
         known = _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
+        known = _annotated(function) if isinstance(known, Unknown) else known
         given = (*args[1:], *kwargs.values())
         is_part = known == TensorValue() and name in _VIEWS and not any(map(_is_dtype, given))
         return TensorValue(args[0].dtype) if is_part and isinstance(args[0], TensorValue) else known
@@ -248,6 +249,12 @@ def _of_other_numbers(args: Sequence[Value], kwargs: Mapping[str, Value]) -> lis
     if kwargs or not all(kind in (bool, int, float, complex) for kind in kinds):
         return []
     return [[Scalar(kind) for kind in kinds if kind is not None]]
+
+
+def _annotated(function: Any) -> Value:
+    """What a function of PyTorch's is annotated to return, if that is a tensor."""
+    is_plain = isinstance(function, types.FunctionType)
+    return TensorValue() if is_plain and function.__annotations__.get("return") is torch.Tensor else UNKNOWN
 
 
 def _has_dtypes(value: Value) -> bool:

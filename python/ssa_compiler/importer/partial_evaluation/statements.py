@@ -28,6 +28,8 @@ from .values import (
     DictValue,
     Known,
     ListValue,
+    Unknown,
+    annotation,
 )
 
 __all__ = ["Statements"]
@@ -222,11 +224,11 @@ class Statements(Assignments):
                 self.scope.returns_object = True
                 result = Result(ast.copy_location(ast.Constant(None), node), result.value)
             node.value = self.expressions.expression(result, node.value)
-        self.scope.returned = (
-            result.value
-            if self.scope.returned is None
-            else unified(self.scope.program, self.scope.returned, result.value)
-        )
+        before, value = self.scope.returned, result.value
+        both = value if before is None else unified(self.scope.program, before, value)
+        if before is not None and isinstance(both, Unknown) and None not in (annotation(before), annotation(value)):
+            raise NotCompiledError("results of several types")
+        self.scope.returned = both
         self.scope.leave()
         return [node]
 

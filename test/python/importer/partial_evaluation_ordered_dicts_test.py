@@ -47,6 +47,14 @@ def either(x, n, test=False):
     return OrderedDict(x=x, n=n)
 
 
+def unfinished(x, n, later=False):
+    for i in range(n):
+        x = x * i
+    if later:
+        return x.no_method()
+    return x
+
+
 def asked(batch):
     return batch["x"] * 2 if isinstance(batch, OrderedDict) else batch["x"]
 
@@ -61,6 +69,12 @@ def test_ordered_dicts_of_keywords_and_pairs():
 def test_results_of_several_types_by_a_flag():
     check(either, (X, 2), (X, 3))
     check(either, (X, 2, True), (X, 3, True))
+
+
+def test_what_a_flag_leaves_out_may_be_anything():
+    check(unfinished, (X, 2), (X, 0), (X, 1), (X, 3, False))
+    with pytest.raises(errors.ScriptError, match="no_method"):
+        ssa_compiler.compile(unfinished, (X, 2, True))
 
 
 def test_a_dict_of_the_caller_may_be_an_ordered_dict():

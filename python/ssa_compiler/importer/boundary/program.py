@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -88,13 +88,23 @@ def import_program(
                 error.add(opened.reason)
             raise
         except (UnsupportedOpError, UnsupportedProgramError):
-            if opened.partially is None:
-                raise
-            try:
-                return replace(imported(opened.partially()), can_be_kept=False)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the program is rejected as it is
-                _logger.debug("partial evaluation does not help: %r", error)
+            for other in _other_ways(opened):
+                try:
+                    return replace(imported(other), can_be_kept=False)
+                except Exception as error:  # noqa: BLE001 - whatever it is, the program is rejected as it is
+                    _logger.debug("partial evaluation does not help: %r", error)
             raise
+
+
+def _other_ways(opened: OpenedModel) -> Iterator[OpenedModel]:
+    """Open a model partially evaluated, in one way after the other."""
+    while opened.partially is not None:
+        try:
+            opened = opened.partially()
+        except Exception as error:  # noqa: BLE001 - as above
+            _logger.debug("partial evaluation does not help: %r", error)
+            return
+        yield opened
 
 
 class _Importer:

@@ -59,10 +59,15 @@ def is_left_to_python(function: Any) -> bool:
     )
 
 
+_COMPUTING = (
+    "torch.nn.functional", "torch.nn.utils.rnn", "torch.functional", "torch.linalg", "torchvision.ops", "torch.fft",
+)  # fmt: skip
+
+
 def is_op(thing: Any) -> bool:
     """Whether a function of PyTorch's computes tensors, and does nothing else."""
     module = str(getattr(thing, "__module__", "") or "")
-    if module.startswith(("torch.nn.functional", "torch.functional", "torch.linalg", "torchvision.ops", "torch.fft")):
+    if module.startswith(_COMPUTING):
         return True
     name = str(getattr(thing, "__name__", ""))
     return (

@@ -388,8 +388,11 @@ class Expressions(Conditions):
     def _folded(self, node: ast.expr, kind: type, operands: list[Result]) -> Result | None:
         """Compute what depends on nothing but what is known."""
         values: list[Any] = [operand.value for operand in operands]
-        if kind not in (ast.Is, ast.IsNot) and not all(is_plain(value.object) for value in values):
+        is_identity = kind in (ast.Is, ast.IsNot)
+        if not is_identity and not all(is_plain(value.object) for value in values):
             return None
+        if is_identity and all(type(value.object) in (int, float, complex) for value in values):
+            return None  # equal numbers may be several objects
         try:
             made = _OPERATORS[kind](*(value.object for value in values))
         except Exception:  # noqa: BLE001 - the program raises it, where it is evaluated
@@ -398,7 +401,7 @@ class Expressions(Conditions):
             self.discard(operand, node)
         program = self.scope.program
         depends = program.guards_of
-        if kind in (ast.Is, ast.IsNot):
+        if is_identity:
             depends = program.class_guards if any(map(is_none, values)) else program.identity_guards
         return self.known(node, Known(made, None, frozenset().union(*map(depends, values))))
 

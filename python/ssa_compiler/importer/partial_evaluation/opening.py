@@ -176,6 +176,7 @@ def _opened_as(
     model: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    way: int = 0,
 ) -> OpenedModel:
     """Open a model partially evaluated.
 
@@ -187,13 +188,26 @@ def _opened_as(
         model: the model.
         args: positional arguments.
         kwargs: keyword arguments.
+        way: the first way to evaluate it that is tried, see `evaluated`.
     """
-    from .extra_arguments import extra_arguments  # few programs need these modules, and they take time to load
-    from .program import evaluated
+    from .evaluation import evaluated, next_way  # few programs need these modules, and they take time to load
+    from .extra_arguments import extra_arguments
 
     extra = extra_arguments(inspect.unwrap(function), first, args, kwargs)
-    program, made, fixed = evaluated(function, owner, name, extra)
-    scripted = _scripted(program, made.function, owner, model)
+    program, made, fixed, way = evaluated(function, owner, name, extra, way)
+    another = next_way(extra.arguments, way)
+
+    def otherwise() -> OpenedModel:
+        assert another is not None
+        return _opened_as(first, owner, function, name, model, args, kwargs, another)
+
+    try:
+        scripted = _scripted(program, made.function, owner, model)
+    except ScriptError:
+        if another is not None:
+            with suppress(NotCompiledError, ScriptError):
+                return otherwise()
+        raise
     title = name if first is None else type(owner).__name__ + ("" if name == "forward" else f".{name}")
     method = "" if owner is None else made.name
     parameters = inspect.signature(inspect.unwrap(function)).parameters
@@ -218,6 +232,7 @@ def _opened_as(
         objects=program.compared,
         names=extra.names,
         signature=extra.signature,
+        partially=None if another is None else otherwise,
     )
 
 

@@ -33,10 +33,9 @@ from .callees import forward_of, is_of_torch
 from .classes import Classes, ignored_attributes, is_plain_class
 from .definitions import Specialised
 from .dependences import Dependences
-from .extra_arguments import ExtraArguments
 from .functions import Functions
 from .passed_dicts import with_parts
-from .rejections import NeedsKnownError, NotCompiledError, RejectionError
+from .rejections import NotCompiledError
 from .scope import Scope, placed, type_expression
 from .states import States
 from .unification import unified
@@ -56,19 +55,9 @@ from .values import (
     widened,
 )
 
-__all__ = ["Program", "evaluated"]
+__all__ = ["Program"]
 
-_PASSES = 24
 _ALWAYS = (str, type(None))
-_WAYS: tuple[tuple[tuple[type, ...], bool], ...] = (
-    (_ALWAYS, False),
-    (_ALWAYS, True),
-    ((*_ALWAYS, bool), False),
-    ((*_ALWAYS, bool, int), False),
-)
-"""Types of arguments whose values a program is made for, and whether dynamic numbers choose parts of it, in the order
-in which that is tried.
-"""
 
 
 class Program(Dependences):
@@ -402,49 +391,3 @@ class Program(Dependences):
                     for name in values.keys() - kept.keys():
                         del space[name]
                     space.update(kept)
-
-
-def evaluated(
-    function: Any, owner: torch.nn.Module | None, name: str, extra: ExtraArguments
-) -> tuple[Program, Specialised, frozenset[str]]:
-    """Evaluate a program as far as that can be done.
-
-    Args:
-        function: the function.
-        owner: the module whose method it is, None for a function.
-        name: its name.
-        extra: examples of its arguments; they are not changed.
-    Returns:
-        The program, its function, and the numbers and bools among its arguments that it is made for.
-    Raises:
-        NotCompiledError: that does not help.
-    """
-    rejection: RejectionError = NotCompiledError()
-    arguments = extra.arguments
-    for kinds, dispatches in _WAYS:
-        elements: dict[Any, Value] = {}
-        try:
-            for number in range(_PASSES):
-                before = dict(elements)
-                program = Program(owner, elements)
-                try:
-                    values = {key: program.argument(key, value, kinds) for key, value in arguments.items()}
-                    made = program.functions.root(function, owner, name, values, extra=extra, dispatches=dispatches)
-                except (NeedsKnownError, NotCompiledError):
-                    if before == elements:
-                        raise
-                    continue  # what was learned may help
-                if number and before == elements:
-                    break
-            else:
-                raise NotCompiledError("what is known of the program does not settle")
-            program.keep_called(made)
-            program.states.depend_on_identities()
-        except (NeedsKnownError, NotCompiledError) as error:
-            rejection = error
-            continue
-        fixed = [key for key, value in arguments.items() if type(value) in kinds and type(value) in (bool, int)]
-        return program, made, frozenset(fixed)
-    found = NotCompiledError(*rejection.args)
-    found.location = rejection.location
-    raise found from rejection

@@ -17,6 +17,7 @@ import torch
 from torch import _jit_internal
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from . import packed_sequences
 from .values import (
     NEVER,
     UNKNOWN,
@@ -42,6 +43,8 @@ _SOME = 2
 """The length of a list of which none is known."""
 _OF_ANY_LENGTH = frozenset("cat concat concatenate hstack stack vstack".split())
 """Functions of lists of tensors whose result has the same rank and dtype however many there are."""
+_PARTING = frozenset("split split_with_sizes tensor_split unsafe_split chunk unsafe_chunk".split())
+"""Operators that return parts of a tensor, of its rank and dtype."""
 _OF_RANKS = frozenset("where meshgrid nonzero_numpy broadcast_tensors".split())
 """Functions that return so many tensors as ranks and numbers of arguments say, whatever the sizes are."""
 _VIEWS = frozenset(
@@ -93,6 +96,11 @@ class Samples:
         """
         if any(isinstance(value, Never) for value in (*args, *kwargs.values())):
             return NEVER
+        packed = packed_sequences.result_of(function, args, kwargs, lambda part, value: self.result(part, [value], {}))
+        if packed is not None:
+            return packed
+        if name in _PARTING and args and isinstance(args[0], TensorValue) and args[0].dtype is not None:
+            return ListValue(args[0])
         if name in _OF_ANY_LENGTH and args and _are_tensors(args[0]):
             args = [dataclasses.replace(args[0], length=args[0].length or 1), *args[1:]]  # type: ignore[type-var, attr-defined]
         if any(map(_has_unknown_length, (*args, *kwargs.values()))):
@@ -170,12 +178,24 @@ class Samples:
 
     def module_result(self, module: torch.nn.Module, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """Return what a module of PyTorch's returns; it is not changed."""
+        if isinstance(module, torch.nn.RNNBase) and args and packed_sequences.is_packed(args[0]):
+            return self._of_packed(module, args[0])
         found = self.result(lambda *values, **named: self._twin(module)(*values, **named), args, kwargs)
         if isinstance(module, (torch.nn.RNNBase, torch.nn.RNNCellBase)) and not _has_dtypes(found):
             # What is known of the state may not fit the input; the types are the same whatever state there is.
             stateless = self.result(lambda value: self._twin(module)(value), args[:1], {})
             found = stateless if _has_dtypes(stateless) else found
         return _declared(module) if isinstance(found, Unknown) else found
+
+    def _of_packed(self, module: torch.nn.RNNBase, packed: Value) -> Value:
+        """What a recurrent module returns for a PackedSequence, of whatever length."""
+        weight = next(module.parameters())
+        data = self.value(torch.empty((1, 1, module.input_size), dtype=weight.dtype))
+        found = self.result(lambda value: self._twin(module)(value), [data], {})
+        if not isinstance(found, TupleValue):
+            return UNKNOWN
+        output = self.result(lambda value: value[0], [found.elements[0]], {})
+        return TupleValue((packed_sequences.packed_like(packed, output), *found.elements[1:]))
 
     def _twin(self, module: torch.nn.Module) -> torch.nn.Module:
         """A copy of a module, with samples for parameters and buffers."""

@@ -49,7 +49,8 @@ class OpenedModel:
             `**kwargs`: it is made for as many arguments, and these keywords.
         sources: the Python functions of which the program has copies, by the names of the copies.
         reason: why it is not partially evaluated, where that was tried first.
-        partially: opens the model partially evaluated, for what the importer does not take as it is; None if it is so.
+        partially: opens the model partially evaluated, for what the importer does not take as it is, or with more of
+            its arguments known if it is that already; None if that is no other program.
     """
 
     owner: Any

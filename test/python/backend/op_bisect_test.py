@@ -14,6 +14,7 @@ from iree.compiler import ir
 from torch import Tensor
 
 from ssa_compiler.backend import compile_module, compiler_path, read_signature, resolve_target
+from ssa_compiler.backend.driver import module_at_work
 from ssa_compiler.backend.ir.bindings import walk
 from ssa_compiler.backend.toolchain import op_bisect
 from ssa_compiler.errors import ToolError
@@ -132,12 +133,11 @@ def test_reason(stderr: str, returncode: int | None, reason: str) -> None:
     assert op_bisect.failure_reason("iree-compile", Completed("", stderr, returncode)) == f"iree-compile {reason}"
 
 
-def _stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
-    """Put a script before iree-compile that is killed when it gets a whole program that fulfils a shell condition."""
+def _stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str, fails: str = "kill -ABRT $$") -> None:
+    """Put a script before iree-compile that fails when it gets a whole program that fulfils a shell condition."""
     path = tmp_path / "iree-compile"
     path.write_text(
-        f'#!/bin/sh\ncase "$1" in *module*.mlir) if {condition}; then kill -ABRT $$; fi;; esac\n'
-        f'exec {compiler_path()} "$@"\n'
+        f'#!/bin/sh\ncase "$1" in *module*.mlir) if {condition}; then {fails}; fi;; esac\nexec {compiler_path()} "$@"\n'
     )
     path.chmod(0o755)
     for module in ("compilation", "module_at_work"):
@@ -157,6 +157,22 @@ def test_ops_that_fail_only_together_are_kept_apart(tmp_path: Path, monkeypatch:
     assert torch.equal(result, torch.arange(-2.0, 2.0, dtype=torch.float64).abs())
     assert artifact.callbacks == ()
     assert artifact.attempts == 3  # as it is, with more memory, with barriers
+
+
+def test_an_op_that_fails_only_where_it_is_fused_is_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that names one op, which fails with others only: the others are not tried alone."""
+    says = 'sed -n "s,.*torch.aten.abs.*,x,;/^x$/=" "$1" | sed "s,.*,$1:&:5: error: it is fused," >&2; exit 1'
+    _stub(tmp_path, monkeypatch, '! grep -q optimization_barrier "$1"', says)
+    tried: list[int] = []
+    alone = module_at_work.failing_ops
+    monkeypatch.setattr(
+        module_at_work,
+        "failing_ops",
+        lambda ops, *args, **kwargs: tried.append(len(ops)) or alone(ops, *args, **kwargs),
+    )
+    artifact, result = _run(_TWO_OPS.format(name="abs"), torch.arange(-2.0, 2.0, dtype=torch.float64))
+    assert torch.equal(result, torch.arange(-2.0, 2.0, dtype=torch.float64).abs())
+    assert (artifact.callbacks, artifact.attempts, tried) == ((), 2, [1])
 
 
 def test_crash_that_nothing_cures_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,9 +139,10 @@ class ModuleAtWork:
     def _cure_failure(self, attempt: Attempt, completed: Completed) -> bool:
         """Change the module so that iree-compile may get further; returns whether there was something to change.
 
-        Ops that fail alone become callbacks: those that iree-compile names, else any other. Where none does, the run
-        may have needed more memory, or the failure is of ops that were fused, and barriers keep all of them apart. What
-        iree-compile names after that becomes a callback. A run that comes to no end gets barriers in front of its
+        Ops that fail alone become callbacks: those that iree-compile names, else any other. If one that is named does
+        not, the failure is of ops that it was fused with, from which a barrier keeps it apart. Where none does, the run
+        may have needed more memory, or barriers keep all ops apart. What iree-compile names after that becomes a
+        callback. A run that comes to no end gets barriers in front of its
         loops, and one with an analysis that gives up gets copies between them, and between branches.
         """
         if _NO_FIXED_POINT in completed.stderr and self._cut_chains():
@@ -149,9 +150,10 @@ class ModuleAtWork:
         if _NO_END in completed.stderr and self._repairs.hide_starts():
             return True
         named = self._named_ops(attempt, completed)
-        if self._call_back_failing([op for op, _ in named]) or self._call_back_failing(
-            list(walk(self._module.operation))
-        ):
+        blamed = [op for op, _ in named]
+        if self._call_back_failing(blamed) or self._repairs.isolate(blamed):
+            return True
+        if self._call_back_failing(list(walk(self._module.operation))):
             return True
         if completed.returncode != 1 and self._memory != memory_limit():
             self._memory = memory_limit()

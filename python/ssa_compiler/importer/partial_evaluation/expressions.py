@@ -16,6 +16,7 @@ from .conditions import Conditions
 from .effects import has_effects, may_raise
 from .hints import hint, is_plain, sizes
 from .interfaces import Result, StatementEvaluator
+from .new_nodes import with_places
 from .presence import no_attribute, required
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope, literal
@@ -283,10 +284,7 @@ class Expressions(Conditions):
         if isinstance(node.op, ast.Invert) and isinstance(operand.value, Scalar):  # TorchScript has it of tensors only
             number = ast.Call(ast.Name("int", ast.Load()), [node.operand], [])
             made = ast.BinOp(ast.UnaryOp(ast.USub(), number), ast.Sub(), ast.Constant(1))
-            for part in ast.walk(made):
-                if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
-                    ast.copy_location(part, node)
-            return Result(made, Scalar(int))
+            return Result(with_places(made, node), Scalar(int))
         return Result(node, self.computed(type(node.op), [operand.value]))
 
     def _binop(self, node: ast.BinOp) -> Result:

@@ -26,6 +26,7 @@ from .ordering import extreme, ordered
 from .ranges import of_range
 from .rejections import NotCompiledError, OrderError
 from .scope import literal
+from .squeezes import squeezed
 from .tuple_keys import reject_tuple_keys
 from .values import (
     UNKNOWN,
@@ -69,6 +70,8 @@ _READING = frozenset("all any enumerate len list max min reversed sorted tuple z
 
 def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
     """Evaluate a call of a builtin function; None if it is none, or nothing is known of it."""
+    if function is torch.squeeze:
+        return _squeeze(calls, node)
     name = getattr(function, "__name__", "")
     if getattr(builtins, name, None) is not function:
         return None
@@ -123,6 +126,16 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         return made
     calls.place(node, arguments, copied=True)
     return Result(node, _kind(calls, node, name, values))
+
+
+def _squeeze(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`torch.squeeze(x, dim)`."""
+    if not node.args or isinstance(node.args[0], ast.Starred):
+        return None
+    operand, *others = node.args
+    value = calls.expressions.evaluate(copy.deepcopy(operand)).value
+    method = ast.copy_location(ast.Call(node.func, copy.deepcopy(others), copy.deepcopy(node.keywords)), node)
+    return squeezed(calls, method, operand, value)
 
 
 def _special(name: str) -> Callable[[CallEvaluator, ast.Call], Result | None] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,26 +18,53 @@ __all__ = ["evaluated", "next_way"]
 
 _PASSES = 24
 _ALWAYS = (str, type(None))
-_WAYS: tuple[tuple[tuple[type, ...], bool], ...] = (
-    (_ALWAYS, False),
-    (_ALWAYS, True),
-    ((*_ALWAYS, bool), False),
-    ((*_ALWAYS, bool, int), False),
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A way to evaluate a program.
+
+    Attributes:
+        kinds: types of arguments whose values the program is made for.
+        dispatches: whether dynamic numbers choose parts of it.
+        squeezes: as of `Program`.
+    """
+
+    kinds: tuple[type, ...]
+    dispatches: bool = False
+    squeezes: bool = False
+
+
+_WAYS = (
+    _Way(_ALWAYS),
+    _Way(_ALWAYS, dispatches=True),
+    _Way((*_ALWAYS, bool)),
+    _Way((*_ALWAYS, bool, int)),
+    _Way(_ALWAYS, squeezes=True),
+    _Way((*_ALWAYS, bool), squeezes=True),
 )
-"""Types of arguments whose values a program is made for, and whether dynamic numbers choose parts of it, in the order
-in which that is tried.
-"""
+"""In the order in which they are tried."""
 
 
-def next_way(arguments: Mapping[str, Any], way: int) -> int | None:
-    """Return the number of the next of `_WAYS` in which more arguments are known; None if there is none.
+def next_way(program: Program, arguments: Mapping[str, Any], way: int) -> int | None:
+    """Return the number of the next way that may help where a program is rejected later; None if there is none.
 
     Args:
-        arguments: examples of the arguments.
-        way: the number of one.
+        program: the program.
+        arguments: examples of its arguments.
+        way: the number of the way in which it was evaluated.
     """
-    counts = [sum(type(each) in kinds for each in arguments.values()) for kinds, _ in _WAYS]
-    return next((number for number in range(way + 1, len(_WAYS)) if counts[number] > counts[way]), None)
+
+    def fixed(number: int) -> int:
+        return sum(type(each) in _WAYS[number].kinds for each in arguments.values())
+
+    for number in range(way + 1, len(_WAYS)):
+        if _WAYS[number].squeezes is _WAYS[way].squeezes:
+            if fixed(number) > fixed(way):
+                return number
+        elif program.has_squeezes:
+            return number
+    return None
 
 
 def evaluated(
@@ -58,20 +86,22 @@ def evaluated(
     """
     rejection: RejectionError = NotCompiledError()
     arguments = extra.arguments
-    for way, (kinds, dispatches) in enumerate(_WAYS[first:], first):
+    for number, way in enumerate(_WAYS):
+        if number < first or way.squeezes is not _WAYS[first].squeezes:
+            continue
         elements: dict[Any, Value] = {}
         try:
-            for number in range(_PASSES):
+            for passes in range(_PASSES):
                 before = dict(elements)
-                program = Program(owner, elements)
+                program = Program(owner, elements, squeezes=way.squeezes)
                 try:
-                    values = {key: program.argument(key, value, kinds) for key, value in arguments.items()}
-                    made = program.functions.root(function, owner, name, values, extra=extra, dispatches=dispatches)
+                    values = {key: program.argument(key, value, way.kinds) for key, value in arguments.items()}
+                    made = program.functions.root(function, owner, name, values, extra=extra, dispatches=way.dispatches)
                 except (NeedsKnownError, NotCompiledError):
                     if before == elements:
                         raise
                     continue  # what was learned may help
-                if number and before == elements:
+                if passes and before == elements:
                     break
             else:
                 raise NotCompiledError("what is known of the program does not settle")
@@ -80,8 +110,8 @@ def evaluated(
         except (NeedsKnownError, NotCompiledError) as error:
             rejection = error
             continue
-        fixed = [key for key, value in arguments.items() if type(value) in kinds and type(value) in (bool, int)]
-        return program, made, frozenset(fixed), way
+        fixed = [key for key, value in arguments.items() if type(value) in way.kinds and type(value) in (bool, int)]
+        return program, made, frozenset(fixed), number
     found = NotCompiledError(*rejection.args)
     found.location = rejection.location
     raise found from rejection

@@ -152,6 +152,8 @@ class Evaluated(Protocol):
     samples: Samples
     elements: dict[Any, Value]
     root: torch.nn.Module | None
+    squeezes: bool
+    has_squeezes: bool
     places: dict[str, Place]
 
     @property

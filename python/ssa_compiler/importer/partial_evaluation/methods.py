@@ -15,6 +15,7 @@ from .presence import no_attribute
 from .records import want
 from .rejections import NotCompiledError
 from .scope import placed
+from .squeezes import squeezed
 from .tuple_keys import dict_key, reject_tuple_keys
 from .values import (
     NEVER,
@@ -40,6 +41,7 @@ _OF_KEYS = frozenset("get pop setdefault __contains__ __getitem__".split())
 _DTYPES = frozenset(each for each in vars(torch).values() if isinstance(each, torch.dtype))
 _SYNONYMS = {"nelement": "numel", "ndimension": "dim"}
 """Methods that TorchScript knows by another name."""
+_NEW = frozenset("new_full new_zeros new_ones new_empty".split())
 _RETURN_NOTHING = frozenset("append extend insert remove clear sort reverse".split())
 
 
@@ -91,6 +93,8 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
         name = function.attr = "to"
         node.args = [placed(ast.parse(str(dtype), mode="eval").body, node)]
     name = function.attr = _SYNONYMS.get(name, name)
+    if name == "squeeze" and (made := squeezed(calls, node, function.value, value)) is not None:
+        return made
     if name in ("tolist", "item") and not node.args and value.dtype is not None:
         if (made := _as_python(calls, node, function, value)) is not None:
             return made
@@ -126,6 +130,8 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
     def method(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         return getattr(tensor, name)(*args, **kwargs)
 
+    if name in _NEW and (value.dtype is not None or "dtype" in named):  # whatever shape the tensor has
+        return Result(node, samples.result(method, [samples.value(torch.empty((), dtype=value.dtype)), *values], named))
     return Result(node, samples.result(method, [value, *values], named, name))
 
 
@@ -147,8 +153,12 @@ def _new_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, v
             attribute = ast.copy_location(ast.Attribute(owner, name, ast.Load()), node)
             node.keywords.append(ast.copy_location(ast.keyword(name, attribute), node))
     node.func = ast.copy_location(ast.Name(calls.scope.program.constant_name(torch.tensor), ast.Load()), node)
-    calls.place(node, calls.arguments(node))
-    return Result(node, TensorValue(value.dtype if "dtype" not in given else None))
+    arguments = calls.arguments(node)
+    calls.place(node, arguments)
+    if "dtype" in given or value.dtype is None:
+        return Result(node, TensorValue())
+    kind = {"dtype": Known(value.dtype)}
+    return Result(node, calls.expressions.samples.result(torch.tensor, [arguments.positional[0].value], kind, "tensor"))
 
 
 def _as_python(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, value: TensorValue) -> Result | None:

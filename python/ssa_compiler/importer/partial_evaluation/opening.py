@@ -195,7 +195,7 @@ def _opened_as(
 
     extra = extra_arguments(inspect.unwrap(function), first, args, kwargs)
     program, made, fixed, way = evaluated(function, owner, name, extra, way)
-    another = next_way(extra.arguments, way)
+    another = next_way(program, extra.arguments, way)
 
     def otherwise() -> OpenedModel:
         assert another is not None

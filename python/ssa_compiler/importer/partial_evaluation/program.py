@@ -72,10 +72,14 @@ class Program(Dependences):
         sources: the Python functions that copies are of, by the names of the copies.
         held: the tensors of objects that are no modules, by the module that holds the object, and name.
         states: what the program assigns of these.
+        squeezes: whether sizes decide when the program runs which dimensions `squeeze` leaves out.
+        has_squeezes: whether there is a `squeeze` of which they may.
     """
 
-    def __init__(self, root: torch.nn.Module | None, elements: dict[Any, Value]) -> None:
+    def __init__(self, root: torch.nn.Module | None, elements: dict[Any, Value], *, squeezes: bool = False) -> None:
         super().__init__(root)
+        self.squeezes = squeezes
+        self.has_squeezes = False
         self.elements = elements
         self.classes = Classes(elements, self.samples.of, self.widened)
         self.functions = Functions(self)

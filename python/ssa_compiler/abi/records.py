@@ -1,4 +1,6 @@
-"""Classes that stand for dicts with certain keys: to TorchScript, the elements of a dict are all of one type."""
+"""Classes that stand for dicts with certain keys, and for lists and tuples of a certain length: to TorchScript, the
+elements of a dict or list are all of one type.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,15 @@ __all__ = [
     "later_keys",
     "record_class",
     "record_keys",
+    "sequence_class",
+    "sequence_kind",
 ]
 
 _KEYS = "_ssa_compiler_keys"
 _NUMBERS = "_ssa_compiler_numbers"
 _LATER = "_ssa_compiler_later"
 _ORDERED = "_ssa_compiler_ordered"
+_SEQUENCE = "_ssa_compiler_sequence"
 _ENCODED = "_ssa_compiler_key_"
 
 
@@ -77,6 +82,24 @@ def choice_class(kinds: tuple[str, ...], numbers: tuple[int, ...]) -> type:
     return type("choice", (), {"__module__": __name__, _KEYS: keys, _NUMBERS: numbers})
 
 
+@cache
+def sequence_class(of: type, kinds: tuple[str, ...]) -> type:
+    """Return the class that stands for lists or tuples of a length: `item_0` and so on are their elements.
+
+    Args:
+        of: list or tuple.
+        kinds: what tells those of this length apart: the types of their elements.
+    """
+    keys = tuple(f"item_{k}" for k in range(len(kinds)))
+    return type("sequence", (), {"__module__": __name__, _KEYS: keys, _SEQUENCE: of})
+
+
+def sequence_kind(kind: type | None) -> type | None:
+    """Return list or tuple, if a class stands for such; None if it does not."""
+    found: type | None = getattr(kind, _SEQUENCE, None)
+    return found
+
+
 def choice_numbers(kind: type | None) -> tuple[int, ...] | None:
     """Return the numbers of a class of `choice_class`; None if it is none."""
     found: tuple[int, ...] | None = getattr(kind, _NUMBERS, None)
@@ -84,7 +107,9 @@ def choice_numbers(kind: type | None) -> tuple[int, ...] | None:
 
 
 def record_keys(kind: type | None) -> tuple[str, ...] | None:
-    """Return the keys of the dicts that a class stands for; None if it stands for none."""
+    """Return the keys of the dicts that a class stands for, or the names of the elements of lists or tuples; None if it
+    stands for none.
+    """
     found: tuple[str, ...] | None = getattr(kind, _KEYS, None)
     return found
 
@@ -102,4 +127,8 @@ def later_keys(kind: type | None) -> tuple[str, ...]:
 
 def is_dict_of_names(kind: type | None) -> bool:
     """Whether the attributes of a class are the keys of the dicts that it stands for, all of which these have."""
-    return not later_keys(kind) and all(attribute_name(key) == key for key in record_keys(kind) or ())
+    return (
+        sequence_kind(kind) is None
+        and not later_keys(kind)
+        and all(attribute_name(key) == key for key in record_keys(kind) or ())
+    )

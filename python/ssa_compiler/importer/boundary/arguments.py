@@ -288,7 +288,14 @@ class Arguments:
                 "attributes that its __init__ sets"
             )
         spec: InputSpec
-        if isinstance(example, dict):  # a record
+        if isinstance(example, (list, tuple)):
+            parts = {
+                name: self._part(f"{path}[{i}]", ("item", i), example[i], kind)
+                for i, (name, kind) in enumerate(types.items())
+            }
+            elements = tuple(part[0] for part in parts.values())
+            spec = ListSpec(path, elements) if isinstance(example, list) else SequenceSpec(path, elements)
+        elif isinstance(example, dict):  # a record
             parts = {
                 name: self._part(f"{path}[{name!r}]", ("item", name), example[name], kind)
                 for name, kind in types.items()
@@ -302,7 +309,8 @@ class Arguments:
             spec = ObjectSpec(path, tuple((name, part[0]) for name, part in parts.items()), type(example))
         made = self.containers.new_dict(list(parts), [part[1] for part in parts.values()])
         value = ObjectRef(made.cell, declared.annotation_str.removeprefix("__torch__."))
-        self._lend(made, path, example, value)
+        if not isinstance(example, tuple):
+            self._lend(made, path, example, value)
         return spec, value
 
     def _dict(self, path: str, example: dict[Any, Any], declared: Any) -> tuple[InputSpec, Value]:

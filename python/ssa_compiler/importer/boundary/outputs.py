@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ...abi.default_device import callers_default_device
-from ...abi.records import attribute_name, choice_numbers, is_ordered, later_keys, record_keys
+from ...abi.records import attribute_name, choice_numbers, is_ordered, later_keys, record_keys, sequence_kind
 from ...abi.results import (
     OutputArgument,
     OutputChoice,
@@ -17,6 +17,7 @@ from ...abi.results import (
     OutputConstant,
     OutputDict,
     OutputLeaf,
+    OutputList,
     OutputObject,
     OutputOptional,
     OutputPairs,
@@ -183,6 +184,9 @@ class Outputs:
             )
         if (numbers := choice_numbers(kind)) is not None:
             return OutputChoice(items, numbers)
+        if (of := sequence_kind(kind)) is not None:
+            elements = tuple(element for _, element in items)
+            return OutputList(elements) if of is list else OutputTuple(elements)
         if (keys := record_keys(kind)) is not None:
             of_name = {attribute_name(key): key for key in (*keys, *later_keys(kind))}
             items = tuple((of_name[name], element) for name, element in items)

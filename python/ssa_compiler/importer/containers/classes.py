@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ...abi.records import record_keys
+from ...abi.records import record_keys, sequence_kind
 from ...abi.results import TORCH_SIZE
 from ..ir.typed_tuples import plain_name
 from ..values.heap import TUPLE
@@ -210,9 +210,13 @@ def attribute_types(kind: Any, example: Any) -> dict[str, Any] | None:
         None if it is not of that class, or its attributes are not those of the scripted class.
     """
     name = kind.annotation_str.removeprefix("__torch__.")
-    if (keys := record_keys(python_class(name))) is not None:
+    cls = python_class(name)
+    if (keys := record_keys(cls)) is not None:
+        if (of := sequence_kind(cls)) is not None:
+            is_such = isinstance(example, (list, tuple)) and type(example) is of and len(example) == len(keys)
+            return dict(zip(keys, kind.containedTypes())) if is_such else None
         return dict(zip(keys, kind.containedTypes())) if isinstance(example, dict) and tuple(example) == keys else None
-    if python_class(name) is not type(example):
+    if cls is not type(example):
         return None
     if dataclasses.is_dataclass(example):
         names = [field.name for field in dataclasses.fields(example)]

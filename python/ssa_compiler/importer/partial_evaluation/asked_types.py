@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from ...abi.records import is_ordered
-from . import records
+from . import records, sequences
 from .interfaces import CallEvaluator, Result
 from .library_classes import is_deque, is_set
 from .objects import has_attribute, is_object
@@ -53,6 +53,8 @@ def is_instance(calls: CallEvaluator, node: ast.Call) -> Result | None:
     kind = value.kind if isinstance(value, (Scalar, ObjectValue)) else _CLASSES.get(type(value))
     if isinstance(value, ObjectValue) and records.is_record(value):
         kind = OrderedDict if is_ordered(value.kind) else dict
+    if (of := sequences.kind_of(value)) is not None:
+        kind = of
     if is_set(value):
         kind = set
     if is_deque(value):
@@ -63,7 +65,7 @@ def is_instance(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return None
     calls.expressions.discard(result, node.args[0])
     found = issubclass(kind, kinds.value.object)
-    is_of_kind = isinstance(value, ObjectValue) and kind is not dict  # the caller's dict may be an OrderedDict
+    is_of_kind = isinstance(value, ObjectValue) and kind not in (dict, list)  # the caller's dict may be an OrderedDict
     is_exact = isinstance(value, Scalar) or is_of_kind or (isinstance(value, TupleValue) and not value.names)
     if not found and not is_exact and any(_may_be(kind, each) for each in _all(kinds.value.object)):
         raise NotCompiledError(f"whether a {kind.__name__} is of a class of its own")

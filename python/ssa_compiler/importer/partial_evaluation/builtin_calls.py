@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedProgramError
-from . import asked_types, deques, records, sets
+from . import asked_types, deques, records, sequences, sets
 from .comprehensions import rename
 from .displays import shown
 from .effects import has_effects, may_raise
@@ -163,6 +163,8 @@ def _special(name: str) -> Callable[[CallEvaluator, ast.Call], Result | None] | 
 
 def _length(calls: CallEvaluator, node: ast.Call, operand: Result) -> Result | None:
     """`len(x)` of objects that the program makes, or that have state."""
+    if sequences.is_sequence(operand.value):
+        return sequences.counted(calls.expressions, operand, node)
     if is_object(operand.value):
         return call_special(calls, "__len__", operand, [], node)
     objects = calls.scope.program.states.elements(operand.value) if isinstance(operand.value, Known) else None

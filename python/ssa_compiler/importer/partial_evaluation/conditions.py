@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import later_keys, objects, records
+from . import later_keys, objects, records, sequences
 from .effects import has_effects
 from .hints import is_plain
 from .interfaces import Result
@@ -159,6 +159,8 @@ class Conditions:
             if not keys and later_keys.later_keys(self.scope, result):
                 raise NotCompiledError("whether there is something in a dict that gets keys later")
             return bool(keys)
+        if sequences.is_sequence(result.value):
+            return sequences.length(result.value) > 0
         if objects.is_object(result.value) and not objects.decides(result.value):
             return True
         if not isinstance(result.value, Known) or isinstance(result.value.object, torch.Tensor):

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ...abi.records import can_be_record
-from . import records, tuple_keys
+from . import records, sequences, tuple_keys
 from .hints import combined, hint, hints, is_tracked
 from .interfaces import ExpressionEvaluator, Result
 from .library_classes import is_deque, is_set
@@ -283,6 +283,8 @@ def spread(
         fresh: whether they are used later, when the variables may have other values.
     """
     value = result.value
+    if sequences.is_sequence(value):
+        return sequences.elements(expressions, result, where, fresh=fresh)
     known = (list, tuple, range, torch.nn.ModuleList, torch.nn.Sequential)
     if isinstance(value, Known) and isinstance(value.object, known):
         guards = expressions.scope.program.guards_of(value)
@@ -372,6 +374,8 @@ def shown(expressions: ExpressionEvaluator, result: Result, node: ast.expr) -> a
     value = result.value
     if is_set(value) or is_deque(value):
         raise NotCompiledError("the text of a set or deque")
+    if sequences.is_sequence(value):
+        raise NotCompiledError("the text of a list or tuple of several types")
     if not isinstance(value, ListValue) or not value.is_tuple or isinstance(value.sample, torch.Size):
         return expressions.expression(result, node, copied=True)
     if value.length is None:

@@ -12,6 +12,7 @@ from .definitions import Specialised
 from .extra_arguments import ExtraArguments
 from .program import Program
 from .rejections import NeedsKnownError, NotCompiledError, RejectionError
+from .sequences import has_texts
 from .values import Value
 
 __all__ = ["evaluated", "next_way"]
@@ -27,11 +28,13 @@ class _Way:
     Attributes:
         kinds: types of arguments whose values the program is made for.
         dispatches: whether dynamic numbers choose parts of it.
+        spells: as of `Program`.
         squeezes: as of `Program`.
     """
 
     kinds: tuple[type, ...]
     dispatches: bool = False
+    spells: bool = False
     squeezes: bool = False
 
 
@@ -40,6 +43,8 @@ _WAYS = (
     _Way(_ALWAYS, dispatches=True),
     _Way((*_ALWAYS, bool)),
     _Way((*_ALWAYS, bool, int)),
+    _Way(_ALWAYS, spells=True),
+    _Way((*_ALWAYS, bool), spells=True),
     _Way(_ALWAYS, squeezes=True),
     _Way((*_ALWAYS, bool), squeezes=True),
 )
@@ -58,11 +63,13 @@ def next_way(program: Program, arguments: Mapping[str, Any], way: int) -> int | 
     def fixed(number: int) -> int:
         return sum(type(each) in _WAYS[number].kinds for each in arguments.values())
 
+    before = _WAYS[way]
     for number in range(way + 1, len(_WAYS)):
-        if _WAYS[number].squeezes is _WAYS[way].squeezes:
+        other = _WAYS[number]
+        if (other.squeezes, other.spells) == (before.squeezes, before.spells):
             if fixed(number) > fixed(way):
                 return number
-        elif program.has_squeezes:
+        elif program.has_squeezes if other.squeezes else any(map(has_texts, arguments.values())):
             return number
     return None
 
@@ -87,13 +94,16 @@ def evaluated(
     rejection: RejectionError = NotCompiledError()
     arguments = extra.arguments
     for number, way in enumerate(_WAYS):
-        if number < first or way.squeezes is not _WAYS[first].squeezes:
+        is_other = way.squeezes is not _WAYS[first].squeezes or (
+            way.spells and not any(map(has_texts, arguments.values()))
+        )
+        if number < first or is_other:
             continue
         elements: dict[Any, Value] = {}
         try:
             for passes in range(_PASSES):
                 before = dict(elements)
-                program = Program(owner, elements, squeezes=way.squeezes)
+                program = Program(owner, elements, squeezes=way.squeezes, spells=way.spells)
                 try:
                     values = {key: program.argument(key, value, way.kinds) for key, value in arguments.items()}
                     made = program.functions.root(function, owner, name, values, extra=extra, dispatches=way.dispatches)

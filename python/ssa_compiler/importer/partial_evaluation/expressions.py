@@ -10,11 +10,11 @@ from typing import Any
 
 import torch
 
-from . import attributes, displays, dtype_limits, later_keys, objects, records, sets
+from . import attributes, displays, dtype_limits, later_keys, objects, records, sequences, sets
 from .comprehensions import comprehension
 from .conditions import Conditions
 from .effects import has_effects, may_raise
-from .hints import hint, is_plain, sizes
+from .hints import are_plain, hint, sizes
 from .interfaces import Result, StatementEvaluator
 from .new_nodes import with_places
 from .presence import no_attribute, required
@@ -158,8 +158,7 @@ class Expressions(Conditions):
 
     def known(self, node: Any, value: Known) -> Result:
         """Return the result of folding; `node` is what it was folded from."""
-        made = literal(value.object, node)
-        if made is not None:
+        if (made := literal(value.object, node)) is not None:
             self.scope.use(value)
         return Result(made, value)
 
@@ -278,6 +277,8 @@ class Expressions(Conditions):
         if objects.is_object(operand.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:
             if (called := objects.call_special(self.calls, name, operand, [], node)) is not None:
                 return called
+        if isinstance(node.op, ast.Not) and sequences.is_sequence(operand.value):
+            return self.known(node, Known(not self.truth(operand, node.operand)))
         node.operand = self.expression(operand, node.operand)
         if isinstance(node.op, ast.Not):
             return Result(node, Scalar(bool))
@@ -371,8 +372,9 @@ class Expressions(Conditions):
                 return later_keys.contains(self, right, self.scope.use(left.value), node, kind)
             self.discard(right, node)
             return self.known(node, Known((self.scope.use(left.value) in keys) is (kind is ast.In)))
-        if any(records.is_record(result.value) for result in results) and kind in (ast.Eq, ast.NotEq):
-            raise NotCompiledError("a comparison of dicts whose elements are of several types")
+        mixed = any(records.is_record(each.value) or sequences.is_sequence(each.value) for each in results)
+        if mixed and kind in (ast.Eq, ast.NotEq, ast.In, ast.NotIn):
+            raise NotCompiledError("a comparison of lists or dicts whose elements are of several types")
         if kind in (ast.In, ast.NotIn) and objects.is_object(right.value):
             found = objects.call_special(self.calls, "__contains__", right, [left], node)
             if found is None or kind is ast.In:
@@ -387,7 +389,7 @@ class Expressions(Conditions):
         """Compute what depends on nothing but what is known."""
         values: list[Any] = [operand.value for operand in operands]
         is_identity = kind in (ast.Is, ast.IsNot)
-        if not is_identity and not all(is_plain(value.object) for value in values):
+        if not is_identity and not are_plain([v.object for v in values], contained=kind in (ast.In, ast.NotIn)):
             return None
         if is_identity and all(type(value.object) in (int, float, complex) for value in values):
             return None  # equal numbers may be several objects
@@ -397,8 +399,7 @@ class Expressions(Conditions):
             return None
         for operand in operands:
             self.discard(operand, node)
-        program = self.scope.program
-        depends = program.guards_of
+        program, depends = self.scope.program, self.scope.program.guards_of
         if is_identity:
             depends = program.class_guards if any(map(is_none, values)) else program.identity_guards
         return self.known(node, Known(made, None, frozenset().union(*map(depends, values))))

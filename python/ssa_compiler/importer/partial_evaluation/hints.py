@@ -9,7 +9,7 @@ import torch
 
 from .values import Known, ListValue, Scalar, TensorValue, TupleValue, Value
 
-__all__ = ["combined", "hint", "hints", "is_plain", "is_tracked", "number_kind", "sizes"]
+__all__ = ["are_plain", "combined", "count_of", "hint", "hints", "is_plain", "is_tracked", "number_kind", "sizes"]
 
 _PLAIN = (bool, int, float, complex, str, type(None), type(...), torch.dtype, torch.device)
 
@@ -67,3 +67,30 @@ def is_plain(thing: Any) -> bool:
     if isinstance(thing, dict):
         return all(map(is_plain, (*thing, *thing.values())))
     return isinstance(thing, _PLAIN)
+
+
+def are_plain(things: Sequence[Any], *, contained: bool) -> bool:
+    """Whether an operator on objects depends on nothing but what they are made of.
+
+    Args:
+        things: the objects.
+        contained: whether the operator is `in`, to which the elements of a dict do not matter.
+    """
+    *others, last = things
+    return all(map(is_plain, others)) and is_plain([*last] if contained and isinstance(last, dict) else last)
+
+
+def count_of(sizes: Sequence[Value]) -> int | None:
+    """Return how many sizes operands are, ints or one list of ints; None if that is not known."""
+    if len(sizes) > 1:
+        return len(sizes)
+    for whole in sizes:
+        if isinstance(whole, ListValue):
+            return whole.length
+        if isinstance(whole, TupleValue):
+            return len(whole.elements)
+        if isinstance(whole, Known) and isinstance(whole.object, (list, tuple)):
+            return len(whole.object)
+        if number_kind(whole) is int:
+            return 1
+    return None

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from . import deques, records
+from . import deques, records, sequences
 from .builtin_calls import mapped
 from .classes import is_plain_class
 from .displays import spread
@@ -76,7 +76,7 @@ class Loops(UnrolledLoops):
         if isinstance(value, Known) and not isinstance(value.object, torch.Tensor):
             return self._over_known(result, value, node)
         left = self._expressions.expression(result, node) if result.node is not None else None
-        if isinstance(value, TupleValue):
+        if isinstance(value, TupleValue) or sequences.is_sequence(value):
             return Iteration(
                 left, UNKNOWN, spread(self._expressions, Result(left, value), node, fresh=True) or (), True
             )

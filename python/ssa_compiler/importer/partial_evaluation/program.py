@@ -27,7 +27,7 @@ from torch import _jit_internal
 
 from ..ir.tuple_keys import encoded_keys
 from ..isolation.patching import replaced
-from . import records
+from . import records, sequences
 from .assigned_attributes import Assigned, assigned_attributes, assigned_by
 from .callees import forward_of, is_of_torch
 from .classes import Classes, ignored_attributes, is_plain_class
@@ -73,12 +73,16 @@ class Program(Dependences):
         held: the tensors of objects that are no modules, by the module that holds the object, and name.
         states: what the program assigns of these.
         squeezes: whether sizes decide when the program runs which dimensions `squeeze` leaves out.
+        spells: whether lists of the caller's with strings in them, and empty ones, are `sequences`.
         has_squeezes: whether there is a `squeeze` of which they may.
     """
 
-    def __init__(self, root: torch.nn.Module | None, elements: dict[Any, Value], *, squeezes: bool = False) -> None:
+    def __init__(
+        self, root: torch.nn.Module | None, elements: dict[Any, Value], *, squeezes: bool = False, spells: bool = False
+    ) -> None:
         super().__init__(root)
         self.squeezes = squeezes
+        self.spells = spells
         self.has_squeezes = False
         self.elements = elements
         self.classes = Classes(elements, self.samples.of, self.widened)
@@ -217,7 +221,25 @@ class Program(Dependences):
         if isinstance(value, DictValue) and len({tuple(each) for each in examples}) == 1:
             if records.is_wanted(self, examples[0], element, places):
                 return records.passed(self, {key: self._part([e[key] for e in examples]) for key in examples[0]})
+        if (spelt := self._spelt_out(value, element, examples)) is not None:
+            return spelt
         return with_parts(self, dataclasses.replace(value, element=element, places=places), examples, self._part)
+
+    def _spelt_out(self, value: Value, element: Value | None, examples: Sequence[Any]) -> Value | None:
+        """What is known of a list of the caller's whose elements are of several types; None if it is none."""
+        is_wanted = self.spells and sequences.has_texts(examples)
+        if not isinstance(value, ListValue) or not (is_wanted or (element is not None and annotation(element) is None)):
+            return None
+        return self._sequence(examples, list)
+
+    def _sequence(self, examples: Sequence[Any], of: type) -> Value | None:
+        if any(type(each) is not of for each in examples) or len(set(map(len, examples))) != 1:
+            return None
+        parts: list[Value] = []
+        for column in zip(*examples):
+            found = self._sequence(column, tuple) if type(column[0]) is tuple else None
+            parts.append(self._part(column) if found is None else found)
+        return sequences.passed(self, parts, of)
 
     def _part(self, examples: Sequence[Any]) -> Value:
         """Return what is known of an element of dicts that are passed: strings are those of the example."""

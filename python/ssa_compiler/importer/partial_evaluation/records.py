@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...abi.records import attribute_name, can_be_record, record_class, record_keys
+from ...abi.records import attribute_name, can_be_record, record_class, record_keys, sequence_kind
 from . import later_keys, objects
 from .definitions import expression_of
 from .effects import has_effects
@@ -45,7 +45,8 @@ _VIEWS = ("keys", "values", "items")
 
 def keys_of(value: Value) -> tuple[str, ...] | None:
     """Return the keys that a record has when it is made, None if a value is none."""
-    return record_keys(value.kind) if isinstance(value, ObjectValue) else None
+    is_one = isinstance(value, ObjectValue) and sequence_kind(value.kind) is None
+    return record_keys(value.kind) if is_one else None  # type: ignore[attr-defined]
 
 
 def is_record(value: Value) -> bool:

@@ -18,6 +18,7 @@ from torch import _jit_internal
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from . import packed_sequences
+from .hints import count_of
 from .values import (
     NEVER,
     UNKNOWN,
@@ -51,6 +52,8 @@ _VIEWS = frozenset(
     "view reshape expand expand_as view_as reshape_as permute unflatten flatten squeeze unsqueeze".split()
 )
 """Operators whose results have the dtype of their operand, where they are passed no dtype."""
+_SIZED = ("view", "reshape", "expand")
+"""Those of which the other operands are sizes."""
 _HINTS: dict[type, Any] = {
     bool: True,
     int: 1,
@@ -122,7 +125,13 @@ class Samples:
         known = _annotated(function) if isinstance(known, Unknown) else known
         given = (*args[1:], *kwargs.values())
         is_part = known == TensorValue() and name in _VIEWS and not any(map(_is_dtype, given))
-        return TensorValue(args[0].dtype) if is_part and isinstance(args[0], TensorValue) else known
+        if not is_part or not isinstance(args[0], TensorValue):
+            return known
+        rank = count_of(args[1:]) if name in _SIZED and not kwargs else None
+        if rank is None or args[0].dtype is None:
+            return TensorValue(args[0].dtype, rank)
+        with self._mode:
+            return self._described(torch.empty((_SOME,) * rank, dtype=args[0].dtype))
 
     def _of_numbers(self, data: Value, kwargs: Mapping[str, Value]) -> TensorValue | None:
         """The tensor that torch.tensor makes of a list of numbers, or of lists or tuples of them; None of others."""

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ..ir.tuple_keys import has_tuple_keys
-from . import records
+from . import records, sequences
 from .displays import spread
 from .interfaces import ExpressionEvaluator, Result
 from .objects import call_special, is_object
@@ -53,6 +53,8 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         if not isinstance(index.value, Known):
             raise NeedsKnownError("a dynamic key of a dict whose elements are of several types")
         return records.key_attribute(expressions, owner, expressions.scope.use(index.value), node)
+    if sequences.is_sequence(owner.value):
+        return sequences.part(expressions, owner, index, node)
     if is_object(owner.value):
         if (called := call_special(expressions.calls, "__getitem__", owner, [index], node)) is None:
             raise NotCompiledError("an object without elements")

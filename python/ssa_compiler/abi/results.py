@@ -29,6 +29,7 @@ __all__ = [
     "OutputParts",
     "OutputRows",
     "OutputSpec",
+    "OutputText",
     "OutputTuple",
     "ResultBuilder",
     "Step",
@@ -36,6 +37,7 @@ __all__ = [
     "find_argument",
     "output_leaves",
     "returns_arguments",
+    "shown",
 ]
 
 
@@ -71,6 +73,19 @@ class OutputConstant:
     """A part of the result that is known at import: None, a str, an int that does not depend on the arguments, ..."""
 
     value: Any
+
+
+@dataclass(frozen=True)
+class OutputText:
+    """A string with values of the run in it.
+
+    Attributes:
+        which: what tells the strings that it may be apart.
+        texts: each with its number: literal texts, and formats with what is put there.
+    """
+
+    which: OutputLeaf | OutputConstant
+    texts: tuple[tuple[int, tuple[str | tuple[str, OutputSpec], ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -186,6 +201,7 @@ OutputSpec = (
     | OutputLeaf
     | OutputConstant
     | OutputOptional
+    | OutputText
     | OutputTuple
     | OutputList
     | OutputRows
@@ -249,6 +265,11 @@ class ResultBuilder:
             return find_argument(spec.route, self._values)
         if isinstance(spec, OutputOptional):
             return self.build(spec.value) if self._results[spec.present.index] else None
+        if isinstance(spec, OutputText):
+            pieces = dict(spec.texts)[self.build(spec.which)]
+            return "".join(
+                piece if isinstance(piece, str) else shown(piece[0], self.build(piece[1])) for piece in pieces
+            )
         if isinstance(spec, OutputTuple):
             return _tuple(spec, tuple(map(self.build, spec.elements)))
         if isinstance(spec, OutputChoice):
@@ -312,6 +333,11 @@ def _tuple(spec: OutputTuple, elements: tuple[Any, ...]) -> Any:
     return _named_tuples[key](*elements)
 
 
+def shown(form: str, value: Any) -> str:
+    """Return the text of a value, by a format as of `%` or of `str.format`."""
+    return str(form % (value,)) if form.startswith("%") else form.format(value)
+
+
 def returns_arguments(spec: OutputSpec) -> bool:
     """Whether a result is, or holds, a container of the caller's.
 
@@ -341,6 +367,10 @@ def output_leaves(spec: OutputSpec) -> Iterator[OutputLeaf]:
         yield spec
     elif isinstance(spec, OutputOptional):
         yield from (spec.present, *output_leaves(spec.value))
+    elif isinstance(spec, OutputText):
+        yield from output_leaves(spec.which)
+        for piece in (piece for _, text in spec.texts for piece in text if not isinstance(piece, str)):
+            yield from output_leaves(piece[1])
     elif isinstance(spec, OutputRows):
         yield from (spec.buffer, *output_leaves(spec.length))
     elif isinstance(spec, OutputColumns):

@@ -32,7 +32,7 @@ def bits_of_size(x: Tensor, n: int):
 
 @rejected(X, 2, says="a result that is a dynamic string; return tensors")
 def returns_text(x: Tensor, n: int):
-    return x, f"{n}"  # rejected
+    return n, f"{x}"  # rejected
 
 
 @rejected(X, 2, says="a dynamic dict key; use constants as keys")

@@ -24,12 +24,14 @@ from ...abi.results import (
     OutputParts,
     OutputRows,
     OutputSpec,
+    OutputText,
     OutputTuple,
 )
 from ..containers.classes import python_class
 from ..containers.containers import Containers
 from ..ir.torchscript_enums import unnumbered
 from ..tensors.tensor_ops import TensorOps
+from ..values.chosen_strings import ChosenStr, alternatives
 from ..values.plan import AnotherPlan
 from ..values.state import State
 from ..values.values import (
@@ -39,10 +41,12 @@ from ..values.values import (
     ListRef,
     ObjectRef,
     OptionalValue,
+    RuntimeStr,
     ScalarValue,
     Site,
     TensorValue,
     TupleValue,
+    Uninitialized,
     Value,
     in_words,
 )
@@ -101,9 +105,29 @@ class Outputs:
             return OutputTuple(tuple(self.output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
             return OutputOptional(self.leaf(value.present.ssa, bool), self.output(value.value))
+        if isinstance(value, RuntimeStr) and (text := self._text(value)) is not None:
+            return text
         raise self._state.unsupported(
             f"a result that is {in_words(value)}; return tensors, numbers, strings known at import, or containers of them"
         )
+
+    def _text(self, value: RuntimeStr) -> OutputText | None:
+        """A string with values of the run in it; None if these are not known, or no numbers."""
+        found = alternatives(self._state, value)
+        pieces = [piece for _, text in found for piece in text.pieces if not isinstance(piece, str)]
+        if not found or not all(isinstance(each, (ScalarValue, ConstValue, Uninitialized)) for _, each in pieces):
+            return None
+        which = self.output(value.parts[0]) if isinstance(value, ChosenStr) else OutputConstant(found[0][0])
+        assert isinstance(which, (OutputLeaf, OutputConstant))
+        texts = []
+        for number, text in found:
+            made = tuple(each if isinstance(each, str) else (each[0], self._put(each[1])) for each in text.pieces)
+            texts.append((number, made))
+        return OutputText(which, tuple(texts))
+
+    def _put(self, value: Value) -> OutputSpec:
+        """What is put into a string; nothing into one that no path has."""
+        return OutputConstant(None) if isinstance(value, Uninitialized) else self.output(value)
 
     def _elsewhere(self, value: TensorValue) -> str:
         """Where eager has a tensor on the CPU, in a program that computes on a GPU: "cpu"; "" otherwise.

@@ -102,13 +102,13 @@ class Samples:
         packed = packed_sequences.result_of(function, args, kwargs, lambda part, value: self.result(part, [value], {}))
         if packed is not None:
             return packed
-        if name in _PARTING and args and isinstance(args[0], TensorValue) and args[0].dtype is not None:
-            return ListValue(args[0])
         if name in _OF_ANY_LENGTH and args and _are_tensors(args[0]):
             args = [dataclasses.replace(args[0], length=args[0].length or 1), *args[1:]]  # type: ignore[type-var, attr-defined]
         if any(map(_has_unknown_length, (*args, *kwargs.values()))):
             # What a function makes of three sizes has another rank than what it makes of two.
             found = schema_results(name)
+            if name in _PARTING and isinstance(args[0], TensorValue):
+                return ListValue(args[0], is_tuple=True)
             if function in (torch.tensor, torch.as_tensor) and (made := self._of_numbers(args[0], kwargs)) is not None:
                 return made
             return _listed(self._vague(function, args, kwargs), name) if isinstance(found, Unknown) else found

@@ -15,6 +15,7 @@ import sympy
 import torch
 
 from ..ir.emitter import DTYPE_NUMBERS
+from .chosen_strings import rebuilt, text_parts
 from .dynamic_list_value import DynamicListValue, Element, is_growing, promote
 from .fake_layout import made
 from .lattice import KINDS, Abstract, AnyRef, AnyScalar, AnyTensor, Elements, Missing, NoneOr, Same, is_growing_abstract
@@ -72,7 +73,7 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
         if isinstance(value, Uninitialized):
             parts: tuple[Value, ...] = (value,) * len(a.elements)
         else:
-            parts = _parts(value, heap)
+            parts = text_parts(state, value, a.keys) if a.kind is str else _parts(value, heap)
             if is_growing_abstract(a) and not is_growing(parts):
                 parts = (_promoted(state, parts, a),)
         return [ssa for part, element in zip(parts, a.elements) for ssa in operands(state, part, element, heap)]
@@ -158,12 +159,7 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
         assert isinstance(present, ScalarValue)
         return OptionalValue(present, rebuild(state, a.value, next_ssa))
     if isinstance(a, Elements):
-        if a.kind is DynamicListValue:
-            return _rebuilt_growing(state, a, next_ssa)
-        elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
-        if a.kind is tuple:
-            return TupleValue(elements, a.fields, a.type_name)
-        return _rebuilt_container(state, a, site, elements)
+        return _rebuilt_elements(state, a, next_ssa, site)
     assert isinstance(a, AnyTensor)
     ssa = next_ssa()
     passed_offset = next_ssa() if a.carries_offset else None
@@ -195,6 +191,21 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
     return TensorValue(ssa, fake, a.storages, a.root, start, a.maybe, absolute=a.absolute, chosen=True)
 
 
+def _found(ssa: Any) -> Any:
+    return ssa
+
+
+def _rebuilt_elements(state: State, a: Elements, next_ssa: Callable[[], Any], site: Site) -> Value:
+    if a.kind is DynamicListValue:
+        return _rebuilt_growing(state, a, next_ssa)
+    elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
+    if a.kind is str:
+        return rebuilt(state, elements, a.keys)
+    if a.kind is tuple:
+        return TupleValue(elements, a.fields, a.type_name)
+    return _rebuilt_container(state, a, site, elements)
+
+
 def _rebuilt_container(state: State, a: Elements, site: Site, elements: tuple[Value, ...]) -> ListRef | DictRef:
     """A copy of the list, dict or object that control flow chose."""
     state.heap.contents[site] = elements
@@ -209,10 +220,6 @@ def _rebuilt_container(state: State, a: Elements, site: Site, elements: tuple[Va
     if a.keys:
         (state.heap.forms[site],) = a.keys
     return ListRef(site)
-
-
-def _found(ssa: Any) -> Any:
-    return ssa
 
 
 def _rebuilt_growing(state: State, a: Elements, next_ssa: Callable[[], Any]) -> DynamicListValue:

@@ -11,7 +11,18 @@ import torch
 from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue
 from .state import State
 from .symbols import expr_of
-from .values import DictRef, ListRef, MaybeAlias, OptionalValue, Site, TensorValue, TupleValue, Uninitialized, Value
+from .values import (
+    DictRef,
+    ListRef,
+    MaybeAlias,
+    OptionalValue,
+    RuntimeStr,
+    Site,
+    TensorValue,
+    TupleValue,
+    Uninitialized,
+    Value,
+)
 
 __all__ = [
     "KINDS",
@@ -156,6 +167,8 @@ def abstract(value: Value) -> Abstract:
     """Return what is known about one value: everything."""
     if isinstance(value, TupleValue):
         return Elements(tuple, tuple(abstract(e) for e in value.elements), value.fields, value.type_name)
+    if isinstance(value, RuntimeStr) and (parts := getattr(value, "parts", ())):  # one of several, see `chosen_strings`
+        return Elements(str, tuple(map(abstract, parts)), keys=getattr(value, "templates", ()))
     if isinstance(value, Uninitialized):
         return Missing(value.kind)
     if isinstance(value, OptionalValue):

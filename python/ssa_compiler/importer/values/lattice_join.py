@@ -9,6 +9,7 @@ import torch
 
 from ...errors import UnsupportedProgramError
 from ..ir.emitter import DTYPE_NAMES
+from .chosen_strings import joinable
 from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue, Element, LengthChanges, common_element
 from .heap import EITHER
 from .lattice import (
@@ -260,6 +261,8 @@ def join(
         return NoneOr(join(state, inner[0], inner[1], what, heap_a, heap_b))
     if (references := _references(state, a, b)) is not None:
         return references
+    if not state.plan.splits and (texts := joinable(state, a, b)) is not None:
+        return _join_elements(state, *texts, what, heap_a, heap_b)
     a, b = _opened(state, a, heap_a), _opened(state, b, heap_b)
     if isinstance(a, Elements) and isinstance(b, Elements):
         return _join_elements(state, a, b, what, heap_a, heap_b)

@@ -11,6 +11,7 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...abi.results import shown
 from ...errors import SourceLocation, program_error
 from ...semantics.ignored_functions import RAISING
 from .values import ConstValue, RuntimeStr, TupleValue, Value
@@ -48,16 +49,12 @@ def made_text(name: str, arguments: Sequence[Value]) -> Value | None:
 
 def _joined(pieces: Sequence[Any]) -> str:
     """Put pieces together, values being Python's."""
-    return "".join(piece if isinstance(piece, str) else _shown(*piece) for piece in pieces)
-
-
-def _shown(form: str, value: Any) -> str:
-    return str(form % (value,)) if form.startswith("%") else form.format(value)
+    return "".join(piece if isinstance(piece, str) else shown(*piece) for piece in pieces)
 
 
 def _pieces(value: Value, form: str = "{}") -> Pieces:
     if isinstance(value, ConstValue):
-        return (_shown(form, value.value),)
+        return (shown(form, value.value),)
     if isinstance(value, RuntimeStr):
         return value.pieces or (value.text,)
     return ((form, value),)

@@ -66,6 +66,7 @@ class State(Diagnostics):
         self.plan = plan
         self.emitter = Emitter(self.locations)
         self.heap = Heap()
+        self.texts: dict[Any, int] = {}
         self.storages = Storages(self)
         self.layouts = Layouts(self, partial(run, self))
         self.sizes = sizes

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from ...errors import UnsupportedProgramError
 from . import asked_types, deques, records, sequences, sets
 from .comprehensions import rename
 from .displays import shown
@@ -27,6 +26,7 @@ from .ranges import of_range
 from .rejections import NotCompiledError, OrderError
 from .scope import literal
 from .squeezes import squeezed
+from .sums import summed
 from .tuple_keys import reject_tuple_keys
 from .values import (
     UNKNOWN,
@@ -34,7 +34,6 @@ from .values import (
     Known,
     ListValue,
     Scalar,
-    TensorValue,
     TupleValue,
     Value,
 )
@@ -145,7 +144,7 @@ def _special(name: str) -> Callable[[CallEvaluator, ast.Call], Result | None] | 
         "isinstance": asked_types.is_instance,
         "hasattr": asked_types.has_attribute_of,
         "getattr": asked_types.get_attribute,
-        "sum": _sum,
+        "sum": summed,
         "list": _list,
         "tuple": _tuple,
         "callable": asked_types.is_callable,
@@ -294,48 +293,6 @@ def _kind(calls: CallEvaluator, node: ast.Call, name: str, values: Sequence[Valu
     if name in ("min", "max", "abs", "round", "sum", "divmod"):
         return calls.expressions.samples.result(getattr(builtins, name), values, {})
     return ListValue(Scalar(int, 0)) if name == "range" else UNKNOWN
-
-
-def _sum(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    """`sum(tensors)`, which TorchScript has of numbers only."""
-    if len(node.args) == 2 and not node.keywords:
-        return _sum_from(calls, node)
-    if len(node.args) != 1 or node.keywords:
-        return None
-    kept, hoisted = copy.deepcopy(node.args[0]), len(calls.scope.before)
-    iteration = calls.expressions.statements.loops.iteration(node.args[0])
-    if iteration.elements is not None and iteration.is_unrolled and not iteration.tests:
-        made: Any = ast.copy_location(ast.Constant(0), node)
-        for element in iteration.elements:
-            made = ast.copy_location(ast.BinOp(made, ast.Add(), calls.expressions.expression(element, node)), node)
-        return calls.expressions.evaluate(made)
-    if not isinstance(iteration.element, TensorValue):
-        node.args[0], calls.scope.before[hoisted:] = kept, []
-        return None
-    items = calls.expressions.named(Result(iteration.node), node)
-    name = calls.scope.name()
-    error = calls.scope.program.constant_name(UnsupportedProgramError)
-    text = (
-        f"if len({items.id}) == 0:\n    raise {error}('unsupported: sum() of no tensors, which is the int 0')\n"
-        f"{name} = 0 + {items.id}[0]\n"
-        f"for {name}_k in range(1, len({items.id})):\n    {name} = {name} + {items.id}[{name}_k]"
-    )
-    statements = ast.parse(text).body
-    for statement in statements:
-        for part in ast.walk(statement):
-            ast.copy_location(part, node)
-    calls.scope.hoist(statements, node)
-    return Result(ast.copy_location(ast.Name(name, ast.Load()), node), iteration.element)
-
-
-def _sum_from(calls: CallEvaluator, node: ast.Call) -> Result:
-    """`sum(items, start)`."""
-    name, item = calls.scope.name(), calls.scope.name()
-    items = calls.scope.name()
-    made = ast.parse(f"{items} = 0\n{name} = 0\nfor {item} in {items}:\n    {name} = {name} + {item}").body
-    for statement, value in zip(made, node.args):
-        statement.value = value  # type: ignore[attr-defined]
-    return calls.written(made, name, node)
 
 
 def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:

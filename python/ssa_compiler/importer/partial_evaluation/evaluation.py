@@ -28,13 +28,13 @@ class _Way:
     Attributes:
         kinds: types of arguments whose values the program is made for.
         dispatches: whether dynamic numbers choose parts of it.
-        spells: as of `Program`.
+        lists_as_objects: as of `Program`.
         squeezes: as of `Program`.
     """
 
     kinds: tuple[type, ...]
     dispatches: bool = False
-    spells: bool = False
+    lists_as_objects: bool = False
     squeezes: bool = False
 
 
@@ -43,8 +43,8 @@ _WAYS = (
     _Way(_ALWAYS, dispatches=True),
     _Way((*_ALWAYS, bool)),
     _Way((*_ALWAYS, bool, int)),
-    _Way(_ALWAYS, spells=True),
-    _Way((*_ALWAYS, bool), spells=True),
+    _Way(_ALWAYS, lists_as_objects=True),
+    _Way((*_ALWAYS, bool), lists_as_objects=True),
     _Way(_ALWAYS, squeezes=True),
     _Way((*_ALWAYS, bool), squeezes=True),
 )
@@ -66,7 +66,7 @@ def next_way(program: Program, arguments: Mapping[str, Any], way: int) -> int | 
     before = _WAYS[way]
     for number in range(way + 1, len(_WAYS)):
         other = _WAYS[number]
-        if (other.squeezes, other.spells) == (before.squeezes, before.spells):
+        if (other.squeezes, other.lists_as_objects) == (before.squeezes, before.lists_as_objects):
             if fixed(number) > fixed(way):
                 return number
         elif program.has_squeezes if other.squeezes else any(map(has_texts, arguments.values())):
@@ -95,7 +95,7 @@ def evaluated(
     arguments = extra.arguments
     for number, way in enumerate(_WAYS):
         is_other = way.squeezes is not _WAYS[first].squeezes or (
-            way.spells and not any(map(has_texts, arguments.values()))
+            way.lists_as_objects and not any(map(has_texts, arguments.values()))
         )
         if number < first or is_other:
             continue
@@ -103,7 +103,7 @@ def evaluated(
         try:
             for passes in range(_PASSES):
                 before = dict(elements)
-                program = Program(owner, elements, squeezes=way.squeezes, spells=way.spells)
+                program = Program(owner, elements, squeezes=way.squeezes, lists_as_objects=way.lists_as_objects)
                 try:
                     values = {key: program.argument(key, value, way.kinds) for key, value in arguments.items()}
                     made = program.functions.root(function, owner, name, values, extra=extra, dispatches=way.dispatches)

@@ -73,16 +73,21 @@ class Program(Dependences):
         held: the tensors of objects that are no modules, by the module that holds the object, and name.
         states: what the program assigns of these.
         squeezes: whether sizes decide when the program runs which dimensions `squeeze` leaves out.
-        spells: whether lists of the caller's with strings in them, and empty ones, are `sequences`.
+        lists_as_objects: whether lists of the caller's with strings in them, and empty ones, are `sequences`.
         has_squeezes: whether there is a `squeeze` of which they may.
     """
 
     def __init__(
-        self, root: torch.nn.Module | None, elements: dict[Any, Value], *, squeezes: bool = False, spells: bool = False
+        self,
+        root: torch.nn.Module | None,
+        elements: dict[Any, Value],
+        *,
+        squeezes: bool = False,
+        lists_as_objects: bool = False,
     ) -> None:
         super().__init__(root)
         self.squeezes = squeezes
-        self.spells = spells
+        self.lists_as_objects = lists_as_objects
         self.has_squeezes = False
         self.elements = elements
         self.classes = Classes(elements, self.samples.of, self.widened)
@@ -221,13 +226,13 @@ class Program(Dependences):
         if isinstance(value, DictValue) and len({tuple(each) for each in examples}) == 1:
             if records.is_wanted(self, examples[0], element, places):
                 return records.passed(self, {key: self._part([e[key] for e in examples]) for key in examples[0]})
-        if (spelt := self._spelt_out(value, element, examples)) is not None:
-            return spelt
+        if (as_object := self._as_object(value, element, examples)) is not None:
+            return as_object
         return with_parts(self, dataclasses.replace(value, element=element, places=places), examples, self._part)
 
-    def _spelt_out(self, value: Value, element: Value | None, examples: Sequence[Any]) -> Value | None:
+    def _as_object(self, value: Value, element: Value | None, examples: Sequence[Any]) -> Value | None:
         """What is known of a list of the caller's whose elements are of several types; None if it is none."""
-        is_wanted = self.spells and sequences.has_texts(examples)
+        is_wanted = self.lists_as_objects and sequences.has_texts(examples)
         if not isinstance(value, ListValue) or not (is_wanted or (element is not None and annotation(element) is None)):
             return None
         return self._sequence(examples, list)

@@ -89,6 +89,19 @@ def test_what_a_body_surely_changes_needs_no_second_import(
     assert counts[1] - counts[0] == counts[2] - counts[1] <= 3 * ops, counts
 
 
+def test_a_forecast_of_many_branches_takes_no_longer(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:
+    """Each branch may leave what was before it: there are more paths than could be followed."""
+    branches = [line for k in range(40) for line in (f"        if i > {k}:", "            y += x")]
+    lines = [
+        "def program(x: Tensor, n: int):",
+        "    y = x.clone()",
+        "    for i in range(n):",
+        *branches,
+        "    return y",
+    ]
+    assert evaluations(load("\n".join([*_IMPORTS, *lines]), tmp_path, "branches")) < 500
+
+
 def test_calls_add(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:
     def calls(number: int) -> int:
         lines = [

@@ -62,10 +62,12 @@ def forecast(
         if not isinstance(known[number], Same):
             continue
         if isinstance(value, TensorValue):
-            storages = _storages([(body, inside)], output, {parameters[number]})
+            storages = None
+            with suppress(RecursionError):  # of thousands of branches, each after the other
+                storages = _storages([(body, inside)], output, {parameters[number]}, {})
             if storages:
                 widen(number, _like(state, value, storages))
-        elif _is_int(value) and _changes([(body, inside)], output, {parameters[number]}):
+        elif _is_int(value) and _changes([(body, inside)], output, {parameters[number]}, {}):
             found[number] = AnyScalar(int)
     for number, output in enumerate(outputs):
         name = output.debugName()
@@ -91,27 +93,36 @@ def _is_int(value: Value) -> bool:
     return isinstance(value, ConstValue) and type(value.value) is int
 
 
-def _storages(around: Blocks, value: Any, carried: Set[str]) -> frozenset[Site] | None:
+def _storages(around: Blocks, value: Any, carried: Set[str], memo: dict[str, Any]) -> frozenset[Site] | None:
     """The storages that a tensor may live in, if the body makes it; None if that cannot be told.
 
     Args:
         around: the block that has the value as an output, and the blocks around it, up to the loop's body.
         value: the value.
         carried: the names of what loops carry in its place: it brings no storage of the body's.
+        memo: the answers for values so far, by name: each branch of a branch may be what was before it.
     """
-    if value.debugName() in carried:
+    name = value.debugName()
+    if name in carried:
         return frozenset()
+    if name not in memo:
+        memo[name] = _storages_made(around, value, carried, memo)
+    found: frozenset[Site] | None = memo[name]
+    return found
+
+
+def _storages_made(around: Blocks, value: Any, carried: Set[str], memo: dict[str, Any]) -> frozenset[Site] | None:
     around, number, node = _maker(around, value)
     if node is None:
         return None
     path = around[0][1]
     if node.kind() == "prim::If":
-        found = [_storages(inner, output, carried) for inner, output in _branches(around, number, node, value)]
+        found = [_storages(inner, output, carried, memo) for inner, output in _branches(around, number, node, value)]
         return None if None in found else frozenset().union(*filter(None, found))
     if node.kind() == "prim::Loop":
         inner, first, parameter, output = _loop(around, number, node, value)
-        before = _storages(around, first, carried)
-        made = _storages(inner, output, {*carried, parameter.debugName()})
+        before = _storages(around, first, carried, memo)
+        made = _storages(inner, output, {*carried, parameter.debugName()}, memo)
         if before is None or made is None:
             return None
         return before | {(EARLIER, inner[0][1], made_at(storage)) for storage in made}
@@ -121,7 +132,7 @@ def _storages(around: Blocks, value: Any, carried: Set[str]) -> frozenset[Site] 
     if len(schema.returns) != 1 or str(schema.returns[0].type) != "Tensor":
         return None
     if schema.returns[0].alias_info is not None:
-        return _storages(around, next(node.inputs()), carried)  # a view of its first operand, or that itself
+        return _storages(around, next(node.inputs()), carried, memo)  # a view of its first operand, or that itself
     if any(spec.alias_info is not None for spec in schema.arguments):
         return None
     return frozenset([(*path, number, 1)])
@@ -156,16 +167,24 @@ def _loop(around: Blocks, number: int, node: Any, value: Any) -> tuple[Blocks, A
     return inner, list(node.inputs())[place + 2], list(body.inputs())[place + 1], list(body.outputs())[place + 1]
 
 
-def _changes(around: Blocks, value: Any, carried: Set[str]) -> bool:
+def _changes(around: Blocks, value: Any, carried: Set[str], memo: dict[str, bool]) -> bool:
     """Whether an int is, on some path through the body, another one than the one that the loop carries in its place."""
+    name = value.debugName()
+    if name not in memo:
+        memo[name] = name not in carried and _is_changed(around, value, carried, memo)
+    return memo[name]
+
+
+def _is_changed(around: Blocks, value: Any, carried: Set[str], memo: dict[str, bool]) -> bool:
     around, number, node = _maker(around, value)
     if node is None:
         return False
     if node.kind() == "prim::If":
-        return any(_changes(inner, output, carried) for inner, output in _branches(around, number, node, value))
+        return any(_changes(inner, output, carried, memo) for inner, output in _branches(around, number, node, value))
     if node.kind() == "prim::Loop":
         inner, first, parameter, output = _loop(around, number, node, value)
-        return _changes(around, first, carried) or _changes(inner, output, {*carried, parameter.debugName()})
+        inside = {*carried, parameter.debugName()}
+        return _changes(around, first, carried, memo) or _changes(inner, output, inside, memo)
     if node.kind() not in _STEPS or str(node.output().type()) != "int":
         return False
     first, second, *_ = node.inputs()

@@ -304,6 +304,7 @@ class Control:
     ) -> list[Value]:
         """Import a loop as a loop; without a forecast if it is rejected with one, for the message."""
         state, added = self.state, dict(self.growing.capacity.added)
+        frames = list(state.locations.frames)
         plain = [abstract(value) for value in initial]
         head = self._foreseen(site, plain, before)
         if head == plain:
@@ -314,6 +315,7 @@ class Control:
                         return self._fixed_point(site, trip, condition, initial, dict(before), body, plain, head)
                 except (UnsupportedOpError, UnsupportedProgramError):
                     state.heap.contents, self.growing.capacity.added = dict(before), added
+                    state.locations.frames[:] = frames
                     head = plain
         return self._fixed_point(site, trip, condition, initial, dict(before), body, plain, head)
 

@@ -2,7 +2,7 @@
 
 A body is imported until what is known at its head holds at its end. A tensor that each iteration makes anew, and an int
 that each iteration adds to, are known not to be what they are before the loop: assuming that from the start saves an
-import of the body. What is read off is a forecast: the import checks it.
+import of the body. What is read off is a forecast: the import checks it. There is none for loops that change lists.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def forecast(
         body: the TorchScript block.
     """
     found = list(known)
+    if _changes_containers(body):
+        return found
     inside = (*site, "body")
     parameters = [value.debugName() for value in body.inputs()][1:]  # the first one counts
     outputs = list(body.outputs())[1:]
@@ -76,6 +78,16 @@ def forecast(
             if isinstance(other, AnyTensor) and isinstance(initial[number], TensorValue):
                 widen(number, other)
     return found
+
+
+def _changes_containers(block: Any) -> bool:
+    """Whether a block changes a list, dict or object: which form that has to have is found by importing the block."""
+    for node in block.nodes():
+        if node.kind() == "prim::SetAttr" or any(map(_changes_containers, node.blocks())):
+            return True
+        if "!" in node.schema() and next(node.inputs()).type().kind() in ("ListType", "DictType"):
+            return True
+    return False
 
 
 def _like(state: State, value: TensorValue, storages: frozenset[Site]) -> AnyTensor:

@@ -118,7 +118,7 @@ def cases(op: Any, *, static: bool) -> Iterator[tuple[Pair, list[Any], Callable[
         pair = Pair()
         chosen = [*names, *["contiguous"] * tensors]
         args = operands(op, map(partial(pair.fake, dtype=dtype, static=static), chosen))
-        if args is None or not all(is_plain(arg, pair.symbols) for arg in args if isinstance(arg, torch.Tensor)):
+        if args is None or not all(is_plain(arg, pair.symbols.mode) for arg in args if isinstance(arg, torch.Tensor)):
             continue
 
         def at(value: int, chosen: list[str] = chosen, dtype: torch.dtype = dtype) -> list[Any]:

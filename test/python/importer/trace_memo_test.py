@@ -86,7 +86,7 @@ def test_what_a_body_surely_changes_needs_no_second_import(
 
     counts = [evaluations(load(program(loops), tmp_path, f"loops{loops}")) for loops in (0, 1, 2)]
     ops = sum(line.count(" * 2") + line.count(" + x") + line.count(".view") for line in body if "k * 2" not in line)
-    assert counts[1] - counts[0] == counts[2] - counts[1] <= 3 * ops, counts
+    assert counts[1] - counts[0] == counts[2] - counts[1] == ops, counts
 
 
 def test_a_forecast_of_many_branches_takes_no_longer(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -309,7 +310,11 @@ def chosen_between_callbacks(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("sign", [-1.0, 0.0, 1.0])
-def test_nonzero_is_part_of_a_kernel(sign: float) -> None:
+def test_nonzero_is_part_of_a_kernel(sign: float, tmp_path: Path) -> None:
     """All, some or none are chosen; the host takes as many places as there are of those that the kernel made."""
     x = torch.full((6,), sign) if sign else torch.tensor([3.0, -1.0, 0.0, float("nan"), -2.0, 5.0])
     assert kernels_of(chosen_between_callbacks, (x, 2), (x, 0), (x, 1), (-x, 9)) == 2
+    compile(chosen_between_callbacks, (x, 2), cache=False, dump_dir=tmp_path)
+    left = (tmp_path / "4-backend.mlir").read_text()
+    assert "aten.slice.Tensor" in left
+    assert "aten.nonzero" not in left

@@ -60,6 +60,10 @@ def form_regions(
     return former.kernels, former.reasons
 
 
+class _TooManyTensors(NoKernelError):
+    """A part that no tool has to look at."""
+
+
 class _Former:
     """Looks for parts of a module, and makes kernels of them.
 
@@ -116,8 +120,8 @@ class _Former:
         try:
             self.kernels.append(_take_out(ops, f"kernel_{len(self.kernels)}", self._ssa_opt, self._timeout_s))
         except NoKernelError as error:
-            self._overloaded = isinstance(error.__cause__, OperandLimitError)
-            self._tried += not self._overloaded
+            self._overloaded = isinstance(error, _TooManyTensors) or isinstance(error.__cause__, OperandLimitError)
+            self._tried += not isinstance(error, _TooManyTensors)
             self.reasons.append(str(error))
             return False
         self._tried += 1
@@ -250,8 +254,7 @@ def _take_out(
         raise NoKernelError("a part of it runs in PyTorch")
     outlined = Outlined(ops)
     if outlined.tensors > MOST_TENSORS:
-        reason = f"{outlined.tensors} tensors among its arguments and results"
-        raise NoKernelError(reason) from OperandLimitError(reason)
+        raise _TooManyTensors(f"{outlined.tensors} tensors among its arguments and results")
     kernel = form_kernel(outlined.text(), ops[0].context, name=name, whole=False, ssa_opt=ssa_opt, timeout_s=timeout_s)
     outlined.replace_by(kernel)
     return kernel

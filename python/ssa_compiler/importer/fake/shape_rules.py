@@ -56,7 +56,9 @@ def trace_by_rule(symbols: Symbols, emitter: Emitter, op: Any, args: Sequence[An
     if op not in COMPOSITES and op not in _WHERE and not is_compiled(emitter, op):
         return None
     tensors = _tensors(args)
-    if not tensors or not all(is_plain(tensor, symbols) for tensor in tensors):
+    if not tensors or not all(is_plain(tensor, symbols.mode) for tensor in tensors):
+        return None
+    if any(tensor.is_conj() or tensor.is_neg() for tensor in tensors):
         return None
     if any(tensor.fake_device != tensors[0].fake_device for tensor in tensors):
         return None
@@ -220,6 +222,8 @@ def _index(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     """Reading at places: the dimensions that neighbouring indices are for become those of the indices."""
     source, indices = args
     places = [number for number, index in enumerate(indices) if index is not None]
+    if not places:
+        return None
     first, last = places[0], places[-1]
     given = [indices[number] for number in places]
     if last - first + 1 != len(places) or last >= source.dim():
@@ -287,13 +291,14 @@ def _where_scalar(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | Non
     constant = made(symbols, [], other.dtype, other.fake_device)
     making = [scalar, other.dtype, torch.strided, other.fake_device, None]
     given = [args[0], constant, other] if number == 1 else [args[0], other, constant]
-    found = _pointwise(symbols, _aten.where.self, given)
+    found = _where(symbols, _aten.where.self, given)
     if found is not None:
         found.records.insert(0, Record(_aten.scalar_tensor.default, making, constant))
     return found
 
 
 def _where(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
+    """`where` of bools; of uint8 it is deprecated, and FakeTensors reject it."""
     return _pointwise(symbols, op, args) if args[0].dtype is torch.bool else None
 
 

@@ -23,8 +23,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 
 from ..values.argument_sizes import ArgumentSizes
-from ..values.fake_layout import empty_on_meta
-from ..values.symbols import COUNTS, Symbols
+from ..values.fake_layout import empty_on_meta, is_plain
+from ..values.symbols import Symbols
 from .trace import Record, Trace
 
 __all__ = ["memoised"]
@@ -226,8 +226,7 @@ def _check(fake: FakeTensor, mode: FakeTensorMode) -> None:
     Raises:
         _Unknown: it has.
     """
-    plain = fake.fake_mode is mode and fake.constant is None and fake.layout is torch.strided
-    if not plain or fake.requires_grad or any(getattr(fake, memo, None) is not None for memo in COUNTS):
+    if not is_plain(fake, mode):
         raise _Unknown
 
 

@@ -1,4 +1,4 @@
-"""Shape functions of views, and of `reshape` where it is one."""
+"""Shape functions of views, and of ops that are a view, a copy or nothing, as layouts decide (`reshape`, `to`)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _expand(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
 
 
 def _new_shape(symbols: Symbols, source: torch.Tensor, wanted: Sequence[Any]) -> list[Any] | None:
-    """The sizes of a view of a contiguous tensor; None where they are not known to fit."""
+    """The sizes of a tensor in another shape; None where they are not known to fit."""
     sizes = list(wanted)
     free = [number for number, size in enumerate(sizes) if type(size) is int and size == -1]
     others = [size for size in sizes if not (type(size) is int and size == -1)]
@@ -158,7 +158,7 @@ def _view_as(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     return None if sizes is None else _view(symbols, op, args, sizes, contiguous_strides(sizes, symbols))
 
 
-def reshaped(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
+def _reshaped(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     """`reshape` of a contiguous tensor is a view; of another of known layout, PyTorch says whether one is possible."""
     source, wanted = args
     sizes = _new_shape(symbols, source, wanted)
@@ -208,7 +208,7 @@ def _copied(symbols: Symbols, source: Any, sizes: Sequence[Any], guesses: Sequen
 def _flatten(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     source, *numbers = args
     if not source.dim():
-        return reshaped(symbols, op, [source, [1]])
+        return _reshaped(symbols, op, [source, [1]])
     start, end = (_dim(number, source.dim()) for number in numbers)
     if start is None or end is None or start > end:
         return None
@@ -216,7 +216,7 @@ def _flatten(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
         return Trace(source, [])
     shape = source.shape
     merged = product(shape[start : end + 1], symbols)
-    return reshaped(symbols, op, [source, [*shape[:start], merged, *shape[end + 1 :]]])
+    return _reshaped(symbols, op, [source, [*shape[:start], merged, *shape[end + 1 :]]])
 
 
 def _movedim(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
@@ -271,7 +271,7 @@ VIEWS: dict[Any, Rule] = {
 """Rules of views."""
 
 COMPOSITES: dict[Any, Rule] = {
-    _aten.reshape.default: reshaped,
+    _aten.reshape.default: _reshaped,
     _aten.flatten.using_ints: _flatten,
     _aten.movedim.int: _movedim,
     _aten.contiguous.default: _contiguous,

@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, in_kernel_invocation_manager
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 from torch.utils._sympy.functions import Max
 
 from .symbols import COUNTS, Symbols
@@ -36,16 +36,14 @@ __all__ = [
 ]
 
 
-def is_plain(fake: Any, symbols: Symbols) -> bool:
-    """Whether there is nothing to a tensor but its metadata: no known elements, no counts, no gradient."""
+def is_plain(fake: Any, mode: FakeTensorMode) -> bool:
+    """Whether there is nothing to a tensor of a mode but its metadata: no known elements, no counts, no gradient."""
     return (
         type(fake) is FakeTensor
-        and fake.fake_mode is symbols.mode
+        and fake.fake_mode is mode
         and fake.constant is None
         and fake.layout is torch.strided
         and not fake.requires_grad
-        and not fake.is_conj()
-        and not fake.is_neg()
         and all(getattr(fake, memo, None) is None for memo in COUNTS)
     )
 

@@ -209,3 +209,6 @@ def test_what_is_not_known_is_left_to_fake_tensors() -> None:
     assert smallest is not None
     assert smallest(pair.symbols, aten.amin.default, [x, [0], False]) is None  # of nothing, it raises
     assert smallest(pair.symbols, aten.amin.default, [x, [1], False]) is not None
+    index = shape_rules._rule(aten.index.Tensor)
+    assert index is not None
+    assert index(pair.symbols, aten.index.Tensor, [x, [None]]) is None  # eager raises

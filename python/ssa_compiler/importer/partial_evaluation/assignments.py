@@ -18,6 +18,7 @@ from .displays import spread
 from .expressions import Expressions
 from .forgotten_writes import is_forgotten, written, written_element
 from .interfaces import Result
+from .new_nodes import parsed_at
 from .presence import augmented, find_present
 from .rejections import NotCompiledError
 from .scope import Scope, literal
@@ -138,11 +139,7 @@ class Assignments:
             f"    raise {error}('unsupported: a slice of a list that is assigned another number of elements')\n"
             f"for {name} in range(len({numbers})):\n    {items.id}[{numbers}[{name}]] = {values.id}[{name}]"
         )
-        made = ast.parse(text).body
-        for statement in made:
-            for each in ast.walk(statement):
-                ast.copy_location(each, node)
-        return [each for statement in made for each in self.statement(statement)]
+        return [each for statement in parsed_at(text, node) for each in self.statement(statement)]
 
     def _assign_name(self, target: ast.Name, result: Result, node: ast.AST) -> list[ast.stmt]:
         value = result.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-__all__ = ["with_places"]
+__all__ = ["parsed_at", "with_places"]
 
 
 def with_places(node: Any, where: ast.AST) -> Any:
@@ -14,3 +14,12 @@ def with_places(node: Any, where: ast.AST) -> Any:
         if not hasattr(part, "lineno"):
             ast.copy_location(part, where)
     return node
+
+
+def parsed_at(text: str, where: ast.AST) -> list[ast.stmt]:
+    """Parse statements, and give all their parts the place of another one."""
+    made = ast.parse(text).body
+    for statement in made:
+        for part in ast.walk(statement):
+            ast.copy_location(part, where)
+    return made

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...errors import UnsupportedProgramError
 from .interfaces import CallEvaluator, Result
+from .new_nodes import parsed_at
 from .values import TensorValue
 
 __all__ = ["summed"]
@@ -37,11 +38,7 @@ def summed(calls: CallEvaluator, node: ast.Call) -> Result | None:
         f"{name} = 0 + {items.id}[0]\n"
         f"for {name}_k in range(1, len({items.id})):\n    {name} = {name} + {items.id}[{name}_k]"
     )
-    statements = ast.parse(text).body
-    for statement in statements:
-        for part in ast.walk(statement):
-            ast.copy_location(part, node)
-    calls.scope.hoist(statements, node)
+    calls.scope.hoist(parsed_at(text, node), node)
     return Result(ast.copy_location(ast.Name(name, ast.Load()), node), iteration.element)
 
 

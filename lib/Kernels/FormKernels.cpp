@@ -25,8 +25,7 @@ using namespace ssa_compiler;
 /// Whether kernels compute with values of a type.
 static bool isSupported(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return !tensor.getEncoding() && !llvm::is_contained(tensor.getShape(), 0) &&
-           isSupported(tensor.getElementType());
+    return !tensor.getEncoding() && isSupported(tensor.getElementType());
   return type.isIndex() || type.isSignlessInteger(1) ||
          type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
          type.isSignlessInteger(32) || type.isSignlessInteger(64) ||

@@ -157,6 +157,34 @@ static bool mayBeOverwritten(OpOperand &operand,
   });
 }
 
+/// What the other arms of the branches around one yield where one arm yields
+/// its result as it is, from the inside out, as far as all have one size. All
+/// of it ends in one buffer: a result that is another tensor's buffer in one
+/// arm is in the analysis an alias of both, so nothing could be copied there.
+static SmallVector<OpOperand *> findOtherArms(scf::IfOp &branch, unsigned k,
+                                              Value tensor) {
+  SmallVector<OpOperand *> others;
+  while (auto around = dyn_cast<scf::IfOp>(branch->getParentOp())) {
+    Operation *yield = branch->getBlock()->getTerminator();
+    OpOperand *passed =
+        llvm::find_if(yield->getOpOperands(),
+                      [&, result = branch.getResult(k)](OpOperand &o) {
+                        return o.get() == result;
+                      });
+    if (passed == yield->getOpOperands().end())
+      break;
+    k = passed->getOperandNumber();
+    bool isThen = around.thenYield() == yield;
+    scf::YieldOp opposite = isThen ? around.elseYield() : around.thenYield();
+    OpOperand &other = opposite->getOpOperand(k);
+    if (!haveSameSizes(tensor, other.get(), opposite))
+      break;
+    others.push_back(&other);
+    branch = around;
+  }
+  return others;
+}
+
 /// Gives the results of a branch whose arms end in different buffers of one
 /// size one buffer: that of a tensor from outside, if one arm leaves it as it
 /// is and the analysis lets the other one write there, else a new one. Returns
@@ -197,10 +225,13 @@ joinArms(scf::IfOp branch, const OneShotAnalysisState &state, Trials &trials) {
       insertion.erase();
       trial->second = {};
     }
-    FailureOr<Value> place = createOutside(branch, one->get());
+    scf::IfOp outermost = branch;
+    SmallVector<OpOperand *> ends = findOtherArms(outermost, k, one->get());
+    ends.append({one, other});
+    FailureOr<Value> place = createOutside(outermost, one->get());
     if (failed(place))
       return failure();
-    for (OpOperand *operand : {one, other}) {
+    for (OpOperand *operand : ends) {
       OpBuilder builder(operand->getOwner());
       auto copy = bufferization::MaterializeInDestinationOp::create(
           builder, branch.getLoc(), place->getType(), operand->get(), *place);

@@ -299,3 +299,34 @@ func.func @merged(%n: index, %init: tensor<?xf32> {bufferization.writable = fals
   }
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// Arms of nested branches that may all be the result end in one buffer, outside
+// of them all. If each branch had one, the analysis would take the buffer of
+// the inner one and the input for one and the same, and could copy neither.
+// CHECK-LABEL: func.func @nested_arms
+// CHECK-SAME: %[[X:.+]]: tensor<4xf32>
+// CHECK: %[[PLACE:.+]] = bufferization.alloc_tensor() : tensor<4xf32>
+// CHECK: scf.if
+// CHECK:   scf.if
+// CHECK:     bufferization.materialize_in_destination %[[X]] in %[[PLACE]]
+// CHECK:   } else {
+// CHECK:     bufferization.materialize_in_destination %{{.+}} in %[[PLACE]]
+// CHECK: } else {
+// CHECK:   bufferization.materialize_in_destination %[[X]] in %[[PLACE]]
+func.func @nested_arms(%x: tensor<4xf32> {bufferization.writable = false}, %a: i1, %b: i1) -> tensor<4xf32> {
+  %r = scf.if %a -> (tensor<4xf32>) {
+    %s = scf.if %b -> (tensor<4xf32>) {
+      scf.yield %x : tensor<4xf32>
+    } else {
+      %e = tensor.empty() : tensor<4xf32>
+      %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      scf.yield %y : tensor<4xf32>
+    }
+    scf.yield %s : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

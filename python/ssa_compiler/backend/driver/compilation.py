@@ -327,7 +327,7 @@ class Compilation(ModuleAtWork):
         if races:
             self._isolate_ops(attempt, races, "its threads read what others write, without a barrier")
             return None
-        output = self._with_right_moves(scheduled, flags, output, completed)
+        output = self._with_right_moves(output, completed)
         self._seconds["verify"] += time.perf_counter() - start
         return output
 
@@ -377,12 +377,10 @@ class Compilation(ModuleAtWork):
             raise self._failure(attempt, command, completed)
         return None
 
-    def _with_right_moves(self, source: Path, flags: tuple[str, ...], output: Path, completed: Completed) -> Path:
+    def _with_right_moves(self, output: Path, completed: Completed) -> Path:
         """Return the compiled program, or another one where IREE's virtual machine would move values wrongly.
 
         Args:
-            source: what it was compiled from.
-            flags: which part of iree-compile that was.
             output: the compiled program.
             completed: what was printed.
         """
@@ -396,10 +394,8 @@ class Compilation(ModuleAtWork):
         if not wrong:
             return output
         _logger.debug("%d wrong moves: %s", len(wrong), wrong)
-        machine, repaired, again = (self._folder / name for name in ("machine.mlir", "repaired.mlir", "repaired.vmfb"))
-        command = [compiler_path(), str(source), *self._flags, *flags, "--compile-to=vm", "-o", str(machine)]
-        self._run(command, source)
-        text = rewrite_moves(machine.read_text(encoding="utf-8"))
+        repaired, again = (self._folder / name for name in ("repaired.mlir", "repaired.vmfb"))
+        text = rewrite_moves(f"module attributes {{vm.toplevel}} {{\n{printed[-1]}\n}}\n")
         repaired.write_text(text, encoding="utf-8")
         command = [compiler_path(), str(repaired), *self._flags, "--compile-from=vm", "-o", str(again)]
         self._run(command, repaired)

@@ -73,6 +73,7 @@ def resolve_target(target: str, *, architecture: str | None = None, data_tiling:
             *_COMMON,
             "--iree-hal-target-backends=llvm-cpu",
             "--iree-llvmcpu-target-cpu=host",
+            "--iree-llvmcpu-debug-symbols=false",  # a fifth of the time to compile kernels
         ]
         if data_tiling:
             flags += ["--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"]

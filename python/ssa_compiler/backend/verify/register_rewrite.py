@@ -45,7 +45,7 @@ def rewrite_moves(text: str) -> str:
     """Rewrite a program.
 
     Args:
-        text: what `iree-compile --compile-to=vm` prints.
+        text: the module as the register allocation gets it.
     Returns:
         The same for `iree-compile --compile-from=vm`.
     """

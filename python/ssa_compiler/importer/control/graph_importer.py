@@ -43,6 +43,7 @@ from ..values.values import (
 )
 from .if_and_loop import Iteration
 from .operators import Operators
+from .trip_counts import counted_up_to, most_iterations
 
 __all__ = ["GraphImporter"]
 
@@ -194,15 +195,16 @@ class GraphImporter(Operators):
     def _prim_Loop(self, node: Any) -> list[Value]:
         trip, condition, *initial = (self._lookup(value) for value in node.inputs())
         trip, condition = self.implicit.number(trip, int), self.implicit.number(condition, bool)
-        return self.control.loop(trip, condition, initial, node, self._iteration(node))
+        bound, most = counted_up_to(node), most_iterations(node)
+        most = trip if most is None else self.implicit.number(self._lookup(most), int)
+        return self.control.loop(trip, most, condition, initial, node, self._iteration(node, bound))
 
-    def _iteration(self, node: Any) -> Iteration:
+    def _iteration(self, node: Any, bound: Any) -> Iteration:
         """Return how a prim::Loop goes through lists, if it is a for loop over some.
 
         TorchScript asks once how long they are, Python before each iteration. A loop with a break has no number of
-        iterations, but a condition: the position is less than the length, and there was no break.
+        iterations, but a condition: the position is less than the length, `bound`, and there was no break.
         """
-        bound = _counted_up_to(node)
         lengths = [next(node.inputs()) if bound is None else bound]
         flag = [] if bound is None else list(next(next(node.blocks()).outputs()).node().inputs())[-1:]
         owners = []
@@ -387,29 +389,3 @@ class GraphImporter(Operators):
         if known is None:
             raise self.state.unsupported_op("isinstance on a value whose type is dynamic; annotate it")
         return [ConstValue(known)]
-
-
-def _counted_up_to(node: Any) -> Any:
-    """The number that a prim::Loop with a condition counts up to from 0, as a for loop with a break does, if it is one.
-
-    `while items:` asks the list itself, each time.
-    """
-    _, condition, *initial = node.inputs()
-    (body,) = node.blocks()
-    going_on = next(body.outputs()).node()
-    below = next(going_on.inputs(), None) if going_on.kind() == "aten::__and__" else None
-    if below is None or below.node().kind() != "aten::lt":
-        return None
-    following, bound = below.node().inputs()
-    first = condition.node()
-    if first.kind() == "aten::gt":
-        asked = next(first.inputs()) == bound
-    else:
-        asked = condition.toIValue() is True and bound.node().kind() == "prim::Constant"
-    if not asked or following.node().kind() != "aten::add":
-        return None
-    counter, step = following.node().inputs()
-    places = [place for place, value in enumerate(list(body.inputs())[1:]) if value == counter]
-    numbers = [value.toIValue() for value in (step, *(initial[place] for place in places))]
-    ends = [list(body.outputs())[place + 1] for place in places]
-    return bound if numbers == [1, 0] and ends == [following] else None

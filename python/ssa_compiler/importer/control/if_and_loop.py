@@ -256,6 +256,7 @@ class Control:
     def loop(
         self,
         trip: Value,
+        most: Value,
         condition: Value,
         initial: Sequence[Value],
         node: Any,
@@ -264,7 +265,8 @@ class Control:
         """Import a prim::Loop.
 
         Args:
-            trip: the largest number of iterations.
+            trip: after how many iterations the loop ends.
+            most: the largest number of iterations that there can be, as the condition counts them, too.
             condition: whether there is a first one.
             initial: the values that the loop carries.
             node: the loop.
@@ -283,7 +285,7 @@ class Control:
         added = dict(self.growing.capacity.added)
         try:
             with self.emitter.attempt():
-                results = self._as_loop(site, trip, condition, initial, before, body)
+                results = self._as_loop(site, trip, most, condition, initial, before, body)
                 iteration.check(None)
                 return results
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
@@ -300,7 +302,14 @@ class Control:
                 raise (other if isinstance(plain, OtherForm) else rejection) from None
 
     def _as_loop(
-        self, site: Site, trip: Value, condition: Value, initial: Sequence[Value], before: Heap, body: Any
+        self,
+        site: Site,
+        trip: Value,
+        most: Value,
+        condition: Value,
+        initial: Sequence[Value],
+        before: Heap,
+        body: Any,
     ) -> list[Value]:
         """Import a loop as a loop; without a forecast if it is rejected with one, for the message."""
         state, added = self.state, dict(self.growing.capacity.added)
@@ -312,17 +321,18 @@ class Control:
             if head != plain:
                 try:
                     with self.emitter.attempt():
-                        return self._fixed_point(site, trip, condition, initial, dict(before), body, plain, head)
+                        return self._fixed_point(site, trip, most, condition, initial, dict(before), body, plain, head)
                 except (UnsupportedOpError, UnsupportedProgramError):
                     state.heap.contents, self.growing.capacity.added = dict(before), added
                     state.locations.frames[:] = frames
                     head = plain
-        return self._fixed_point(site, trip, condition, initial, dict(before), body, plain, head)
+        return self._fixed_point(site, trip, most, condition, initial, dict(before), body, plain, head)
 
     def _fixed_point(
         self,
         site: Site,
         trip: Value,
+        most: Value,
         condition: Value,
         initial: Sequence[Value],
         before: Heap,
@@ -335,7 +345,7 @@ class Control:
         cells: list[Site] = []
         contents: list[Abstract] = []
         written = set(self._written.get(site, ()))
-        lists = LoopLists(self.state, self.growing, trip)
+        lists = LoopLists(self.state, self.growing, trip, most)
         parts = LoopParts(self.state, self.scalars, self.growing, self.run_block)
         for _ in range(_MOST_PASSES + _PASSES_FOR_EACH * len(initial)):  # what changes may go from one to the next
             again = LoopPass(

@@ -25,18 +25,19 @@ Heap = dict[Site, tuple[Value, ...]]
 class LoopLists:
     """What one loop knows about lists that change their length in it, over all passes of its import."""
 
-    def __init__(self, state: State, growing: DynamicLists, trip: Value) -> None:
+    def __init__(self, state: State, growing: DynamicLists, trip: Value, most: Value) -> None:
         """Create it.
 
         Args:
             state: the interpretation.
             growing: the ops on such lists.
-            trip: the loop's largest number of iterations.
+            trip: after how many iterations the loop ends.
+            most: the largest number of iterations that there can be.
         """
-        self.state, self.growing, self.trip = state, growing, trip
-        constant = trip.value if isinstance(trip, ConstValue) else None
-        self.bounded = isinstance(trip, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
-        self.unroll = constant is not None and constant <= _READILY_UNROLLED
+        self.state, self.growing, self.most = state, growing, most
+        constant = most.value if isinstance(most, ConstValue) else None
+        self.bounded = isinstance(most, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
+        self.unroll = isinstance(trip, ConstValue) and trip.value <= _READILY_UNROLLED
         # A loop around this one has reserved capacity if it can tell how often this one runs.
         self._inherited = growing.capacity.reserved if constant is not None and self.bounded else frozenset()
         self._reserved: dict[Site, float] = {}
@@ -93,7 +94,7 @@ class LoopLists:
     def _more(self, added: float) -> Value:
         """How many elements the whole loop may add."""
         emit: Any = self.growing.scalars.emit
-        trips = emit("max", [self.trip, ConstValue(0)])
+        trips = emit("max", [self.most, ConstValue(0)])
         return emit("mul", [trips, ConstValue(int(added))])
 
 

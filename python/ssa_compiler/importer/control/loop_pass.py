@@ -205,7 +205,7 @@ class LoopPass:
         loop = emitter.op("torch.prim.Loop", carried_types, [trip, condition, *passed_in], regions=1)
         self.block.append_to(loop.regions[0])
         emitter.discard(self.operation)
-        self.parts.growing.capacity.repeated(self.added, self.trip, self.lists.bounded)
+        self.parts.growing.capacity.repeated(self.added, self.lists.most, self.lists.bounded)
         results = iter(loop.results)
         state.heap.contents = {**self.end, **self.before}
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]

@@ -1,0 +1,103 @@
+"""How often a prim::Loop runs at most, where its condition says so: TorchScript gives a for loop with a `break`, or a
+`while`, no number of iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["counted_up_to", "most_iterations"]
+
+
+def counted_up_to(node: Any) -> Any:
+    """The number that a prim::Loop with a condition counts up to from 0, as a for loop with a break does, if it is one.
+
+    `while items:` asks the list itself, each time.
+    """
+    _, condition, *initial = node.inputs()
+    (body,) = node.blocks()
+    going_on = next(body.outputs()).node()
+    below = next(going_on.inputs(), None) if going_on.kind() == "aten::__and__" else None
+    if below is None or below.node().kind() != "aten::lt":
+        return None
+    following, bound = below.node().inputs()
+    first = condition.node()
+    if first.kind() == "aten::gt":
+        asked = next(first.inputs()) == bound
+    else:
+        asked = condition.toIValue() is True and bound.node().kind() == "prim::Constant"
+    if not asked or following.node().kind() != "aten::add":
+        return None
+    counter, step = following.node().inputs()
+    places = [place for place, value in enumerate(list(body.inputs())[1:]) if value == counter]
+    numbers = [value.toIValue() for value in (step, *(initial[place] for place in places))]
+    ends = [list(body.outputs())[place + 1] for place in places]
+    return bound if numbers == [1, 0] and ends == [following] else None
+
+
+def most_iterations(node: Any) -> Any:
+    """The number that bounds the iterations of a prim::Loop, if its condition compares a counter with one.
+
+    The counter begins at a constant that is not negative, grows by at least 1 in each iteration, and has to be less
+    than a number from outside the loop: `while i < n and ...`.
+    """
+    _, condition, *initial = node.inputs()
+    (body,) = node.blocks()
+    going_on, *final = body.outputs()
+    asked = [large for _, large in _comparisons(condition)]
+    for following, bound in _comparisons(going_on):
+        # What is compared before the loop comes from outside, as constants do.
+        outside = bound in asked or (condition.toIValue() is True and bound.node().kind() == "prim::Constant")
+        if not outside or str(bound.type()) != "int" or following not in final:
+            continue
+        place = final.index(following)
+        begin, counter = _constant(initial[place]), list(body.inputs())[1 + place]
+        if begin is not None and begin >= 0 and _is_larger(following, counter):
+            return bound
+    return None
+
+
+def _comparisons(condition: Any) -> Iterator[tuple[Any, Any]]:
+    """The pairs of numbers of which the first has to be less than the second for a condition to hold."""
+    made = condition.node()
+    if made.kind() in ("aten::lt", "aten::gt"):
+        pair = tuple(made.inputs())
+        yield pair if made.kind() == "aten::lt" else pair[::-1]  # type: ignore[misc]
+    elif made.kind() == "aten::__and__":
+        for each in made.inputs():
+            yield from _comparisons(each)
+    elif made.kind() == "prim::If":
+        chosen, other = (list(block.outputs()) for block in made.blocks())
+        place = list(made.outputs()).index(condition)
+        if other[place].toIValue() is False:  # `a and b`
+            yield from _comparisons(made.input())
+            yield from _comparisons(chosen[place])
+
+
+def _is_larger(value: Any, than: Any) -> bool:
+    """Whether an int is another one and a positive constant, or one of several on each way through branches."""
+    made = value.node()
+    if made.kind() == "prim::If":
+        place = list(made.outputs()).index(value)
+        return all(_is_larger(list(block.outputs())[place], than) for block in made.blocks())
+    if made.kind() != "aten::add":
+        return False
+    first, second = made.inputs()
+    return any(
+        one == than and step is not None and step > 0
+        for one, step in ((first, _constant(second)), (second, _constant(first)))
+    )
+
+
+def _constant(value: Any) -> int | None:
+    """The int that is known of a value, also where TorchScript is kept from seeing it: `[0][0]`."""
+    made = value.node()
+    if made.kind() == "aten::__getitem__":
+        sequence = next(made.inputs())
+        elements = list(sequence.node().inputs()) if sequence.node().kind() == "prim::ListConstruct" else []
+        if len(elements) != 1 or len(sequence.uses()) != 1:
+            return None
+        value = elements[0]
+    known = value.toIValue()
+    return known if isinstance(known, int) and not isinstance(known, bool) else None

@@ -63,7 +63,7 @@ def _comparisons(condition: Any) -> Iterator[tuple[Any, Any]]:
     made = condition.node()
     if made.kind() in ("aten::lt", "aten::gt"):
         pair = tuple(made.inputs())
-        yield pair if made.kind() == "aten::lt" else pair[::-1]  # type: ignore[misc]
+        yield pair if made.kind() == "aten::lt" else pair[::-1]
     elif made.kind() == "aten::__and__":
         for each in made.inputs():
             yield from _comparisons(each)

@@ -132,6 +132,7 @@ class _TorchScriptSource:
             dynamic_shapes=options.dynamic_shapes,
             lenient=options.lenient,
             kernels=options.kernels,
+            unrolls=options.unrolls,
         )
 
 

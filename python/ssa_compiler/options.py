@@ -45,9 +45,11 @@ class ImportOptions:
         dynamic_shapes: which sizes stay dynamic; see `compile`.
         lenient: whether `dynamic_shapes` need not be kept to for these examples.
         kernels: whether loops become native kernels, so that the algorithms of the library may go number by number.
+        unrolls: whether loops of few iterations that build lists are written out, however large they are.
     """
 
     index_checks: bool = True
     dynamic_shapes: Any = None
     lenient: bool = False
     kernels: bool = False
+    unrolls: bool = False

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ._opt import run_ssa_opt
+from .errors import UnsupportedProgramError
 
-__all__ = ["PASSES", "STAGES", "PipelineResult", "dump_stage", "run_pipeline"]
+if TYPE_CHECKING:
+    from .abi import ImportedProgram
+
+__all__ = ["PASSES", "STAGES", "PipelineResult", "dump_stage", "import_and_run", "run_pipeline"]
 
 # Stage -> the ssa-opt flags that make it from the stage before, in order (docs/Architecture.md).
 PASSES: dict[str, tuple[str, ...]] = {
@@ -54,6 +60,36 @@ def dump_stage(dump_dir: str | os.PathLike[str] | None, stage: str, text: str, s
     folder.mkdir(parents=True, exist_ok=True)
     number = STAGES.index(stage) if stage in STAGES else len(STAGES)
     (folder / f"{number}-{stage}{suffix}").write_text(text, encoding="utf-8")
+
+
+def import_and_run(
+    deliver: Callable[[bool], ImportedProgram],
+    *,
+    imported: Callable[[ImportedProgram], None] | None = None,
+    **tools: Any,
+) -> tuple[ImportedProgram, PipelineResult]:
+    """Import a program and run every stage over it.
+
+    A list that a loop makes longer may be a buffer with copies of its elements. Where a write would show that, the
+    program is imported again with such loops written out, if they are short.
+
+    Args:
+        deliver: imports the program; is told whether to write out loops of few iterations, however large they are.
+        imported: called when the program is imported.
+        **tools: as of `run_pipeline`.
+    Raises:
+        SsaCompilerError: it is rejected.
+    """
+    program = deliver(False)
+    if imported is not None:
+        imported(program)
+    try:
+        return program, run_pipeline(program.module, **tools)
+    except UnsupportedProgramError:
+        if not program.keeps_loops:
+            raise
+    program = deliver(True)
+    return program, run_pipeline(program.module, **tools)
 
 
 def run_pipeline(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
 from .frontend import Source
 from .options import ImportOptions, Options
-from .pipeline import STAGES, dump_stage, run_pipeline
+from .pipeline import STAGES, dump_stage, import_and_run
 from .process.forks import new_lock
 from .process.garbage import collections_paused
 from .process.interrupts import InterruptGuard
@@ -359,13 +359,20 @@ def _compiled(
     from .program_cache import CachedProgram
 
     lap("modules")
-    program = source.deliver(tuple(args), dict(kwargs), asked)
-    lap("import")
-    logging.getLogger(LOGS["import"]).info(
-        "%s(%s): imported in %.2f s", program.name, ", ".join(program.describe()), seconds["import"]
-    )
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
-    pipeline = run_pipeline(program.module, ssa_opt=options.ssa_opt, **tools)
+
+    def imported(program: ImportedProgram) -> None:
+        lap("import")
+        logging.getLogger(LOGS["import"]).info(
+            "%s(%s): imported in %.2f s", program.name, ", ".join(program.describe()), seconds["import"]
+        )
+
+    program, pipeline = import_and_run(
+        lambda unrolls: source.deliver(tuple(args), dict(kwargs), replace(asked, unrolls=unrolls)),
+        imported=imported,
+        ssa_opt=options.ssa_opt,
+        **tools,
+    )
     lap("pipeline")
     artifact = compile_module(
         pipeline.final, chosen, cache=options.cache, kernels=asked.kernels, ssa_opt=options.ssa_opt, **tools

@@ -101,6 +101,7 @@ class ImportedProgram:
             have in the example; without defaults.
         can_be_kept: whether what TorchScript makes of the user's text tells which program it is, so that it is found on
             disk by that.
+        keeps_loops: whether a loop that builds a list could have been written out, and was not, as it is large.
     """
 
     module: str
@@ -128,6 +129,7 @@ class ImportedProgram:
     held: tuple[ContainerSpec, ...] = ()
     signature: inspect.Signature | None = None
     can_be_kept: bool = True
+    keeps_loops: bool = False
 
     @cached_property
     def specs(self) -> tuple[InputSpec, ...]:

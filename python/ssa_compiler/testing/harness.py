@@ -131,7 +131,7 @@ def check(
         SsaCompilerError: the model cannot be imported or compiled.
     """
     from ..importer import import_program
-    from ..pipeline import run_pipeline
+    from ..pipeline import import_and_run
 
     sets = [call if isinstance(call, Call) else Call(*call) for call in calls]
     if not sets:
@@ -144,9 +144,14 @@ def check(
     else:  # ignored methods run on the module that was imported: the compiled program's is its own
         shapes = (options or {}).get("dynamic_shapes")
         own = _copy(model)
-        with untouched(own, sets[0].args, sets[0].kwargs):
-            imported = import_program(own, sets[0].args, sets[0].kwargs, dynamic_shapes=shapes, lenient=lenient)
-        checked = Checked(imported, dict(run_pipeline(imported.module).stages))
+
+        def imported(unrolls: bool) -> ImportedProgram:
+            args, kwargs = sets[0].args, sets[0].kwargs
+            with untouched(own, args, kwargs):
+                return import_program(own, args, kwargs, dynamic_shapes=shapes, lenient=lenient, unrolls=unrolls)
+
+        program, pipeline = import_and_run(imported)
+        checked = Checked(program, dict(pipeline.stages))
     checked.compiled = runner.program if runner is not None else NOT_COMPILED
     program = checked.program
     interpreters = _interpreted(checked, runner)

@@ -38,6 +38,7 @@ def import_program(
     dynamic_shapes: Any = None,
     lenient: bool = False,
     kernels: bool = False,
+    unrolls: bool = False,
 ) -> ImportedProgram:
     """Import a TorchScript program.
 
@@ -54,6 +55,7 @@ def import_program(
         lenient: make static what `dynamic_shapes` wants open and the program cannot have so for these examples, and
             leave out of it what does not fit them: for a further specialisation.
         kernels: use ops that only native kernels have, such as `ssa_compiler::order`; elsewhere they run in PyTorch.
+        unrolls: write out loops of few iterations that build lists, however large they are.
     Returns:
         The module's text and the calling convention.
     Raises:
@@ -67,7 +69,8 @@ def import_program(
     args, kwargs = tuple(example_inputs), dict(example_kwargs or {})
 
     def imported(opened: OpenedModel) -> ImportedProgram:
-        importer = _Importer(opened, args, kwargs, index_checks, kernels)
+        plan = ImportPlan(index_checks=index_checks, kernels=kernels, unrolls=unrolls)
+        importer = _Importer(opened, args, kwargs, plan)
         importer.ask(dynamic_shapes, lenient)
         program, rejection = importer.any_attempt()
         if program is None and importer.closable():
@@ -121,13 +124,11 @@ class _Importer:
         opened: OpenedModel,
         example_inputs: tuple[Any, ...],
         example_kwargs: dict[str, Any],
-        index_checks: bool,
-        kernels: bool,
+        plan: ImportPlan,
     ) -> None:
         self.opened = opened
         self.examples = example_inputs, example_kwargs
-        inlined = has_own_functions(self.opened.scripted)
-        self.plan = ImportPlan(inlined=inlined, index_checks=index_checks, kernels=kernels)
+        self.plan = replace(plan, inlined=has_own_functions(self.opened.scripted))
         self.scalars: list[str] = []
         self.requests: dict[tuple[str, int], SizeRequest] = {}
         self.lenient = False
@@ -221,6 +222,9 @@ class _Importer:
                 if isinstance(plain, OtherForm) and plain.form not in self.plan.forms:
                     joins &= not isinstance(rejection, Unjoinable)
                     self.plan = replace(self.plan, forms=self.plan.forms | {plain.form})
+                    continue
+                if state.kept_loops:
+                    self.plan = replace(self.plan, unrolls=True)
                     continue
                 self.scalars = state.scalars
                 return None, rejection if joins or isinstance(rejection, Unjoinable) else Unjoinable(rejection)

@@ -291,7 +291,9 @@ class Control:
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
             # A list of as many values as there are iterations; a dimension that is the number of the iteration.
             known = iteration.length if iteration.length is not None else getattr(trip, "value", FOREVER)
-            if known > _MOST_UNROLLED:
+            form = getattr(rejection.plain() if isinstance(rejection, Unjoinable) else rejection, "form", None)
+            is_large = state.kept_loops and form is not None and form not in state.plan.forms
+            if known > _MOST_UNROLLED or is_large:
                 raise
             state.heap.contents, self.growing.capacity.added = before, added
             try:

@@ -18,6 +18,7 @@ __all__ = ["LoopLists"]
 
 _MOST_RESERVED = 1 << 16  # iterations known at import for which capacity is reserved in advance
 _READILY_UNROLLED = 64  # iterations of a loop that builds a list; with more, the list becomes a buffer if it can
+_MOST_OPS = 512  # of all iterations of such a loop
 
 Heap = dict[Site, tuple[Value, ...]]
 
@@ -37,11 +38,30 @@ class LoopLists:
         self.state, self.growing, self.most = state, growing, most
         constant = most.value if isinstance(most, ConstValue) else None
         self.bounded = isinstance(most, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
-        self.unroll = isinstance(trip, ConstValue) and trip.value <= _READILY_UNROLLED
+        self._iterations = trip.value if isinstance(trip, ConstValue) and trip.value <= _READILY_UNROLLED else None
+        self._ops = 0
         # A loop around this one has reserved capacity if it can tell how often this one runs.
         self._inherited = growing.capacity.reserved if constant is not None and self.bounded else frozenset()
         self._reserved: dict[Site, float] = {}
         self._original: Heap = {}
+
+    def measure(self, block: Any) -> None:
+        """Note what the loop's body was imported to.
+
+        Args:
+            block: its ops.
+        """
+        if self._iterations is not None:
+            self._ops = _count(block)
+
+    def better_unrolled(self) -> bool:
+        """Whether the loop is written out rather than a list that it makes longer becomes a buffer."""
+        if self._iterations is None:
+            return False
+        if self.state.plan.unrolls or self._iterations * self._ops <= _MOST_OPS:
+            return True
+        self.state.kept_loops = True
+        return False
 
     def reserved(self) -> frozenset[Site]:
         """Return the lists that have capacity for all that this loop appends."""
@@ -73,7 +93,7 @@ class LoopLists:
         end = end_heap[cell]
         plain, lists = not is_growing(before[cell]), {**end_heap, **before}
         # A list whose length one iteration does not know has to be a buffer in any case.
-        if plain and self.unroll and not is_growing(end):
+        if plain and not is_growing(end) and self.better_unrolled():
             raise LengthChanges(
                 "unsupported: a list that changes its length in a loop", location=self.state.locations.user()
             )
@@ -96,6 +116,12 @@ class LoopLists:
         emit: Any = self.growing.scalars.emit
         trips = emit("max", [self.most, ConstValue(0)])
         return emit("mul", [trips, ConstValue(int(added))])
+
+
+def _count(block: Any) -> int:
+    """How many ops a block has, with those in it."""
+    ops = [view.operation for view in block.operations]
+    return len(ops) + sum(_count(inner) for op in ops for region in op.regions for inner in region.blocks)
 
 
 def _same(a: Sequence[Value], b: Sequence[Value]) -> bool:

@@ -121,6 +121,7 @@ class LoopPass:
             state.storages.written = written_before | self.body_writes
         self.end = state.heap.contents
         state.symbols.forget_counts()
+        self.lists.measure(self.block)
 
     def _induction(self, ssa: Any) -> Value:
         state = self.state
@@ -143,7 +144,7 @@ class LoopPass:
             if a is not known and a != b:  # a forecast that was wrong is forgotten
                 self.next_head[number] = self._join(known, self.entry[number], self.outputs[number])
         for a, b in zip(self.head, self.next_head):
-            if self.lists.unroll and is_growing_abstract(b) and not is_growing_abstract(a):
+            if is_growing_abstract(b) and not is_growing_abstract(a) and self.lists.better_unrolled():
                 raise LengthChanges("unsupported: a list that changes its length", location=state.locations.user())
         self.next_contents = [
             abstract(TupleValue(self.before[cell]))

@@ -72,6 +72,7 @@ class ImportPlan:
         opaque: whether ops that decide by dynamic scalars are left to PyTorch.
         index_checks: whether indices are checked at run time.
         kernels: whether programs of the library may use ops that only native kernels have.
+        unrolls: whether loops of few iterations that build lists are written out, however large they are.
     """
 
     retries: frozenset[Any] = frozenset()
@@ -85,6 +86,7 @@ class ImportPlan:
     opaque: bool = False
     index_checks: bool = True
     kernels: bool = False
+    unrolls: bool = False
 
 
 class AnotherPlan(Exception):

@@ -1,0 +1,86 @@
+"""Loops of few iterations that build lists: small ones are written out, large ones stay loops where they can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check
+
+
+def _step(x: Tensor, k: int) -> Tensor:
+    """More ops than one iteration of a loop may have that is written out."""
+    for _ in range(3):
+        y = torch.linalg.solve(torch.eye(3) * 4 + x[k % 3 : k % 3 + 1].t() @ x[:1], x[k % 3])
+        x = (x * 0.5 + y).sin() + (x - y).cos()
+    return x
+
+
+def tensors(x: Tensor) -> Tensor:
+    out: list[Tensor] = [x]
+    for k in range(x.size(0)):
+        out.append(_step(out[-1], k))
+    return torch.stack(out)
+
+
+def tuples(x: Tensor) -> tuple[Tensor, Tensor, int]:
+    out: list[tuple[Tensor, int]] = []
+    for k in range(x.size(0)):
+        out.append((_step(x, k), k))
+    total = 0
+    for y, k in reversed(out):
+        x = x + y * k
+        total += k
+    return x, out[-1][0], total
+
+
+def written_after(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The list has the very tensor that is written."""
+    out: list[Tensor] = []
+    for k in range(x.size(0)):
+        y = _step(x, k)
+        out.append(y)
+        y += 1
+    return torch.stack(out), x
+
+
+def of_other_lengths(x: Tensor) -> tuple[Tensor, Tensor]:
+    out: list[Tensor] = []
+    for k in range(x.size(0)):
+        out.append(_step(x, k)[: k + 1])
+    return torch.cat(out), out[-1]
+
+
+def small(x: Tensor) -> Tensor:
+    out: list[Tensor] = []
+    for k in range(x.size(0)):
+        out.append(x[k] * 2)
+    return torch.stack(out)
+
+
+def _rows(count: int) -> Tensor:
+    return torch.linspace(-1, 1, count * 3).reshape(count, 3)
+
+
+def _ops(program: Callable[..., Any], count: int) -> int:
+    return import_program(program, (_rows(count),), {}).module.count("\n")
+
+
+@pytest.mark.parametrize("program", [tensors, tuples, written_after, of_other_lengths, small])
+def test_as_eager(program: Callable[..., Any]) -> None:
+    for count in (1, 4):
+        check(program, (_rows(count),), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("program", [tensors, tuples])
+def test_large_ones_stay_loops(program: Callable[..., Any]) -> None:
+    assert _ops(program, 12) <= _ops(program, 5) + 2  # constants
+
+
+def test_small_ones_are_written_out() -> None:
+    assert _ops(small, 12) > _ops(small, 5)

@@ -62,12 +62,7 @@ def dump_stage(dump_dir: str | os.PathLike[str] | None, stage: str, text: str, s
     (folder / f"{number}-{stage}{suffix}").write_text(text, encoding="utf-8")
 
 
-def import_and_run(
-    deliver: Callable[[bool], ImportedProgram],
-    *,
-    imported: Callable[[ImportedProgram], None] | None = None,
-    **tools: Any,
-) -> tuple[ImportedProgram, PipelineResult]:
+def import_and_run(deliver: Callable[[bool], ImportedProgram], **tools: Any) -> tuple[ImportedProgram, PipelineResult]:
     """Import a program and run every stage over it.
 
     A list that a loop makes longer may be a buffer with copies of its elements. Where a write would show that, the
@@ -75,14 +70,11 @@ def import_and_run(
 
     Args:
         deliver: imports the program; is told whether to write out loops of few iterations, however large they are.
-        imported: called when the program is imported.
         **tools: as of `run_pipeline`.
     Raises:
         SsaCompilerError: it is rejected.
     """
     program = deliver(False)
-    if imported is not None:
-        imported(program)
     try:
         return program, run_pipeline(program.module, **tools)
     except UnsupportedProgramError:

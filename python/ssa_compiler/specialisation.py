@@ -361,18 +361,14 @@ def _compiled(
     lap("modules")
     tools: dict[str, Any] = {"timeout_s": options.timeout_s, "dump_dir": options.dump_dir}
 
-    def imported(program: ImportedProgram) -> None:
+    def deliver(unrolls: bool) -> ImportedProgram:
+        program = source.deliver(tuple(args), dict(kwargs), replace(asked, unrolls=unrolls))
         lap("import")
-        logging.getLogger(LOGS["import"]).info(
-            "%s(%s): imported in %.2f s", program.name, ", ".join(program.describe()), seconds["import"]
-        )
+        text = f"{program.name}({', '.join(program.describe())}): imported in {seconds['import']:.2f} s"
+        logging.getLogger(LOGS["import"]).info(text)
+        return program
 
-    program, pipeline = import_and_run(
-        lambda unrolls: source.deliver(tuple(args), dict(kwargs), replace(asked, unrolls=unrolls)),
-        imported=imported,
-        ssa_opt=options.ssa_opt,
-        **tools,
-    )
+    program, pipeline = import_and_run(deliver, ssa_opt=options.ssa_opt, **tools)
     lap("pipeline")
     artifact = compile_module(
         pipeline.final, chosen, cache=options.cache, kernels=asked.kernels, ssa_opt=options.ssa_opt, **tools

@@ -94,6 +94,14 @@ class Checked:
         return self.count_ops(stage, "torch.prim.Loop", "scf.for", "scf.while")
 
 
+def _imported(model: Callable[..., Any], call: Call, **options: Any) -> ImportedProgram:
+    """Import a model, which must not change it or the arguments."""
+    from ..importer import import_program
+
+    with untouched(model, call.args, call.kwargs):
+        return import_program(model, call.args, call.kwargs, **options)
+
+
 def check(
     model: Model,
     *calls: Sequence[Any] | Call,
@@ -130,7 +138,6 @@ def check(
             outlives it, random numbers and warnings included.
         SsaCompilerError: the model cannot be imported or compiled.
     """
-    from ..importer import import_program
     from ..pipeline import import_and_run
 
     sets = [call if isinstance(call, Call) else Call(*call) for call in calls]
@@ -143,15 +150,9 @@ def check(
         checked = Checked(runner.program.imported, dict(runner.program.stages))
     else:  # ignored methods run on the module that was imported: the compiled program's is its own
         shapes = (options or {}).get("dynamic_shapes")
-        own = _copy(model)
-
-        def imported(unrolls: bool) -> ImportedProgram:
-            args, kwargs = sets[0].args, sets[0].kwargs
-            with untouched(own, args, kwargs):
-                return import_program(own, args, kwargs, dynamic_shapes=shapes, lenient=lenient, unrolls=unrolls)
-
-        program, pipeline = import_and_run(imported)
-        checked = Checked(program, dict(pipeline.stages))
+        own = functools.partial(_imported, _copy(model), sets[0], dynamic_shapes=shapes, lenient=lenient)
+        imported, pipeline = import_and_run(lambda unrolls: own(unrolls=unrolls))
+        checked = Checked(imported, dict(pipeline.stages))
     checked.compiled = runner.program if runner is not None else NOT_COMPILED
     program = checked.program
     interpreters = _interpreted(checked, runner)

@@ -364,8 +364,8 @@ def _compiled(
     def deliver(unrolls: bool) -> ImportedProgram:
         program = source.deliver(tuple(args), dict(kwargs), replace(asked, unrolls=unrolls))
         lap("import")
-        text = f"{program.name}({', '.join(program.describe())}): imported in {seconds['import']:.2f} s"
-        logging.getLogger(LOGS["import"]).info(text)
+        said = f"{program.name}({', '.join(program.describe())}): imported in {seconds['import']:.2f} s"
+        logging.getLogger(LOGS["import"]).info(said)
         return program
 
     program, pipeline = import_and_run(deliver, ssa_opt=options.ssa_opt, **tools)
@@ -373,12 +373,9 @@ def _compiled(
     artifact = compile_module(
         pipeline.final, chosen, cache=options.cache, kernels=asked.kernels, ssa_opt=options.ssa_opt, **tools
     )
-    dump_stage(options.dump_dir, "backend", artifact.module)
-    dump_stage(options.dump_dir, "stream", artifact.stream)
-    if artifact.linalg:
-        dump_stage(options.dump_dir, "linalg", artifact.linalg)
-    if artifact.kernel:
-        dump_stage(options.dump_dir, "kernel", artifact.kernel)
+    made = {"backend": artifact.module, "stream": artifact.stream, "linalg": artifact.linalg, "kernel": artifact.kernel}
+    for stage in [stage for stage, text in made.items() if text]:
+        dump_stage(options.dump_dir, stage, made[stage])
     lap("backend")
     logging.getLogger(LOGS["backend"]).info(
         "%s: %s in %.2f s: %s",

@@ -292,8 +292,9 @@ class Control:
             # A list of as many values as there are iterations; a dimension that is the number of the iteration.
             known = iteration.length if iteration.length is not None else getattr(trip, "value", FOREVER)
             form = getattr(rejection.plain() if isinstance(rejection, Unjoinable) else rejection, "form", None)
-            is_large = state.kept_loops and form is not None and form not in state.plan.forms
-            if known > _MOST_UNROLLED or is_large:
+            # A large loop that builds a list of tuples stays one; lists of tensors of other shapes are better known.
+            in_columns = state.kept_loops and form is not None and form.columns and form not in state.plan.forms
+            if known > _MOST_UNROLLED or in_columns:
                 raise
             state.heap.contents, self.growing.capacity.added = before, added
             try:

@@ -367,3 +367,15 @@ func.func @sum_of_few(%x: tensor<?xf32> {tssa.example_sizes = array<i64: 8>, tss
   } -> tensor<f32>
   return %s : tensor<f32>
 }
+
+// -----
+
+// A tensor without elements is a tensor like any other: its loops have no trips.
+// CHECK-LABEL: func.func @nothing(
+// CHECK-SAME: attributes {kernel.form = "kernel"}
+func.func @nothing(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<0xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %n = tensor.empty() : tensor<0xf32>
+  return %y, %n : tensor<4xf32>, tensor<0xf32>
+}

@@ -39,10 +39,11 @@ def check_devices(state: State, root: Any, node: Any, arguments: Sequence[Value]
     kind = node.kind()
     if kind == "aten::cuda":
         named.append(torch.device("cuda"))
-    if named and any(output.type().isSubtypeOf(torch._C.TensorType.get()) for output in node.outputs()):
+    foreign = [device for device in named if device.type != "cpu"]
+    if foreign and any(output.type().isSubtypeOf(torch._C.TensorType.get()) for output in node.outputs()):
         own = _own_types(state, root)
-        for device in named:
-            if device.type != "cpu" and device.type not in own:
+        for device in foreign:
+            if device.type not in own:
                 _ask(state, {"device": device})
                 raise state.unsupported_op(
                     f"{kind} on {device}; the arguments of the program are on {', '.join(sorted(own))}"
